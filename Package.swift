@@ -1,0 +1,99 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+/// The rooms of the house and the doors between them; `docs/architecture.md` says what lives where.
+/// Doors open downwards only: a target lists nothing that stands above it here.
+let package = Package(
+  name: "petrel",
+  products: [
+    .library(name: "CloudKit", targets: ["CloudKit"]),
+    .library(name: "CoreLocation", targets: ["CoreLocation"]),
+    .executable(name: "petrel", targets: ["petrel"]),
+  ],
+  targets: [
+    // The command line.
+    .executableTarget(
+      name: "petrel",
+      dependencies: [
+        "PetrelServer", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService",
+        "APNsSimulation", "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
+      ]),
+
+    // The server.
+    .target(
+      name: "PetrelServer",
+      dependencies: [
+        "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService", "Cryptography",
+        "WebServices", "CloudKitModel", "JSONCoding",
+      ]),
+    .target(
+      name: "ChangeDispatch",
+      dependencies: ["Storage", "Matching", "PushDelivery", "CloudKitModel"]),
+    .target(
+      name: "PushDelivery",
+      dependencies: ["HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding"]),
+    .target(name: "Matching", dependencies: ["CloudKitModel"]),
+    .target(name: "Storage", dependencies: ["CloudKitModel", "CSQLite"]),
+    .target(name: "HTTPService", dependencies: ["CMicroHTTPD"]),
+    .target(
+      name: "APNsSimulation",
+      dependencies: ["HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding"]),
+
+    // The client.
+    .target(
+      name: "CloudKit",
+      dependencies: ["CoreLocation", "WebServices", "CloudKitModel", "JSONCoding"]),
+    .target(name: "CoreLocation"),
+
+    // What both sides share.
+    .target(name: "WebServices", dependencies: ["CloudKitModel", "JSONCoding"]),
+    .target(name: "CloudKitModel"),
+    .target(name: "JSONCoding"),
+
+    // Transport and cryptography over C libraries.
+    .target(name: "HTTP2Transport", dependencies: ["CNgHTTP2", "COpenSSL"]),
+    .target(name: "Cryptography", dependencies: ["COpenSSL"]),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CNgHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+
+    // Programs written against the client as an app would be.
+    .executableTarget(
+      name: "EarthquakeAlerts", dependencies: ["CloudKit"], path: "Examples/EarthquakeAlerts",
+      exclude: ["fiji-earthquakes.csv", "README.md"]),
+    .executableTarget(
+      name: "FeedItem", dependencies: ["CloudKit"], path: "Examples/FeedItem",
+      exclude: ["README.md"]),
+
+    .testTarget(name: "JSONCodingTests", dependencies: ["JSONCoding"]),
+    .testTarget(name: "CloudKitModelTests", dependencies: ["CloudKitModel"]),
+    .testTarget(
+      name: "WebServicesTests", dependencies: ["WebServices", "CloudKitModel", "JSONCoding"]),
+    .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
+    .testTarget(name: "HTTP2TransportTests", dependencies: ["HTTP2Transport", "Cryptography"]),
+    .testTarget(name: "HTTPServiceTests", dependencies: ["HTTPService"]),
+    .testTarget(name: "StorageTests", dependencies: ["Storage", "CloudKitModel"]),
+    .testTarget(name: "MatchingTests", dependencies: ["Matching", "CloudKitModel"]),
+    .testTarget(
+      name: "PushDeliveryTests",
+      dependencies: [
+        "PushDelivery", "APNsSimulation", "Cryptography", "CloudKitModel", "JSONCoding",
+      ]),
+    .testTarget(
+      name: "APNsSimulationTests",
+      dependencies: ["APNsSimulation", "HTTP2Transport", "Cryptography", "JSONCoding"]),
+    .testTarget(
+      name: "CloudKitTests", dependencies: ["CloudKit", "CoreLocation", "CloudKitModel"]),
+    .testTarget(
+      name: "EndToEndTests",
+      dependencies: [
+        "CloudKit", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "APNsSimulation",
+        "HTTPService", "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)

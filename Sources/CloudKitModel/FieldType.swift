@@ -1,0 +1,46 @@
+/// The type of a single value. The raw values are the web-services names.
+public enum ValueType: String, Sendable, Hashable, CaseIterable {
+  case string = "STRING"
+  case int64 = "INT64"
+  case double = "DOUBLE"
+  case timestamp = "TIMESTAMP"
+  case bytes = "BYTES"
+  case location = "LOCATION"
+  case reference = "REFERENCE"
+  case asset = "ASSETID"
+
+  /// Integers and doubles compare with each other.
+  public var isNumber: Bool { self == .int64 || self == .double }
+
+  /// Whether values of the type have an order that filters and sorts can use.
+  public var isOrdered: Bool { isNumber || self == .string || self == .timestamp }
+}
+
+/// The type of a field: a single value or a list of such.
+public struct FieldType: Sendable, Hashable, CustomStringConvertible {
+  public var element: ValueType
+  public var isList: Bool
+
+  public init(_ element: ValueType, isList: Bool = false) {
+    self.element = element
+    self.isList = isList
+  }
+
+  public static func list(of element: ValueType) -> FieldType {
+    FieldType(element, isList: true)
+  }
+
+  /// The web-services name, such as `STRING` or `INT64_LIST`.
+  public var name: String { isList ? element.rawValue + "_LIST" : element.rawValue }
+
+  /// The type with this web-services name; `ASSET` and `ASSET_LIST` are taken as `ASSETID`.
+  public init?(name: String) {
+    let isList = name.hasSuffix("_LIST")
+    let elementName = isList ? String(name.dropLast(5)) : name
+    guard let element = ValueType(rawValue: elementName == "ASSET" ? "ASSETID" : elementName)
+    else { return nil }
+    self.init(element, isList: isList)
+  }
+
+  public var description: String { name }
+}

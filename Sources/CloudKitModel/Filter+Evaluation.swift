@@ -1,0 +1,133 @@
+import Foundation
+
+extension Filter {
+  /// Whether `record` passes the filter. This is the one definition of what a filter means: the
+  /// subscription index, queries and explanations all come here.
+  ///
+  /// | comparator | holds when |
+  /// | --- | --- |
+  /// | `EQUALS` | the field has the value (``RecordValue/isEqual(to:)``); with no value: the field is absent |
+  /// | `LESS_THAN`, `LESS_THAN_OR_EQUALS`, `GREATER_THAN`, `GREATER_THAN_OR_EQUALS` | the two have that order (``RecordValue/order(to:)``) |
+  /// | `NEAR` | the great-circle distance is at most `distance` metres |
+  /// | `CONTAINS_ALL_TOKENS` | every token of the value is a token of the field; false when the value has none |
+  /// | `CONTAINS_ANY_TOKENS` | a token of the value is a token of the field |
+  /// | `IN` | the field equals an element of the value |
+  /// | `LIST_CONTAINS` | an element of the field equals the value |
+  /// | `LIST_CONTAINS_ALL` | for every element of the value, an element of the field equals it (so an empty value holds for every list) |
+  /// | `LIST_CONTAINS_ANY` | an element of the value equals an element of the field |
+  /// | `BEGINS_WITH` | the field's UTF-8 bytes begin with the value's |
+  /// | `LIST_MEMBER_BEGINS_WITH` | an element of the field does so |
+  /// | `NOT_…` | the positive form does not hold |
+  ///
+  /// - A field that is absent, or of a type that the comparator cannot use with the value, fails
+  ///   every positive comparator (and so passes every `NOT_…` form).
+  /// - Integers and doubles compare with each other; no other types do.
+  /// - With ``Options`` strings are folded on both sides first.
+  /// - A NaN equals nothing, itself included, and has no order.
+  /// - Tokens are those of ``TextTokens``.
+  public func matches(_ record: Record) -> Bool {
+    guard let positive = comparator.negated else { return holds(comparator, for: record) }
+    return !holds(positive, for: record)
+  }
+
+  private func holds(_ comparator: Comparator, for record: Record) -> Bool {
+    if comparator == .containsAllTokens || comparator == .containsAnyTokens {
+      return tokensMatch(all: comparator == .containsAllTokens, in: record)
+    }
+    guard let field = record.value(for: key) else {
+      return comparator == .equals && value == nil
+    }
+    guard let value else { return false }
+    switch comparator {
+    case .equals:
+      return equal(field, value)
+    case .lessThan:
+      return order(field, value) == .less
+    case .lessThanOrEquals:
+      let order = order(field, value)
+      return order == .less || order == .equal
+    case .greaterThan:
+      return order(field, value) == .greater
+    case .greaterThanOrEquals:
+      let order = order(field, value)
+      return order == .greater || order == .equal
+    case .near:
+      guard case .location(let place) = field, case .location(let center) = value, let distance
+      else { return false }
+      return place.distance(to: center) <= distance
+    case .isIn:
+      guard case .list(_, let allowed) = value else { return false }
+      return allowed.contains { equal(field, $0) }
+    case .listContains:
+      guard case .list(_, let elements) = field else { return false }
+      return elements.contains { equal($0, value) }
+    case .listContainsAll:
+      guard case .list(_, let elements) = field, case .list(_, let wanted) = value else {
+        return false
+      }
+      return wanted.allSatisfy { one in elements.contains { equal($0, one) } }
+    case .listContainsAny:
+      guard case .list(_, let elements) = field, case .list(_, let wanted) = value else {
+        return false
+      }
+      return wanted.contains { one in elements.contains { equal($0, one) } }
+    case .beginsWith:
+      return begins(field, with: value)
+    case .listMemberBeginsWith:
+      guard case .list(_, let elements) = field else { return false }
+      return elements.contains { begins($0, with: value) }
+    default:
+      return false
+    }
+  }
+
+  private func equal(_ field: RecordValue, _ value: RecordValue) -> Bool {
+    switch (field, value) {
+    case (.string(let left), .string(let right)):
+      return folded(left).utf8.elementsEqual(folded(right).utf8)
+    case (.string(let name), .reference(let reference)):
+      // The record's own name and those of its users may be asked for by reference.
+      guard case .system = key else { return false }
+      return name.utf8.elementsEqual(reference.recordName.utf8)
+    default:
+      return field.isEqual(to: value)
+    }
+  }
+
+  private func order(_ field: RecordValue, _ value: RecordValue) -> ValueOrder? {
+    if !options.isEmpty, case .string(let left) = field, case .string(let right) = value {
+      return RecordValue.string(folded(left)).order(to: .string(folded(right)))
+    }
+    return field.order(to: value)
+  }
+
+  private func begins(_ field: RecordValue, with value: RecordValue) -> Bool {
+    guard case .string(let text) = field, case .string(let prefix) = value else { return false }
+    return folded(text).utf8.starts(with: folded(prefix).utf8)
+  }
+
+  private func folded(_ text: String) -> String {
+    guard !options.isEmpty else { return text }
+    return text.folding(
+      options: options.contains(.caseInsensitive)
+        ? (options.contains(.diacriticInsensitive)
+          ? [.caseInsensitive, .diacriticInsensitive] : .caseInsensitive)
+        : .diacriticInsensitive,
+      locale: nil)
+  }
+
+  private func tokensMatch(all: Bool, in record: Record) -> Bool {
+    guard case .string(let wanted) = value else { return false }
+    let wantedTokens = TextTokens(wanted).tokens
+    guard !wantedTokens.isEmpty else { return false }
+    var present: Set<String> = []
+    switch key {
+    case .allText:
+      for value in record.fields.values { present.formUnion(TextTokens.of(value)) }
+    case .field, .system:
+      guard let value = record.value(for: key) else { return false }
+      present = TextTokens.of(value)
+    }
+    return all ? wantedTokens.isSubset(of: present) : !wantedTokens.isDisjoint(with: present)
+  }
+}

@@ -1,0 +1,95 @@
+extension Filter {
+  /// Throws unless comparator, field and value go together, whatever record they will meet.
+  public func validate() throws(ModelError) {
+    if case .field(let name) = key { try Identifier.validateFieldName(name) }
+    try validateDistance()
+    guard let value else {
+      guard comparator == .equals || comparator == .notEquals else {
+        throw broken("needs a value")
+      }
+      return
+    }
+    try value.validate(field: key.description)
+    if case .list(_, let values) = value, values.count > ServiceLimits.valuesPerFilter {
+      throw broken("has \(values.count) values; the limit is \(ServiceLimits.valuesPerFilter)")
+    }
+    try validate(value)
+  }
+
+  /// Throws unless the filter's value can be compared with a field of this type.
+  public func validate(against fieldType: FieldType) throws(ModelError) {
+    guard let value else { return }
+    let wanted = value.type
+    let mismatch = broken("cannot compare a field of type \(fieldType) with \(wanted)")
+    switch comparator.negated ?? comparator {
+    case .containsAllTokens, .containsAnyTokens:
+      guard fieldType.element == .string else { throw mismatch }
+    case .listContains, .listMemberBeginsWith:
+      guard fieldType.isList, Self.comparable(fieldType.element, wanted.element) else {
+        throw mismatch
+      }
+    case .listContainsAll, .listContainsAny:
+      guard fieldType.isList, isEmptyList || Self.comparable(fieldType.element, wanted.element)
+      else { throw mismatch }
+    case .isIn:
+      guard !fieldType.isList, isEmptyList || Self.comparable(fieldType.element, wanted.element)
+      else { throw mismatch }
+    default:
+      guard fieldType.isList == wanted.isList,
+        Self.comparable(fieldType.element, wanted.element)
+      else { throw mismatch }
+    }
+  }
+
+  private var isEmptyList: Bool {
+    if case .list(_, let values) = value { return values.isEmpty }
+    return false
+  }
+
+  private static func comparable(_ left: ValueType, _ right: ValueType) -> Bool {
+    left == right || (left.isNumber && right.isNumber)
+  }
+
+  private func validateDistance() throws(ModelError) {
+    if comparator == .near {
+      guard let distance, distance >= 0, distance.isFinite else {
+        throw broken("needs a distance in metres that is not negative")
+      }
+    } else if distance != nil {
+      throw broken("takes no distance")
+    }
+  }
+
+  private func validate(_ value: RecordValue) throws(ModelError) {
+    let type = value.type
+    if type.element == .asset || (type.element == .bytes) {
+      throw broken("cannot use a value of type \(type): such fields are not searchable")
+    }
+    switch comparator.negated ?? comparator {
+    case .equals:
+      break
+    case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals:
+      guard type.element.isOrdered, !type.isList else {
+        throw broken("needs a string, a number or a timestamp, not \(type)")
+      }
+    case .near:
+      guard type == FieldType(.location) else { throw broken("needs a location, not \(type)") }
+    case .containsAllTokens, .containsAnyTokens, .beginsWith, .listMemberBeginsWith:
+      guard type == FieldType(.string) else { throw broken("needs a string, not \(type)") }
+    case .isIn, .listContainsAll, .listContainsAny:
+      guard type.isList else { throw broken("needs a list, not \(type)") }
+    case .listContains:
+      guard !type.isList else { throw broken("needs a single value, not \(type)") }
+    default:
+      break
+    }
+    if key == .allText, comparator != .containsAllTokens, comparator != .containsAnyTokens {
+      throw broken("needs a field name")
+    }
+  }
+
+  private func broken(_ rule: String) -> ModelError {
+    ModelError(
+      .invalidFilter, field: key.description, "\(comparator.rawValue) on '\(key)' \(rule)")
+  }
+}

@@ -1,0 +1,67 @@
+/// What a subscription's notifications shall carry and show (`CKSubscription.NotificationInfo`).
+public struct NotificationInfo: Sendable, Hashable {
+  public var alertBody: String?
+  public var alertLocalizationKey: String?
+  /// Names of fields whose values the alert's localised text uses.
+  public var alertLocalizationArgs: [String]?
+  public var title: String?
+  public var titleLocalizationKey: String?
+  public var titleLocalizationArgs: [String]?
+  public var subtitle: String?
+  public var subtitleLocalizationKey: String?
+  public var subtitleLocalizationArgs: [String]?
+  public var alertActionLocalizationKey: String?
+  public var alertLaunchImage: String?
+  public var soundName: String?
+  /// Names of at most three fields whose values the notification carries.
+  public var desiredKeys: [String]?
+  public var shouldBadge = false
+  public var shouldSendContentAvailable = false
+  public var shouldSendMutableContent = false
+  public var category: String?
+  /// The value of `apns-collapse-id`, at most 64 bytes.
+  public var collapseIDKey: String?
+
+  public init() {}
+
+  /// Whether anything of it is seen or heard on the device: an alert, a badge or a sound. A
+  /// notification without is a background push.
+  public var isVisible: Bool {
+    shouldBadge || soundName != nil || hasAlert
+  }
+
+  /// Whether there is anything to put under `aps.alert`.
+  public var hasAlert: Bool {
+    alertBody != nil || alertLocalizationKey != nil || title != nil || titleLocalizationKey != nil
+      || subtitle != nil || subtitleLocalizationKey != nil || alertActionLocalizationKey != nil
+      || alertLaunchImage != nil
+  }
+
+  /// The fields whose values a notification needs: desired keys and localisation arguments.
+  public var referencedFields: Set<String> {
+    Set(desiredKeys ?? []).union(alertLocalizationArgs ?? []).union(titleLocalizationArgs ?? [])
+      .union(subtitleLocalizationArgs ?? [])
+  }
+
+  /// Throws unless the desired keys and the collapse ID are within their limits and every name is
+  /// a field name.
+  public func validate() throws(ModelError) {
+    if let desiredKeys {
+      guard desiredKeys.count <= ServiceLimits.desiredKeysPerSubscription else {
+        throw ModelError(
+          .invalidSubscription, field: "desiredKeys",
+          "desiredKeys has \(desiredKeys.count) keys; the limit is \(ServiceLimits.desiredKeysPerSubscription)"
+        )
+      }
+      for key in desiredKeys { try Identifier.validateFieldName(key) }
+    }
+    if let collapseIDKey {
+      let size = collapseIDKey.utf8.count
+      guard size <= ServiceLimits.collapseIdentifierSize else {
+        throw ModelError(
+          .invalidSubscription, field: "collapseIDKey",
+          "collapseIDKey has \(size) bytes; the limit is \(ServiceLimits.collapseIdentifierSize)")
+      }
+    }
+  }
+}

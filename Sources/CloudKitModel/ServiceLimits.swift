@@ -1,0 +1,26 @@
+/// The limits that CloudKit documents, in one place.
+public enum ServiceLimits {
+  /// Operations in one request.
+  public static let operationsPerRequest = 400
+  /// Records in one page of an answer.
+  public static let recordsPerPage = 200
+  /// Bytes of a record's fields, assets not counted.
+  public static let recordSize = 1_000_000
+  /// Bytes of a request's body. Base64 makes the bytes of a 1 MB record a third larger, and a
+  /// request may hold about 2 MB of records.
+  public static let requestBodySize = 8 << 20
+  /// Fields whose values a push may carry.
+  public static let desiredKeysPerSubscription = 3
+  /// Characters of a string in a push before it is cut.
+  public static let pushStringLength = 100
+  /// Bytes of the value of `apns-collapse-id`.
+  public static let collapseIdentifierSize = 64
+  /// Bytes of a push payload.
+  public static let pushPayloadSize = 4096
+  /// `deleteSelf` references to one record.
+  public static let deleteSelfReferencesPerTarget = 750
+  /// Filters in one query or subscription.
+  public static let filtersPerQuery = 100
+  /// Values in the list of one filter.
+  public static let valuesPerFilter = 500
+}

@@ -1,0 +1,62 @@
+extension Subscription {
+  /// Throws unless the subscription may be saved in a database of this scope.
+  ///
+  /// Query subscriptions work in the public and private databases, zone subscriptions in the
+  /// private one, database subscriptions in the private and shared ones.
+  public func validate(in scope: DatabaseScope) throws(ModelError) {
+    guard !subscriptionID.isEmpty else {
+      throw ModelError(
+        .invalidSubscription, field: "subscriptionID", "subscriptionID must not be empty")
+    }
+    guard subscriptionID.utf8.count <= Identifier.maximumLength else {
+      throw ModelError(
+        .invalidSubscription, field: "subscriptionID",
+        "subscriptionID has \(subscriptionID.utf8.count) bytes; the limit is \(Identifier.maximumLength)"
+      )
+    }
+    switch kind {
+    case .query(let query, _, let options):
+      try require(scope != .shared, "a query subscription", "a database subscription", scope)
+      guard !options.isDisjoint(with: .events) else {
+        throw ModelError(
+          .invalidSubscription, field: "firesOn",
+          "subscription '\(subscriptionID)' fires on no event; name create, update or delete")
+      }
+      try query.validate()
+    case .recordZone(let zoneID, let recordType):
+      try require(
+        scope == .private, "a record-zone subscription",
+        scope == .public ? "a query subscription" : "a database subscription", scope)
+      try zoneID.validate()
+      guard !zoneID.isDefaultZone else {
+        throw ModelError(
+          .invalidSubscription, field: "zoneID",
+          "the default zone has no change feed, so a record-zone subscription cannot watch it; "
+            + "name a custom zone or use a query subscription")
+      }
+      if let recordType { try Identifier.validateRecordType(recordType) }
+      try refuseDesiredKeys(of: "a record-zone subscription")
+    case .database(let recordType):
+      try require(scope != .public, "a database subscription", "a query subscription", scope)
+      if let recordType { try Identifier.validateRecordType(recordType) }
+      try refuseDesiredKeys(of: "a database subscription")
+    }
+    try notificationInfo?.validate()
+  }
+
+  private func require(
+    _ allowed: Bool, _ kind: String, _ alternative: String, _ scope: DatabaseScope
+  ) throws(ModelError) {
+    guard !allowed else { return }
+    throw ModelError(
+      .invalidSubscription, field: "subscriptionType",
+      "\(kind) does not work in the \(scope.pathComponent) database; use \(alternative) there")
+  }
+
+  private func refuseDesiredKeys(of kind: String) throws(ModelError) {
+    guard notificationInfo?.desiredKeys?.isEmpty ?? true else {
+      throw ModelError(
+        .invalidSubscription, field: "desiredKeys", "\(kind) cannot have desiredKeys")
+    }
+  }
+}

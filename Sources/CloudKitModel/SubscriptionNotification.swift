@@ -1,0 +1,27 @@
+/// That one subscription fired on one change: the content of an entry of the notification log, of
+/// a push, and of a web courier message.
+public struct SubscriptionNotification: Sendable, Hashable {
+  public var database: DatabaseAddress
+  /// The user record name of the subscription's owner.
+  public var subscriber: String
+  public var subscription: Subscription
+  public var change: Change
+
+  public init(
+    database: DatabaseAddress, subscriber: String, subscription: Subscription, change: Change
+  ) {
+    self.database = database
+    self.subscriber = subscriber
+    self.subscription = subscription
+    self.change = change
+  }
+
+  /// The same notification with only those fields of the record that its info refers to, so that a
+  /// log of many notifications does not hold many copies of a large record.
+  public func trimmed() -> SubscriptionNotification {
+    var trimmed = self
+    let needed = subscription.notificationInfo?.referencedFields ?? []
+    trimmed.change.record?.fields = change.record?.fields.filter { needed.contains($0.key) } ?? [:]
+    return trimmed
+  }
+}
