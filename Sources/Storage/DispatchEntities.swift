@@ -1,0 +1,61 @@
+import CloudKitModel
+
+/// A committed change that waits to be matched, as it stands in the outbox.
+public struct OutboxEntry: Sendable, Hashable {
+  public var database: DatabaseID
+  /// Rises with each change of the database, in the order of the commits.
+  public var sequence: Int64
+  /// The database's subscription version when the change was committed.
+  public var subscriptionVersion: Int64
+  public var change: Change
+
+  public init(database: DatabaseID, sequence: Int64, subscriptionVersion: Int64, change: Change) {
+    self.database = database
+    self.sequence = sequence
+    self.subscriptionVersion = subscriptionVersion
+    self.change = change
+  }
+}
+
+/// An outbox entry together with the subscriptions it fires.
+public struct MatchedChange: Sendable {
+  public var entry: OutboxEntry
+  public var firings: [StoredSubscription]
+
+  public init(entry: OutboxEntry, firings: [StoredSubscription]) {
+    self.entry = entry
+    self.firings = firings
+  }
+}
+
+/// What one transaction of the dispatcher brought about.
+public struct DispatchResult: Sendable {
+  /// The entries written to the notification log.
+  public var logged: [LogEntry]
+  /// The deliveries that are now owed.
+  public var deliveries: [Delivery]
+
+  public init(logged: [LogEntry] = [], deliveries: [Delivery] = []) {
+    self.logged = logged
+    self.deliveries = deliveries
+  }
+}
+
+/// An entry of the notification log.
+public struct LogEntry: Sendable, Hashable {
+  public var database: DatabaseID
+  /// Rises with each entry of the database.
+  public var sequence: Int64
+  public var notification: SubscriptionNotification
+  public var logged: Timestamp
+
+  public init(
+    database: DatabaseID, sequence: Int64, notification: SubscriptionNotification,
+    logged: Timestamp
+  ) {
+    self.database = database
+    self.sequence = sequence
+    self.notification = notification
+    self.logged = logged
+  }
+}

@@ -1,0 +1,44 @@
+import CloudKitModel
+
+/// Why one item of a request was refused.
+public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  public enum Code: Sendable, Hashable {
+    /// A value breaks a rule of the data model or of the schema.
+    case invalid
+    /// A create of something that exists.
+    case exists
+    /// The change tag is not the current one.
+    case conflict
+    /// The record, zone or subscription does not exist.
+    case notFound
+    /// The zone does not exist.
+    case zoneNotFound
+    /// The caller may not do this.
+    case accessDenied
+    /// The target of a validated reference, or a parent, does not exist.
+    case referenceMissing
+    /// Another item of the atomic request failed.
+    case atomic
+    /// A limit was passed, such as the size of a record.
+    case limitExceeded
+  }
+
+  public var code: Code
+  /// The field at fault, where there is one.
+  public var field: String?
+  /// The rule that was broken, with the item's name and the offending value, for people.
+  public var reason: String
+  /// With ``Code/conflict`` and ``Code/exists``: the record as the server has it.
+  public var serverRecord: Record?
+
+  public init(
+    _ code: Code, field: String? = nil, _ reason: String, serverRecord: Record? = nil
+  ) {
+    self.code = code
+    self.field = field
+    self.reason = reason
+    self.serverRecord = serverRecord
+  }
+
+  public var description: String { reason }
+}

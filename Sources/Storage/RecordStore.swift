@@ -1,0 +1,125 @@
+import CloudKitModel
+
+/// The durable store behind the server.
+///
+/// Every write is one transaction and is durable when the call returns: power may go at that
+/// moment. Writes that wait at the same time share one commit, each under its own savepoint, so
+/// that a request's atomicity is its own. A call that throws has kept nothing.
+///
+/// All methods throw ``StoreError`` when the store itself fails; what is wrong with single items is
+/// in the outcomes. ``StoreError/Code/overloaded`` is thrown at once when too many writes wait.
+public protocol RecordStore: Sendable {
+  // MARK: Databases
+
+  /// The number of the database at this address; made on first use.
+  func database(at address: DatabaseAddress) async throws -> DatabaseID
+  func address(of database: DatabaseID) async throws -> DatabaseAddress
+
+  // MARK: Users
+
+  /// Makes an account. Throws ``StoreError/Code/exists`` when the name is taken.
+  func addUser(named name: String, at timestamp: Timestamp) async throws -> User
+  func user(named name: String) async throws -> User?
+  func user(withRecordName userRecordName: String) async throws -> User?
+  func users() async throws -> [User]
+  func addWebAuthToken(_ token: WebAuthToken) async throws
+  func webAuthToken(withHash hash: [UInt8]) async throws -> WebAuthToken?
+
+  // MARK: Records
+
+  /// Carries out the operations in order; one outcome for each.
+  ///
+  /// - A zone that does not exist is a ``ItemFailure/Code/zoneNotFound`` (the default zone exists
+  ///   always).
+  /// - The type of a field is fixed by the first value saved in it; another type is refused with
+  ///   the record, the field and both types. Integers are accepted in a double field and stored as
+  ///   doubles.
+  /// - With ``RecordModification/isAtomic`` a failure in a custom zone undoes the zone's other
+  ///   operations, whose outcomes become ``ItemFailure/Code/atomic``.
+  /// - Deleting the target of a `deleteSelf` reference deletes the holder too, recursively.
+  /// - A record that appears twice in a request is refused the second time.
+  ///
+  /// The changes reach the outbox in the same transaction, and ``setCommitHandler(_:)``'s handler
+  /// right after the commit.
+  func modifyRecords(_ modification: RecordModification) async throws -> [RecordOutcome]
+  /// The records of these IDs, nil for those that do not exist, in the order asked for.
+  func records(_ recordIDs: [RecordID], in database: DatabaseID) async throws -> [Record?]
+  /// Throws ``ItemFailure`` for a filter that does not fit the type of its field or a zone that
+  /// does not exist.
+  func records(matching query: RecordQuery, in database: DatabaseID) async throws -> RecordPage
+
+  // MARK: Zones
+
+  func modifyZones(
+    _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
+    timestamp: Timestamp
+  ) async throws -> [ZoneOutcome]
+  /// Every zone, the default zone first.
+  func zones(in database: DatabaseID) async throws -> [Zone]
+
+  // MARK: Subscriptions
+
+  /// Saves and deletes subscriptions of one user. Desired keys are checked against the schema where
+  /// it knows the field; a zone that a subscription names must exist.
+  func modifySubscriptions(
+    _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
+    timestamp: Timestamp
+  ) async throws -> [SubscriptionOutcome]
+  /// A user's subscriptions in order of their IDs.
+  func subscriptions(of subscriber: String, in database: DatabaseID) async throws -> [Subscription]
+  /// Rises whenever a subscription of the database is saved or deleted.
+  func subscriptionVersion(of database: DatabaseID) async throws -> Int64
+  /// What became of all users' subscriptions since `version`; everything when it is 0.
+  func subscriptionChanges(
+    in database: DatabaseID, since version: Int64
+  ) async throws -> SubscriptionChanges
+
+  // MARK: Dispatch
+
+  /// Is called with the changes of each commit, in the order of the commits, from the writer's
+  /// thread: it must not block. The outbox holds the same changes, for when it could not take them.
+  func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?)
+  /// The databases that have changes in the outbox.
+  func undispatchedDatabases() async throws -> [DatabaseID]
+  /// The oldest changes in a database's outbox after `sequence`, in order.
+  func undispatchedChanges(
+    in database: DatabaseID, after sequence: Int64, limit: Int
+  ) async throws -> [OutboxEntry]
+  /// Writes what the changes led to, in one transaction: log entries, deliveries to the APNs tokens
+  /// of each subscriber but the device of origin, badge counts, deletion of `firesOnce`
+  /// subscriptions, and removal of the changes from the outbox.
+  ///
+  /// A change that is not in the outbox any more is passed over, and so is a firing whose
+  /// `firesOnce` subscription is gone: nothing is logged twice.
+  func completeDispatch(
+    of changes: [MatchedChange], timestamp: Timestamp
+  ) async throws -> DispatchResult
+
+  // MARK: Devices and deliveries
+
+  /// Registers a token, or moves it to another user or device.
+  func saveDeviceToken(_ token: DeviceToken) async throws
+  func deviceToken(_ token: String, kind: DeviceToken.Kind) async throws -> DeviceToken?
+  func deviceTokens(of userRecordName: String) async throws -> [DeviceToken]
+  /// Deliveries that have no final outcome and are due at `timestamp`, oldest first.
+  func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery]
+  /// When the next delivery after `timestamp` is due; nil when none is.
+  func nextDeliveryTime(after timestamp: Timestamp) async throws -> Timestamp?
+  func updateDeliveries(_ updates: [DeliveryUpdate]) async throws
+
+  // MARK: Web courier
+
+  /// The oldest notification that the reader with this token has not acknowledged, not counting
+  /// those for changes that its own device made; nil when there is none.
+  func nextCourierEntry(forToken token: String) async throws -> CourierEntry?
+  /// Moves the reader's cursor past this entry.
+  func acknowledgeCourierEntry(_ entry: LogEntry, forToken token: String) async throws
+
+  // MARK: Maintenance
+
+  /// Drops log entries and finished deliveries beyond their retention: 30 days or 10,000 entries a
+  /// user, whichever is less; and tokens that have expired.
+  func trim(at timestamp: Timestamp) async throws
+  /// Finishes what is under way and closes; calls after that throw ``StoreError/Code/closed``.
+  func close() async
+}

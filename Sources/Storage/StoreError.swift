@@ -1,0 +1,43 @@
+/// A failure of the store itself. What is wrong with a single item of a request is an
+/// ``ItemFailure`` instead.
+public struct StoreError: Error, Sendable, CustomStringConvertible {
+  /// What kind of failure it is. More may be added.
+  public struct Code: Sendable, Hashable, CustomStringConvertible {
+    public let description: String
+
+    /// The store cannot be opened or made.
+    public static let cannotOpen = Code(description: "cannotOpen")
+    /// The store was written by a newer version of Petrel.
+    public static let newerSchema = Code(description: "newerSchema")
+    /// A statement failed; nothing of its transaction was kept.
+    public static let statementFailed = Code(description: "statementFailed")
+    /// What is stored cannot be read back.
+    public static let corrupt = Code(description: "corrupt")
+    /// More writes are waiting than the store accepts; try again later.
+    public static let overloaded = Code(description: "overloaded")
+    /// The store was closed.
+    public static let closed = Code(description: "closed")
+    /// Something with this name exists already.
+    public static let exists = Code(description: "exists")
+    /// There is nothing of this name.
+    public static let notFound = Code(description: "notFound")
+    /// A continuation marker or change token is not one of this store's.
+    public static let badContinuation = Code(description: "badContinuation")
+  }
+
+  public var code: Code
+  /// What was wrong, with which value, and what to do.
+  public var reason: String
+  /// The statement that failed, without its arguments, where there is one.
+  public var statement: String?
+
+  public init(_ code: Code, _ reason: String, statement: String? = nil) {
+    self.code = code
+    self.reason = reason
+    self.statement = statement
+  }
+
+  public var description: String {
+    statement.map { "\(reason) (statement: \($0))" } ?? reason
+  }
+}
