@@ -5,6 +5,32 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
+
+// OpenSSL gives the following as macros or variadic functions, which Swift does not import.
+
+static inline EVP_PKEY *petrel_generate_p256_key(void) { return EVP_EC_gen("P-256"); }
+
+static inline long petrel_bio_memory(BIO *bio, char **bytes) {
+  return BIO_get_mem_data(bio, bytes);
+}
+
+static inline void petrel_x509v3_set_issuer(X509V3_CTX *context, X509 *issuer, X509 *subject) {
+  X509V3_set_ctx_nodb(context);
+  X509V3_set_ctx(context, issuer, subject, NULL, NULL, 0);
+}
+
+static inline int petrel_ssl_context_require_tls12(SSL_CTX *context) {
+  return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
+}
+
+static inline void petrel_ssl_context_add_mode(SSL_CTX *context, long mode) {
+  SSL_CTX_set_mode(context, mode);
+}
+
+static inline int petrel_ssl_set_server_name(SSL *ssl, const char *name) {
+  return (int)SSL_set_tlsext_host_name(ssl, name);
+}

@@ -1,0 +1,26 @@
+import Foundation
+
+enum PEMFile {
+  /// Writes `text` to a new or emptied file, which has `permissions` before it has content.
+  static func write(
+    _ text: String, to path: String, permissions: mode_t
+  ) throws(CryptographyError) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, permissions)
+    guard descriptor >= 0 else { throw failure(path, errno) }
+    defer { close(descriptor) }
+    guard fchmod(descriptor, permissions) == 0 else { throw failure(path, errno) }
+    var remaining = Array(text.utf8)[...]
+    while !remaining.isEmpty {
+      let written = remaining.withUnsafeBytes {
+        Foundation.write(descriptor, $0.baseAddress, $0.count)
+      }
+      guard written > 0 else { throw failure(path, errno) }
+      remaining = remaining.dropFirst(written)
+    }
+  }
+
+  private static func failure(_ path: String, _ number: Int32) -> CryptographyError {
+    CryptographyError(
+      .fileNotWritten, "'\(path)' cannot be written: \(String(cString: strerror(number)))")
+  }
+}

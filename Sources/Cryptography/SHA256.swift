@@ -1,0 +1,30 @@
+import COpenSSL
+
+/// The SHA-256 hash function (FIPS 180-4).
+public enum SHA256 {
+  /// The 32-byte hash of `bytes`.
+  ///
+  /// ```swift
+  /// SHA256.hash("abc".utf8).first  // 0xBA
+  /// ```
+  /// - Complexity: O(*n*); contiguous collections are not copied.
+  public static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    bytes.withContiguousBytes { input in
+      [UInt8](unsafeUninitializedCapacity: 32) { output, count in
+        let result = COpenSSL.SHA256(input.baseAddress, input.count, output.baseAddress)
+        precondition(result != nil, "OpenSSL has no SHA-256: its installation is broken")
+        count = 32
+      }
+    }
+  }
+}
+
+extension Sequence<UInt8> {
+  /// Calls `body` with the bytes in one piece, copying them only where they are not.
+  func withContiguousBytes<Result>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
+  ) rethrows -> Result {
+    if let result = try withContiguousStorageIfAvailable(body) { return result }
+    return try Array(self).withUnsafeBufferPointer(body)
+  }
+}
