@@ -1,0 +1,109 @@
+import CloudKitModel
+import JSONCoding
+
+/// An item of a request that failed, in the place where its answer would stand.
+public struct FailedItem: Error, Sendable, Hashable {
+  /// Which item failed.
+  public enum Name: Sendable, Hashable {
+    case record(recordName: String, zoneID: ZoneID?)
+    case zone(ZoneID)
+    case subscription(subscriptionID: String)
+    /// The item was too broken to have a name.
+    case unknown
+  }
+
+  public var name: Name
+  public var error: ServiceError
+
+  public init(_ name: Name, _ error: ServiceError) {
+    self.name = name
+    self.error = error
+  }
+
+  /// Reads an item of an answer; nil when it is no error.
+  init?(_ reader: MessageReader) {
+    guard let error = ServiceError(reader) else { return nil }
+    self.init(Self.name(of: reader), error)
+  }
+
+  /// The name that a broken item bears, as far as it can be read.
+  static func name(of reader: MessageReader) -> Name {
+    if let subscriptionID = reader.json["subscriptionID"]?.string {
+      return .subscription(subscriptionID: subscriptionID)
+    }
+    let zoneID = (try? reader.optional("zoneID")).flatMap { zone in
+      zone.flatMap { try? ZoneID($0) }
+    }
+    if let recordName = reader.json["recordName"]?.string {
+      return .record(recordName: recordName, zoneID: zoneID)
+    }
+    return zoneID.map { .zone($0) } ?? .unknown
+  }
+
+  func write(to writer: inout JSONWriter, context: MessageContext) {
+    writer.object { writer in
+      switch name {
+      case .record(let recordName, let zoneID):
+        writer.member("recordName", recordName)
+        if let zoneID {
+          writer.key("zoneID")
+          zoneID.write(to: &writer, context: context)
+        }
+      case .zone(let zoneID):
+        writer.key("zoneID")
+        zoneID.write(to: &writer, context: context)
+      case .subscription(let subscriptionID):
+        writer.member("subscriptionID", subscriptionID)
+      case .unknown:
+        break
+      }
+      error.writeMembers(to: &writer, context: context)
+    }
+  }
+}
+
+extension MessageReader {
+  /// Reads the items of a list each by itself: one that is broken becomes a failed item and leaves
+  /// the others alone.
+  ///
+  /// - Parameter nameKey: the member of an item that bears its name, such as `record`.
+  func items<Item>(
+    named nameKey: String, _ read: (MessageReader) throws(ServiceError) -> Item
+  ) throws(ServiceError) -> [Result<Item, FailedItem>] {
+    var items: [Result<Item, FailedItem>] = []
+    for element in try elements() {
+      do {
+        items.append(.success(try read(element)))
+      } catch {
+        let named = (try? element.optional(nameKey)) ?? element
+        items.append(.failure(FailedItem(FailedItem.name(of: named), error)))
+      }
+    }
+    return items
+  }
+
+  /// Reads the items of an answer's list: values and failed items.
+  func answers<Item>(
+    _ read: (MessageReader) throws(ServiceError) -> Item
+  ) throws(ServiceError) -> [Result<Item, FailedItem>] {
+    var items: [Result<Item, FailedItem>] = []
+    for element in try elements() {
+      if let failed = FailedItem(element) {
+        items.append(.failure(failed))
+      } else {
+        items.append(.success(try read(element)))
+      }
+    }
+    return items
+  }
+
+  /// Throws when a list has more items than one request may have.
+  func limitedElements(of key: String) throws(ServiceError) -> MessageReader {
+    let list = try member(key)
+    if case .array(let array) = list.json, array.count > ServiceLimits.operationsPerRequest {
+      throw list.mistake(
+        "has \(array.count) items; the limit is \(ServiceLimits.operationsPerRequest) per request")
+    }
+    return list
+  }
+}

@@ -1,0 +1,122 @@
+import CloudKitModel
+import JSONCoding
+
+extension Query {
+  init(_ reader: MessageReader) throws(ServiceError) {
+    self.init(recordType: try reader.member("recordType").string())
+    if let list = try reader.optional("filterBy") {
+      for element in try list.elements() { filters.append(try Filter(element)) }
+    }
+    if let list = try reader.optional("sortBy") {
+      for element in try list.elements() { sortKeys.append(try SortKey(element)) }
+    }
+    let query = self
+    try reader.checked { () throws(ModelError) in try query.validate() }
+  }
+
+  func write(to writer: inout JSONWriter, context: MessageContext) {
+    writer.object { writer in
+      writer.member("recordType", recordType)
+      writer.key("filterBy")
+      writer.array { writer in
+        for filter in filters { filter.write(to: &writer, context: context) }
+      }
+      if !sortKeys.isEmpty {
+        writer.key("sortBy")
+        writer.array { writer in for sortKey in sortKeys { sortKey.write(to: &writer) } }
+      }
+    }
+  }
+}
+
+extension Filter {
+  /// Reads a filter. Petrel's additions: `caseInsensitive`, `diacriticInsensitive`, and token
+  /// comparators without a field name, which search all string fields.
+  init(_ reader: MessageReader) throws(ServiceError) {
+    let name = try reader.member("comparator").string()
+    guard let comparator = Comparator(rawValue: name) else {
+      throw reader.mistake("unknown comparator '\(name)'")
+    }
+    var value: RecordValue?
+    if let valueReader = try reader.optional("fieldValue") {
+      value = try RecordValue.read(valueReader)
+    }
+    let isTokenSearch = comparator == .containsAllTokens || comparator == .containsAnyTokens
+    self.init(
+      try FieldKey(reader, orAllText: isTokenSearch), comparator, value,
+      distance: try reader.optionalDouble("distance"))
+    if try reader.optionalBool("caseInsensitive") == true { options.insert(.caseInsensitive) }
+    if try reader.optionalBool("diacriticInsensitive") == true {
+      options.insert(.diacriticInsensitive)
+    }
+  }
+
+  func write(to writer: inout JSONWriter, context: MessageContext) {
+    writer.object { writer in
+      writer.member("comparator", comparator.rawValue)
+      key.write(to: &writer)
+      writer.key("fieldValue")
+      if let value {
+        value.write(to: &writer, context: context)
+      } else {
+        RecordValue.writeRemoval(to: &writer)
+      }
+      if let distance { writer.member("distance", distance) }
+      if options.contains(.caseInsensitive) { writer.member("caseInsensitive", true) }
+      if options.contains(.diacriticInsensitive) { writer.member("diacriticInsensitive", true) }
+    }
+  }
+}
+
+extension SortKey {
+  init(_ reader: MessageReader) throws(ServiceError) {
+    self.init(
+      try FieldKey(reader, orAllText: false),
+      ascending: try reader.optionalBool("ascending") ?? true)
+    if let location = try reader.optional("relativeLocation") {
+      relativeLocation = try Location(location)
+    }
+  }
+
+  func write(to writer: inout JSONWriter) {
+    writer.object { writer in
+      key.write(to: &writer)
+      writer.member("ascending", ascending)
+      if let relativeLocation {
+        writer.key("relativeLocation")
+        relativeLocation.write(to: &writer)
+      }
+    }
+  }
+}
+
+extension FieldKey {
+  /// Reads `fieldName` or `systemFieldName`. System names are also understood as field names in
+  /// the schema's style (`___recordID`), as some clients send them.
+  init(_ reader: MessageReader, orAllText: Bool) throws(ServiceError) {
+    if let name = try reader.optionalString("systemFieldName") {
+      guard let field = SystemField(anyName: name) else {
+        throw reader.mistake("unknown systemFieldName '\(name)'")
+      }
+      self = .system(field)
+    } else if let name = try reader.optionalString("fieldName") {
+      if name.hasPrefix("___"), let field = SystemField(anyName: name) {
+        self = .system(field)
+      } else {
+        self = .field(name)
+      }
+    } else if orAllText {
+      self = .allText
+    } else {
+      throw reader.mistake("'fieldName' is missing")
+    }
+  }
+
+  func write(to writer: inout JSONWriter) {
+    switch self {
+    case .field(let name): writer.member("fieldName", name)
+    case .system(let field): writer.member("systemFieldName", field.rawValue)
+    case .allText: break
+    }
+  }
+}

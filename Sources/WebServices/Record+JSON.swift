@@ -1,0 +1,95 @@
+import CloudKitModel
+import JSONCoding
+
+extension Record {
+  /// Reads a record of an answer.
+  init(_ reader: MessageReader) throws(ServiceError) {
+    var zoneID = ZoneID.default
+    if let zone = try reader.optional("zoneID") { zoneID = try ZoneID(zone) }
+    self.init(
+      recordID: RecordID(recordName: try reader.member("recordName").string(), zoneID: zoneID),
+      recordType: try reader.optionalString("recordType") ?? "",
+      recordChangeTag: try reader.optionalString("recordChangeTag"))
+    if let stamp = try reader.optional("created") { created = try Stamp(stamp) }
+    if let stamp = try reader.optional("modified") { modified = try Stamp(stamp) }
+    if let reference = try reader.optional("parent") { parent = try Reference(reference) }
+    if let reference = try reader.optional("share") { share = try Reference(reference) }
+    for (name, value) in try FieldReading.values(in: reader) {
+      if let value { fields[name] = value }
+    }
+  }
+
+  /// Writes the record as an answer holds it.
+  ///
+  /// - Parameter desiredKeys: the fields to write; nil means all.
+  func write(
+    to writer: inout JSONWriter, context: MessageContext, desiredKeys: Set<String>? = nil
+  ) {
+    writer.object { writer in
+      writer.member("recordName", recordID.recordName)
+      writer.member("recordType", recordType)
+      writer.key("zoneID")
+      recordID.zoneID.write(to: &writer, context: context)
+      writer.member("recordChangeTag", ifPresent: recordChangeTag)
+      writer.key("fields")
+      writer.object { writer in
+        for (name, value) in fields where desiredKeys?.contains(name) ?? true {
+          writer.key(name)
+          value.write(to: &writer, context: context)
+        }
+      }
+      write(parent, as: "parent", to: &writer, context: context)
+      write(share, as: "share", to: &writer, context: context)
+      write(created, as: "created", to: &writer)
+      write(modified, as: "modified", to: &writer)
+      writer.member("deleted", false)
+    }
+  }
+
+  private func write(
+    _ reference: Reference?, as name: String, to writer: inout JSONWriter, context: MessageContext
+  ) {
+    guard let reference else { return }
+    writer.key(name)
+    reference.write(to: &writer, context: context)
+  }
+
+  private func write(_ stamp: Stamp?, as name: String, to writer: inout JSONWriter) {
+    guard let stamp else { return }
+    writer.key(name)
+    writer.object { writer in
+      writer.member("timestamp", stamp.timestamp.milliseconds)
+      writer.member("userRecordName", stamp.userRecordName)
+      writer.member("deviceID", ifPresent: stamp.deviceID)
+    }
+  }
+}
+
+extension Record.Stamp {
+  init(_ reader: MessageReader) throws(ServiceError) {
+    self.init(
+      timestamp: Timestamp(milliseconds: try reader.member("timestamp").int()),
+      userRecordName: try reader.member("userRecordName").string(),
+      deviceID: try reader.optionalString("deviceID"))
+  }
+}
+
+/// Reads the `fields` of a record.
+enum FieldReading {
+  /// The values by name; nil for a field whose value is null.
+  static func values(in record: MessageReader) throws(ServiceError) -> [String: RecordValue?] {
+    guard let fields = try record.optional("fields") else { return [:] }
+    guard case .object(let members) = fields.json else {
+      throw fields.mistake("must be an object, not \(fields.json.kind)")
+    }
+    var values: [String: RecordValue?] = [:]
+    for name in members.keys {
+      guard let field = try fields.optional(name) else {
+        values.updateValue(nil, forKey: name)
+        continue
+      }
+      values.updateValue(try RecordValue.read(field), forKey: name)
+    }
+    return values
+  }
+}

@@ -1,0 +1,74 @@
+import CloudKitModel
+import Foundation
+import JSONCoding
+
+extension RecordOperation {
+  /// Reads an operation of `records/modify`.
+  ///
+  /// - Parameter zoneID: the request's zone, for records that name none.
+  init(_ reader: MessageReader, zoneID: ZoneID) throws(ServiceError) {
+    let name = try reader.member("operationType").string()
+    guard let kind = Kind(rawValue: name) else {
+      throw reader.mistake(
+        "operationType '\(name)' must be one of "
+          + Kind.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+    let record = try reader.member("record")
+    var recordZone = zoneID
+    if let zone = try record.optional("zoneID") { recordZone = try ZoneID(zone) }
+    var recordName = try record.optionalString("recordName")
+    if recordName == nil {
+      guard kind == .create else { throw record.mistake("'recordName' is missing") }
+      recordName = UUID().uuidString
+    }
+    let recordID = RecordID(recordName: recordName ?? "", zoneID: recordZone)
+    try record.checked { () throws(ModelError) in try recordID.validate() }
+    self.init(
+      kind: kind, recordID: recordID, recordType: try record.optionalString("recordType"),
+      recordChangeTag: try record.optionalString("recordChangeTag"))
+    guard kind != .delete && kind != .forceDelete else { return }
+    fields = try FieldReading.values(in: record)
+    if case .object(let members) = record.json, let member = members["parent"] {
+      parent =
+        member == .null
+        ? .some(nil) : .some(try Reference(try record.member("parent")))
+    }
+  }
+
+  func write(to writer: inout JSONWriter, context: MessageContext) {
+    writer.object { writer in
+      writer.member("operationType", kind.rawValue)
+      writer.key("record")
+      writer.object { writer in
+        writer.member("recordName", recordID.recordName)
+        writer.key("zoneID")
+        recordID.zoneID.write(to: &writer, context: context)
+        writer.member("recordType", ifPresent: recordType)
+        writer.member("recordChangeTag", ifPresent: recordChangeTag)
+        if !fields.isEmpty { writeFields(to: &writer, context: context) }
+        if let parent {
+          writer.key("parent")
+          if let parent {
+            parent.write(to: &writer, context: context)
+          } else {
+            writer.null()
+          }
+        }
+      }
+    }
+  }
+
+  private func writeFields(to writer: inout JSONWriter, context: MessageContext) {
+    writer.key("fields")
+    writer.object { writer in
+      for (name, value) in fields {
+        writer.key(name)
+        if let value {
+          value.write(to: &writer, context: context)
+        } else {
+          RecordValue.writeRemoval(to: &writer)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/// The error codes of CloudKit Web Services ("Error Codes" in Apple's reference).
+///
+/// A code that this version does not know is kept as it came.
+public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+  public let rawValue: String
+
+  public init(rawValue: String) {
+    self.rawValue = rawValue
+  }
+
+  /// No permission for the record, zone or database.
+  public static let accessDenied = ServerErrorCode(rawValue: "ACCESS_DENIED")
+  /// Another item of the atomic batch failed.
+  public static let atomicError = ServerErrorCode(rawValue: "ATOMIC_ERROR")
+  /// A bad token or signature.
+  public static let authenticationFailed = ServerErrorCode(rawValue: "AUTHENTICATION_FAILED")
+  /// The operation needs a user.
+  public static let authenticationRequired = ServerErrorCode(rawValue: "AUTHENTICATION_REQUIRED")
+  /// Malformed, of a wrong type, or against a rule.
+  public static let badRequest = ServerErrorCode(rawValue: "BAD_REQUEST")
+  /// The change tag is not current.
+  public static let conflict = ServerErrorCode(rawValue: "CONFLICT")
+  /// A create of something that exists.
+  public static let exists = ServerErrorCode(rawValue: "EXISTS")
+  public static let internalError = ServerErrorCode(rawValue: "INTERNAL_ERROR")
+  public static let notFound = ServerErrorCode(rawValue: "NOT_FOUND")
+  public static let quotaExceeded = ServerErrorCode(rawValue: "QUOTA_EXCEEDED")
+  /// Too many requests of one caller.
+  public static let throttled = ServerErrorCode(rawValue: "THROTTLED")
+  /// The server is busy.
+  public static let tryAgainLater = ServerErrorCode(rawValue: "TRY_AGAIN_LATER")
+  /// The target of a validated reference does not exist.
+  public static let validatingReferenceError = ServerErrorCode(
+    rawValue: "VALIDATING_REFERENCE_ERROR")
+  public static let zoneNotFound = ServerErrorCode(rawValue: "ZONE_NOT_FOUND")
+
+  /// The HTTP status of an answer that fails as a whole with this code.
+  public var httpStatus: Int {
+    switch self {
+    case .accessDenied: 403
+    case .atomicError, .badRequest: 400
+    case .authenticationFailed: 401
+    case .authenticationRequired: 421
+    case .conflict, .exists: 409
+    case .notFound, .zoneNotFound: 404
+    case .quotaExceeded: 413
+    case .throttled: 429
+    case .tryAgainLater: 503
+    case .validatingReferenceError: 412
+    default: 500
+    }
+  }
+
+  public var description: String { rawValue }
+}

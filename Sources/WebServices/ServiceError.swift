@@ -1,0 +1,77 @@
+import CloudKitModel
+import Foundation
+import JSONCoding
+
+/// The error object of CloudKit Web Services: a failed request's body, or a failed item's place in
+/// an answer.
+public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
+  public var code: ServerErrorCode
+  /// What was wrong, naming item, field and rule.
+  public var reason: String
+  /// Names this error; the server's log has it too.
+  public var uuid: String
+  /// Seconds to wait before trying again; nil means: do not.
+  public var retryAfter: Double?
+  /// Where to sign in, with `AUTHENTICATION_REQUIRED`.
+  public var redirectURL: String?
+  /// The record as the server has it, with `CONFLICT` and `EXISTS`. Petrel's addition: Apple's
+  /// native client gets it over its own protocol.
+  public var serverRecord: Record?
+
+  public init(
+    _ code: ServerErrorCode, _ reason: String, uuid: String = UUID().uuidString.lowercased(),
+    retryAfter: Double? = nil, redirectURL: String? = nil, serverRecord: Record? = nil
+  ) {
+    self.code = code
+    self.reason = reason
+    self.uuid = uuid
+    self.retryAfter = retryAfter
+    self.redirectURL = redirectURL
+    self.serverRecord = serverRecord
+  }
+
+  /// The error as a rule of the data model states it.
+  public init(_ error: ModelError) {
+    self.init(.badRequest, error.reason)
+  }
+
+  public var description: String { "\(code): \(reason)" }
+}
+
+extension ServiceError {
+  /// Reads an error object; nil when the object has no `serverErrorCode` and so is none.
+  init?(_ reader: MessageReader) {
+    guard let code = reader.json["serverErrorCode"]?.string else { return nil }
+    self.init(
+      ServerErrorCode(rawValue: code), reader.json["reason"]?.string ?? "",
+      uuid: reader.json["uuid"]?.string ?? "", retryAfter: reader.json["retryAfter"]?.double,
+      redirectURL: reader.json["redirectURL"]?.string)
+    if let record = try? reader.member("serverRecord") {
+      serverRecord = try? Record(record)
+    }
+  }
+
+  /// Reads the body of a failed request; nil when it is no error object.
+  public init?(body: JSONValue) {
+    self.init(MessageReader(body, context: MessageContext(ownerNaming: .explicit)))
+  }
+
+  /// The error as the body of a failed request.
+  public var body: Data {
+    var writer = JSONWriter()
+    writer.object { writeMembers(to: &$0, context: MessageContext(ownerNaming: .explicit)) }
+    return writer.data
+  }
+
+  func writeMembers(to writer: inout JSONWriter, context: MessageContext) {
+    writer.member("uuid", uuid)
+    writer.member("serverErrorCode", code.rawValue)
+    writer.member("reason", reason)
+    if let retryAfter { writer.member("retryAfter", retryAfter) }
+    writer.member("redirectURL", ifPresent: redirectURL)
+    if let serverRecord {
+      writer.key("serverRecord")
+      serverRecord.write(to: &writer, context: context)
+    }
+  }
+}
