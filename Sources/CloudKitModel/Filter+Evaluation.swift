@@ -84,7 +84,7 @@ extension Filter {
   private func equal(_ field: RecordValue, _ value: RecordValue) -> Bool {
     switch (field, value) {
     case (.string(let left), .string(let right)):
-      return folded(left).utf8.elementsEqual(folded(right).utf8)
+      return options.fold(left).utf8.elementsEqual(options.fold(right).utf8)
     case (.string(let name), .reference(let reference)):
       // The record's own name and those of its users may be asked for by reference.
       guard case .system = key else { return false }
@@ -96,24 +96,14 @@ extension Filter {
 
   private func order(_ field: RecordValue, _ value: RecordValue) -> ValueOrder? {
     if !options.isEmpty, case .string(let left) = field, case .string(let right) = value {
-      return RecordValue.string(folded(left)).order(to: .string(folded(right)))
+      return RecordValue.string(options.fold(left)).order(to: .string(options.fold(right)))
     }
     return field.order(to: value)
   }
 
   private func begins(_ field: RecordValue, with value: RecordValue) -> Bool {
     guard case .string(let text) = field, case .string(let prefix) = value else { return false }
-    return folded(text).utf8.starts(with: folded(prefix).utf8)
-  }
-
-  private func folded(_ text: String) -> String {
-    guard !options.isEmpty else { return text }
-    return text.folding(
-      options: options.contains(.caseInsensitive)
-        ? (options.contains(.diacriticInsensitive)
-          ? [.caseInsensitive, .diacriticInsensitive] : .caseInsensitive)
-        : .diacriticInsensitive,
-      locale: nil)
+    return options.fold(text).utf8.starts(with: options.fold(prefix).utf8)
   }
 
   private func tokensMatch(all: Bool, in record: Record) -> Bool {
@@ -129,5 +119,17 @@ extension Filter {
       present = TextTokens.of(value)
     }
     return all ? wantedTokens.isSubset(of: present) : !wantedTokens.isDisjoint(with: present)
+  }
+}
+
+extension Filter.Options {
+  /// `text` as a filter with these options compares it: without options unchanged, else with case,
+  /// diacritics or both folded away. Two texts that a filter takes for equal fold to the same bytes.
+  public func fold(_ text: String) -> String {
+    guard !isEmpty else { return text }
+    var folding: String.CompareOptions = []
+    if contains(.caseInsensitive) { folding.insert(.caseInsensitive) }
+    if contains(.diacriticInsensitive) { folding.insert(.diacriticInsensitive) }
+    return text.folding(options: folding, locale: nil)
   }
 }

@@ -46,8 +46,13 @@ public struct Subscription: Sendable, Hashable {
   ///
   /// Creations and updates are matched on the new values, deletions on the last ones; an update
   /// that leaves the match does not fire.
+  public func matches(_ change: Change) -> Bool { kind.matches(change) }
+}
+
+extension Subscription.Kind {
+  /// Whether a subscription of this kind fires on `change`; see ``Subscription/matches(_:)``.
   public func matches(_ change: Change) -> Bool {
-    switch kind {
+    switch self {
     case .query(let query, let zoneID, let options):
       guard let record = change.record, let needed = change.event.queryOption else { return false }
       return options.contains(needed) && (zoneID == nil || zoneID == change.zoneID)
