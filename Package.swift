@@ -77,7 +77,9 @@ let package = Package(
     .testTarget(name: "HTTP2TransportTests", dependencies: ["HTTP2Transport", "Cryptography"]),
     .testTarget(name: "HTTPServiceTests", dependencies: ["HTTPService"]),
     .testTarget(name: "StorageTests", dependencies: ["Storage", "CloudKitModel"]),
-    .testTarget(name: "MatchingTests", dependencies: ["Matching", "CloudKitModel"]),
+    .testTarget(
+      name: "MatchingTests", dependencies: ["Matching", "CloudKitModel", "JSONCoding"],
+      resources: [.copy("Fixtures")]),
     .testTarget(
       name: "PushDeliveryTests",
       dependencies: [

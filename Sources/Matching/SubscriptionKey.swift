@@ -1,0 +1,36 @@
+/// What tells one subscription of a database from all others: who saved it, and under which ID.
+///
+/// Both names are compared by their UTF-8 bytes, as the store compares them, so that IDs which only
+/// look the same (composed and decomposed accents) stay two subscriptions.
+public struct SubscriptionKey: Sendable, CustomStringConvertible {
+  /// The user record name of the owner.
+  public let subscriber: String
+  public let subscriptionID: String
+
+  public init(subscriber: String, subscriptionID: String) {
+    self.subscriber = subscriber
+    self.subscriptionID = subscriptionID
+  }
+
+  public var description: String { "\(subscriptionID) of \(subscriber)" }
+}
+
+extension SubscriptionKey: Hashable, Comparable {
+  public static func == (left: SubscriptionKey, right: SubscriptionKey) -> Bool {
+    left.subscriptionID.utf8.elementsEqual(right.subscriptionID.utf8)
+      && left.subscriber.utf8.elementsEqual(right.subscriber.utf8)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    ByteText(subscriber).hash(into: &hasher)
+    ByteText(subscriptionID).hash(into: &hasher)
+  }
+
+  /// By subscriber, then by ID.
+  public static func < (left: SubscriptionKey, right: SubscriptionKey) -> Bool {
+    if left.subscriber.utf8.elementsEqual(right.subscriber.utf8) {
+      return left.subscriptionID.utf8.lexicographicallyPrecedes(right.subscriptionID.utf8)
+    }
+    return left.subscriber.utf8.lexicographicallyPrecedes(right.subscriber.utf8)
+  }
+}
