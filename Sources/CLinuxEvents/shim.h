@@ -1,3 +1,0 @@
-#pragma once
-#include <sys/epoll.h>
-#include <sys/eventfd.h>

@@ -1,0 +1,68 @@
+import CloudKitModel
+
+/// Moments as ISO 8601 text in UTC.
+///
+/// Foundation's formatter is not used: it rounds milliseconds down to the one before, and counts
+/// days before 1582 in the Julian calendar, where ISO 8601 goes on in the Gregorian one.
+enum ISO8601 {
+  /// `2026-03-01T09:30:00Z`, with milliseconds where there are any. Years outside of 0 to 9999 have
+  /// a sign and at least six digits (ISO 8601-1, section 4.3.2, expanded representation).
+  static func text(_ moment: Timestamp) -> String {
+    let (seconds, milliseconds) = divide(moment.milliseconds, by: 1000)
+    let (days, secondOfDay) = divide(seconds, by: 86_400)
+    let date = date(daysSince1970: days)
+
+    var text = year(date.year)
+    text += "-" + padded(date.month, to: 2) + "-" + padded(date.day, to: 2) + "T"
+    text += padded(secondOfDay / 3600, to: 2) + ":" + padded(secondOfDay / 60 % 60, to: 2)
+    text += ":" + padded(secondOfDay % 60, to: 2)
+    if milliseconds != 0 { text += "." + padded(milliseconds, to: 3) }
+    return text + "Z"
+  }
+
+  /// Years are counted from March, so that the leap day is the last of its year, in cycles of 400
+  /// years, which all have 146,097 days.
+  private static func date(daysSince1970 days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    let daysFromMarchOfYear0To1970: Int64 = 719_468
+    let (cycle, dayOfCycle) = divide(days + daysFromMarchOfYear0To1970, by: 146_097)
+    // The last day of the cycle, and the last of every fourth year, belong to the year before.
+    let century = min(dayOfCycle / 36_524, 3)
+    let dayOfCentury = dayOfCycle - century * 36_524
+    let leapPeriod = dayOfCentury / 1461
+    let dayOfPeriod = dayOfCentury - leapPeriod * 1461
+    let yearOfPeriod = min(dayOfPeriod / 365, 3)
+    let dayOfYear = dayOfPeriod - yearOfPeriod * 365
+
+    var year = cycle * 400 + century * 100 + leapPeriod * 4 + yearOfPeriod
+    var month: Int64 = 3
+    var day = dayOfYear
+    for length: Int64 in [31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 31] {
+      if day < length { break }
+      day -= length
+      month += 1
+    }
+    if month > 12 {
+      month -= 12
+      year += 1
+    }
+    return (year, month, day + 1)
+  }
+
+  private static func year(_ year: Int64) -> String {
+    if (0...9999).contains(year) { return padded(year, to: 4) }
+    return (year < 0 ? "-" : "+") + padded(Int64(year.magnitude), to: 6)
+  }
+
+  private static func padded(_ number: Int64, to width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+
+  /// Division that rounds down, with a remainder that is never negative.
+  private static func divide(
+    _ number: Int64, by divisor: Int64
+  ) -> (quotient: Int64, remainder: Int64) {
+    let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+  }
+}

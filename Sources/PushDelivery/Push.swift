@@ -1,0 +1,93 @@
+import CloudKitModel
+import Foundation
+
+/// One notification for one device, with all that APNs wants to know beside the payload.
+///
+/// ```swift
+/// let payload = PushPayload(notification, badge: 3, form: .apns)
+/// let push = Push(
+///   notification, payload: payload, deviceToken: "9a3c…", topic: "com.example.app", issued: .now)
+/// ```
+///
+/// Apple, *Sending notification requests to APNs*.
+public struct Push: Sendable, Hashable {
+  /// `apns-push-type`.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// Has an alert, a badge or a sound.
+    case alert
+    /// Only wakes the app.
+    case background
+
+    /// `apns-priority`: 10 is delivered at once; 5 when it suits the device's power.
+    public var priority: Int {
+      switch self {
+      case .alert: 10
+      case .background: 5
+      }
+    }
+
+    /// How long APNs may keep the push for a device that is away, in seconds: a day for what is
+    /// shown, an hour for what only wakes the app.
+    public var lifetime: Double {
+      switch self {
+      case .alert: 86_400
+      case .background: 3600
+      }
+    }
+  }
+
+  /// Hexadecimal digits, in lower case.
+  public var deviceToken: String
+  /// `apns-topic`: the bundle ID of the app that registered the token.
+  public var topic: String
+  public var kind: Kind
+  /// When the push loses its worth, for APNs (`apns-expiration`) and for our own repeats.
+  public var expiration: Timestamp
+  /// `apns-collapse-id`: of several with the same value the device shows the newest.
+  public var collapseID: String?
+  /// `apns-id`: the same however often the push is sent.
+  public var identifier: UUID
+  public var payload: PushPayload
+
+  /// Makes the push of `notification` for a device.
+  ///
+  /// - Parameters:
+  ///   - payload: the notification's payload in the form for APNs; it does not depend on the
+  ///     device and so can be made once for all devices of the subscriber.
+  ///   - issued: from when the push's lifetime is counted.
+  public init(
+    _ notification: SubscriptionNotification, payload: PushPayload, deviceToken: String,
+    topic: String, issued: Timestamp
+  ) {
+    let token = deviceToken.lowercased()
+    self.deviceToken = token
+    self.topic = topic
+    self.payload = payload
+    kind = payload.isVisible ? .alert : .background
+    expiration = issued.advanced(bySeconds: kind.lifetime)
+    collapseID = notification.subscription.notificationInfo?.collapseIDKey
+      .flatMap { PushIdentifier.collapseID($0) }
+    identifier = PushIdentifier.apnsID(
+      notificationID: notification.change.notificationID,
+      subscriptionID: notification.subscription.subscriptionID,
+      subscriber: notification.subscriber, deviceToken: token)
+  }
+
+  /// `:path` of the request.
+  public var path: String { "/3/device/" + deviceToken }
+
+  /// The request's headers beside `:path` and `authorization`, names in lower case.
+  ///
+  /// `apns-expiration` is in whole seconds, rounded up.
+  public var headers: [(name: String, value: String)] {
+    var headers = [
+      (name: "apns-topic", value: topic),
+      (name: "apns-push-type", value: kind.rawValue),
+      (name: "apns-priority", value: String(kind.priority)),
+      (name: "apns-expiration", value: String(Int64(expiration.seconds.rounded(.up)))),
+      (name: "apns-id", value: identifier.uuidString.lowercased()),
+    ]
+    if let collapseID { headers.append((name: "apns-collapse-id", value: collapseID)) }
+    return headers
+  }
+}

@@ -1,0 +1,45 @@
+import CloudKitModel
+import Cryptography
+import Foundation
+
+/// Identifiers that are derived from what they stand for, so that the same push has the same ones
+/// each time it is made.
+enum PushIdentifier {
+  /// The `apns-id` of a notification for a device: a name-based UUID over SHA-256 (RFC 9562 section
+  /// 5.8, version 8, made as in its appendix B.2).
+  ///
+  /// Each name is preceded by its length, so that no two different sets of names run together into
+  /// the same bytes.
+  static func apnsID(
+    notificationID: UUID, subscriptionID: String, subscriber: String, deviceToken: String
+  ) -> UUID {
+    var name = withUnsafeBytes(of: notificationID.uuid) { Array($0) }
+    for part in [subscriptionID, subscriber, deviceToken] {
+      withUnsafeBytes(of: UInt64(part.utf8.count).bigEndian) { name.append(contentsOf: $0) }
+      name.append(contentsOf: part.utf8)
+    }
+    var hash = SHA256.hash(name)
+    hash[6] = hash[6] & 0x0F | 0x80
+    hash[8] = hash[8] & 0x3F | 0x80
+    return UUID(
+      uuid: (
+        hash[0], hash[1], hash[2], hash[3], hash[4], hash[5], hash[6], hash[7], hash[8], hash[9],
+        hash[10], hash[11], hash[12], hash[13], hash[14], hash[15]
+      ))
+  }
+
+  /// The value of `apns-collapse-id` for a subscription's collapse key: the key itself.
+  ///
+  /// A key that no HTTP header can hold (control characters, spaces at its ends: RFC 9113 section
+  /// 8.2.1) or that is longer than APNs takes is replaced by its hash, which collapses the same
+  /// notifications. An empty one is none.
+  static func collapseID(_ key: String) -> String? {
+    if key.isEmpty { return nil }
+    let bytes = key.utf8
+    let isHeaderValue =
+      bytes.count <= ServiceLimits.collapseIdentifierSize
+      && bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+      && bytes.first != UInt8(ascii: " ") && bytes.last != UInt8(ascii: " ")
+    return isHeaderValue ? key : Base64URL.encode(SHA256.hash(bytes))
+  }
+}

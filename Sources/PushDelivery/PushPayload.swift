@@ -1,0 +1,69 @@
+import CloudKitModel
+import Foundation
+import JSONCoding
+
+/// The JSON of one subscription notification: `{"aps": {…}, "ck": {…}}`, as iCloud sends it.
+///
+/// ```swift
+/// let payload = PushPayload(notification, badge: 3, form: .apns)
+/// // payload.text: {"aps":{"alert":"New artwork","badge":3},"ck":{"ce":2,…,"qry":{"sid":…}}}
+/// ```
+///
+/// The strings of `alertLocalizationArgs` and desired keys are cut at
+/// ``CloudKitModel/ServiceLimits/pushStringLength`` characters. A desired key whose value a payload
+/// cannot carry (bytes, assets, lists, numbers that are not finite) is left out, and the payload is
+/// marked as pruned (`ck.p`), so that the app knows to fetch the record.
+public struct PushPayload: Sendable, Hashable {
+  /// Who reads the payload.
+  public enum Form: Sendable, Hashable, CaseIterable {
+    /// For APNs: at most ``CloudKitModel/ServiceLimits/pushPayloadSize`` bytes, with an `aps` that
+    /// wakes the app when there is nothing to show.
+    case apns
+    /// For the web courier: of any size, and with no `aps` when the subscription has no
+    /// notification info.
+    case courier
+  }
+
+  /// UTF-8 JSON.
+  public let bytes: [UInt8]
+  /// Whether the device shows or sounds anything: an alert, a badge or a sound is left in it.
+  public let isVisible: Bool
+  /// Whether something that belongs in it is missing (`ck.p`).
+  public let isPruned: Bool
+  /// What had to go to fit the size limit, in the order in which it went.
+  public let prunedParts: [PushPayloadPart]
+
+  public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+  /// Writes the payload of `notification`.
+  ///
+  /// An `.apns` payload that is too large loses its parts in the order of
+  /// ``PushPayloadPart/inPruningOrder`` until it fits. Type, subscription ID, database and
+  /// notification ID always stay; they fit as long as the subscription ID is one that
+  /// `Subscription.validate(in:)` accepts.
+  ///
+  /// - Parameter badge: the number to show if the subscription asks for a badge, after counting
+  ///   this notification; nil to send none.
+  /// - Complexity: linear in the size of what is written; an oversized payload is written once for
+  ///   each part that has to go.
+  public init(_ notification: SubscriptionNotification, badge: Int?, form: Form) {
+    var content = PushPayloadContent(notification, badge: badge, form: form)
+    var bytes = content.json()
+    var pruned: [PushPayloadPart] = []
+    if form == .apns {
+      for part in PushPayloadPart.inPruningOrder
+      where bytes.count > ServiceLimits.pushPayloadSize {
+        let whole = content
+        part.remove(&content)
+        if content == whole { continue }
+        content.isPruned = true
+        pruned.append(part)
+        bytes = content.json()
+      }
+    }
+    self.bytes = bytes
+    isVisible = content.isVisible
+    isPruned = content.isPruned
+    prunedParts = pruned
+  }
+}

@@ -1,0 +1,79 @@
+import CloudKitModel
+import JSONCoding
+
+/// The text of an alert, or of its title or subtitle: as it is, or a key of the app's localised
+/// strings with the arguments that go into it.
+struct PushPayloadAlertText: Equatable {
+  var text: String?
+  var key: String?
+  var arguments: [String]?
+
+  var isEmpty: Bool { text == nil && key == nil && arguments == nil }
+
+  init() {}
+
+  /// The key displaces the text, and arguments without a key have no place to go.
+  init(text: String?, key: String?, argumentNames: [String]?, fields: [String: RecordValue]) {
+    guard let key else {
+      self.text = text
+      return
+    }
+    self.key = key
+    arguments = argumentNames?.map { PushPayloadText.argument(fields[$0]) }
+  }
+
+  func write(to writer: inout JSONWriter, text textName: String, prefix: String) {
+    writer.member(textName, ifPresent: text)
+    writer.member(prefix + "loc-key", ifPresent: key)
+    writer.member(prefix + "loc-args", ifPresent: arguments)
+  }
+}
+
+/// The `alert` of a payload.
+struct PushPayloadAlert: Equatable {
+  var title = PushPayloadAlertText()
+  var subtitle = PushPayloadAlertText()
+  var body = PushPayloadAlertText()
+  var actionKey: String?
+  var launchImage: String?
+
+  var isEmpty: Bool { body.isEmpty && hasOnlyBody }
+
+  private var hasOnlyBody: Bool {
+    title.isEmpty && subtitle.isEmpty && actionKey == nil && launchImage == nil
+  }
+
+  init() {}
+
+  init(_ info: NotificationInfo, fields: [String: RecordValue]) {
+    title = PushPayloadAlertText(
+      text: info.title, key: info.titleLocalizationKey,
+      argumentNames: info.titleLocalizationArgs, fields: fields)
+    subtitle = PushPayloadAlertText(
+      text: info.subtitle, key: info.subtitleLocalizationKey,
+      argumentNames: info.subtitleLocalizationArgs, fields: fields)
+    body = PushPayloadAlertText(
+      text: info.alertBody, key: info.alertLocalizationKey,
+      argumentNames: info.alertLocalizationArgs, fields: fields)
+    actionKey = info.alertActionLocalizationKey
+    launchImage = info.alertLaunchImage
+  }
+
+  /// Writes nothing for an empty alert, a plain string for one that has only the body's text, a
+  /// dictionary for all others.
+  func write(to writer: inout JSONWriter) {
+    if isEmpty { return }
+    if hasOnlyBody, body.key == nil, let text = body.text {
+      writer.member("alert", text)
+      return
+    }
+    writer.key("alert")
+    writer.object { writer in
+      title.write(to: &writer, text: "title", prefix: "title-")
+      subtitle.write(to: &writer, text: "subtitle", prefix: "subtitle-")
+      body.write(to: &writer, text: "body", prefix: "")
+      writer.member("action-loc-key", ifPresent: actionKey)
+      writer.member("launch-image", ifPresent: launchImage)
+    }
+  }
+}

@@ -1,0 +1,100 @@
+import CloudKitModel
+import Foundation
+
+/// What a payload says, before it is bytes. What is nil or empty is not written.
+struct PushPayloadContent: Equatable {
+  struct Zone: Equatable {
+    var name: String
+    var owner: String
+  }
+
+  enum Kind: String {
+    case query = "qry"
+    case recordZone = "fet"
+    case database = "met"
+  }
+
+  // What is shown, under `aps`.
+  /// Whether there is an `aps` at all.
+  var hasAPS: Bool
+  var alert = PushPayloadAlert()
+  var badge: Int?
+  var sound: String?
+  var category: String?
+  var isContentAvailable = false
+  var isContentMutable = false
+
+  // What is told, under `ck`.
+  var environment: Int
+  var containerIdentifier: String?
+  var subscriber: String?
+  var notificationID: UUID
+  var isPruned = false
+  var kind: Kind
+  var subscriptionID: String
+  var scope: DatabaseScope
+  var reason: ChangeEvent?
+  var recordName: String?
+  var zone: Zone?
+  var desiredValues: [PushPayloadField] = []
+
+  var isVisible: Bool { !alert.isEmpty || badge != nil || sound != nil }
+
+  init(_ notification: SubscriptionNotification, badge: Int?, form: PushPayload.Form) {
+    let database = notification.database
+    let subscription = notification.subscription
+    let change = notification.change
+    let info = subscription.notificationInfo
+
+    hasAPS = form == .apns || info != nil
+    environment = database.environment.payloadNumber
+    containerIdentifier = database.container
+    subscriber = notification.subscriber
+    notificationID = change.notificationID
+    subscriptionID = subscription.subscriptionID
+    scope = database.scope
+    zone = Zone(
+      name: change.zoneID.zoneName, owner: Self.ownerName(of: change.zoneID, in: notification))
+    switch subscription.kind {
+    case .query:
+      kind = .query
+      recordName = change.record?.recordID.recordName
+      reason = change.event.queryOption == nil ? nil : change.event
+    case .recordZone: kind = .recordZone
+    case .database: kind = .database
+    }
+    guard let info else { return }
+
+    let fields = change.record?.fields ?? [:]
+    alert = PushPayloadAlert(info, fields: fields)
+    self.badge = info.shouldBadge ? badge : nil
+    sound = info.soundName
+    category = info.category
+    isContentAvailable = info.shouldSendContentAvailable
+    isContentMutable = info.shouldSendMutableContent
+    if kind == .query, reason == .recordCreated || reason == .recordUpdated {
+      collectDesiredValues(info.desiredKeys ?? [], of: notification)
+    }
+  }
+
+  private mutating func collectDesiredValues(
+    _ names: [String], of notification: SubscriptionNotification
+  ) {
+    for name in names where !desiredValues.contains(where: { $0.name == name }) {
+      guard let value = notification.change.record?.fields[name] else { continue }
+      if let sendable = PushPayloadField.Value(value, in: notification) {
+        desiredValues.append(PushPayloadField(name: name, value: sendable))
+      } else {
+        isPruned = true
+      }
+    }
+  }
+
+  /// The owner of a zone as a payload names it: `_defaultOwner` in the public database, the owner's
+  /// user record name in the others.
+  static func ownerName(of zoneID: ZoneID, in notification: SubscriptionNotification) -> String {
+    if notification.database.scope == .public { return "_defaultOwner" }
+    if zoneID.ownerName != ZoneID.currentOwnerName { return zoneID.ownerName }
+    return notification.database.owner ?? notification.subscriber
+  }
+}

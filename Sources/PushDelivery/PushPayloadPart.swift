@@ -1,0 +1,46 @@
+/// A part of a payload that may go when the payload is too large.
+public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
+  /// The part's name, for people.
+  public let description: String
+  let remove: @Sendable (inout PushPayloadContent) -> Void
+
+  init(_ description: String, remove: @escaping @Sendable (inout PushPayloadContent) -> Void) {
+    self.description = description
+    self.remove = remove
+  }
+
+  /// What goes first and what goes last. The values of desired keys go first, as the page of
+  /// `CKNotification.isPruned` says; then what an app can learn by fetching, then what is heard and
+  /// seen, the alert's own text near the end.
+  ///
+  /// The category and the subscriber are in no list of Apple's: the category has its place beside
+  /// the action key, for both decide which buttons are shown, and the subscriber the last one.
+  public static let inPruningOrder: [PushPayloadPart] = [
+    PushPayloadPart("values of desired keys") { $0.desiredValues = [] },
+    PushPayloadPart("container identifier") { $0.containerIdentifier = nil },
+    PushPayloadPart("record ID or zone ID") {
+      $0.recordName = nil
+      $0.zone = nil
+    },
+    PushPayloadPart("reason") { $0.reason = nil },
+    PushPayloadPart("sound") { $0.sound = nil },
+    PushPayloadPart("launch image") { $0.alert.launchImage = nil },
+    PushPayloadPart("action key") { $0.alert.actionKey = nil },
+    PushPayloadPart("category") { $0.category = nil },
+    PushPayloadPart("subtitle") { $0.alert.subtitle = PushPayloadAlertText() },
+    PushPayloadPart("title") { $0.alert.title = PushPayloadAlertText() },
+    PushPayloadPart("localisation arguments") { $0.alert.body.arguments = nil },
+    PushPayloadPart("localisation key") { $0.alert.body.key = nil },
+    PushPayloadPart("body") { $0.alert.body.text = nil },
+    PushPayloadPart("badge") { $0.badge = nil },
+    PushPayloadPart("subscriber") { $0.subscriber = nil },
+  ]
+
+  public static func == (left: PushPayloadPart, right: PushPayloadPart) -> Bool {
+    left.description == right.description
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(description)
+  }
+}
