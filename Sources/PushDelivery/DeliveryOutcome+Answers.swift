@@ -1,0 +1,48 @@
+import CloudKitModel
+
+extension DeliveryOutcome {
+  /// The outcome of an answer of APNs.
+  ///
+  /// - Parameters:
+  ///   - status: the HTTP status.
+  ///   - reason: `reason` of the answer's body.
+  ///   - timestamp: `timestamp` of the answer's body.
+  ///   - retryAfter: the seconds of a `Retry-After` header.
+  ///   - attempt: how often the push was sent before.
+  ///   - random: a number in 0 ..< 1, for the delay's random part.
+  public static func of(
+    status: Int, reason: String?, timestamp: Timestamp? = nil, retryAfter: Double? = nil,
+    attempt: Int, random: Double
+  ) -> DeliveryOutcome {
+    switch DeliveryRule.rule(status: status, reason: reason).action {
+    case .accept:
+      return .delivered
+    case .dropDeviceToken:
+      return .dropDeviceToken(invalidSince: timestamp)
+    case .retry(let policy, let scope):
+      let delay = policy.delay(attempt: attempt, random: random, retryAfter: retryAfter)
+      return .retry(after: delay, scope)
+    case .refreshProviderToken:
+      return .refreshProviderToken
+    case .suspend(let scope, let advice):
+      return .suspend(
+        scope, message: "APNs answered \(status) \(reason ?? "without a reason"): \(advice)")
+    case .blameSender:
+      return .fault(
+        message: "APNs answered \(status) \(reason ?? "without a reason"), which no push of this "
+          + "server should provoke; it is not sent again")
+    }
+  }
+
+  /// The outcome for a push that APNs did not process: never written, refused before processing, or
+  /// above the last stream of a GOAWAY. Sending it again cannot show it twice.
+  public static func ofNotSent(attempt: Int, random: Double) -> DeliveryOutcome {
+    .retry(after: RetryPolicy.reconnect.delay(attempt: attempt, random: random), .push)
+  }
+
+  /// The outcome for a push whose answer never came. APNs may have accepted it, so sending it again
+  /// can show it twice; not sending it can lose it.
+  public static func ofUnknown(attempt: Int, random: Double) -> DeliveryOutcome {
+    .retry(after: RetryPolicy.reconnect.delay(attempt: attempt, random: random), .push)
+  }
+}
