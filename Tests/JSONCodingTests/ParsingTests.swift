@@ -1,0 +1,141 @@
+import Foundation
+import JSONCoding
+import Testing
+
+@Suite("Parsing JSON")
+struct ParsingTests {
+  @Test(
+    "Each kind of value, alone or in a container",
+    arguments: [
+      ("null", .null), ("true", true), ("false", false), ("\"x\"", "x"), ("[]", []), ("{}", [:]),
+      (" [1, \"a\", null, [true]] ", [1, "a", .null, [true]]),
+      ("{\"a\": {\"b\": [0]}, \"c\": false}", ["a": ["b": [0]], "c": false]),
+    ] as [(String, JSONValue)])
+  func kinds(text: String, value: JSONValue) throws {
+    #expect(try JSONValue(parsing: text) == value)
+  }
+
+  @Test("The numbers 0 and 1 are not booleans, and booleans are not numbers")
+  func booleans() throws {
+    #expect(try JSONValue(parsing: "[0,1,true,false]") == [.int(0), .int(1), true, false])
+    #expect(try JSONValue(parsing: "true") != .int(1))
+  }
+
+  @Test(
+    "Whole numbers are integers, anything with a point or an exponent is a double",
+    arguments: [
+      ("5", .int(5)), ("5.0", .double(5)), ("5e0", .double(5)), ("1E2", .double(100)),
+      ("-7", .int(-7)), ("0", .int(0)), ("-0", .int(0)), ("0.5", .double(0.5)),
+      ("2147483648", .int(2_147_483_648)),
+      ("9007199254740993", .int(9_007_199_254_740_993)),
+      ("-9007199254740993", .int(-9_007_199_254_740_993)),
+      ("9223372036854775807", .int(.max)),
+      ("-9223372036854775807", .int(-.max)),
+      ("-9223372036854775808", .int(.min)),
+      ("5.00000000000000000000000", .double(5)),
+      ("123456789012345680.000000", .double(123_456_789_012_345_680)),
+    ] as [(String, JSONValue)])
+  func numbers(text: String, value: JSONValue) throws {
+    #expect(try JSONValue(parsing: text) == value)
+    #expect(try JSONValue(parsing: "[\(text)]") == .array([value]))
+  }
+
+  @Test("Minus zero keeps its sign as a double")
+  func minusZero() throws {
+    let double = try #require(try JSONValue(parsing: "-0.0").double)
+    #expect(double == 0 && double.sign == .minus)
+  }
+
+  @Test(
+    "Integers beyond Int64 become the nearest double",
+    arguments: [
+      "9223372036854775808", "-9223372036854775809", "18446744073709551615",
+      "18446744073709551616", "123456789012345678901234567890",
+      String(repeating: "1", count: 60), String(repeating: "1", count: 200),
+    ])
+  func bigIntegers(text: String) throws {
+    #expect(try JSONValue(parsing: text) == .double(Double(text)!))
+  }
+
+  @Test(
+    "Doubles are read exactly, however many digits they have",
+    arguments: [
+      "0.1", "0.30000000000000004", "0.1234567890123456789", "1234567890.1234567890123",
+      "1.7976931348623157e308", "2.2250738585072014e-308", "5e-324", "-1e-7", "1e+16",
+      "3.141592653589793238462643383279",
+    ])
+  func doubles(text: String) throws {
+    #expect(try JSONValue(parsing: text) == .double(Double(text)!))
+  }
+
+  @Test("Escapes and surrogate pairs are decoded")
+  func escapes() throws {
+    let text = #""\"\\\/\b\f\n\r\t\u0041\u00e9\u0000\ud83c\udf0b""#
+    let expected = "\"\\/\u{8}\u{C}\n\r\tA\u{E9}\u{0}\u{1F30B}"
+    let string = try #require(try JSONValue(parsing: text).string)
+    #expect(Array(string.utf8) == Array(expected.utf8))
+  }
+
+  @Test("Composed and decomposed letters stay as they are written")
+  func normalization() throws {
+    let string = try #require(try JSONValue(parsing: "\"e\u{301}\"").string)
+    #expect(Array(string.utf8) == [0x65, 0xCC, 0x81])
+  }
+
+  @Test(
+    "Malformed texts are refused",
+    arguments: [
+      "", " ", "{", "[", "]", "{\"a\" 1}", "{\"a\":}", "{1:2}", "[1 2]", "nul", "True", "'a'",
+      "\"abc", "\"\\x\"", "\"\\u12\"", "\"\\ud800\"", "\"\u{1}\"", "01", "1.", ".5", "+1", "NaN",
+      "Infinity", "[1]x", "1e400", "{\"a\":1", "--1", "// no\n1",
+    ])
+  func malformed(text: String) {
+    let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
+    #expect(error?.description.hasPrefix("not valid JSON: ") == true)
+  }
+
+  @Test(
+    "Errors name the place where the parser knows it",
+    arguments: [("[1 2]", 3), ("{\"a\" 1}", 5), ("[1]x", 3), ("[\"\\x\"]", 2)])
+  func places(text: String, place: Int) {
+    let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
+    #expect(error?.description.contains("around character \(place)") == true)
+  }
+
+  @Test("Bytes that are not UTF-8 are refused")
+  func encoding() {
+    #expect(throws: JSONError.self) { try JSONValue(parsing: Data([0x22, 0xFF, 0x22])) }
+    #expect(throws: JSONError.self) { try JSONValue(parsing: Data([0x22, 0xC3, 0x22])) }
+  }
+
+  @Test("Nesting is followed to 500 levels and refused, not crashed on, at 100,000")
+  func nesting() throws {
+    func nested(_ depth: Int) -> String {
+      String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    }
+    var value = try JSONValue(parsing: nested(500))
+    var depth = 1
+    while let inner = value.array?.first {
+      value = inner
+      depth += 1
+    }
+    #expect(depth == 500)
+    #expect(throws: JSONError.self) { try JSONValue(parsing: nested(100_000)) }
+    #expect(throws: JSONError.self) {
+      try JSONValue(parsing: String(repeating: "{\"a\":", count: 100_000))
+    }
+  }
+
+  @Test("A byte order mark and a last comma are let pass")
+  func leniency() throws {
+    #expect(try JSONValue(parsing: "\u{FEFF}[1]") == [1])
+    #expect(try JSONValue(parsing: "[1,]") == [1])
+    #expect(try JSONValue(parsing: "{\"a\":1,}") == ["a": 1])
+  }
+
+  @Test("Of members with the same name one is kept")
+  func duplicates() throws {
+    let object = try #require(try JSONValue(parsing: "{\"a\":1,\"a\":2}").object)
+    #expect(object.count == 1)
+  }
+}
