@@ -1,0 +1,44 @@
+# Petrel's tasks. `make` alone lists them.
+
+SWIFT ?= swift
+# Where the compiler puts what it makes.
+BUILD ?= .build
+# Where `make serve` keeps its data.
+DATA ?= .petrel
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo serve test graph format bench clean
+
+help: ## List the tasks
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: ## Install what Debian 12 lacks (apt; needs root or sudo)
+	@Scripts/setup.sh
+
+build: ## Build the server and the client, optimised
+	@$(SWIFT) build -c release --scratch-path $(BUILD)
+
+demo: setup ## Watch subscriptions fire: server, app and push service on this machine
+	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
+	@$(SWIFT) build -c release --scratch-path $(BUILD) --product EarthquakeAlerts
+	@$(BUILD)/release/petrel demo
+
+serve: setup ## Run a server that keeps its data in .petrel
+	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
+	@$(BUILD)/release/petrel serve --data $(DATA)
+
+test: setup ## Check format, module graph and warnings, and run all tests
+	@BUILD=$(BUILD) Scripts/test.sh
+
+graph: ## Draw docs/graph from Package.swift
+	@Scripts/graph.py
+
+format: ## Format all Swift files
+	@$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Examples
+
+bench: ## Measure matching, storing and delivering
+	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
+	@$(BUILD)/release/petrel bench
+
+clean: ## Remove what the compiler made
+	@rm -rf $(BUILD)

@@ -1,0 +1,65 @@
+#!/bin/sh
+# Installs with apt what Petrel needs on Debian 12 beyond the Swift toolchain. Says nothing and does
+# nothing when all of it is there.
+set -eu
+
+oldest_swift=6.1
+
+packages="
+  make pkg-config git ca-certificates python3 graphviz openssl
+  libsqlite3-dev libnghttp2-dev libssl-dev libmicrohttpd-dev
+  nghttp2-client nghttp2-server curl
+  binutils libc6-dev libgcc-12-dev libstdc++-12-dev
+  libcurl4 libncurses6 libsqlite3-0 libxml2 libuuid1 zlib1g tzdata
+"
+# Lines of packages: tools; the C libraries; tools that tests use; what the Swift compiler links
+# with; what the Swift toolchain and Foundation load.
+
+fail() {
+  printf 'setup: %s\n' "$*" >&2
+  exit 1
+}
+
+install_missing() {
+  command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
+    fail "only apt is known here. Install the equivalents of:" $packages
+
+  missing=
+  for package in $packages; do
+    case $(dpkg-query --show --showformat='${db:Status-Status}' "$package" 2>/dev/null) in
+    installed*) ;;
+    *) missing="$missing $package" ;;
+    esac
+  done
+  [ -n "$missing" ] || return 0
+
+  as_root=
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null ||
+      fail "sudo is not installed. As root, run: apt-get install -y$missing"
+    as_root="sudo env"
+  fi
+
+  echo "setup: installing$missing"
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  apt="${as_root:-env} DEBIAN_FRONTEND=noninteractive apt-get -qq"
+  { $apt update && $apt install -y --no-install-recommends $missing; } >"$log" 2>&1 </dev/null || {
+    tail -n 15 "$log" >&2
+    fail "apt-get could not install the packages above; its last lines say why." \
+      "Mend that and run 'make setup' again."
+  }
+}
+
+check_swift() {
+  version=$(swift --version 2>&1 | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1)
+  [ -n "$version" ] ||
+    fail "'swift --version' does not work. It says: $(swift --version 2>&1 | head -n 3)"
+  [ "$(printf '%s\n' "$oldest_swift" "$version" | sort -V | head -n 1)" = "$oldest_swift" ] ||
+    fail "Swift $version is too old: Petrel needs $oldest_swift or newer (https://swift.org/install)."
+}
+
+command -v swift >/dev/null ||
+  fail "there is no 'swift' in PATH. Install Swift 6.3 for Debian 12 (https://swift.org/install)."
+install_missing
+check_swift

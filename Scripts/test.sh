@@ -1,0 +1,33 @@
+#!/bin/sh
+# Checks the format, the module graph and the build, then runs the tests. The last line says how it
+# went; the exit status says it too.
+set -eu
+cd "$(dirname "$0")/.."
+build=${BUILD:-.build}
+
+step=start
+trap 'status=$?
+  if [ $status -eq 0 ]; then echo "make test: passed"; else echo "make test: FAILED ($step)"; fi
+  exit $status' EXIT
+
+begin() {
+  step=$1
+  printf '\n== %s\n' "$step"
+}
+
+begin "format"
+swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples || {
+  echo "Run 'make format' and look at what it changed."
+  exit 1
+}
+
+begin "module graph"
+Scripts/graph.py --check
+
+# A warning is an error, not a line to look for: a file that compiled with one is not compiled again
+# by the next build, which would then say nothing.
+begin "build, no warnings allowed"
+swift build --build-tests --scratch-path "$build" -Xswiftc -warnings-as-errors
+
+begin "tests"
+swift test --skip-build --disable-xctest --scratch-path "$build"
