@@ -19,7 +19,7 @@ enum PushPayloadText {
     case .string(let text): cut(text)
     case .int64(let number): String(number)
     case .double(let number): number.description
-    case .timestamp(let moment): ISO8601.text(moment)
+    case .timestamp(let moment): moment.iso8601
     case .bytes, .location, .reference, .asset, .list, nil: ""
     }
   }

@@ -1,22 +1,21 @@
-import CloudKitModel
+extension Timestamp {
+  /// The moment as ISO 8601 text in UTC: `2026-03-01T09:30:00Z`, with milliseconds where there are
+  /// any.
+  ///
+  /// Years outside of 0 to 9999 have a sign and at least six digits (ISO 8601-1 section 4.3.2).
+  /// Foundation's formatter is not used: it rounds milliseconds down to the one before, and counts
+  /// days before 1582 in the Julian calendar, where ISO 8601 goes on in the Gregorian one.
+  public var iso8601: String {
+    let (seconds, milliseconds) = Self.divide(self.milliseconds, by: 1000)
+    let (days, secondOfDay) = Self.divide(seconds, by: 86_400)
+    let date = Self.date(daysSince1970: days)
 
-/// Moments as ISO 8601 text in UTC.
-///
-/// Foundation's formatter is not used: it rounds milliseconds down to the one before, and counts
-/// days before 1582 in the Julian calendar, where ISO 8601 goes on in the Gregorian one.
-enum ISO8601 {
-  /// `2026-03-01T09:30:00Z`, with milliseconds where there are any. Years outside of 0 to 9999 have
-  /// a sign and at least six digits (ISO 8601-1, section 4.3.2, expanded representation).
-  static func text(_ moment: Timestamp) -> String {
-    let (seconds, milliseconds) = divide(moment.milliseconds, by: 1000)
-    let (days, secondOfDay) = divide(seconds, by: 86_400)
-    let date = date(daysSince1970: days)
-
-    var text = year(date.year)
-    text += "-" + padded(date.month, to: 2) + "-" + padded(date.day, to: 2) + "T"
-    text += padded(secondOfDay / 3600, to: 2) + ":" + padded(secondOfDay / 60 % 60, to: 2)
-    text += ":" + padded(secondOfDay % 60, to: 2)
-    if milliseconds != 0 { text += "." + padded(milliseconds, to: 3) }
+    var text = Self.text(ofYear: date.year)
+    text += "-" + Self.padded(date.month, to: 2) + "-" + Self.padded(date.day, to: 2)
+    text += "T" + Self.padded(secondOfDay / 3600, to: 2)
+    text += ":" + Self.padded(secondOfDay / 60 % 60, to: 2)
+    text += ":" + Self.padded(secondOfDay % 60, to: 2)
+    if milliseconds != 0 { text += "." + Self.padded(milliseconds, to: 3) }
     return text + "Z"
   }
 
@@ -48,7 +47,7 @@ enum ISO8601 {
     return (year, month, day + 1)
   }
 
-  private static func year(_ year: Int64) -> String {
+  private static func text(ofYear year: Int64) -> String {
     if (0...9999).contains(year) { return padded(year, to: 4) }
     return (year < 0 ? "-" : "+") + padded(Int64(year.magnitude), to: 6)
   }

@@ -2,10 +2,8 @@ import CloudKitModel
 import Foundation
 import Testing
 
-@testable import PushDelivery
-
 @Suite("Dates as text")
-struct ISO8601Tests {
+struct TimestampISO8601Tests {
   @Test(
     "known moments",
     arguments: [
@@ -23,7 +21,7 @@ struct ISO8601Tests {
       (Int64.min, "-292275055-05-16T16:47:04.192Z"),
     ])
   func known(milliseconds: Int64, text: String) {
-    #expect(ISO8601.text(Timestamp(milliseconds: milliseconds)) == text)
+    #expect(Timestamp(milliseconds: milliseconds).iso8601 == text)
   }
 
   @Test("every day of 800 years comes back from Foundation's parser")
@@ -31,7 +29,7 @@ struct ISO8601Tests {
     // From 1600, for Foundation counts in the Julian calendar before 1582.
     for day in Int64(-135_140)...157_060 {
       let seconds = day * 86_400 + (day * 7919 % 86_400 + 86_400) % 86_400
-      let text = ISO8601.text(Timestamp(milliseconds: seconds * 1000))
+      let text = Timestamp(milliseconds: seconds * 1000).iso8601
       let date = try Date.ISO8601FormatStyle().parse(text)
       guard date.timeIntervalSince1970 == Double(seconds) else {
         Issue.record("\(seconds) became \(text)")
