@@ -1,0 +1,99 @@
+import CloudKitModel
+import Cryptography
+import JSONCoding
+
+/// A provider token (a JSON web token, RFC 7519) in its parts.
+struct ProviderToken: Sendable {
+  var keyID: String
+  var teamID: String
+  var issued: Timestamp
+  /// The bytes that were signed.
+  private var signedText: String
+  private var signature: ES256Signature
+
+  /// Seconds after which a token is too old.
+  static let lifetime: Int64 = 3600
+  /// Seconds that must lie between two tokens.
+  static let leastAgeForRenewal: Int64 = 1200
+
+  init(parsing text: String) throws(APNsRejection) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 3 else {
+      throw Self.invalid("it has \(parts.count) parts instead of three")
+    }
+    let header = try Self.object(parts[0], "header")
+    let claims = try Self.object(parts[1], "claims")
+    guard header["alg"]?.string == "ES256" else {
+      throw Self.invalid("alg is \(header["alg"]?.text ?? "absent") instead of \"ES256\"")
+    }
+    guard let keyID = header["kid"]?.string else { throw Self.invalid("kid is absent") }
+    guard let teamID = claims["iss"]?.string else { throw Self.invalid("iss is absent") }
+    guard let issued = claims["iat"]?.int, issued.magnitude < 1 << 40 else {
+      throw Self.invalid(
+        "iat is \(claims["iat"]?.text ?? "absent") instead of a number of whole seconds")
+    }
+    guard let bytes = Base64URL.decode(parts[2]),
+      let signature = try? ES256Signature(raw: bytes)
+    else { throw Self.invalid("the signature is not 64 bytes in base64url") }
+    self.keyID = keyID
+    self.teamID = teamID
+    self.issued = Timestamp(milliseconds: issued * 1000)
+    self.signature = signature
+    signedText = "\(parts[0]).\(parts[1])"
+  }
+
+  /// Finds the token's key, and throws unless team and signature are right.
+  func verify(with keys: [String: ProviderKey]) throws(APNsRejection) -> ProviderKey {
+    guard let key = keys[keyID] else { throw Self.invalid("no key has the ID '\(keyID)'") }
+    guard key.teamID == teamID else {
+      throw Self.invalid("key '\(keyID)' is not one of team '\(teamID)'")
+    }
+    guard key.publicKey.isValid(signature: signature, for: signedText.utf8) else {
+      throw Self.invalid("the signature was not made with key '\(keyID)'")
+    }
+    return key
+  }
+
+  func checkAge(now: Timestamp) throws(APNsRejection) {
+    let age = (now.milliseconds - issued.milliseconds) / 1000
+    guard age.magnitude <= Self.lifetime else {
+      throw APNsRejection(
+        .expiredProviderToken,
+        "the token was issued at \(issued.iso8601), \(age) s ago; the limit is \(Self.lifetime) s")
+    }
+  }
+
+  /// Throws unless the token may follow `previous` on the same connection.
+  func check(against previous: ProviderToken) throws(APNsRejection) {
+    guard teamID == previous.teamID else {
+      throw Self.invalid(
+        "the connection belongs to team '\(previous.teamID)', the token to team '\(teamID)'")
+    }
+    guard keyID == previous.keyID else {
+      throw APNsRejection(
+        .unrelatedKeyInToken,
+        "the connection was used with key '\(previous.keyID)', the token has key '\(keyID)'")
+    }
+    let seconds = (issued.milliseconds - previous.issued.milliseconds) / 1000
+    guard seconds.magnitude >= Self.leastAgeForRenewal else {
+      throw APNsRejection(
+        .tooManyProviderTokenUpdates,
+        "the token was issued \(seconds) s after the one before; a new one may be used every "
+          + "\(Self.leastAgeForRenewal) s")
+    }
+  }
+
+  private static func object(
+    _ part: Substring, _ name: String
+  ) throws(APNsRejection) -> JSONValue {
+    guard let bytes = Base64URL.decode(part),
+      let value = try? JSONValue(parsing: String(decoding: bytes, as: UTF8.self)),
+      value.object != nil
+    else { throw invalid("its \(name) part is not a JSON object in base64url") }
+    return value
+  }
+
+  private static func invalid(_ detail: String) -> APNsRejection {
+    APNsRejection(.invalidProviderToken, "the provider token is not valid: " + detail)
+  }
+}
