@@ -1,0 +1,79 @@
+package import CloudKitModel
+
+extension CKRecord {
+  /// A record as the server returned it: without changed keys.
+  ///
+  /// - Parameter assetFile: Where an asset's file was put; nil for one that was not fetched.
+  package convenience init(_ model: Record, assetFile: (Asset) -> URL? = { _ in nil }) {
+    let recordID = ID(model.recordID)
+    let zoneID = recordID.zoneID
+    var contents = Contents()
+    contents.fields = model.fields.mapValues { $0.object(in: zoneID, assetFile: assetFile) }
+    contents.parent = model.parent.map { Reference($0, in: zoneID) }
+    self.init(
+      recordType: model.recordType, recordID: recordID,
+      system: SystemFields(
+        changeTag: model.recordChangeTag,
+        creator: model.created.map { ID(recordName: $0.userRecordName) },
+        creationDate: model.created?.timestamp.date,
+        lastModifier: model.modified.map { ID(recordName: $0.userRecordName) },
+        modificationDate: model.modified?.timestamp.date,
+        share: model.share.map { Reference($0, in: zoneID) }),
+      contents: contents)
+  }
+
+  /// The record with all its fields.
+  ///
+  /// - Throws: as ``CloudKitModel/RecordValue/init(_:field:)``.
+  package func model() throws(CKError) -> Record {
+    let contents = contents.withLock { $0 }
+    return try model(of: contents, keys: contents.fields.keys.sorted())
+  }
+
+  /// What a save of only the changed fields sends.
+  package struct Changes {
+    /// The record with the changed fields that have a value.
+    package var record: Record
+    /// The changed fields that have none.
+    package var removedKeys: [FieldKey]
+    /// Whether the parent was set or removed.
+    package var isParentChanged: Bool
+  }
+
+  /// - Throws: as ``model()``.
+  package func changes() throws(CKError) -> Changes {
+    let contents = contents.withLock { $0 }
+    let keys = contents.changedKeys.sorted()
+    return Changes(
+      record: try model(of: contents, keys: keys),
+      removedKeys: keys.filter { contents.fields[$0] == nil },
+      isParentChanged: contents.isParentChanged)
+  }
+
+  /// The assets in the record's fields, single and in lists, in alphabetical order of the fields.
+  package func assets() -> [(key: FieldKey, asset: CKAsset)] {
+    let fields = contents.withLock { $0.fields }
+    return fields.keys.sorted().flatMap { key -> [(key: FieldKey, asset: CKAsset)] in
+      if let asset = fields[key] as? CKAsset { return [(key, asset)] }
+      return (fields[key] as? [CKAsset] ?? []).map { (key, $0) }
+    }
+  }
+
+  private func model(of contents: Contents, keys: [FieldKey]) throws(CKError) -> Record {
+    var record = Record(
+      recordID: recordID.model, recordType: recordType, recordChangeTag: recordChangeTag,
+      created: stamp(creationDate, creatorUserRecordID),
+      modified: stamp(modificationDate, lastModifiedUserRecordID),
+      parent: contents.parent?.model, share: share?.model)
+    for key in keys {
+      guard let value = contents.fields[key] else { continue }
+      record.fields[key] = try RecordValue(value, field: key)
+    }
+    return record
+  }
+
+  private func stamp(_ date: Date?, _ user: ID?) -> Record.Stamp? {
+    guard let date, let user else { return nil }
+    return Record.Stamp(timestamp: Timestamp(date), userRecordName: user.recordName)
+  }
+}

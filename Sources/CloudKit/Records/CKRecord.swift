@@ -1,0 +1,117 @@
+/// A record: named fields with values, under an ID, of a type.
+///
+/// A record is made, filled, and saved in a database; the save returns a new object with the
+/// server's change tag, users and dates. Limits: 1 MB without assets; field names begin with a
+/// letter and hold letters, digits and `_`. The server checks them.
+///
+/// Threads may share a record: each access is atomic.
+public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSetting,
+  @unchecked Sendable
+{
+  public typealias ID = CKRecordID
+  public typealias Reference = CKReference
+  public typealias RecordType = String
+  public typealias FieldKey = String
+
+  public let recordType: RecordType
+  public let recordID: ID
+  /// Changes with each save; nil before the first.
+  public let recordChangeTag: String?
+  public let creatorUserRecordID: ID?
+  public let creationDate: Date?
+  public let lastModifiedUserRecordID: ID?
+  public let modificationDate: Date?
+  /// The share that the record belongs to.
+  public let share: Reference?
+
+  let contents: Locked<Contents>
+
+  /// A new record.
+  ///
+  /// - Precondition: `recordType` is not empty.
+  public init(recordType: RecordType, recordID: ID = CKRecord.ID()) {
+    requireArgument(!recordType.isEmpty, "CKRecord: recordType must not be empty")
+    self.recordType = recordType
+    self.recordID = recordID
+    recordChangeTag = nil
+    creatorUserRecordID = nil
+    creationDate = nil
+    lastModifiedUserRecordID = nil
+    modificationDate = nil
+    share = nil
+    contents = Locked(Contents())
+  }
+
+  /// A new record with a UUID as its name.
+  @available(*, deprecated, message: "Use init(recordType:recordID:)")
+  public convenience init(recordType: RecordType, zoneID: CKRecordZone.ID) {
+    self.init(recordType: recordType, recordID: ID(zoneID: zoneID))
+  }
+
+  init(recordType: RecordType, recordID: ID, system: SystemFields, contents: Contents) {
+    self.recordType = recordType
+    self.recordID = recordID
+    recordChangeTag = system.changeTag
+    creatorUserRecordID = system.creator
+    creationDate = system.creationDate
+    lastModifiedUserRecordID = system.lastModifier
+    modificationDate = system.modificationDate
+    share = system.share
+    self.contents = Locked(contents)
+  }
+
+  public class var supportsSecureCoding: Bool { true }
+
+  /// A record from an archive: all of it, or its system fields (``encodeSystemFields(with:)``).
+  ///
+  /// An archive that lacks type or ID makes the decoder fail, and a record without a type.
+  public required init(coder: NSCoder) {
+    let recordType = coder.decodeOptionalString(forKey: "recordType")
+    let recordID = coder.decodeOptional(CKRecordID.self, forKey: "recordID")
+    if recordType == nil || recordID == nil {
+      coder.failWithError(CocoaError(.coderValueNotFound))
+    }
+    self.recordType = recordType ?? ""
+    self.recordID = recordID ?? ID()
+    let system = SystemFields(coder: coder)
+    recordChangeTag = system.changeTag
+    creatorUserRecordID = system.creator
+    creationDate = system.creationDate
+    lastModifiedUserRecordID = system.lastModifier
+    modificationDate = system.modificationDate
+    share = system.share
+    contents = Locked(Contents(coder: coder))
+  }
+
+  public func encode(with coder: NSCoder) {
+    encodeSystemFields(with: coder)
+    contents.withLock { $0 }.encodeFields(with: coder)
+  }
+
+  /// Encodes what the server needs to recognise the record (type, ID, change tag, users, dates,
+  /// parent and share), without its fields. For keeping beside data of your own.
+  public func encodeSystemFields(with coder: NSCoder) {
+    coder.encodeOptional(recordType, forKey: "recordType")
+    coder.encode(recordID, forKey: "recordID")
+    systemFields.encode(with: coder)
+    coder.encode(parent, forKey: "parent")
+  }
+
+  /// A record of its own with the same fields, changed keys and change tag.
+  public func copy(with zone: NSZone? = nil) -> Any {
+    CKRecord(
+      recordType: recordType, recordID: recordID, system: systemFields,
+      contents: contents.withLock { $0 })
+  }
+
+  var systemFields: SystemFields {
+    SystemFields(
+      changeTag: recordChangeTag, creator: creatorUserRecordID, creationDate: creationDate,
+      lastModifier: lastModifiedUserRecordID, modificationDate: modificationDate, share: share)
+  }
+
+  public override var description: String {
+    "<CKRecord: \(recordType) \(recordID.recordName), zone \(recordID.zoneID.zoneName), "
+      + "change tag \(recordChangeTag ?? "none"), fields \(allKeys())>"
+  }
+}

@@ -1,0 +1,36 @@
+package import CloudKitModel
+
+extension CKRecordZone.ID {
+  package convenience init(_ model: ZoneID) {
+    let zoneName: String = model.zoneName
+    let ownerName: String = model.ownerName
+    self.init(zoneName: zoneName, ownerName: ownerName)
+  }
+
+  package var model: ZoneID { ZoneID(zoneName: zoneName, ownerName: ownerName) }
+}
+
+extension CKRecord.ID {
+  package convenience init(_ model: RecordID) {
+    self.init(recordName: model.recordName, zoneID: CKRecordZone.ID(model.zoneID))
+  }
+
+  package var model: RecordID { RecordID(recordName: recordName, zoneID: zoneID.model) }
+}
+
+extension CKRecord.Reference {
+  /// - Parameter zoneID: the zone of the record that holds the reference, for references that name
+  ///   none.
+  package convenience init(_ model: CloudKitModel.Reference, in zoneID: CKRecordZone.ID) {
+    self.init(
+      recordID: CKRecord.ID(
+        recordName: model.recordName, zoneID: model.zoneID.map { CKRecordZone.ID($0) } ?? zoneID),
+      action: model.action == .deleteSelf ? .deleteSelf : .none)
+  }
+
+  package var model: CloudKitModel.Reference {
+    CloudKitModel.Reference(
+      recordName: recordID.recordName, zoneID: recordID.zoneID.model,
+      action: action == .deleteSelf ? .deleteSelf : .none)
+  }
+}

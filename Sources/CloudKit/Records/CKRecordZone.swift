@@ -1,0 +1,75 @@
+/// A zone: a part of a database whose changes can be fetched together.
+public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
+  public typealias ID = CKRecordZoneID
+
+  /// What a zone can do. Default zones can do none of it, custom zones all.
+  public struct Capabilities: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+
+    /// The zone has a change feed, so that zone and database subscriptions work.
+    public static let fetchChanges = Capabilities(rawValue: 1)
+    /// Changes of several records can be made to succeed or fail together.
+    public static let atomic = Capabilities(rawValue: 2)
+    /// Hierarchies of records can be shared.
+    public static let sharing = Capabilities(rawValue: 4)
+    /// The zone can be shared as a whole.
+    public static let zoneWideSharing = Capabilities(rawValue: 8)
+
+    package static let all: Capabilities = [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
+  }
+
+  public let zoneID: CKRecordZone.ID
+  /// What the zone can do; valid only in zones that the server returned.
+  public let capabilities: Capabilities
+  /// The share of the whole zone, in fetched zones that have one.
+  public let share: CKRecord.Reference?
+
+  /// The default zone of the current user.
+  public class func `default`() -> CKRecordZone {
+    CKRecordZone(zoneID: .default)
+  }
+
+  /// A zone of the current user, to be saved before records go into it.
+  ///
+  /// - Precondition: `zoneName` is not empty.
+  public convenience init(zoneName: String) {
+    self.init(zoneID: CKRecordZone.ID(zoneName: zoneName))
+  }
+
+  public convenience init(zoneID: CKRecordZone.ID) {
+    self.init(zoneID: zoneID, capabilities: [], share: nil)
+  }
+
+  /// A zone as the server returned it.
+  package init(zoneID: CKRecordZone.ID, capabilities: Capabilities, share: CKRecord.Reference?) {
+    self.zoneID = zoneID
+    self.capabilities = capabilities
+    self.share = share
+  }
+
+  public static var supportsSecureCoding: Bool { true }
+
+  public init?(coder: NSCoder) {
+    guard let zoneID = coder.decodeOptional(CKRecordZoneID.self, forKey: "zoneID") else {
+      coder.failWithError(CocoaError(.coderValueNotFound))
+      return nil
+    }
+    self.zoneID = zoneID
+    capabilities = Capabilities(
+      rawValue: UInt(clamping: coder.decodeInteger(forKey: "capabilities")))
+    share = coder.decodeOptional(CKReference.self, forKey: "share")
+  }
+
+  public func encode(with coder: NSCoder) {
+    coder.encode(zoneID, forKey: "zoneID")
+    coder.encode(Int(clamping: capabilities.rawValue), forKey: "capabilities")
+    coder.encode(share, forKey: "share")
+  }
+
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+
+  public override var description: String {
+    "<CKRecordZone: \(zoneID.zoneName):\(zoneID.ownerName)>"
+  }
+}

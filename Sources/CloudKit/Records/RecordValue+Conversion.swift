@@ -1,0 +1,94 @@
+package import CloudKitModel
+
+extension RecordValue {
+  /// The stored form of a value that code put into a record or a predicate.
+  ///
+  /// Booleans and integers become `INT64`, floating-point numbers `DOUBLE`; a list that mixes the
+  /// two becomes one of doubles. An empty list becomes one of strings.
+  ///
+  /// - Throws: `CKError.invalidArguments`, naming `field`, for integers beyond 64 bits with sign,
+  ///   mixed or nested lists and values of other types; `CKError.assetNotAvailable` for an asset
+  ///   that was not uploaded.
+  package init(_ value: Any, field: String) throws(CKError) {
+    switch value {
+    case let number as NSNumber: self = try Self.number(number, field: field)
+    case let string as String: self = .string(string)
+    case let date as Date: self = .timestamp(Timestamp(date))
+    case let data as Data: self = .bytes(data)
+    case let location as CLLocation: self = .location(location.model)
+    case let reference as CKReference: self = .reference(reference.model)
+    case let asset as CKAsset: self = .asset(try Self.asset(asset, field: field))
+    case let list as [Any]: self = try Self.list(list, field: field)
+    default:
+      throw CKError(
+        .invalidArguments,
+        "the field '\(field)' cannot hold a value of type \(Swift.type(of: value))")
+    }
+  }
+
+  private static func number(_ number: NSNumber, field: String) throws(CKError) -> RecordValue {
+    switch UInt8(bitPattern: number.objCType.pointee) {
+    case UInt8(ascii: "d"), UInt8(ascii: "f"):
+      return .double(number.doubleValue)
+    case UInt8(ascii: "Q") where number.uint64Value > UInt64(Int64.max):
+      throw CKError(
+        .invalidArguments,
+        "the number \(number.uint64Value) in the field '\(field)' is larger than \(Int64.max)")
+    default:
+      return .int64(number.int64Value)
+    }
+  }
+
+  private static func asset(_ asset: CKAsset, field: String) throws(CKError) -> Asset {
+    guard let stored = asset.storedAsset else {
+      throw CKError(.assetNotAvailable, "the asset in the field '\(field)' was not uploaded")
+    }
+    return stored
+  }
+
+  private static func list(_ list: [Any], field: String) throws(CKError) -> RecordValue {
+    var values: [RecordValue] = []
+    for element in list {
+      let value = try RecordValue(element, field: field)
+      guard !value.type.isList else {
+        throw CKError(.invalidArguments, "the list in the field '\(field)' holds a list")
+      }
+      values.append(value)
+    }
+    var types = Set(values.map(\.type.element))
+    if types == [.int64, .double] {
+      values = values.map { value in
+        if case .int64(let integer) = value { .double(Double(integer)) } else { value }
+      }
+      types = [.double]
+    }
+    guard types.count <= 1 else {
+      let names = types.map(\.rawValue).sorted().joined(separator: ", ")
+      throw CKError(.invalidArguments, "the list in the field '\(field)' mixes types: \(names)")
+    }
+    return .list(of: types.first ?? .string, values)
+  }
+
+  /// The value as code reads it from a record.
+  ///
+  /// - Parameters:
+  ///   - zoneID: The zone of the record, for references that name none.
+  ///   - assetFile: Where an asset's file was put.
+  package func object(
+    in zoneID: CKRecordZone.ID, assetFile: (Asset) -> URL? = { _ in nil }
+  ) -> any CKRecordValueProtocol {
+    switch self {
+    case .string(let string): string
+    case .int64(let integer): NSNumber(value: integer)
+    case .double(let double): NSNumber(value: double)
+    case .timestamp(let timestamp): timestamp.date
+    case .bytes(let data): data
+    case .location(let location): CLLocation(location)
+    case .reference(let reference): CKReference(reference, in: zoneID)
+    case .asset(let asset): CKAsset(fileURL: assetFile(asset), stored: asset)
+    case .list(_, let values):
+      RecordFieldValue.canonical(
+        NSArray(array: values.map { $0.object(in: zoneID, assetFile: assetFile) }))
+    }
+  }
+}
