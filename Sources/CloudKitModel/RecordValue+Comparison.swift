@@ -44,7 +44,9 @@ extension RecordValue {
     }
   }
 
-  private static func order(_ left: String, _ right: String) -> ValueOrder {
+  // The optional result matters: without it the generic function below would be the better match,
+  // and Swift's own order of strings takes composed and decomposed accents for equal.
+  private static func order(_ left: String, _ right: String) -> ValueOrder? {
     if left.utf8.elementsEqual(right.utf8) { return .equal }
     return left.utf8.lexicographicallyPrecedes(right.utf8) ? .less : .greater
   }
