@@ -6,7 +6,7 @@ extension Filter {
   ///
   /// | comparator | holds when |
   /// | --- | --- |
-  /// | `EQUALS` | the field has the value (``RecordValue/isEqual(to:)``); with no value: the field is absent |
+  /// | `EQUALS` | the field has the value (``RecordValue/isEqual(to:)``); without a value: the field is absent |
   /// | `LESS_THAN`, `LESS_THAN_OR_EQUALS`, `GREATER_THAN`, `GREATER_THAN_OR_EQUALS` | the two have that order (``RecordValue/order(to:)``) |
   /// | `NEAR` | the great-circle distance is at most `distance` metres |
   /// | `CONTAINS_ALL_TOKENS` | every token of the value is a token of the field; false when the value has none |
@@ -22,9 +22,13 @@ extension Filter {
   /// - A field that is absent, or of a type that the comparator cannot use with the value, fails
   ///   every positive comparator (and so passes every `NOT_…` form).
   /// - Integers and doubles compare with each other; no other types do.
-  /// - With ``Options`` strings are folded on both sides first.
+  /// - A system field that names a record or a user also equals a reference to that record.
+  /// - With ``Options`` strings, those in lists too, are folded on both sides first
+  ///   (``Options/fold(_:)``); without, they are compared byte for byte, so composed and decomposed
+  ///   accents differ.
   /// - A NaN equals nothing, itself included, and has no order.
-  /// - Tokens are those of ``TextTokens``.
+  /// - Tokens are those of ``TextTokens``, of a string or of all strings of a list; of all the
+  ///   record's strings for ``FieldKey/allText``. They know no ``Options``.
   public func matches(_ record: Record) -> Bool {
     guard let positive = comparator.negated else { return holds(comparator, for: record) }
     return !holds(positive, for: record)
@@ -89,6 +93,8 @@ extension Filter {
       // The record's own name and those of its users may be asked for by reference.
       guard case .system = key else { return false }
       return name.utf8.elementsEqual(reference.recordName.utf8)
+    case (.list(_, let left), .list(_, let right)):
+      return left.count == right.count && zip(left, right).allSatisfy { equal($0, $1) }
     default:
       return field.isEqual(to: value)
     }
@@ -124,12 +130,15 @@ extension Filter {
 
 extension Filter.Options {
   /// `text` as a filter with these options compares it: without options unchanged, else with case,
-  /// diacritics or both folded away. Two texts that a filter takes for equal fold to the same bytes.
+  /// diacritics or both folded away, and in that case composed and decomposed letters made the same.
+  /// Two texts that a filter takes for equal fold to the same bytes.
   public func fold(_ text: String) -> String {
     guard !isEmpty else { return text }
     var folding: String.CompareOptions = []
     if contains(.caseInsensitive) { folding.insert(.caseInsensitive) }
     if contains(.diacriticInsensitive) { folding.insert(.diacriticInsensitive) }
-    return text.folding(options: folding, locale: nil)
+    let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+    let composed = isASCII ? text : text.precomposedStringWithCanonicalMapping
+    return composed.folding(options: folding, locale: nil)
   }
 }

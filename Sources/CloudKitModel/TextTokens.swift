@@ -2,7 +2,8 @@ import Foundation
 
 /// The words of a text as full-text search sees them.
 ///
-/// A token is a run of letters and digits, folded so that case and diacritics do not count.
+/// A token is a run of letters and digits with their marks, folded so that case and diacritics do
+/// not count. Scripts that write no spaces between words give one token for the whole run.
 /// CloudKit's stop words are left out (`CKQuery`, "Predicate rules").
 public struct TextTokens: Sendable, Hashable {
   public let tokens: Set<String>
@@ -10,6 +11,8 @@ public struct TextTokens: Sendable, Hashable {
   public init(_ text: String) {
     var found: Set<String> = []
     for word in Self.fold(text).unicodeScalars.split(whereSeparator: { !Self.isWordScalar($0) }) {
+      // Marks on something that is no letter, such as the variation selectors of emoji.
+      if word.allSatisfy(Self.isMark) { continue }
       let token = String(String.UnicodeScalarView(word))
       if !Self.stopWords.contains(token) { found.insert(token) }
     }
@@ -39,7 +42,7 @@ public struct TextTokens: Sendable, Hashable {
     // Folding costs far more than looking; most text is plain lower-case ASCII.
     let isPlain = text.utf8.allSatisfy { $0 < 0x80 && !($0 >= 0x41 && $0 <= 0x5A) }
     if isPlain { return text }
-    return text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
+    return Filter.Options([.caseInsensitive, .diacriticInsensitive]).fold(text)
   }
 
   private static func isWordScalar(_ scalar: Unicode.Scalar) -> Bool {
@@ -51,10 +54,18 @@ public struct TextTokens: Sendable, Hashable {
     }
     switch scalar.properties.generalCategory {
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
-      .nonspacingMark, .spacingMark, .enclosingMark, .decimalNumber, .letterNumber, .otherNumber:
+      .decimalNumber, .letterNumber, .otherNumber:
       return true
     default:
-      return false
+      return isMark(scalar)
+    }
+  }
+
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.value < 0x80 { return false }
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .spacingMark, .enclosingMark: return true
+    default: return false
     }
   }
 }
