@@ -3,6 +3,9 @@ extension Filter {
   public func validate() throws(ModelError) {
     if case .field(let name) = key { try Identifier.validateFieldName(name) }
     try validateDistance()
+    if key == .allText, comparator != .containsAllTokens, comparator != .containsAnyTokens {
+      throw broken("needs a field name")
+    }
     guard let value else {
       guard comparator == .equals || comparator == .notEquals else {
         throw broken("needs a value")
@@ -32,13 +35,22 @@ extension Filter {
       guard fieldType.isList, isEmptyList || Self.comparable(fieldType.element, wanted.element)
       else { throw mismatch }
     case .isIn:
-      guard !fieldType.isList, isEmptyList || Self.comparable(fieldType.element, wanted.element)
+      guard !fieldType.isList, isEmptyList || equatable(fieldType.element, wanted.element)
+      else { throw mismatch }
+    case .equals:
+      guard fieldType.isList == wanted.isList, equatable(fieldType.element, wanted.element)
       else { throw mismatch }
     default:
       guard fieldType.isList == wanted.isList,
         Self.comparable(fieldType.element, wanted.element)
       else { throw mismatch }
     }
+  }
+
+  /// Names of records and users, which are strings, may also be asked for by reference.
+  private func equatable(_ field: ValueType, _ value: ValueType) -> Bool {
+    if case .system = key, field == .string, value == .reference { return true }
+    return Self.comparable(field, value)
   }
 
   private var isEmptyList: Bool {
@@ -82,9 +94,6 @@ extension Filter {
       guard !type.isList else { throw broken("needs a single value, not \(type)") }
     default:
       break
-    }
-    if key == .allText, comparator != .containsAllTokens, comparator != .containsAnyTokens {
-      throw broken("needs a field name")
     }
   }
 

@@ -53,14 +53,27 @@ public struct NotificationInfo: Sendable, Hashable {
           "desiredKeys has \(desiredKeys.count) keys; the limit is \(ServiceLimits.desiredKeysPerSubscription)"
         )
       }
-      for key in desiredKeys { try Identifier.validateFieldName(key) }
     }
+    try validate(desiredKeys, as: "desiredKeys")
+    try validate(alertLocalizationArgs, as: "alertLocalizationArgs")
+    try validate(titleLocalizationArgs, as: "titleLocalizationArgs")
+    try validate(subtitleLocalizationArgs, as: "subtitleLocalizationArgs")
     if let collapseIDKey {
       let size = collapseIDKey.utf8.count
       guard size <= ServiceLimits.collapseIdentifierSize else {
         throw ModelError(
           .invalidSubscription, field: "collapseIDKey",
           "collapseIDKey has \(size) bytes; the limit is \(ServiceLimits.collapseIdentifierSize)")
+      }
+    }
+  }
+
+  private func validate(_ fieldNames: [String]?, as property: String) throws(ModelError) {
+    for name in fieldNames ?? [] {
+      do {
+        try Identifier.validateFieldName(name)
+      } catch {
+        throw ModelError(.invalidSubscription, field: property, "\(property): \(error.reason)")
       }
     }
   }

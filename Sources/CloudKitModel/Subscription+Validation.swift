@@ -15,13 +15,14 @@ extension Subscription {
       )
     }
     switch kind {
-    case .query(let query, _, let options):
+    case .query(let query, let zoneID, let options):
       try require(scope != .shared, "a query subscription", "a database subscription", scope)
       guard !options.isDisjoint(with: .events) else {
         throw ModelError(
           .invalidSubscription, field: "firesOn",
           "subscription '\(subscriptionID)' fires on no event; name create, update or delete")
       }
+      try zoneID?.validate()
       try query.validate()
     case .recordZone(let zoneID, let recordType):
       try require(
