@@ -12,12 +12,7 @@ public struct Timestamp: Sendable, Hashable, Comparable {
 
   /// The millisecond nearest to `date`. Dates beyond the range of `Int64` are clamped to it.
   public init(_ date: Date) {
-    let exact = (date.timeIntervalSince1970 * 1000).rounded()
-    if exact.isNaN {
-      milliseconds = 0
-    } else {
-      milliseconds = Int64(exactly: exact) ?? (exact < 0 ? .min : .max)
-    }
+    milliseconds = Self.milliseconds(date.timeIntervalSince1970)
   }
 
   public static var now: Timestamp { Timestamp(Date()) }
@@ -27,8 +22,17 @@ public struct Timestamp: Sendable, Hashable, Comparable {
   /// Seconds since 1970-01-01 UTC, with a fraction.
   public var seconds: Double { Double(milliseconds) / 1000 }
 
+  /// The moment that many seconds later, to the nearest millisecond, within the range of `Int64`.
   public func advanced(bySeconds seconds: Double) -> Timestamp {
-    Timestamp(milliseconds: milliseconds + Int64((seconds * 1000).rounded()))
+    let (sum, overflow) = milliseconds.addingReportingOverflow(Self.milliseconds(seconds))
+    return Timestamp(milliseconds: overflow ? (seconds < 0 ? .min : .max) : sum)
+  }
+
+  /// The nearest whole number, clamped; 0 for a NaN.
+  private static func milliseconds(_ seconds: Double) -> Int64 {
+    let exact = (seconds * 1000).rounded()
+    if exact.isNaN { return 0 }
+    return Int64(exactly: exact) ?? (exact < 0 ? .min : .max)
   }
 
   public static func < (left: Timestamp, right: Timestamp) -> Bool {
