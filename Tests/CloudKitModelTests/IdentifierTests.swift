@@ -1,0 +1,66 @@
+import CloudKitModel
+import Testing
+
+@Suite("Rules for names")
+struct IdentifierTests {
+  private let longest = String(repeating: "x", count: 255)
+
+  private func rejects(_ body: () throws -> Void) -> ModelError? {
+    #expect(throws: ModelError.self, performing: body)
+  }
+
+  @Test("Record and zone names: 1 to 255 printable ASCII characters, not beginning with _")
+  func names() {
+    for name in ["a", "A-1 b.c/~", " ", longest] {
+      #expect(throws: Never.self) { try RecordID(recordName: name).validate() }
+      #expect(throws: Never.self) { try ZoneID(zoneName: name).validate() }
+    }
+    for name in ["", longest + "x", "_a", "caf\u{E9}", "a\u{7F}", "a\nb", "\u{0}"] {
+      #expect(rejects { try RecordID(recordName: name).validate() }?.field == "recordName")
+      #expect(rejects { try ZoneID(zoneName: name).validate() }?.field == "zoneName")
+    }
+    #expect(throws: Never.self) { try ZoneID.default.validate() }
+  }
+
+  @Test("Field names: a letter, then letters, digits and _, up to 255")
+  func fieldNames() {
+    for name in ["a", "Z", "a_1", "camelCase", longest] {
+      #expect(throws: Never.self) { try Identifier.validateFieldName(name) }
+    }
+    for name in ["", "_a", "1a", "a-b", "a b", "a.b", "caf\u{E9}", longest + "x"] {
+      let error = rejects { try Identifier.validateFieldName(name) }
+      #expect(error?.code == .invalidName)
+      #expect(error?.field == name)
+    }
+  }
+
+  @Test("Record types: as field names, and cloudkit.share")
+  func recordTypes() {
+    for name in ["Note", "Users", "cloudkit.share", longest] {
+      #expect(throws: Never.self) { try Identifier.validateRecordType(name) }
+    }
+    for name in ["", "cloudKit.share", "a.b", "_Note", "Not\u{E9}", longest + "x"] {
+      #expect(rejects { try Identifier.validateRecordType(name) }?.field == "recordType")
+    }
+  }
+
+  @Test("Errors say what was wrong with which name")
+  func reasons() {
+    #expect(
+      rejects { try Identifier.validate("_a", as: "zoneName") }?.reason
+        == "zoneName '_a' begins with '_', which is kept for system names")
+    #expect(
+      rejects { try Identifier.validate(longest + "xy", as: "recordName") }?.description
+        == "recordName has 257 characters; the limit is 255")
+  }
+
+  @Test("A zone without owner belongs to the database's own; the description leaves it out")
+  func zones() {
+    #expect(ZoneID(zoneName: "work").ownerName == "__defaultOwner__")
+    #expect(ZoneID(zoneName: "work").description == "work")
+    #expect(ZoneID(zoneName: "work", ownerName: "_ann").description == "work:_ann")
+    #expect(ZoneID.default.isDefaultZone)
+    #expect(!ZoneID(zoneName: "work").isDefaultZone)
+    #expect(RecordID(recordName: "n").description == "n in _defaultZone")
+  }
+}
