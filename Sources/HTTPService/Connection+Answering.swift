@@ -1,0 +1,89 @@
+import CMicroHTTPD
+import Foundation
+
+extension Connection {
+  /// Starts the handler's task for the request that has arrived; the connection sleeps meanwhile.
+  func startHandler(number: UInt64) -> Bool {
+    guard let head = incoming.head else { return false }
+    let request = HTTPRequest(
+      method: head.method, target: head.target, headers: head.headers, body: incoming.body,
+      remoteAddress: remoteAddress)
+    let task = Task { [self] in
+      handlerReturned(await server.handler(request), number: number)
+    }
+    shared.withLock { $0.task = task }
+    return answer(to: .handlerStarted)
+  }
+
+  private func handlerReturned(_ response: HTTPResponse, number: UInt64) {
+    shared.withLock { shared in
+      guard shared.exchange.number == number, case .handling = shared.exchange.phase else {
+        return
+      }
+      shared.task = nil
+      shared.response = response
+      if case .stream(let producer) = response.body {
+        shared.stream = ResponseStream(
+          connection: native, capacity: server.configuration.streamBuffer, producer: producer)
+      }
+      if shared.exchange.handle(.handlerReturned(number)) == .resume { native.resume() }
+    }
+  }
+
+  /// Sends the answer if it is there, or goes to sleep until it is. False closes the connection.
+  func answer(to event: ExchangeState.Event) -> Bool {
+    // The lock is held while the library suspends, so that nobody resumes before that.
+    let (action, response, stream) = shared.withLock { shared in
+      let action = shared.exchange.handle(event)
+      if action == .suspend { native.suspend() }
+      guard action == .sendAnswer else { return (action, HTTPResponse?.none, shared.stream) }
+      defer { shared.response = nil }
+      return (action, shared.response, shared.stream)
+    }
+    switch action {
+    case .suspend: return true
+    case .sendAnswer:
+      guard let response else { return false }
+      incoming.isAnswered = true
+      return queue(response, stream: stream, closing: server.isStopping)
+    case .refuse: return refuse(.stopping)
+    default: return false
+    }
+  }
+
+  /// Answers for the server itself.
+  func refuse(_ refusal: HTTPRefusal, closing: Bool = false) -> Bool {
+    incoming.refusal = refusal
+    server.counters.countRefusal(refusal.reason)
+    return queue(
+      refusal.response(body: server.configuration.refusalBody(refusal)), stream: nil,
+      closing: closing || server.isStopping)
+  }
+
+  private func queue(_ response: HTTPResponse, stream: ResponseStream?, closing: Bool) -> Bool {
+    let method = incoming.head?.method ?? ""
+    do {
+      let answer = try NativeResponse.make(
+        response, to: method, stream: stream, closing: closing)
+      return answer.queue(on: native, status: response.status)
+    } catch {
+      stream?.cut()
+      let failure = error.response
+      guard
+        let answer = try? NativeResponse.make(
+          failure, to: method, stream: nil, closing: closing)
+      else {
+        return false
+      }
+      return answer.queue(on: native, status: failure.status)
+    }
+  }
+}
+
+extension HTTPRefusal {
+  func response(body: Data) -> HTTPResponse {
+    var headers = [("Content-Type", "application/json")]
+    if let retryAfter { headers.append(("Retry-After", String(retryAfter))) }
+    return HTTPResponse(status: status, headers: headers, body: .data(body))
+  }
+}

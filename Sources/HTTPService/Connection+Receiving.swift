@@ -1,0 +1,99 @@
+import CMicroHTTPD
+import Foundation
+
+extension Connection {
+  /// The library's one question: it asks once when the headers are there, once for each piece of
+  /// the body, and at the end until there is an answer. False closes the connection.
+  func access(
+    method: UnsafePointer<CChar>, version: UnsafePointer<CChar>, bytes: UnsafePointer<CChar>?,
+    count: UnsafeMutablePointer<Int>
+  ) -> Bool {
+    guard incoming.head != nil else {
+      return receiveHead(method: String(cString: method), version: String(cString: version))
+    }
+    if count.pointee > 0 {
+      defer { count.pointee = 0 }
+      return receive(UnsafeRawBufferPointer(start: bytes, count: count.pointee))
+    }
+    guard !incoming.isReceived else { return answer(to: .answerWanted) }
+    incoming.isReceived = true
+    if case .refuse(let refusal) = incoming.reception.handle(.end) { return refuse(refusal) }
+    switch shared.withLock({ ($0.exchange.handle(.received), $0.exchange.number) }) {
+    case (.startHandler, let number): return startHandler(number: number)
+    default: return refuse(.stopping)
+    }
+  }
+
+  private func receiveHead(method: String, version: String) -> Bool {
+    let head = RequestHead(
+      method: method, target: incoming.target, version: version, headers: readHeaders())
+    incoming.head = head
+    incoming.isReceived = false
+    incoming.isAnswered = false
+    incoming.refusal = nil
+    // Counted before the question whether the server stops: either this request sees that it
+    // does, or the stop sees the request.
+    server.counters.exchanges.increment()
+    let refusal = server.isStopping ? HTTPRefusal.stopping : takePlace()
+    switch incoming.reception.handle(.head(head, refusal: refusal)) {
+    case .refuse(let refusal): return refuse(refusal, closing: true)
+    case .receive:
+      incoming.body.reserveCapacity(min(head.contentLength ?? 0, 64 << 10))
+      return true
+    default: return true
+    }
+  }
+
+  private func takePlace() -> HTTPRefusal? {
+    let limit = server.configuration.maximumRequestsUnderWay
+    incoming.hasPlace = server.counters.requestsUnderWay.reserve(1, limit: limit)
+    return incoming.hasPlace
+      ? nil
+      : HTTPRefusal(.tooManyRequests, "\(limit) requests are under way; try again in a moment")
+  }
+
+  private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var action = incoming.reception.handle(.bytes(bytes.count))
+    if action == .append {
+      let limit = server.configuration.maximumBufferedBytes
+      if server.counters.bufferedBytes.reserve(bytes.count, limit: limit) {
+        incoming.body.append(contentsOf: bytes)
+        return true
+      }
+      let refusal = HTTPRefusal(
+        .tooManyBytes, "\(limit) bytes of requests are under way; try again in a moment")
+      action = incoming.reception.handle(.bytesRefused(refusal))
+    }
+    releaseBody()
+    return action != .close
+  }
+
+  private func readHeaders() -> [(name: String, value: String)] {
+    var headers: [(name: String, value: String)] = []
+    withUnsafeMutablePointer(to: &headers) { headers in
+      microhttpd_each_header(
+        native.pointer,
+        { context, _, name, nameCount, value, valueCount in
+          context?.assumingMemoryBound(to: [(name: String, value: String)].self).pointee.append(
+            (String(bytes: name, count: nameCount), String(bytes: value, count: valueCount)))
+          return microhttpd_result(true)
+        }, headers)
+    }
+    return headers
+  }
+}
+
+extension HTTPRefusal {
+  static let stopping = HTTPRefusal(.stopping, "the server is stopping; connect again")
+}
+
+extension String {
+  /// The library leaves the white space that may follow a value (RFC 9112, section 5).
+  fileprivate init(bytes: UnsafePointer<CChar>?, count: Int) {
+    var bytes = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)[...]
+    while let last = bytes.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") {
+      bytes.removeLast()
+    }
+    self.init(decoding: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,90 @@
+import CMicroHTTPD
+import Foundation
+import Synchronization
+
+/// An open connection and the request that it is about.
+final class Connection: @unchecked Sendable {
+  // Unchecked: `incoming` is touched by the connection's event loop alone, all else is constant
+  // or behind the lock.
+
+  /// What the event loop knows of the request while it arrives.
+  struct Incoming {
+    var target = ""
+    var head: RequestHead?
+    var reception: BodyReception
+    var body = Data()
+    /// Whether the body is there whole.
+    var isReceived = false
+    /// Whether the request holds one of the places of requests under way.
+    var hasPlace = false
+    /// Whether the handler's own answer is what is sent.
+    var isAnswered = false
+    var refusal: HTTPRefusal?
+  }
+
+  struct Shared {
+    var exchange = ExchangeState()
+    var response: HTTPResponse?
+    var task: Task<Void, Never>?
+    var stream: ResponseStream?
+    /// The number of the request that waited when the disconnect watch last came by.
+    var numberSeenWaiting: UInt64 = 0
+  }
+
+  let server: HTTPServer
+  let native: NativeConnection
+  let remoteAddress: String
+  var incoming: Incoming
+  let shared = Mutex(Shared())
+
+  init(server: HTTPServer, native: NativeConnection) {
+    self.server = server
+    self.native = native
+    remoteAddress = native.remoteAddress
+    incoming = Incoming(reception: BodyReception(limit: server.configuration.maximumBodySize))
+  }
+
+  // MARK: The life of a request, as the event loop tells it
+
+  /// The request line is read.
+  func begin(target: String) {
+    incoming.target = target
+    incoming.head = nil
+    _ = shared.withLock { $0.exchange.handle(.began) }
+  }
+
+  /// The answer is sent, or the connection broke.
+  func end(isComplete: Bool) {
+    let counters = server.counters
+    let stream = shared.withLock { shared in
+      _ = shared.exchange.handle(.ended)
+      shared.response = nil
+      shared.task = nil
+      defer { shared.stream = nil }
+      return shared.stream
+    }
+    stream?.cut()
+    guard incoming.head != nil else {
+      // The library answered by itself, or the client left amid its headers.
+      if isComplete { counters.countRefusal(.malformed) }
+      return
+    }
+    incoming.head = nil
+    releaseBody()
+    if incoming.hasPlace {
+      incoming.hasPlace = false
+      counters.requestsUnderWay.decrement()
+      if isComplete, incoming.isAnswered {
+        counters.requestsServed.increment()
+      } else if incoming.refusal == nil {
+        counters.requestsBroken.increment()
+      }
+    }
+    if counters.exchanges.add(-1) == 0 { server.exchangesEnded() }
+  }
+
+  func releaseBody() {
+    _ = server.counters.bufferedBytes.add(-incoming.body.count)
+    incoming.body = Data()
+  }
+}

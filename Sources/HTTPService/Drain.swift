@@ -1,0 +1,55 @@
+import Dispatch
+import Synchronization
+
+/// The wait of a server that stops for what is under way.
+final class Drain: Sendable {
+  private struct Waiter {
+    var isIdle: @Sendable () -> Bool
+    var continuation: CheckedContinuation<Void, Never>
+  }
+
+  private let begun = Atomic(false)
+  private let waiter = Mutex<Waiter?>(nil)
+  private let queue = DispatchQueue(label: "petrel-drain")
+
+  var isBegun: Bool { begun.load(ordering: .sequentiallyConsistent) }
+
+  func begin() { begun.store(true, ordering: .sequentiallyConsistent) }
+
+  /// Waits until `isIdle`, which is asked whenever ``checkIdle()`` is called. One wait at a time.
+  func waitUntilIdle(
+    within limit: Duration, isIdle: @escaping @Sendable () -> Bool
+  ) async {
+    let (seconds, attoseconds) = limit.components
+    let nanoseconds = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let deadline: DispatchTime =
+      nanoseconds.overflow
+      ? .distantFuture
+      : .now() + .nanoseconds(Int(nanoseconds.partialValue + attoseconds / 1_000_000_000))
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    await withCheckedContinuation { continuation in
+      waiter.withLock { $0 = Waiter(isIdle: isIdle, continuation: continuation) }
+      timer.schedule(deadline: deadline)
+      timer.setEventHandler { [self] in
+        waiter.withLock { waiter in
+          defer { waiter = nil }
+          return waiter
+        }?.continuation.resume()
+      }
+      timer.resume()
+      checkIdle()
+    }
+    timer.cancel()
+  }
+
+  /// To be called when something has ended after ``begin()``.
+  func checkIdle() {
+    guard isBegun else { return }
+    let idle = waiter.withLock { waiter -> Waiter? in
+      guard let current = waiter, current.isIdle() else { return nil }
+      waiter = nil
+      return current
+    }
+    idle?.continuation.resume()
+  }
+}

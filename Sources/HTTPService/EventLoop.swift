@@ -1,0 +1,72 @@
+import CMicroHTTPD
+import Glibc
+
+/// One thread of the library that moves the bytes of many connections.
+struct EventLoop: @unchecked Sendable {
+  // Unchecked: the library's own locks guard what the pointer leads to.
+  private let daemon: OpaquePointer
+
+  init(server: HTTPServer) throws(HTTPServerError) {
+    let configuration = server.configuration
+    var options = MicroHTTPDOptions(
+      context: Unmanaged.passUnretained(server).toOpaque(),
+      access: { _, connection, _, method, version, bytes, count, _ in
+        guard let connection = Connection.of(connection), let method, let version, let count
+        else {
+          return microhttpd_result(false)
+        }
+        return microhttpd_result(
+          connection.access(method: method, version: version, bytes: bytes, count: count))
+      },
+      target: { _, target, native in
+        if let target { Connection.of(native)?.begin(target: String(cString: target)) }
+        return nil
+      },
+      completed: { _, native, _, code in
+        Connection.of(native)?.end(isComplete: microhttpd_is_complete(code))
+      },
+      connection: { owner, native, context, code in
+        guard let owner, let native, let context else { return }
+        let server = Unmanaged<HTTPServer>.fromOpaque(owner).takeUnretainedValue()
+        if microhttpd_is_started(code) {
+          let connection = Connection(server: server, native: NativeConnection(native))
+          context.pointee = Unmanaged.passRetained(connection).toOpaque()
+          server.registry.insert(connection)
+        } else if let pointer = context.pointee {
+          server.registry.remove(
+            Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue())
+          context.pointee = nil
+          server.counters.openConnections.decrement()
+        }
+      },
+      connectionLimit: UInt32(configuration.maximumConnections),
+      idleTimeoutSeconds: UInt32(configuration.idleTimeout.components.seconds),
+      connectionMemory: configuration.connectionMemory)
+    guard let daemon = microhttpd_start(&options) else {
+      throw HTTPServerError(
+        .cannotStart,
+        "an event-loop thread cannot be started: \(String(cString: strerror(errno))); "
+          + "look at the limits of threads and open files (ulimit -u, ulimit -n)")
+    }
+    self.daemon = daemon
+  }
+
+  /// Takes a connection over. False, and the descriptor is closed, when there is no room for it.
+  func add(_ descriptor: Int32, address: inout sockaddr_storage, size: socklen_t) -> Bool {
+    withUnsafePointer(to: &address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        MHD_add_connection(daemon, descriptor, address, size) == microhttpd_result(true)
+      }
+    }
+  }
+
+  /// Closes all connections and waits for the thread to end. No connection may be suspended.
+  func stop() { MHD_stop_daemon(daemon) }
+}
+
+extension Connection {
+  fileprivate static func of(_ native: OpaquePointer?) -> Connection? {
+    guard let native, let context = microhttpd_context(native) else { return nil }
+    return Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+  }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+/// Why the server answered a request itself, without asking the handler.
+public struct HTTPRefusal: Sendable, Hashable {
+  public enum Reason: String, Sendable, Hashable, CaseIterable {
+    /// The request breaks HTTP's own rules: 400.
+    case malformed
+    /// The body is larger than ``HTTPServer/Configuration/maximumBodySize``: 413.
+    case bodyTooLarge
+    /// ``HTTPServer/Configuration/maximumRequestsUnderWay`` requests are being handled: 503.
+    case tooManyRequests
+    /// The bodies of all requests together reach
+    /// ``HTTPServer/Configuration/maximumBufferedBytes``: 503.
+    case tooManyBytes
+    /// ``HTTPServer/Configuration/maximumConnections`` connections are open: 503.
+    case tooManyConnections
+    /// The server is stopping: 503.
+    case stopping
+  }
+
+  public var reason: Reason
+  /// A sentence for people; printable ASCII without quotes or backslashes.
+  public var message: String
+
+  public init(_ reason: Reason, _ message: String) {
+    self.reason = reason
+    self.message = message
+  }
+
+  public var status: Int {
+    switch reason {
+    case .malformed: 400
+    case .bodyTooLarge: 413
+    case .tooManyRequests, .tooManyBytes, .tooManyConnections, .stopping: 503
+    }
+  }
+
+  /// Seconds after which another try makes sense; sent as `Retry-After`.
+  public var retryAfter: Int? {
+    status == 503 ? 1 : nil
+  }
+
+  /// `{"reason":"…","message":"…"}`, unless the configuration says otherwise.
+  public static func plainBody(_ refusal: HTTPRefusal) -> Data {
+    Data(
+      #"{"reason":"\#(refusal.reason.rawValue)","message":"\#(refusal.message)"}"#.utf8)
+  }
+}

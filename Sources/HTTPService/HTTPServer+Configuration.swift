@@ -1,0 +1,67 @@
+import Foundation
+
+extension HTTPServer {
+  /// Where to listen, and the limits.
+  ///
+  /// Memory is bounded by `maximumConnections` × `connectionMemory`, `maximumBufferedBytes`, and
+  /// `maximumConnections` × `streamBuffer` for streams whose readers are slow.
+  public struct Configuration: Sendable {
+    /// A numeric IPv4 or IPv6 address of this machine, or `localhost` (127.0.0.1). `0.0.0.0` is
+    /// every IPv4 address, `::` every address.
+    public var address = "127.0.0.1"
+    /// 0 lets the system choose; ``HTTPServer/port`` tells.
+    public var port = 0
+    /// Event-loop threads. They only move bytes: handlers run elsewhere.
+    public var threads = 2
+    /// Bytes; a longer body gets 413. The rest of it is read and thrown away up to twice the
+    /// limit, so that the client sees the answer; beyond that the connection is closed.
+    public var maximumBodySize = 8 << 20
+    /// Bytes of all bodies that are being received or handled; beyond that 503.
+    public var maximumBufferedBytes = 256 << 20
+    /// Open connections; further ones get 503 and are closed. If the system allows the process
+    /// fewer descriptors (`ulimit -Hn`), that many less 256.
+    public var maximumConnections = 16_384
+    /// Bytes of buffer for each connection. The request line and the header fields must fit into
+    /// about two thirds of it (else 414 or 431), and so must those of the answer.
+    public var connectionMemory = 16 << 10
+    /// How long a connection may do nothing while the server waits for it: between requests,
+    /// within a request, or taking the answer. Whole seconds, at least 1. Requests that wait for
+    /// their handler, and streams that wait for their producer, do not count.
+    ///
+    /// A client that leaves in the middle of its request may be noticed only then.
+    public var idleTimeout = Duration.seconds(60)
+    /// Requests that are being received or handled, long polls included; beyond that 503.
+    public var maximumRequestsUnderWay = 12_288
+    /// Bytes that wait for a slow reader of a stream before its producer has to wait.
+    public var streamBuffer = 64 << 10
+    /// The JSON body of an answer that the server gives by itself.
+    public var refusalBody: @Sendable (HTTPRefusal) -> Data = HTTPRefusal.plainBody
+    /// Called once at the beginning of ``HTTPServer/stop(within:)``: end long polls and streams
+    /// now, for the server waits for them.
+    public var onStop: @Sendable () -> Void = {}
+
+    public init() {}
+
+    func validated() throws(HTTPServerError) {
+      let numbers = [
+        ("threads", threads), ("maximumBufferedBytes", maximumBufferedBytes),
+        ("maximumConnections", maximumConnections),
+        ("maximumRequestsUnderWay", maximumRequestsUnderWay), ("streamBuffer", streamBuffer),
+        ("idleTimeout (seconds)", Int(idleTimeout.components.seconds)),
+      ]
+      for (name, value) in numbers where value < 1 || value > Int(Int32.max) {
+        throw HTTPServerError(
+          .invalidConfiguration, "\(name) is \(value); it must be 1 to \(Int32.max)")
+      }
+      guard maximumBodySize >= 0 else {
+        throw HTTPServerError(
+          .invalidConfiguration, "maximumBodySize is \(maximumBodySize); it must not be negative")
+      }
+      guard (2048...(1 << 20)).contains(connectionMemory) else {
+        throw HTTPServerError(
+          .invalidConfiguration,
+          "connectionMemory is \(connectionMemory); it must be 2048 to \(1 << 20) bytes")
+      }
+    }
+  }
+}

@@ -1,0 +1,21 @@
+extension HTTPServer {
+  /// What the server is doing and has done, at one moment. The numbers are read one after the
+  /// other, so they need not add up while requests come and go.
+  public struct Metrics: Sendable, Hashable {
+    public var openConnections: Int
+    /// Requests that were accepted and whose answer is not sent yet, long polls and streams
+    /// included.
+    public var requestsUnderWay: Int
+    /// Bytes of the bodies of these requests.
+    public var bufferedBytes: Int
+    /// Answers of handlers that were sent whole, since the start.
+    public var requestsServed: Int
+    /// Accepted requests that ended without their whole answer being sent: the client went, or
+    /// the server stopped.
+    public var requestsBroken: Int
+    /// Requests and connections that were refused, since the start. All reasons are there.
+    public var refused: [HTTPRefusal.Reason: Int]
+  }
+
+  public var metrics: Metrics { counters.snapshot() }
+}

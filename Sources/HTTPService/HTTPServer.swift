@@ -1,0 +1,101 @@
+import Foundation
+import Synchronization
+
+/// An HTTP/1.1 server (RFC 9110, RFC 9112) on GNU libmicrohttpd, without TLS: put a proxy before
+/// it where that is needed.
+///
+/// ```swift
+/// let server = HTTPServer(configuration: .init()) { request in
+///   HTTPResponse(body: .data(Data("You asked for \(request.path)\n".utf8)))
+/// }
+/// try server.start()
+/// print("http://127.0.0.1:\(server.port)")
+/// // …
+/// await server.stop(within: .seconds(10))
+/// ```
+///
+/// - The handler is called for every well-formed request, whatever its method, when the body is
+///   there whole. It runs in a task of its own; connections wait for it without a thread, so a
+///   long poll is a handler that takes its time.
+/// - When the client closes the connection, the handler's task is cancelled within about two
+///   seconds. A client that closes only its sending side counts as gone.
+/// - Requests of one connection are handled one after the other.
+/// - Between ``start()`` and the end of ``stop(within:)`` the server keeps itself alive.
+public final class HTTPServer: Sendable {
+  struct Running {
+    var loops: [EventLoop]
+    var acceptor: Acceptor
+    var watch: DisconnectWatch
+    var port: Int
+  }
+
+  enum Phase {
+    case created
+    case running(Running)
+    case stopping(Task<Void, Never>, port: Int)
+  }
+
+  public let configuration: Configuration
+  let handler: @Sendable (HTTPRequest) async -> HTTPResponse
+  let counters = Counters()
+  let registry = ConnectionRegistry()
+  let phase = Mutex(Phase.created)
+  let drain = Drain()
+
+  public init(
+    configuration: Configuration,
+    handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
+  ) {
+    self.configuration = configuration
+    self.handler = handler
+  }
+
+  /// The port that the server listens at; before the start, the configured one.
+  public var port: Int {
+    phase.withLock { phase in
+      switch phase {
+      case .created: configuration.port
+      case .running(let running): running.port
+      case .stopping(_, let port): port
+      }
+    }
+  }
+
+  /// Binds the address and serves. Returns when connections are accepted.
+  ///
+  /// The process's soft limit of open files is raised where the configuration needs it.
+  ///
+  /// - Throws: ``HTTPServerError``; the server may then be started again.
+  public func start() throws(HTTPServerError) {
+    let result = phase.withLock { phase -> Result<Void, HTTPServerError> in
+      guard case .created = phase else {
+        return .failure(
+          HTTPServerError(.alreadyStarted, "the server was started before; make a new one"))
+      }
+      return Result { () throws(HTTPServerError) in phase = .running(try launch()) }
+    }
+    try result.get()
+  }
+
+  private func launch() throws(HTTPServerError) -> Running {
+    try configuration.validated()
+    let socket = try ListeningSocket(address: configuration.address, port: configuration.port)
+    var loops: [EventLoop] = []
+    do {
+      for _ in 0..<configuration.threads { loops.append(try EventLoop(server: self)) }
+    } catch {
+      for loop in loops { loop.stop() }
+      socket.close()
+      throw error
+    }
+    _ = Unmanaged.passRetained(self)
+    return Running(
+      loops: loops,
+      acceptor: Acceptor(
+        socket: socket, loops: loops,
+        maximumConnections: DescriptorLimit.raise(
+          forConnections: configuration.maximumConnections),
+        counters: counters, refusalBody: configuration.refusalBody),
+      watch: DisconnectWatch(registry: registry, interval: .seconds(1)), port: socket.port)
+  }
+}

@@ -1,0 +1,42 @@
+import CMicroHTTPD
+import Glibc
+
+/// The library's connection. It may be suspended only from its own event loop, and resumed from
+/// anywhere, once for each time; whoever holds this value sees to that.
+struct NativeConnection: @unchecked Sendable {
+  // Unchecked: the library's own locks guard what the pointer leads to.
+  let pointer: OpaquePointer
+  let descriptor: Int32
+
+  init(_ pointer: OpaquePointer) {
+    self.pointer = pointer
+    descriptor = microhttpd_descriptor(pointer)
+  }
+
+  func suspend() { MHD_suspend_connection(pointer) }
+  func resume() { MHD_resume_connection(pointer) }
+
+  /// Sends what the kernel holds back in the hope of more. The library announces more when it
+  /// sends the headers of a stream, and the first chunk may be a long time coming.
+  func pushPendingBytes() {
+    var on: Int32 = 1
+    setsockopt(
+      descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  /// The peer's numeric address; empty where the library has none.
+  var remoteAddress: String {
+    guard let address = microhttpd_client_address(pointer) else { return "" }
+    let size =
+      address.pointee.sa_family == sa_family_t(AF_INET6)
+      ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+    var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    guard
+      getnameinfo(
+        address, socklen_t(size), &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
+    else { return "" }
+    let text = String(
+      decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return text.hasPrefix("::ffff:") ? String(text.dropFirst(7)) : text
+  }
+}

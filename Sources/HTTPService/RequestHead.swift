@@ -1,0 +1,41 @@
+/// What the headers say of a request, as far as receiving it goes.
+struct RequestHead: Sendable {
+  var method: String
+  var target: String
+  var version: String
+  var headers: [(name: String, value: String)]
+
+  func values(of name: String) -> [String] {
+    headers.lazy.filter { $0.name.equalsIgnoringASCIICase(name) }.map(\.value)
+  }
+
+  /// The length that the body is said to have; nil where it is not said.
+  var contentLength: Int? { values(of: "Content-Length").first.flatMap { Int($0) } }
+
+  var expectsContinue: Bool {
+    values(of: "Expect").contains { $0.equalsIgnoringASCIICase("100-continue") }
+  }
+
+  /// The rule of RFC 9112 that the request breaks and that the library lets pass, if any: the
+  /// target (section 3.2), the host (section 3.2), or two readings of where the body ends, which is
+  /// how requests are smuggled (sections 6.1 and 6.3).
+  var violation: String? {
+    if !RequestTarget.isAllowed(target) {
+      return "the request target has bytes other than visible ASCII; escape them with %"
+    }
+    let hosts = values(of: "Host").count
+    if hosts > 1 || hosts == 0 && version != "HTTP/1.0" {
+      return "there must be one Host header field, and there are \(hosts)"
+    }
+    let lengths = values(of: "Content-Length")
+    let codings = values(of: "Transfer-Encoding")
+    if lengths.count > 1 { return "there is more than one Content-Length" }
+    if codings.count > 1 || codings.contains(where: { !$0.equalsIgnoringASCIICase("chunked") }) {
+      return "the only Transfer-Encoding that is understood is chunked"
+    }
+    if !lengths.isEmpty && !codings.isEmpty {
+      return "there is both a Content-Length and a Transfer-Encoding"
+    }
+    return nil
+  }
+}
