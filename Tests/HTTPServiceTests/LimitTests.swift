@@ -1,0 +1,185 @@
+import Foundation
+import HTTPService
+import Testing
+
+@Suite("Limits")
+struct LimitTests {
+  private func post(_ count: Int) -> String {
+    "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: \(count)\r\n\r\n"
+      + String(repeating: "x", count: count)
+  }
+
+  @Test("a body over the limit gets 413 with the configured text, and the connection lives on")
+  func bodyTooLarge() async throws {
+    try await withServer {
+      $0.maximumBodySize = 1000
+      $0.refusalBody = { Data("<\($0.reason.rawValue)>".utf8) }
+    } body: { server in
+      let client = try RawClient(port: server.port)
+      try await client.send(post(1001))
+      let refused = try await client.response()
+      #expect(refused.status == 413)
+      #expect(refused.text == "<bodyTooLarge>")
+      #expect(refused.headers["content-type"] == "application/json")
+      try await client.send(post(1000))
+      #expect(try await client.response().status == 200)
+      #expect(server.metrics.refused[.bodyTooLarge] == 1)
+      #expect(server.metrics.requestsServed <= 1)
+    }
+  }
+
+  @Test("a body far over the limit is refused before it is sent")
+  func bodyFarTooLarge() async throws {
+    try await withServer {
+      $0.maximumBodySize = 1000
+    } body: { server in
+      for extra in ["", "Expect: 100-continue\r\n"] {
+        let client = try RawClient(port: server.port)
+        try await client.send(
+          "POST / HTTP/1.1\r\nHost: h\r\n\(extra)Content-Length: 2001\r\n\r\n")
+        let response = try await client.response()
+        #expect(response.status == 413)
+        #expect(
+          response.text
+            == #"{"reason":"bodyTooLarge","message":"the body is larger than 1000 bytes; send less at a time"}"#
+        )
+        #expect(try await client.isClosedByServer())
+      }
+    }
+  }
+
+  @Test("a chunked body over the limit gets 413, an endless one is cut off")
+  func chunkedTooLarge() async throws {
+    try await withServer {
+      $0.maximumBodySize = 1000
+    } body: { server in
+      let head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+      let chunk = "1f4\r\n" + String(repeating: "x", count: 500) + "\r\n"
+      let client = try RawClient(port: server.port)
+      try await client.send(head + chunk + chunk + chunk + "0\r\n\r\n")
+      #expect(try await client.response().status == 413)
+      let endless = try RawClient(port: server.port)
+      try await endless.send(head)
+      await #expect(throws: RawClient.Failure.self) {
+        for _ in 0..<100_000 { try await endless.send(chunk) }
+      }
+    }
+  }
+
+  @Test("requests beyond the limit get 503 and may try again")
+  func tooManyRequests() async throws {
+    let gate = Gate()
+    let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+      if request.path == "/wait" { await gate.wait() }
+      return HTTPResponse()
+    }
+    try await withServer {
+      $0.maximumRequestsUnderWay = 2
+    } handler: {
+      await handler($0)
+    } body: { server in
+      let waiting = [try RawClient(port: server.port), try RawClient(port: server.port)]
+      for client in waiting { try await client.send("GET /wait HTTP/1.1\r\nHost: h\r\n\r\n") }
+      await eventually("two wait") { gate.waitingCount == 2 }
+      let client = try RawClient(port: server.port)
+      try await client.send(post(10))
+      let refused = try await client.response()
+      #expect(refused.status == 503)
+      #expect(refused.headers["retry-after"] == "1")
+      gate.open()
+      for client in waiting { #expect(try await client.response().status == 200) }
+      await eventually("the places are free") { server.metrics.requestsUnderWay == 0 }
+      try await client.send(post(10))
+      #expect(try await client.response().status == 200)
+      #expect(server.metrics.refused[.tooManyRequests] == 1)
+    }
+  }
+
+  @Test("bodies beyond the memory for all of them get 503")
+  func tooManyBytes() async throws {
+    let gate = Gate()
+    let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+      if request.body.count > 600 { await gate.wait() }
+      return HTTPResponse()
+    }
+    try await withServer {
+      $0.maximumBufferedBytes = 1000
+    } handler: {
+      await handler($0)
+    } body: { server in
+      let first = try RawClient(port: server.port)
+      try await first.send(post(700))
+      await eventually("the first is handled") { gate.waitingCount == 1 }
+      #expect(server.metrics.bufferedBytes == 700)
+      let second = try RawClient(port: server.port)
+      try await second.send(post(301))
+      #expect(try await second.response().status == 503)
+      try await second.send(post(300))
+      #expect(try await second.response().status == 200)
+      gate.open()
+      #expect(try await first.response().status == 200)
+      await eventually("the memory is free") { server.metrics.bufferedBytes == 0 }
+      #expect(server.metrics.refused[.tooManyBytes] == 1)
+    }
+  }
+
+  @Test("connections beyond the limit get 503 until one is closed")
+  func tooManyConnections() async throws {
+    try await withServer {
+      $0.maximumConnections = 2
+    } body: { server in
+      let open = [try RawClient(port: server.port), try RawClient(port: server.port)]
+      await eventually("two are open") { server.metrics.openConnections == 2 }
+      let third = try RawClient(port: server.port)
+      #expect(try await third.response().status == 503)
+      #expect(try await third.isClosedByServer())
+      #expect(server.metrics.refused[.tooManyConnections] == 1)
+      open[0].close()
+      await eventually("one is closed") { server.metrics.openConnections == 1 }
+      let fourth = try RawClient(port: server.port)
+      try await fourth.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try await fourth.response().status == 200)
+    }
+  }
+
+  @Test("headers too large for the connection's memory get 431, a target too long 414")
+  func headers() async throws {
+    try await withServer { server in
+      let value = String(repeating: "v", count: 9_000)
+      let fits = try RawClient(port: server.port)
+      try await fits.send("GET / HTTP/1.1\r\nHost: h\r\nX: \(value)\r\n\r\n")
+      #expect(try await fits.response().status == 200)
+      let large = try RawClient(port: server.port)
+      try await large.send("GET / HTTP/1.1\r\nHost: h\r\nX: \(value)\r\nY: \(value)\r\n\r\n")
+      #expect(try await large.response().status == 431)
+      let long = try RawClient(port: server.port)
+      try await long.send("GET /\(value)\(value) HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try await long.response().status == 414)
+    }
+  }
+
+  @Test("a connection that stalls is closed after the idle timeout, a waiting handler is not")
+  func idleTimeout() async throws {
+    let gate = Gate()
+    let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { _ in
+      await gate.wait()
+      return HTTPResponse()
+    }
+    try await withServer {
+      $0.idleTimeout = .seconds(1)
+    } handler: {
+      await handler($0)
+    } body: { server in
+      let waiting = try RawClient(port: server.port)
+      try await waiting.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      let stalled = try RawClient(port: server.port)
+      try await stalled.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nhalf")
+      let silent = try RawClient(port: server.port)
+      #expect(try await stalled.isClosedByServer())
+      #expect(try await silent.isClosedByServer())
+      gate.open()
+      #expect(try await waiting.response().status == 200)
+      #expect(server.metrics.requestsBroken == 1)
+    }
+  }
+}
