@@ -56,7 +56,7 @@ check_swift() {
   [ -n "$version" ] ||
     fail "'swift --version' does not work. It says: $(swift --version 2>&1 | head -n 3)"
   [ "$(printf '%s\n' "$oldest_swift" "$version" | sort -V | head -n 1)" = "$oldest_swift" ] ||
-    fail "Swift $version is too old: Petrel needs $oldest_swift or newer (https://swift.org/install)."
+    fail "Swift $version is too old: $oldest_swift or newer is needed (https://swift.org/install)"
 }
 
 command -v swift >/dev/null ||

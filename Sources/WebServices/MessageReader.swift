@@ -35,6 +35,12 @@ struct MessageReader {
     ServiceError(.badRequest, path.isEmpty ? text : "\(path): \(text)")
   }
 
+  /// The word for the kind of value, and for a number why it is no integer.
+  var preciseKind: String {
+    guard case .double(let double) = json, json.int == nil else { return json.kind }
+    return double == double.rounded() ? "a number beyond 64 bits" : "a number with a fraction"
+  }
+
   // MARK: Members
 
   /// The member of this name; nil when it is absent or null.
@@ -73,7 +79,7 @@ struct MessageReader {
   /// An integer, also one that is written as a string.
   func int() throws(ServiceError) -> Int64 {
     if let int = json.int ?? json.string.flatMap({ Int64($0) }) { return int }
-    throw mistake("must be a whole number, not \(json.kind)")
+    throw mistake("must be a whole number, not \(preciseKind)")
   }
 
   /// A number, also one that is written as a string.

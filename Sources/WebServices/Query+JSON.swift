@@ -37,10 +37,7 @@ extension Filter {
     guard let comparator = Comparator(rawValue: name) else {
       throw reader.mistake("unknown comparator '\(name)'")
     }
-    var value: RecordValue?
-    if let valueReader = try reader.optional("fieldValue") {
-      value = try RecordValue.read(valueReader)
-    }
+    let value = try RecordValue.read(try reader.member("fieldValue"))
     let isTokenSearch = comparator == .containsAllTokens || comparator == .containsAnyTokens
     self.init(
       try FieldKey(reader, orAllText: isTokenSearch), comparator, value,

@@ -33,7 +33,8 @@ extension Record {
       writer.member("recordChangeTag", ifPresent: recordChangeTag)
       writer.key("fields")
       writer.object { writer in
-        for (name, value) in fields where desiredKeys?.contains(name) ?? true {
+        for (name, value) in fields.sorted(by: { $0.key < $1.key })
+        where desiredKeys?.contains(name) ?? true {
           writer.key(name)
           value.write(to: &writer, context: context)
         }
@@ -83,7 +84,8 @@ enum FieldReading {
       throw fields.mistake("must be an object, not \(fields.json.kind)")
     }
     var values: [String: RecordValue?] = [:]
-    for name in members.keys {
+    // Sorted, so that of several mistakes always the same one is reported.
+    for name in members.keys.sorted() {
       guard let field = try fields.optional(name) else {
         values.updateValue(nil, forKey: name)
         continue

@@ -61,7 +61,7 @@ extension RecordOperation {
   private func writeFields(to writer: inout JSONWriter, context: MessageContext) {
     writer.key("fields")
     writer.object { writer in
-      for (name, value) in fields {
+      for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
         writer.key(name)
         if let value {
           value.write(to: &writer, context: context)

@@ -3,12 +3,19 @@ import Foundation
 import JSONCoding
 
 extension RecordValue {
-  /// Reads `{ "value": …, "type": … }`; nil when the value is null or absent.
+  /// Reads `{ "value": …, "type": … }`; nil when the value is null.
   ///
   /// Without a type it is taken from the JSON: strings, whole numbers (INT64), other numbers
-  /// (DOUBLE), and objects by their keys.
+  /// (DOUBLE), and objects by their keys. A list with a DOUBLE among its numbers is a DOUBLE_LIST.
+  ///
+  /// - Throws: also when there is no member `value` at all: a misspelt one must not remove a field.
   static func read(_ reader: MessageReader) throws(ServiceError) -> RecordValue? {
-    guard let valueReader = try reader.optional("value") else { return nil }
+    guard let valueReader = try reader.optional("value") else {
+      guard reader.json.object?["value"] == .null else {
+        throw reader.mistake("'value' is missing")
+      }
+      return nil
+    }
     guard let typeName = try reader.optionalString("type") else {
       return try inferred(valueReader)
     }
@@ -43,13 +50,14 @@ extension RecordValue {
     case .int(let int): return .int64(int)
     case .double(let double): return .double(double)
     case .bool(let bool): return .int64(bool ? 1 : 0)
-    case .array:
+    case .array(let array):
       guard let first = try reader.elements().first else {
         throw reader.mistake("an empty list needs a 'type', such as STRING_LIST")
       }
-      let type = try inferred(first).type
-      guard !type.isList else { throw first.mistake("lists cannot hold lists") }
-      return try typed(reader, .list(of: type.element))
+      guard first.json.array == nil else { throw first.mistake("lists cannot hold lists") }
+      var element = try inferred(first).type.element
+      if element == .int64, array.contains(where: \.isDouble) { element = .double }
+      return try typed(reader, .list(of: element))
     case .object(let members):
       if members["latitude"] != nil { return try typed(reader, FieldType(.location)) }
       if members["recordName"] != nil { return try typed(reader, FieldType(.reference)) }
@@ -65,7 +73,7 @@ extension RecordValue {
   ) throws(ServiceError) -> RecordValue {
     guard type.isList else { return try single(reader, type.element) }
     guard case .array = reader.json else {
-      throw reader.mistake("Invalid value, expected type \(type), found \(reader.json.kind)")
+      throw mismatch(reader, type)
     }
     var values: [RecordValue] = []
     for element in try reader.elements() { values.append(try single(element, type.element)) }
@@ -73,31 +81,31 @@ extension RecordValue {
   }
 
   private static func single(
-    _ reader: MessageReader, _ type: ValueType
+    _ reader: MessageReader, _ element: ValueType
   ) throws(ServiceError) -> RecordValue {
-    let mismatch = reader.mistake(
-      "Invalid value, expected type \(type.rawValue), found \(reader.json.kind)")
-    switch type {
+    let type = FieldType(element)
+    switch element {
     case .string:
-      guard let string = reader.json.string else { throw mismatch }
+      guard let string = reader.json.string else { throw mismatch(reader, type) }
       return .string(string)
     case .int64:
       if case .bool(let bool) = reader.json { return .int64(bool ? 1 : 0) }
       guard let int = reader.json.int ?? reader.json.string.flatMap({ Int64($0) }) else {
-        throw mismatch
+        throw mismatch(reader, type)
       }
       return .int64(int)
     case .double:
       guard let double = reader.json.double ?? reader.json.string.flatMap({ Double($0) }) else {
-        throw mismatch
+        throw mismatch(reader, type)
       }
       return .double(double)
     case .timestamp:
-      guard case .int(let milliseconds) = reader.json else { throw mismatch }
+      guard let milliseconds = reader.json.int else { throw mismatch(reader, type) }
       return .timestamp(Timestamp(milliseconds: milliseconds))
     case .bytes:
-      guard let text = reader.json.string, let data = Data(base64Encoded: text) else {
-        throw mismatch
+      guard let text = reader.json.string else { throw mismatch(reader, type) }
+      guard let data = Data(base64Encoded: text) else {
+        throw mismatch(reader, type, found: "a string that is not base64")
       }
       return .bytes(data)
     case .location:
@@ -107,6 +115,12 @@ extension RecordValue {
     case .asset:
       return .asset(try Asset(reader))
     }
+  }
+
+  private static func mismatch(
+    _ reader: MessageReader, _ type: FieldType, found: String? = nil
+  ) -> ServiceError {
+    reader.mistake("Invalid value, expected type \(type), found \(found ?? reader.preciseKind)")
   }
 
   // MARK: Writing
@@ -130,5 +144,12 @@ extension RecordValue {
         for value in values { value.writeBare(to: &writer, context: context) }
       }
     }
+  }
+}
+
+extension JSONValue {
+  fileprivate var isDouble: Bool {
+    if case .double = self { return true }
+    return false
   }
 }

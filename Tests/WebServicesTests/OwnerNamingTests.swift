@@ -1,0 +1,84 @@
+import CloudKitModel
+import Foundation
+import JSONCoding
+import Testing
+import WebServices
+
+@Suite("How zones' owners are named on the wire")
+struct OwnerNamingTests {
+  private let server = MessageContext(ownerNaming: .relative(to: "_me"))
+  private let owner = MessageContext(ownerNaming: .implied)
+  private let participant = MessageContext(ownerNaming: .explicit)
+
+  @Test("Client and server agree in the client's own database", arguments: 0..<20)
+  func ownDatabase(seed: Int) throws {
+    var random = RandomModel(seed: seed, owners: [ZoneID.currentOwnerName])
+    let operations = (0..<5).map { _ in random.recordOperation() }
+    let request = ModifyRecordsRequest(operations: operations, isAtomic: true)
+    let received = try ModifyRecordsRequest(parsing: request.body(context: owner), context: server)
+    #expect(try received.operations.map { try $0.get() } == operations)
+
+    let subscriptions = (0..<5).map { _ in random.subscriptionOperation() }
+    let receivedSubscriptions = try ModifySubscriptionsRequest(
+      parsing: ModifySubscriptionsRequest(operations: subscriptions).body(context: owner),
+      context: server)
+    #expect(try receivedSubscriptions.operations.map { try $0.get() } == subscriptions)
+
+    let items: [Result<RecordsResponse.Item, FailedItem>] = [
+      .success(.record(random.record())), .success(.deleted(random.recordID())),
+      .failure(FailedItem(.zone(random.zoneID()), random.serviceError())),
+    ]
+    let answer = RecordsResponse(records: items).body(context: server)
+    #expect(try RecordsResponse(parsing: answer, context: owner).records == items)
+  }
+
+  @Test("Client and server agree on the zones of others", arguments: 0..<20)
+  func sharedDatabase(seed: Int) throws {
+    var random = RandomModel(seed: seed, owners: ["_other", "_third"])
+    let operations = (0..<5).map { _ in random.recordOperation() }
+    let request = ModifyRecordsRequest(operations: operations, isAtomic: true)
+    let received = try ModifyRecordsRequest(
+      parsing: request.body(context: participant), context: server)
+    #expect(try received.operations.map { try $0.get() } == operations)
+
+    let items: [Result<RecordsResponse.Item, FailedItem>] = [.success(.record(random.record()))]
+    let answer = RecordsResponse(records: items).body(context: server)
+    #expect(try RecordsResponse(parsing: answer, context: participant).records == items)
+  }
+
+  @Test(
+    "The server knows its caller by name, by the placeholder and by silence",
+    arguments: [
+      #"{"zoneName":"Notes"}"#, #"{"zoneName":"Notes","ownerRecordName":"_me"}"#,
+      #"{"zoneName":"Notes","ownerRecordName":"__defaultOwner__"}"#,
+      #"{"zoneName":"Notes","ownerRecordName":null}"#, #"{"zoneName":"Notes","ownerName":"_me"}"#,
+      #"{"zoneName":"Notes","ownerRecordName":"_me","ownerName":"_other"}"#,
+      #"{"zoneName":"Notes","ownerRecordName":"_me","zoneType":"REGULAR_CUSTOM_ZONE"}"#,
+    ])
+  func caller(zone: String) throws {
+    let request = try LookupZonesRequest(
+      parsing: Data(#"{"zones":[\#(zone)]}"#.utf8), context: server)
+    #expect(request.zoneIDs == [ZoneID(zoneName: "Notes")])
+  }
+
+  @Test("The server names its caller in full, and never as ownerName")
+  func answer() throws {
+    let answer = ZonesResponse(zones: [
+      .success(.zone(.default, isAtomic: false)),
+      .success(.zone(ZoneID(zoneName: "Notes", ownerName: "_other"), isAtomic: true)),
+    ])
+    #expect(
+      String(decoding: answer.body(context: server), as: UTF8.self)
+        == #"{"zones":[{"zoneID":{"zoneName":"_defaultZone","ownerRecordName":"_me","#
+        + #""zoneType":"DEFAULT_ZONE"},"atomic":false},"#
+        + #"{"zoneID":{"zoneName":"Notes","ownerRecordName":"_other","#
+        + #""zoneType":"REGULAR_CUSTOM_ZONE"},"atomic":true}]}"#)
+  }
+
+  @Test("In its own database a client takes every owner for itself")
+  func implied() throws {
+    let body = #"{"records":[{"recordName":"r","zoneID":{"zoneName":"Z","ownerRecordName":"_x"}}]}"#
+    let request = try LookupRecordsRequest(parsing: Data(body.utf8), context: owner)
+    #expect(request.recordIDs == [RecordID(recordName: "r", zoneID: ZoneID(zoneName: "Z"))])
+  }
+}
