@@ -42,3 +42,11 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { reason }
 }
+
+extension ItemFailure {
+  /// A broken rule of the data model, as a failure of the item that broke it.
+  init(_ error: ModelError) {
+    self.init(
+      error.code == .limitExceeded ? .limitExceeded : .invalid, field: error.field, error.reason)
+  }
+}

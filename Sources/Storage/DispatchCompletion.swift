@@ -1,0 +1,139 @@
+import CloudKitModel
+
+/// Writes what matched changes led to, in the writer's transaction.
+struct DispatchCompletion {
+  let timestamp: Timestamp
+  let session: StoreSession
+  private(set) var result = DispatchResult()
+  private var supplies: [DatabaseID: NumberSupply] = [:]
+  private var devices: [Recipient: [String]] = [:]
+
+  /// A subscriber in a container.
+  private struct Recipient: Hashable {
+    var subscriber: String
+    var container: String
+    var environment: ContainerEnvironment
+  }
+
+  init(timestamp: Timestamp, session: StoreSession) {
+    self.timestamp = timestamp
+    self.session = session
+  }
+
+  mutating func complete(_ matched: MatchedChange) throws {
+    let entry = matched.entry
+    let removed = try session.connection.run(
+      "DELETE FROM outbox WHERE database_id = $1 AND sequence = $2",
+      [.integer(entry.database.rawValue), .integer(entry.sequence)])
+    guard removed == 1 else { return }
+    let address = try session.address(of: entry.database)
+    for firing in matched.firings {
+      if firing.subscription.firesOnce {
+        guard try consume(firing, in: entry.database) else { continue }
+      }
+      let notification = SubscriptionNotification(
+        database: address, subscriber: firing.subscriber, subscription: firing.subscription,
+        change: entry.change
+      ).trimmed()
+      let logged = try log(notification, in: entry.database)
+      result.logged.append(logged)
+      try owe(logged)
+    }
+  }
+
+  /// Deletes a `firesOnce` subscription; false when it is gone, or is another by now.
+  private func consume(_ firing: StoredSubscription, in database: DatabaseID) throws -> Bool {
+    let name = SubscriptionName(
+      subscriber: firing.subscriber, subscriptionID: firing.subscription.subscriptionID)
+    let version = try session.raiseSubscriptionVersion(of: database)
+    return try session.deleteSubscription(
+      name, expecting: firing.subscription.storedContent, in: database, version: version,
+      timestamp: timestamp)
+  }
+
+  private mutating func log(
+    _ notification: SubscriptionNotification, in database: DatabaseID
+  ) throws -> LogEntry {
+    let sequence = try nextNumber(of: database)
+    let change = notification.change
+    let madeBySubscriber = change.userRecordName == notification.subscriber
+    try session.connection.run(
+      """
+      INSERT INTO notification_log
+        (database_id, sequence, subscriber, origin_device, logged, content)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      """,
+      [
+        .integer(database.rawValue), .integer(sequence), .text(notification.subscriber),
+        SQLValue(madeBySubscriber ? change.deviceID : nil), .integer(timestamp.milliseconds),
+        .bytes(notification.storedContent),
+      ])
+    try session.connection.run(
+      """
+      INSERT INTO subscriber_databases (database_id, subscriber) VALUES ($1, $2)
+      ON CONFLICT (database_id, subscriber) DO NOTHING
+      """, [.integer(database.rawValue), .text(notification.subscriber)])
+    return LogEntry(
+      database: database, sequence: sequence, notification: notification, logged: timestamp)
+  }
+
+  /// Makes the deliveries of a log entry.
+  private mutating func owe(_ logged: LogEntry) throws {
+    let notification = logged.notification
+    let change = notification.change
+    for token in try tokens(of: notification) {
+      guard var device = try session.deviceToken(token, kind: .apns)?.device,
+        !device.isOrigin(of: change)
+      else { continue }
+      var badge: Int?
+      if notification.subscription.notificationInfo?.shouldBadge == true {
+        badge = try session.raiseBadge(of: token, kind: .apns)
+      }
+      device.token = token
+      let number = try nextNumber(of: logged.database)
+      try session.connection.run(
+        """
+        INSERT INTO deliveries
+          (database_id, number, log_sequence, token, badge, due, attempts, state, updated)
+        VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $6)
+        """,
+        [
+          .integer(logged.database.rawValue), .integer(number), .integer(logged.sequence),
+          .text(token), SQLValue(badge.map { Int64($0) }), .integer(timestamp.milliseconds),
+        ])
+      result.deliveries.append(
+        Delivery(
+          id: Delivery.ID(database: logged.database, number: number), notification: notification,
+          device: device, badge: badge, logged: timestamp, due: timestamp))
+    }
+  }
+
+  /// The subscriber's APNs tokens in the notification's container that are alive.
+  private mutating func tokens(of notification: SubscriptionNotification) throws -> [String] {
+    let recipient = Recipient(
+      subscriber: notification.subscriber, container: notification.database.container,
+      environment: notification.database.environment)
+    if let known = devices[recipient] { return known }
+    let tokens = try session.connection.rows(
+      """
+      SELECT token FROM device_tokens
+      WHERE user_record_name = $1 AND kind = 'apns' AND container = $2 AND environment = $3
+        AND (expires IS NULL OR expires > $4)
+      ORDER BY token
+      """,
+      [
+        .text(recipient.subscriber), .text(recipient.container),
+        .text(recipient.environment.rawValue), .integer(timestamp.milliseconds),
+      ]
+    ) { $0.text(0) }
+    devices[recipient] = tokens
+    return tokens
+  }
+
+  private mutating func nextNumber(of database: DatabaseID) throws -> Int64 {
+    var supply =
+      try supplies[database] ?? NumberSupply(of: database, count: 16, from: session)
+    defer { supplies[database] = supply }
+    return try supply.take(from: session)
+  }
+}

@@ -1,0 +1,41 @@
+import CloudKitModel
+
+/// Numbers of one database, drawn in a transaction that writes to it.
+///
+/// They rise from commit to commit. Drawing locks the database's row, so that commits of one
+/// database happen in the order of their numbers.
+struct NumberSupply {
+  let database: DatabaseID
+  /// The database's subscription version in this transaction.
+  private(set) var subscriptionVersion: Int64 = 0
+  private var next: Int64 = 0
+  private var end: Int64 = 0
+
+  /// Draws `count` numbers; more are drawn when these are used up.
+  init(of database: DatabaseID, count: Int, from session: StoreSession) throws {
+    self.database = database
+    try draw(count, from: session)
+  }
+
+  mutating func take(from session: StoreSession) throws -> Int64 {
+    if next == end { try draw(64, from: session) }
+    defer { next += 1 }
+    return next
+  }
+
+  private mutating func draw(_ count: Int, from session: StoreSession) throws {
+    let drawn = try session.connection.first(
+      """
+      UPDATE databases SET last_number = last_number + $2 WHERE database_id = $1
+      RETURNING last_number, subscription_version
+      """,
+      [.integer(database.rawValue), .integer(Int64(count))]
+    ) { ($0.integer(0), $0.integer(1)) }
+    guard let (last, version) = drawn else {
+      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
+    }
+    subscriptionVersion = version
+    next = last - Int64(count) + 1
+    end = last + 1
+  }
+}

@@ -1,0 +1,69 @@
+import CloudKitModel
+import Foundation
+
+/// Where a page of a query ended, in the form that clients hand back.
+enum QueryContinuation: Equatable {
+  /// In the order of the value index, or of the named records.
+  ///
+  /// - filter: The filter whose ranges are searched; nil when it is none.
+  case scan(filter: Int?, range: Int, key: [UInt8], number: Int64)
+  /// In the order of the query's sort keys.
+  case sorted(RecordOrder.Place)
+
+  /// Reads a marker. Throws ``StoreError/Code/badContinuation`` unless it was given for this query.
+  init(_ text: String, for query: RecordQuery) throws {
+    let broken = StoreError(
+      .badContinuation,
+      "the continuation marker does not belong to this query; send the query it was given for, or "
+        + "start again without a marker")
+    guard let data = Data(base64Encoded: text), data.count >= 8 else { throw broken }
+    let body = [UInt8](data.dropLast(8))
+    guard Self.digest(of: body, for: query) == [UInt8](data.suffix(8)) else { throw broken }
+    do {
+      var decoder = try RowDecoder(body, of: "continuation marker")
+      if try decoder.decodeFlag() {
+        let values = try decoder.decodeEach { try $0.decodeOptional { try $0.decodeValue() } }
+        self = .sorted(RecordOrder.Place(values: values, number: try decoder.decodeInteger()))
+        guard values.count == query.query.sortKeys.count else { throw broken }
+      } else {
+        let filter = try decoder.decodeInteger()
+        self = .scan(
+          filter: filter < 0 ? nil : Int(filter), range: Int(try decoder.decodeInteger()),
+          key: try decoder.decodeBytes(), number: try decoder.decodeInteger())
+        guard filter < query.query.filters.count else { throw broken }
+      }
+      try decoder.finish()
+    } catch {
+      throw broken
+    }
+  }
+
+  func text(for query: RecordQuery) -> String {
+    var encoder = RowEncoder()
+    switch self {
+    case .sorted(let place):
+      encoder.encode(true)
+      encoder.encode(each: place.values) { $0.encode(optional: $1) { $0.encode($1) } }
+      encoder.encode(place.number)
+    case .scan(let filter, let range, let key, let number):
+      encoder.encode(false)
+      encoder.encode(filter.map { Int64($0) } ?? -1)
+      encoder.encode(Int64(range))
+      encoder.encode(key)
+      encoder.encode(number)
+    }
+    let body = encoder.bytes
+    return Data(body + Self.digest(of: body, for: query)).base64EncodedString()
+  }
+
+  /// FNV-1a, 64 bits, over the marker and the query. It finds mistakes; it is no defence, and needs
+  /// to be none: a marker says where to go on, not what may be seen.
+  private static func digest(of body: [UInt8], for query: RecordQuery) -> [UInt8] {
+    var encoder = RowEncoder()
+    encoder.encode(query.query)
+    encoder.encode(optional: query.zoneID) { $0.encode($1) }
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in encoder.bytes + body { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    return withUnsafeBytes(of: hash.bigEndian) { Array($0) }
+  }
+}

@@ -1,0 +1,214 @@
+import CloudKitModel
+
+extension RecordModifier {
+  /// Checks a record and writes it, with what follows from it.
+  ///
+  /// - Parameter named: The fields that the operation sets; the others were checked when they were
+  ///   saved.
+  mutating func save(
+    _ record: Record, named: Set<String>, over current: StoredRecord?, in zone: ZoneModification
+  ) throws -> Record {
+    var record = record
+    do {
+      try record.validate()
+    } catch {
+      throw ItemFailure(error)
+    }
+    let known = try session.recordType(named: record.recordType, at: address)
+    let newFields = try fit(&record, named: named, to: known)
+    try checkReferences(of: record, named: named, over: current, in: zone)
+
+    let type = try known ?? session.addRecordType(named: record.recordType, at: address)
+    for (name, fieldType) in newFields { try session.addField(name, of: fieldType, to: type) }
+    let version = try numbers.take(from: session)
+    latest = version
+    record.recordChangeTag = StoredRecord.changeTag(ofVersion: version)
+    let stored = StoredRecord(
+      number: current?.number ?? version, zoneNumber: zone.zoneNumber, record: record)
+    try write(stored, type: type, version: version, over: current)
+    try session.updateIndexes(from: current, to: stored, type: type, in: database)
+    try post(
+      current == nil ? .recordCreated : .recordUpdated, record: record, sequence: version)
+    return record
+  }
+
+  /// Deletes a record, and the holders of `deleteSelf` references to it, and so on.
+  mutating func delete(_ stored: StoredRecord) throws {
+    var pending = [stored]
+    while let next = pending.popLast() {
+      let key: [SQLValue] = [.integer(database.rawValue), .integer(next.number)]
+      let gone = try session.connection.run(
+        "DELETE FROM records WHERE database_id = $1 AND record_number = $2", key)
+      guard gone == 1 else { continue }
+      try session.removeIndexEntries(of: next, in: database)
+      let sequence = try numbers.take(from: session)
+      latest = sequence
+      let recordName = next.record.recordID.recordName
+      try session.connection.run(
+        """
+        INSERT INTO tombstones (database_id, zone_number, record_name, type_number, version)
+        SELECT $1, $2, $3, type_number, $4 FROM record_types
+        WHERE container = $5 AND environment = $6 AND name = $7
+        """,
+        [
+          .integer(database.rawValue), .integer(next.zoneNumber), .text(recordName),
+          .integer(sequence), .text(address.container), .text(address.environment.rawValue),
+          .text(next.record.recordType),
+        ])
+      try post(.recordDeleted, record: next.record, sequence: sequence)
+      pending += try session.connection.rows(
+        StoredRecord.selection + """
+           JOIN reference_edges ON reference_edges.database_id = records.database_id
+            AND reference_edges.holder_number = records.record_number
+          WHERE reference_edges.database_id = $1 AND reference_edges.zone_number = $2
+            AND reference_edges.target_name = $3 ORDER BY records.record_number DESC
+          """,
+        [.integer(database.rawValue), .integer(next.zoneNumber), .text(recordName)],
+        StoredRecord.Row.init
+      ).map { try session.storedRecord($0, in: database) }
+    }
+  }
+
+  /// Brings the named fields to the schema's types. Returns those the schema does not know yet.
+  private func fit(
+    _ record: inout Record, named: Set<String>, to type: RecordTypeEntry?
+  ) throws -> [(String, FieldType)] {
+    var newFields: [(String, FieldType)] = []
+    for name in named.sorted() {
+      guard let value = record.fields[name] else { continue }
+      guard let field = try type.flatMap({ try session.field(name, of: $0) }) else {
+        newFields.append((name, value.type))
+        continue
+      }
+      guard let fitted = value.fitted(to: field.type) else {
+        throw ItemFailure(
+          .invalid, field: name,
+          "field '\(name)' of record '\(record.recordID)' is of type \(field.type) in record type "
+            + "'\(record.recordType)'; a value of type \(value.type) cannot be saved in it")
+      }
+      record.fields[name] = fitted
+    }
+    return newFields
+  }
+
+  /// Checks what a record's references ask of their targets.
+  private func checkReferences(
+    of record: Record, named: Set<String>, over current: StoredRecord?, in zone: ZoneModification
+  ) throws {
+    if let parent = record.parent, parent != current?.record.parent {
+      try checkZone(of: parent, field: "parent", of: record, is: zone)
+      try require(parent, field: "parent", of: record, in: zone)
+    }
+    let targetsBefore = current?.record.deleteSelfTargets ?? []
+    for name in named.sorted() {
+      guard let value = record.fields[name] else { continue }
+      for reference in value.references {
+        switch reference.action {
+        case .none:
+          continue
+        case .validate:
+          try checkZone(of: reference, field: name, of: record, is: zone)
+          try require(reference, field: name, of: record, in: zone)
+        case .deleteSelf:
+          try checkZone(of: reference, field: name, of: record, is: zone)
+          if !targetsBefore.contains(reference.recordName) {
+            try checkEdgeCount(of: reference, field: name, of: record, in: zone)
+          }
+        }
+      }
+    }
+  }
+
+  private func checkZone(
+    of reference: Reference, field: String, of record: Record, is zone: ZoneModification
+  ) throws {
+    guard let zoneID = reference.zoneID, session.canonical(zoneID, in: address) != zone.zoneID
+    else { return }
+    throw ItemFailure(
+      .invalid, field: field,
+      "'\(field)' of record '\(record.recordID)' points into zone '\(zoneID)'; such a reference "
+        + "must stay in its record's zone")
+  }
+
+  private func require(
+    _ reference: Reference, field: String, of record: Record, in zone: ZoneModification
+  ) throws {
+    let found = try session.connection.first(
+      """
+      SELECT 1 FROM records WHERE database_id = $1 AND zone_number = $2 AND record_name = $3
+      """,
+      [
+        .integer(database.rawValue), .integer(zone.zoneNumber), .text(reference.recordName),
+      ]
+    ) { _ in true }
+    guard found == nil else { return }
+    throw MissingTarget(
+      recordName: reference.recordName,
+      failure: ItemFailure(
+        .referenceMissing, field: field,
+        "'\(field)' of record '\(record.recordID)' points at record '\(reference.recordName)', "
+          + "which does not exist; save it first or in the same request"))
+  }
+
+  private func checkEdgeCount(
+    of reference: Reference, field: String, of record: Record, in zone: ZoneModification
+  ) throws {
+    let limit = ServiceLimits.deleteSelfReferencesPerTarget
+    let count = try session.connection.first(
+      """
+      SELECT COUNT(*) FROM reference_edges
+      WHERE database_id = $1 AND zone_number = $2 AND target_name = $3
+      """,
+      [
+        .integer(database.rawValue), .integer(zone.zoneNumber), .text(reference.recordName),
+      ]
+    ) { $0.integer(0) }
+    guard let count, count >= limit else { return }
+    throw ItemFailure(
+      .limitExceeded, field: field,
+      "'\(field)' of record '\(record.recordID)' would be the \(count + 1)th reference that "
+        + "deletes its holder with record '\(reference.recordName)'; the limit is \(limit)")
+  }
+
+  private func write(
+    _ stored: StoredRecord, type: RecordTypeEntry, version: Int64, over current: StoredRecord?
+  ) throws {
+    var encoder = RowEncoder(reserving: 256)
+    encoder.encodeContent(of: stored.record)
+    if current != nil {
+      try session.connection.run(
+        """
+        UPDATE records SET version = $3, content = $4
+        WHERE database_id = $1 AND record_number = $2
+        """,
+        [
+          .integer(database.rawValue), .integer(stored.number), .integer(version),
+          .bytes(encoder.bytes),
+        ])
+      return
+    }
+    let recordName = SQLValue.text(stored.record.recordID.recordName)
+    try session.connection.run(
+      """
+      INSERT INTO records (database_id, record_number, zone_number, record_name, type_number,
+        version, content)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)
+      """,
+      [
+        .integer(database.rawValue), .integer(stored.number), .integer(stored.zoneNumber),
+        recordName, .integer(type.number), .integer(version), .bytes(encoder.bytes),
+      ])
+    try session.connection.run(
+      "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2 AND record_name = $3",
+      [.integer(database.rawValue), .integer(stored.zoneNumber), recordName])
+  }
+
+  private func post(_ event: ChangeEvent, record: Record, sequence: Int64) throws {
+    let change = Change(
+      event: event, zoneID: record.recordID.zoneID, record: record,
+      notificationID: session.makeUUID(), timestamp: modification.timestamp,
+      userRecordName: modification.origin.userRecordName,
+      deviceID: modification.origin.deviceID)
+    try session.post(change, sequence: sequence, numbers: numbers)
+  }
+}

@@ -1,0 +1,121 @@
+import CloudKitModel
+
+/// What an operation makes of a record, before the schema and other records are looked at.
+enum RecordDecision: Equatable {
+  case save(Record)
+  case delete
+  /// There is nothing to delete.
+  case nothing
+}
+
+extension RecordOperation {
+  /// Decides on what the store has under the operation's record ID.
+  ///
+  /// The record to save has no change tag yet.
+  func decision(
+    on current: Record?, in modification: RecordModification
+  ) throws(ItemFailure) -> RecordDecision {
+    if let current, kind != .create {
+      try checkAccess(to: current, in: modification)
+    }
+    switch kind {
+    case .create:
+      if let current {
+        throw ItemFailure(
+          .exists, "record '\(recordID)' exists already; update it instead", serverRecord: current)
+      }
+      return .save(try created(in: modification))
+    case .update, .replace:
+      let current = try existing(current)
+      try checkTag(of: current)
+      return .save(try changed(current, in: modification))
+    case .forceUpdate, .forceReplace:
+      guard let current else { return .save(try created(in: modification)) }
+      return .save(try changed(current, in: modification))
+    case .delete:
+      try checkTag(of: try existing(current))
+      return .delete
+    case .forceDelete:
+      return current == nil ? .nothing : .delete
+    }
+  }
+
+  private func existing(_ current: Record?) throws(ItemFailure) -> Record {
+    guard let current else {
+      throw ItemFailure(.notFound, "there is no record '\(recordID)'")
+    }
+    return current
+  }
+
+  private func checkAccess(
+    to current: Record, in modification: RecordModification
+  ) throws(ItemFailure) {
+    guard modification.onlyCreatorMayChange,
+      current.created?.userRecordName != modification.origin.userRecordName
+    else { return }
+    throw ItemFailure(
+      .accessDenied, "record '\(recordID)' can only be changed by the user who created it")
+  }
+
+  private func checkTag(of current: Record) throws(ItemFailure) {
+    guard recordChangeTag != current.recordChangeTag else { return }
+    let given = recordChangeTag.map { "has the change tag '\($0)'" } ?? "has no change tag"
+    throw ItemFailure(
+      .conflict, field: "recordChangeTag",
+      "the \(kind.rawValue) of record '\(recordID)' \(given), but the record has "
+        + "'\(current.recordChangeTag ?? "")'; fetch it and apply the change again",
+      serverRecord: current)
+  }
+
+  private func created(in modification: RecordModification) throws(ItemFailure) -> Record {
+    guard let recordType else {
+      throw ItemFailure(
+        .invalid, field: "recordType",
+        "record '\(recordID)' does not exist, and making it needs a recordType")
+    }
+    try checkName(forType: recordType, in: modification)
+    let stamp = modification.stamp
+    var record = Record(
+      recordID: recordID, recordType: recordType, created: stamp, modified: stamp,
+      fields: fields.compactMapValues { $0 })
+    if let parent { record.parent = parent }
+    return record
+  }
+
+  /// A name with `_` is a system's, but users keep a record under their own name.
+  private func checkName(
+    forType recordType: String, in modification: RecordModification
+  ) throws(ItemFailure) {
+    if recordType == "Users", recordID.recordName == modification.origin.userRecordName { return }
+    do {
+      try recordID.validate()
+    } catch {
+      throw ItemFailure(error)
+    }
+  }
+
+  private func changed(
+    _ current: Record, in modification: RecordModification
+  ) throws(ItemFailure) -> Record {
+    if let recordType, recordType != current.recordType {
+      throw ItemFailure(
+        .invalid, field: "recordType",
+        "record '\(recordID)' is of type '\(current.recordType)'; its type cannot become "
+          + "'\(recordType)'")
+    }
+    var record = current
+    record.recordChangeTag = nil
+    record.modified = modification.stamp
+    if kind == .replace || kind == .forceReplace { record.fields = [:] }
+    for (name, value) in fields { record.fields[name] = value }
+    if let parent { record.parent = parent }
+    return record
+  }
+}
+
+extension RecordModification {
+  fileprivate var stamp: Record.Stamp {
+    Record.Stamp(
+      timestamp: timestamp, userRecordName: origin.userRecordName, deviceID: origin.deviceID)
+  }
+}

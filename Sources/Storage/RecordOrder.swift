@@ -1,0 +1,49 @@
+import CloudKitModel
+
+/// The order of a sorted query: by its sort keys from first to last, then by record number.
+///
+/// - Records without a value for a key come after those that have one, whichever the direction. A
+///   NaN counts as no value.
+/// - Among equals the record numbers have the direction of the last key.
+/// - A key with a place sorts by the distance from it.
+struct RecordOrder {
+  var sortKeys: [SortKey]
+
+  /// What a record is sorted by.
+  struct Place: Equatable {
+    var values: [RecordValue?]
+    var number: Int64
+  }
+
+  func place(of stored: StoredRecord) -> Place {
+    Place(
+      values: sortKeys.map { Self.value(of: stored.record, for: $0) }, number: stored.number)
+  }
+
+  static func value(of record: Record, for sortKey: SortKey) -> RecordValue? {
+    guard let value = record.value(for: sortKey.key) else { return nil }
+    if let center = sortKey.relativeLocation {
+      guard case .location(let location) = value else { return nil }
+      return .double(location.distance(to: center))
+    }
+    return value.order(to: value) == nil ? nil : value
+  }
+
+  func precedes(_ left: Place, _ right: Place) -> Bool {
+    for (index, sortKey) in sortKeys.enumerated() {
+      switch (left.values[index], right.values[index]) {
+      case (nil, nil): continue
+      case (_, nil): return true
+      case (nil, _): return false
+      case (let leftValue?, let rightValue?):
+        switch leftValue.order(to: rightValue) {
+        case .less: return sortKey.ascending
+        case .greater: return !sortKey.ascending
+        case .equal, nil: continue
+        }
+      }
+    }
+    let ascending = sortKeys.last?.ascending ?? true
+    return ascending ? left.number < right.number : left.number > right.number
+  }
+}

@@ -1,0 +1,21 @@
+import CloudKitModel
+
+extension RecordValue {
+  /// The value as a field of this type holds it; nil when the types do not go together.
+  ///
+  /// Integers become doubles in a double field, and an empty list becomes a list of the field's
+  /// type.
+  func fitted(to fieldType: FieldType) -> RecordValue? {
+    if type == fieldType { return self }
+    switch self {
+    case .int64(let integer) where fieldType == FieldType(.double):
+      return .double(Double(integer))
+    case .list(_, let elements) where fieldType.isList && elements.isEmpty:
+      return .list(of: fieldType.element, [])
+    case .list(.int64, let elements) where fieldType == .list(of: .double):
+      return .list(of: .double, elements.compactMap { $0.fitted(to: FieldType(.double)) })
+    default:
+      return nil
+    }
+  }
+}

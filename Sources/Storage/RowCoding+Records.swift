@@ -1,0 +1,85 @@
+import CloudKitModel
+
+extension RowEncoder {
+  /// A record's content: everything but its ID, type and change tag, which have columns.
+  mutating func encodeContent(of record: Record) {
+    encode(optional: record.created) { $0.encode($1) }
+    encode(optional: record.modified) { $0.encode($1) }
+    encode(optional: record.parent) { $0.encode($1) }
+    encode(optional: record.share) { $0.encode($1) }
+    encode(each: record.fields.sorted { $0.key < $1.key }) {
+      $0.encode($1.key)
+      $0.encode($1.value)
+    }
+  }
+
+  mutating func encode(_ record: Record) {
+    encode(record.recordID.recordName)
+    encode(record.recordID.zoneID)
+    encode(record.recordType)
+    encode(optional: record.recordChangeTag)
+    encodeContent(of: record)
+  }
+
+  mutating func encode(_ change: Change) {
+    encode(byte: UInt8(change.event.rawValue))
+    encode(change.zoneID)
+    encode(change.notificationID)
+    encode(change.timestamp)
+    encode(optional: change.userRecordName)
+    encode(optional: change.deviceID)
+    encode(optional: change.record) { $0.encode($1) }
+  }
+
+  private mutating func encode(_ stamp: Record.Stamp) {
+    encode(stamp.timestamp)
+    encode(stamp.userRecordName)
+    encode(optional: stamp.deviceID)
+  }
+}
+
+extension RowDecoder {
+  /// Reads what ``RowEncoder/encodeContent(of:)`` wrote into a record that has its ID and type.
+  mutating func decodeContent(into record: inout Record) throws {
+    record.created = try decodeOptional { try $0.decodeStamp() }
+    record.modified = try decodeOptional { try $0.decodeStamp() }
+    record.parent = try decodeOptional { try $0.decodeReference() }
+    record.share = try decodeOptional { try $0.decodeReference() }
+    for _ in 0..<(try decodeCount()) {
+      let name = try decodeText()
+      record.fields[name] = try decodeValue()
+    }
+  }
+
+  mutating func decodeRecord() throws -> Record {
+    let recordName = try decodeText()
+    let zoneID = try decodeZoneID()
+    var record = Record(
+      recordID: RecordID(recordName: recordName, zoneID: zoneID), recordType: try decodeText(),
+      recordChangeTag: try decodeOptionalText())
+    try decodeContent(into: &record)
+    return record
+  }
+
+  mutating func decodeChange() throws -> Change {
+    let code = try decodeByte()
+    guard let event = ChangeEvent(rawValue: Int(code)) else {
+      throw damaged("has the unknown event \(code)")
+    }
+    let zoneID = try decodeZoneID()
+    let notificationID = try decodeUUID()
+    let timestamp = try decodeTimestamp()
+    let userRecordName = try decodeOptionalText()
+    let deviceID = try decodeOptionalText()
+    return Change(
+      event: event, zoneID: zoneID, record: try decodeOptional { try $0.decodeRecord() },
+      notificationID: notificationID, timestamp: timestamp, userRecordName: userRecordName,
+      deviceID: deviceID)
+  }
+
+  private mutating func decodeStamp() throws -> Record.Stamp {
+    Record.Stamp(
+      timestamp: try decodeTimestamp(), userRecordName: try decodeText(),
+      deviceID: try decodeOptionalText())
+  }
+}

@@ -1,0 +1,164 @@
+import CloudKitModel
+import Foundation
+
+extension RowEncoder {
+  mutating func encode(_ type: ValueType, isList: Bool = false) {
+    encode(byte: type.rowCode | (isList ? 0x80 : 0))
+  }
+
+  mutating func encode(_ value: RecordValue) {
+    let type = value.type
+    encode(type.element, isList: type.isList)
+    switch value {
+    case .list(_, let elements): encode(each: elements) { $0.encodeContent(of: $1) }
+    default: encodeContent(of: value)
+    }
+  }
+
+  private mutating func encodeContent(of value: RecordValue) {
+    switch value {
+    case .string(let text): encode(text)
+    case .int64(let integer): encode(integer)
+    case .double(let double): encode(double)
+    case .timestamp(let timestamp): encode(timestamp)
+    case .bytes(let data): encode(data)
+    case .location(let location): encode(location)
+    case .reference(let reference): encode(reference)
+    case .asset(let asset): encode(asset)
+    case .list: break  // Lists hold no lists: `RecordValue.validate` sees to it.
+    }
+  }
+
+  mutating func encode(_ location: Location) {
+    encode(location.latitude)
+    encode(location.longitude)
+    for part in [
+      location.horizontalAccuracy, location.verticalAccuracy, location.altitude, location.speed,
+      location.course,
+    ] {
+      encode(optional: part) { $0.encode($1) }
+    }
+    encode(optional: location.timestamp) { $0.encode($1) }
+  }
+
+  mutating func encode(_ zoneID: ZoneID) {
+    encode(zoneID.zoneName)
+    encode(zoneID.ownerName)
+  }
+
+  mutating func encode(_ reference: Reference) {
+    encode(reference.recordName)
+    encode(optional: reference.zoneID) { $0.encode($1) }
+    encode(byte: reference.action.rowCode)
+  }
+
+  private mutating func encode(_ asset: Asset) {
+    encode(asset.fileChecksum)
+    encode(asset.size)
+    encode(optional: asset.referenceChecksum)
+    encode(optional: asset.wrappingKey)
+    encode(optional: asset.receipt)
+    encode(optional: asset.downloadURL)
+  }
+}
+
+extension RowDecoder {
+  mutating func decodeType() throws -> FieldType {
+    let code = try decodeByte()
+    guard let element = ValueType(rowCode: code & 0x7F) else {
+      throw damaged("has a value of the unknown type \(code)")
+    }
+    return FieldType(element, isList: code & 0x80 != 0)
+  }
+
+  mutating func decodeValue() throws -> RecordValue {
+    let type = try decodeType()
+    if type.isList {
+      return .list(of: type.element, try decodeEach { try $0.decodeContent(of: type.element) })
+    }
+    return try decodeContent(of: type.element)
+  }
+
+  private mutating func decodeContent(of type: ValueType) throws -> RecordValue {
+    switch type {
+    case .string: .string(try decodeText())
+    case .int64: .int64(try decodeInteger())
+    case .double: .double(try decodeDouble())
+    case .timestamp: .timestamp(try decodeTimestamp())
+    case .bytes: .bytes(Data(try decodeBytes()))
+    case .location: .location(try decodeLocation())
+    case .reference: .reference(try decodeReference())
+    case .asset: .asset(try decodeAsset())
+    }
+  }
+
+  mutating func decodeLocation() throws -> Location {
+    var location = Location(latitude: try decodeDouble(), longitude: try decodeDouble())
+    location.horizontalAccuracy = try decodeOptional { try $0.decodeDouble() }
+    location.verticalAccuracy = try decodeOptional { try $0.decodeDouble() }
+    location.altitude = try decodeOptional { try $0.decodeDouble() }
+    location.speed = try decodeOptional { try $0.decodeDouble() }
+    location.course = try decodeOptional { try $0.decodeDouble() }
+    location.timestamp = try decodeOptional { try $0.decodeTimestamp() }
+    return location
+  }
+
+  mutating func decodeZoneID() throws -> ZoneID {
+    ZoneID(zoneName: try decodeText(), ownerName: try decodeText())
+  }
+
+  mutating func decodeReference() throws -> Reference {
+    let recordName = try decodeText()
+    let zoneID = try decodeOptional { try $0.decodeZoneID() }
+    let code = try decodeByte()
+    guard let action = Reference.Action(rowCode: code) else {
+      throw damaged("has a reference with the unknown action \(code)")
+    }
+    return Reference(recordName: recordName, zoneID: zoneID, action: action)
+  }
+
+  private mutating func decodeAsset() throws -> Asset {
+    var asset = Asset(fileChecksum: try decodeText(), size: try decodeInteger())
+    asset.referenceChecksum = try decodeOptionalText()
+    asset.wrappingKey = try decodeOptionalText()
+    asset.receipt = try decodeOptionalText()
+    asset.downloadURL = try decodeOptionalText()
+    return asset
+  }
+}
+
+// What is stored must not change when a case is moved, so the codes are written out.
+extension ValueType {
+  fileprivate var rowCode: UInt8 {
+    switch self {
+    case .string: 1
+    case .int64: 2
+    case .double: 3
+    case .timestamp: 4
+    case .bytes: 5
+    case .location: 6
+    case .reference: 7
+    case .asset: 8
+    }
+  }
+
+  fileprivate init?(rowCode: UInt8) {
+    guard let type = Self.allCases.first(where: { $0.rowCode == rowCode }) else { return nil }
+    self = type
+  }
+}
+
+extension Reference.Action {
+  fileprivate var rowCode: UInt8 {
+    switch self {
+    case .none: 0
+    case .deleteSelf: 1
+    case .validate: 2
+    }
+  }
+
+  fileprivate init?(rowCode: UInt8) {
+    guard let action = Self.allCases.first(where: { $0.rowCode == rowCode }) else { return nil }
+    self = action
+  }
+}

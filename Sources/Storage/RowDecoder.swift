@@ -1,0 +1,125 @@
+import CloudKitModel
+import Foundation
+
+/// Reads what ``RowEncoder`` wrote. A damaged blob throws ``StoreError/Code/corrupt``, whatever its
+/// bytes are, and never makes the reader allocate more than a small multiple of its size.
+struct RowDecoder {
+  private let bytes: [UInt8]
+  private var position = 0
+  /// What the blob is, for errors.
+  private let role: String
+
+  init(_ bytes: [UInt8], of role: String) throws {
+    self.bytes = bytes
+    self.role = role
+    let version = try decodeByte()
+    guard version == RowEncoder.version else {
+      throw damaged("has the unknown form \(version)")
+    }
+  }
+
+  func damaged(_ what: String) -> StoreError {
+    StoreError(
+      .corrupt,
+      "the stored \(role) \(what) (byte \(position) of \(bytes.count)); restore the store from a backup"
+    )
+  }
+
+  /// Throws when bytes are left over.
+  func finish() throws {
+    guard position == bytes.count else { throw damaged("is longer than its content") }
+  }
+
+  mutating func decodeByte() throws -> UInt8 {
+    guard position < bytes.count else { throw damaged("ends too early") }
+    defer { position += 1 }
+    return bytes[position]
+  }
+
+  mutating func decodeFlag() throws -> Bool {
+    switch try decodeByte() {
+    case 0: return false
+    case 1: return true
+    default: throw damaged("has a flag that is neither 0 nor 1")
+    }
+  }
+
+  mutating func decodeInteger() throws -> Int64 {
+    let value = try decodeUnsigned()
+    return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+  }
+
+  /// A number of elements or bytes that are still to come: each takes a byte at least.
+  mutating func decodeCount() throws -> Int {
+    let value = try decodeUnsigned()
+    guard value <= UInt64(bytes.count - position) else {
+      throw damaged("counts more than it holds")
+    }
+    return Int(value)
+  }
+
+  mutating func decodeDouble() throws -> Double {
+    let slice = try take(8)
+    var pattern: UInt64 = 0
+    for byte in slice.reversed() { pattern = pattern << 8 | UInt64(byte) }
+    return Double(bitPattern: pattern)
+  }
+
+  mutating func decodeText() throws -> String {
+    let slice = try take(try decodeCount())
+    guard let text = String(validating: slice, as: UTF8.self) else {
+      throw damaged("has text that is not UTF-8")
+    }
+    return text
+  }
+
+  mutating func decodeBytes() throws -> [UInt8] {
+    Array(try take(try decodeCount()))
+  }
+
+  mutating func decodeUUID() throws -> UUID {
+    let slice = try take(16)
+    return slice.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+  }
+
+  mutating func decodeTimestamp() throws -> Timestamp {
+    Timestamp(milliseconds: try decodeInteger())
+  }
+
+  mutating func decodeOptional<Value>(
+    _ decode: (inout RowDecoder) throws -> Value
+  ) throws -> Value? {
+    try decodeFlag() ? try decode(&self) : nil
+  }
+
+  mutating func decodeOptionalText() throws -> String? {
+    try decodeOptional { try $0.decodeText() }
+  }
+
+  mutating func decodeEach<Value>(
+    _ decode: (inout RowDecoder) throws -> Value
+  ) throws -> [Value] {
+    let count = try decodeCount()
+    var values: [Value] = []
+    for _ in 0..<count { values.append(try decode(&self)) }
+    return values
+  }
+
+  private mutating func take(_ count: Int) throws -> ArraySlice<UInt8> {
+    guard count <= bytes.count - position else { throw damaged("ends too early") }
+    defer { position += count }
+    return bytes[position..<position + count]
+  }
+
+  private mutating func decodeUnsigned() throws -> UInt64 {
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    while true {
+      let byte = try decodeByte()
+      guard shift < 63 || byte <= 1 else { throw damaged("has a number that is too large") }
+      value |= UInt64(byte & 0x7F) << shift
+      if byte < 0x80 { return value }
+      shift += 7
+    }
+  }
+}

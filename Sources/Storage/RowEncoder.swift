@@ -1,0 +1,85 @@
+import CloudKitModel
+import Foundation
+
+/// Writes the compact binary form in which the store keeps records, subscriptions and changes.
+///
+/// Integers are variable-length (seven bits a byte, zigzag), strings and bytes follow their length,
+/// doubles are eight bytes little-endian. The first byte of a blob is the form's version.
+struct RowEncoder {
+  static let version: UInt8 = 1
+
+  private(set) var bytes: [UInt8]
+
+  init(reserving capacity: Int = 192) {
+    bytes = []
+    bytes.reserveCapacity(capacity)
+    bytes.append(Self.version)
+  }
+
+  mutating func encode(byte: UInt8) {
+    bytes.append(byte)
+  }
+
+  mutating func encode(_ flag: Bool) {
+    bytes.append(flag ? 1 : 0)
+  }
+
+  mutating func encode(_ integer: Int64) {
+    encodeUnsigned(UInt64(bitPattern: (integer << 1) ^ (integer >> 63)))
+  }
+
+  mutating func encode(count: Int) {
+    encodeUnsigned(UInt64(count))
+  }
+
+  mutating func encode(_ double: Double) {
+    withUnsafeBytes(of: double.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  mutating func encode(_ text: String) {
+    encode(count: text.utf8.count)
+    bytes.append(contentsOf: text.utf8)
+  }
+
+  mutating func encode(_ data: some Collection<UInt8>) {
+    encode(count: data.count)
+    bytes.append(contentsOf: data)
+  }
+
+  mutating func encode(_ uuid: UUID) {
+    withUnsafeBytes(of: uuid.uuid) { bytes.append(contentsOf: $0) }
+  }
+
+  mutating func encode(_ timestamp: Timestamp) {
+    encode(timestamp.milliseconds)
+  }
+
+  /// A mark of presence, then the value.
+  mutating func encode<Value>(
+    optional value: Value?, _ encode: (inout RowEncoder, Value) -> Void
+  ) {
+    self.encode(value != nil)
+    if let value { encode(&self, value) }
+  }
+
+  mutating func encode(optional text: String?) {
+    encode(optional: text) { $0.encode($1) }
+  }
+
+  /// The number of elements, then each.
+  mutating func encode<Elements: Collection>(
+    each elements: Elements, _ encode: (inout RowEncoder, Elements.Element) -> Void
+  ) {
+    self.encode(count: elements.count)
+    for element in elements { encode(&self, element) }
+  }
+
+  private mutating func encodeUnsigned(_ value: UInt64) {
+    var rest = value
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(rest))
+  }
+}

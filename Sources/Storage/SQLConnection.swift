@@ -1,0 +1,75 @@
+/// An argument of a statement.
+enum SQLValue: Sendable, Equatable {
+  case null
+  case integer(Int64)
+  case text(String)
+  case bytes([UInt8])
+
+  init(_ text: String?) { self = text.map { .text($0) } ?? .null }
+  init(_ integer: Int64?) { self = integer.map { .integer($0) } ?? .null }
+}
+
+extension SQLValue: ExpressibleByIntegerLiteral {
+  init(integerLiteral value: Int64) { self = .integer(value) }
+}
+
+/// The row that a query stands on. Columns count from 0; it is valid only while it is visited.
+protocol SQLRow {
+  func isNull(_ column: Int32) -> Bool
+  func integer(_ column: Int32) -> Int64
+  func text(_ column: Int32) -> String
+  func bytes(_ column: Int32) -> [UInt8]
+}
+
+extension SQLRow {
+  func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
+  func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
+}
+
+/// One connection to an engine: the seam between the store's statements and SQLite or PostgreSQL.
+///
+/// A connection belongs to one thread. Statements are prepared once and kept, so their texts must
+/// be constants; parameters are written `$1`, `$2`, … as PostgreSQL does. Every failure is a
+/// ``StoreError`` that carries the statement's text.
+protocol SQLConnection: AnyObject {
+  /// Runs statements without arguments and without results.
+  func execute(_ script: String) throws
+  /// Runs a statement and returns how many rows it changed.
+  @discardableResult
+  func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int
+  /// Runs a statement and visits its rows. The visitor must not run statements itself.
+  func query(
+    _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
+  ) throws
+  /// Whether a transaction is open. The engine may have ended it after a grave failure.
+  var isInTransaction: Bool { get }
+  /// Starts a transaction that will write.
+  func beginWriting() throws
+  /// Starts a transaction that sees one state of the store.
+  func beginReading() throws
+  /// Turns a table definition in the store's own words into the engine's.
+  func definition(_ statement: String) -> String
+  func close()
+}
+
+extension SQLConnection {
+  func rows<Value>(
+    _ statement: String, _ arguments: [SQLValue], _ read: (any SQLRow) throws -> Value
+  ) throws -> [Value] {
+    var values: [Value] = []
+    try query(statement, arguments) { values.append(try read($0)) }
+    return values
+  }
+
+  /// The first row, or nil when there is none.
+  func first<Value>(
+    _ statement: String, _ arguments: [SQLValue], _ read: (any SQLRow) throws -> Value
+  ) throws -> Value? {
+    var value: Value?
+    try query(statement, arguments) { if value == nil { value = try read($0) } }
+    return value
+  }
+
+  func commit() throws { try run("COMMIT", []) }
+  func rollback() throws { try run("ROLLBACK", []) }
+}

@@ -1,0 +1,99 @@
+import CloudKitModel
+
+extension SQLRecordStore {
+  /// The oldest notification that the reader with this token has not acknowledged.
+  ///
+  /// A reader sees what was logged since its token was first saved. Throws
+  /// ``StoreError/Code/notFound`` when there is no such token.
+  ///
+  /// - Complexity: O(*d* log *n*) for *d* databases in which the user was ever notified.
+  public func nextCourierEntry(forToken token: String) async throws -> CourierEntry? {
+    try await read { session in
+      let (device, badge) = try session.courierToken(token)
+      var oldest: LogEntry?
+      for database in try session.notifiedDatabases(of: device) {
+        guard let entry = try session.nextLogEntry(for: device, in: database) else { continue }
+        if let other = oldest, !entry.isOlder(than: other) { continue }
+        oldest = entry
+      }
+      return oldest.map { entry in
+        let asksForBadge = entry.notification.subscription.notificationInfo?.shouldBadge == true
+        return CourierEntry(entry: entry, badge: asksForBadge ? badge + 1 : nil)
+      }
+    }
+  }
+
+  /// Moves the reader's cursor past this entry, and keeps the badge it was shown with. An entry that
+  /// the cursor has passed already changes nothing.
+  public func acknowledgeCourierEntry(
+    _ entry: LogEntry, forToken token: String
+  ) async throws {
+    try await write { session in
+      let device = try session.courierToken(token).device
+      let moved = try session.connection.run(
+        """
+        INSERT INTO courier_cursors (database_id, token, sequence) VALUES ($1, $2, $3)
+        ON CONFLICT (database_id, token) DO UPDATE SET sequence = excluded.sequence
+          WHERE courier_cursors.sequence < excluded.sequence
+        """,
+        [.integer(entry.database.rawValue), .text(device.token), .integer(entry.sequence)])
+      if moved == 1, entry.notification.subscription.notificationInfo?.shouldBadge == true {
+        _ = try session.raiseBadge(of: device.token, kind: .courier)
+      }
+    }
+  }
+}
+
+extension LogEntry {
+  /// The order in which a reader of several databases sees entries.
+  fileprivate func isOlder(than other: LogEntry) -> Bool {
+    (logged, database, sequence) < (other.logged, other.database, other.sequence)
+  }
+}
+
+extension StoreSession {
+  fileprivate func courierToken(_ token: String) throws -> (device: DeviceToken, badge: Int) {
+    guard let found = try deviceToken(token, kind: .courier) else {
+      throw StoreError(.notFound, "there is no courier token '\(token)'; create one again")
+    }
+    return found
+  }
+
+  fileprivate func nextLogEntry(
+    for device: DeviceToken, in database: DatabaseID
+  ) throws -> LogEntry? {
+    let address = try address(of: database)
+    return try connection.first(
+      """
+      SELECT sequence, logged, content FROM notification_log
+      WHERE database_id = $1 AND subscriber = $2
+        AND sequence > COALESCE((SELECT sequence FROM courier_cursors
+          WHERE database_id = $1 AND token = $3), 0)
+        AND (origin_device IS NULL OR origin_device <> COALESCE($4, ''))
+      ORDER BY sequence LIMIT 1
+      """,
+      [
+        .integer(database.rawValue), .text(device.userRecordName), .text(device.token),
+        SQLValue(device.deviceID),
+      ]
+    ) {
+      LogEntry(
+        database: database, sequence: $0.integer(0),
+        notification: try SubscriptionNotification(
+          stored: $0.bytes(2), database: address, subscriber: device.userRecordName),
+        logged: Timestamp(milliseconds: $0.integer(1)))
+    }
+  }
+
+  /// Puts a new reader at the end of the log: it sees what comes from now on.
+  func startCursors(of token: DeviceToken) throws {
+    try connection.run("DELETE FROM courier_cursors WHERE token = $1", [.text(token.token)])
+    for database in try notifiedDatabases(of: token) {
+      try connection.run(
+        """
+        INSERT INTO courier_cursors (database_id, token, sequence)
+        SELECT $1, $2, last_number FROM databases WHERE database_id = $1
+        """, [.integer(database.rawValue), .text(token.token)])
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import CloudKitModel
+
+extension SQLRecordStore {
+  /// Registers a token, or moves it to another user or device.
+  ///
+  /// A token that changes hands starts anew: its badge is 0, what was owed to it is abandoned, and
+  /// a courier's reader sees what is logged from now on.
+  public func saveDeviceToken(_ token: DeviceToken) async throws {
+    try await write { try $0.save(token) }
+  }
+
+  public func deviceToken(
+    _ token: String, kind: DeviceToken.Kind
+  ) async throws -> DeviceToken? {
+    try await read { try $0.deviceToken(token, kind: kind)?.device }
+  }
+
+  public func deviceTokens(of userRecordName: String) async throws -> [DeviceToken] {
+    try await read {
+      try $0.connection.rows(
+        "SELECT \(DeviceToken.columns) FROM device_tokens WHERE user_record_name = $1"
+          + " ORDER BY registered, kind, token", [.text(userRecordName)], DeviceToken.init(row:))
+    }
+  }
+}
+
+extension DeviceToken {
+  static let columns = """
+    device_tokens.kind, device_tokens.token, device_tokens.container, \
+    device_tokens.environment, device_tokens.apns_environment, device_tokens.user_record_name, \
+    device_tokens.device_id, device_tokens.registered, device_tokens.expires
+    """
+  static let columnCount: Int32 = 9
+
+  /// Reads the row's first columns, which are ``columns``.
+  init(row: any SQLRow) throws {
+    guard let kind = Kind(rawValue: row.text(0)),
+      let environment = ContainerEnvironment(rawValue: row.text(3)),
+      let apnsEnvironment = APNsEnvironment(rawValue: row.text(4))
+    else { throw StoreError(.corrupt, "the device token '\(row.text(1))' has unknown attributes") }
+    self.init(
+      kind: kind, token: row.text(1), container: row.text(2), environment: environment,
+      apnsEnvironment: apnsEnvironment, userRecordName: row.text(5),
+      deviceID: row.optionalText(6), registered: Timestamp(milliseconds: row.integer(7)),
+      expires: row.optionalInteger(8).map { Timestamp(milliseconds: $0) })
+  }
+
+  /// Whether the change was made by this device.
+  func isOrigin(of change: Change) -> Bool {
+    deviceID != nil && deviceID == change.deviceID && userRecordName == change.userRecordName
+  }
+
+  /// Whether two rows of one token have the same reader.
+  fileprivate func hasSameReader(as other: DeviceToken) -> Bool {
+    userRecordName == other.userRecordName && container == other.container
+      && environment == other.environment
+  }
+}
+
+extension StoreSession {
+  func deviceToken(
+    _ token: String, kind: DeviceToken.Kind
+  ) throws -> (device: DeviceToken, badge: Int)? {
+    try connection.first(
+      "SELECT \(DeviceToken.columns), badge FROM device_tokens WHERE kind = $1 AND token = $2",
+      [.text(kind.rawValue), .text(token)]
+    ) { (try DeviceToken(row: $0), Int($0.integer(DeviceToken.columnCount))) }
+  }
+
+  /// Adds one to a token's badge and returns it.
+  func raiseBadge(of token: String, kind: DeviceToken.Kind) throws -> Int? {
+    try connection.first(
+      """
+      UPDATE device_tokens SET badge = badge + 1 WHERE kind = $1 AND token = $2 RETURNING badge
+      """, [.text(kind.rawValue), .text(token)]
+    ) { Int($0.integer(0)) }
+  }
+
+  fileprivate func save(_ token: DeviceToken) throws {
+    let known = try deviceToken(token.token, kind: token.kind)?.device
+    let startsAnew = known.map { !$0.hasSameReader(as: token) } ?? true
+    try connection.run(
+      """
+      INSERT INTO device_tokens (kind, token, container, environment, apns_environment,
+        user_record_name, device_id, registered, expires, badge)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)
+      ON CONFLICT (kind, token) DO UPDATE SET container = excluded.container,
+        environment = excluded.environment, apns_environment = excluded.apns_environment,
+        user_record_name = excluded.user_record_name, device_id = excluded.device_id,
+        registered = excluded.registered, expires = excluded.expires
+      """,
+      [
+        .text(token.kind.rawValue), .text(token.token), .text(token.container),
+        .text(token.environment.rawValue), .text(token.apnsEnvironment.rawValue),
+        .text(token.userRecordName), SQLValue(token.deviceID),
+        .integer(token.registered.milliseconds), SQLValue(token.expires?.milliseconds),
+      ])
+    guard startsAnew else { return }
+    if known != nil {
+      try connection.run(
+        "UPDATE device_tokens SET badge = 0 WHERE kind = $1 AND token = $2",
+        [.text(token.kind.rawValue), .text(token.token)])
+    }
+    switch token.kind {
+    case .apns:
+      guard known != nil else { return }
+      try abandonDeliveries(
+        toToken: token.token, because: "the device token changed hands", at: token.registered)
+    case .courier:
+      try startCursors(of: token)
+    }
+  }
+}

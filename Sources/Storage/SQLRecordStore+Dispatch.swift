@@ -1,0 +1,35 @@
+import CloudKitModel
+
+extension SQLRecordStore {
+  public func undispatchedChanges(
+    in database: DatabaseID, after sequence: Int64, limit: Int
+  ) async throws -> [OutboxEntry] {
+    try await read { session in
+      try session.connection.rows(
+        """
+        SELECT sequence, subscription_version, content FROM outbox
+        WHERE database_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3
+        """,
+        [.integer(database.rawValue), .integer(sequence), .integer(Int64(max(0, limit)))]
+      ) { row in
+        var decoder = try RowDecoder(
+          row.bytes(2), of: "change \(row.integer(0)) of database \(database.rawValue)")
+        let change = try decoder.decodeChange()
+        try decoder.finish()
+        return OutboxEntry(
+          database: database, sequence: row.integer(0), subscriptionVersion: row.integer(1),
+          change: change)
+      }
+    }
+  }
+
+  public func completeDispatch(
+    of changes: [MatchedChange], timestamp: Timestamp
+  ) async throws -> DispatchResult {
+    try await write { session in
+      var dispatch = DispatchCompletion(timestamp: timestamp, session: session)
+      for change in changes { try dispatch.complete(change) }
+      return dispatch.result
+    }
+  }
+}

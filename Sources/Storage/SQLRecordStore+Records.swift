@@ -1,0 +1,50 @@
+import CloudKitModel
+
+extension SQLRecordStore {
+  public func modifyRecords(
+    _ modification: RecordModification
+  ) async throws -> [RecordOutcome] {
+    try await write { session in
+      var change = try RecordModifier(modification, session: session)
+      return try change.run()
+    }
+  }
+
+  public func records(
+    _ recordIDs: [RecordID], in database: DatabaseID
+  ) async throws -> [Record?] {
+    try await read { session in
+      let address = try session.address(of: database)
+      var zoneNumbers: [ZoneID: Int64?] = [:]
+      return try recordIDs.map { recordID in
+        let zoneID = session.canonical(recordID.zoneID, in: address)
+        let known = try zoneNumbers[zoneID] ?? session.zoneNumber(of: zoneID, in: database)
+        zoneNumbers[zoneID] = .some(known)
+        guard let zoneNumber = known else { return nil }
+        return try session.storedRecord(
+          named: recordID.recordName, inZone: zoneNumber, of: database)?.record
+      }
+    }
+  }
+}
+
+extension StoreSession {
+  /// Writes a change to the outbox, and remembers it for the commit handler.
+  func post(_ change: Change, sequence: Int64, numbers: NumberSupply) throws {
+    var encoder = RowEncoder(reserving: 384)
+    encoder.encode(change)
+    try connection.run(
+      """
+      INSERT INTO outbox (database_id, sequence, subscription_version, content)
+      VALUES ($1, $2, $3, $4)
+      """,
+      [
+        .integer(numbers.database.rawValue), .integer(sequence),
+        .integer(numbers.subscriptionVersion), .bytes(encoder.bytes),
+      ])
+    outbox.append(
+      OutboxEntry(
+        database: numbers.database, sequence: sequence,
+        subscriptionVersion: numbers.subscriptionVersion, change: change))
+  }
+}

@@ -1,0 +1,139 @@
+import CloudKitModel
+
+extension SQLRecordStore {
+  public func modifySubscriptions(
+    _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
+    timestamp: Timestamp
+  ) async throws -> [SubscriptionOutcome] {
+    try await write { session in
+      var modifier = try SubscriptionModifier(
+        subscriber: subscriber, database: database, timestamp: timestamp, session: session)
+      return try operations.map { operation in
+        switch operation {
+        case .save(let subscription): try modifier.save(subscription)
+        case .delete(let subscriptionID): try modifier.delete(subscriptionID)
+        }
+      }
+    }
+  }
+
+  public func subscriptions(
+    of subscriber: String, in database: DatabaseID
+  ) async throws -> [Subscription] {
+    try await read { session in
+      _ = try session.address(of: database)
+      return try session.connection.rows(
+        """
+        SELECT content FROM subscriptions WHERE database_id = $1 AND subscriber = $2
+        ORDER BY subscription_id
+        """, [.integer(database.rawValue), .text(subscriber)]
+      ) { try Subscription(stored: $0.bytes(0)) }
+    }
+  }
+
+  public func subscriptionVersion(of database: DatabaseID) async throws -> Int64 {
+    try await read { try $0.subscriptionVersion(of: database).current }
+  }
+
+  public func subscriptionChanges(
+    in database: DatabaseID, since version: Int64
+  ) async throws -> SubscriptionChanges {
+    try await read { session in
+      let (current, forgotten) = try session.subscriptionVersion(of: database)
+      // A version that is not reached yet is from another life of the store.
+      let isComplete = version <= 0 || version < forgotten || version > current
+      let arguments: [SQLValue] = [
+        .integer(database.rawValue), .integer(isComplete ? 0 : version),
+      ]
+      let saved = try session.connection.rows(
+        """
+        SELECT subscriber, first_version, content FROM subscriptions
+        WHERE database_id = $1 AND version > $2 ORDER BY version, subscriber, subscription_id
+        """, arguments
+      ) {
+        StoredSubscription(
+          subscriber: $0.text(0), subscription: try Subscription(stored: $0.bytes(2)),
+          version: $0.integer(1))
+      }
+      let deleted =
+        isComplete
+        ? []
+        : try session.connection.rows(
+          """
+          SELECT subscriber, subscription_id FROM subscription_deletions
+          WHERE database_id = $1 AND version > $2 ORDER BY version, subscriber, subscription_id
+          """, arguments
+        ) { SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1)) }
+      return SubscriptionChanges(
+        version: current, saved: saved, deleted: deleted, isComplete: isComplete)
+    }
+  }
+}
+
+extension Subscription {
+  init(stored content: [UInt8]) throws {
+    var decoder = try RowDecoder(content, of: "subscription")
+    self = try decoder.decodeSubscription()
+    try decoder.finish()
+  }
+
+  var storedContent: [UInt8] {
+    var encoder = RowEncoder()
+    encoder.encode(self)
+    return encoder.bytes
+  }
+}
+
+extension StoreSession {
+  /// A database's subscription version, and that up to which deletions were forgotten.
+  fileprivate func subscriptionVersion(
+    of database: DatabaseID
+  ) throws -> (current: Int64, forgotten: Int64) {
+    let versions = try connection.first(
+      """
+      SELECT subscription_version, forgotten_version FROM databases WHERE database_id = $1
+      """, [.integer(database.rawValue)]
+    ) { (current: $0.integer(0), forgotten: $0.integer(1)) }
+    guard let versions else {
+      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
+    }
+    return versions
+  }
+
+  /// Deletes a subscription and remembers that it did, if it still has the expected content.
+  func deleteSubscription(
+    _ name: SubscriptionName, expecting content: [UInt8]? = nil, in database: DatabaseID,
+    version: Int64, timestamp: Timestamp
+  ) throws -> Bool {
+    let key: [SQLValue] = [
+      .integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID),
+    ]
+    let deleted = try connection.run(
+      """
+      DELETE FROM subscriptions WHERE database_id = $1 AND subscriber = $2
+        AND subscription_id = $3 AND content = COALESCE($4, content)
+      """, key + [content.map { .bytes($0) } ?? .null])
+    guard deleted == 1 else { return false }
+    try connection.run(
+      """
+      INSERT INTO subscription_deletions
+        (database_id, subscriber, subscription_id, version, deleted)
+      VALUES ($1, $2, $3, $4, $5)
+      """, key + [.integer(version), .integer(timestamp.milliseconds)])
+    return true
+  }
+
+  /// Raises a database's subscription version by one and returns it.
+  func raiseSubscriptionVersion(of database: DatabaseID) throws -> Int64 {
+    let version = try connection.first(
+      """
+      UPDATE databases SET subscription_version = subscription_version + 1
+      WHERE database_id = $1 RETURNING subscription_version
+      """, [.integer(database.rawValue)]
+    ) { $0.integer(0) }
+    guard let version else {
+      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
+    }
+    return version
+  }
+}

@@ -1,0 +1,125 @@
+import CloudKitModel
+
+extension SQLRecordStore {
+  public func modifyZones(
+    _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
+    timestamp: Timestamp
+  ) async throws -> [ZoneOutcome] {
+    try await write { session in
+      let address = try session.address(of: database)
+      var numbers = try NumberSupply(of: database, count: operations.count, from: session)
+      return try operations.map { operation in
+        var change = Change(
+          event: .zoneCreated, zoneID: .default, record: nil, notificationID: session.makeUUID(),
+          timestamp: timestamp, userRecordName: origin.userRecordName, deviceID: origin.deviceID)
+        switch operation {
+        case .create(let name):
+          change.zoneID = session.canonical(name, in: address)
+          return try session.createZone(change, in: database, numbers: &numbers)
+        case .delete(let name):
+          change.event = .zoneDeleted
+          change.zoneID = session.canonical(name, in: address)
+          return try session.deleteZone(change, in: database, numbers: &numbers)
+        }
+      }
+    }
+  }
+
+  public func zones(in database: DatabaseID) async throws -> [Zone] {
+    try await read { session in
+      _ = try session.address(of: database)
+      return try session.connection.rows(
+        """
+        SELECT zone_name, owner_name, version FROM zones WHERE database_id = $1
+        ORDER BY CASE WHEN zone_name = $2 THEN 0 ELSE 1 END, zone_name, owner_name
+        """, [.integer(database.rawValue), .text(ZoneID.defaultZoneName)]
+      ) {
+        Zone(
+          zoneID: ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), version: $0.integer(2))
+      }
+    }
+  }
+}
+
+extension StoreSession {
+  @discardableResult
+  func addZone(
+    _ zoneID: ZoneID, in database: DatabaseID, numbers: inout NumberSupply
+  ) throws -> Zone {
+    let number = try numbers.take(from: self)
+    try connection.run(
+      """
+      INSERT INTO zones (database_id, zone_number, zone_name, owner_name, version)
+      VALUES ($1, $2, $3, $4, $2)
+      """,
+      [
+        .integer(database.rawValue), .integer(number), .text(zoneID.zoneName),
+        .text(zoneID.ownerName),
+      ])
+    return Zone(zoneID: zoneID, version: number)
+  }
+
+  fileprivate func createZone(
+    _ change: Change, in database: DatabaseID, numbers: inout NumberSupply
+  ) throws -> ZoneOutcome {
+    let zoneID = change.zoneID
+    let existing = try connection.first(
+      """
+      SELECT version FROM zones WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
+      """,
+      [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
+    ) { $0.integer(0) }
+    if let existing { return .saved(Zone(zoneID: zoneID, version: existing)) }
+    do {
+      try zoneID.validate()
+    } catch {
+      return .failed(zoneID, ItemFailure(error))
+    }
+    let zone = try addZone(zoneID, in: database, numbers: &numbers)
+    try post(change, sequence: zone.version, numbers: numbers)
+    return .saved(zone)
+  }
+
+  fileprivate func deleteZone(
+    _ change: Change, in database: DatabaseID, numbers: inout NumberSupply
+  ) throws -> ZoneOutcome {
+    let zoneID = change.zoneID
+    guard !zoneID.isDefaultZone else {
+      let failure = ItemFailure(
+        .invalid, field: "zoneName", "the default zone cannot be deleted; delete its records")
+      return .failed(zoneID, failure)
+    }
+    guard let number = try zoneNumber(of: zoneID, in: database) else {
+      return .failed(zoneID, ItemFailure(.zoneNotFound, "there is no zone '\(zoneID)'"))
+    }
+    try deleteContent(ofZone: number, in: database)
+    let sequence = try numbers.take(from: self)
+    try post(change, sequence: sequence, numbers: numbers)
+    return .deleted(zoneID)
+  }
+
+  /// Deletes a zone with all that lies in it.
+  private func deleteContent(ofZone number: Int64, in database: DatabaseID) throws {
+    let zone: [SQLValue] = [.integer(database.rawValue), .integer(number)]
+    var last = ""
+    while true {
+      let records = try connection.rows(
+        StoredRecord.selection
+          + " WHERE database_id = $1 AND zone_number = $2 AND record_name > $3"
+          + " ORDER BY record_name LIMIT 500", zone + [.text(last)], StoredRecord.Row.init
+      ).map { try storedRecord($0, in: database) }
+      guard let final = records.last else { break }
+      last = final.record.recordID.recordName
+      for record in records { try removeIndexEntries(of: record, in: database) }
+    }
+    for statement in [
+      "DELETE FROM records WHERE database_id = $1 AND zone_number = $2",
+      "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2",
+      "DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2",
+      "DELETE FROM zones WHERE database_id = $1 AND zone_number = $2",
+    ] {
+      try connection.run(statement, zone)
+    }
+    catalog.zoneIDs[Catalog.ZoneKey(database: database, number: number)] = nil
+  }
+}

@@ -1,0 +1,106 @@
+import CloudKitModel
+import Foundation
+
+/// The durable store on an SQL engine.
+///
+/// One thread writes; it makes the writes that wait at the same time one transaction. A few threads
+/// read, each with its own connection. Callers wait in continuations, never on a thread.
+public final class SQLRecordStore: RecordStore {
+  let writer: StoreWriter
+  /// Where reads wait; the writer's own queue when the store has no readers.
+  let reads: JobQueue
+  let configuration: StoreConfiguration
+  private let threads: ThreadGroup
+
+  /// Opens the store in this file, and makes it when there is none.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` when the file cannot be opened, is no store, or (for a
+  ///   server) is open in another server; ``StoreError/Code/newerSchema`` when a newer Petrel wrote it.
+  public static func open(
+    at path: String, configuration: StoreConfiguration = StoreConfiguration()
+  ) async throws -> SQLRecordStore {
+    try await open(path: path, configuration: configuration, migrations: Schema.migrations)
+  }
+
+  /// Makes an empty store in memory. It is gone when it is closed.
+  public static func inMemory(
+    configuration: StoreConfiguration = StoreConfiguration()
+  ) async throws -> SQLRecordStore {
+    try await open(path: nil, configuration: configuration, migrations: Schema.migrations)
+  }
+
+  static func open(
+    path: String?, configuration: StoreConfiguration, migrations: [Migration]
+  ) async throws -> SQLRecordStore {
+    try await withCheckedThrowingContinuation { continuation in
+      let thread = Thread {
+        continuation.resume(
+          with: Result {
+            try SQLRecordStore(path: path, configuration: configuration, migrations: migrations)
+          })
+      }
+      thread.start()
+    }
+  }
+
+  private init(path: String?, configuration: StoreConfiguration, migrations: [Migration]) throws {
+    self.configuration = configuration
+    let lock: ServerLock? =
+      if let path, configuration.role == .server { try ServerLock(forStoreAt: path) } else { nil }
+    let makeSession = { @Sendable () throws -> StoreSession in
+      let connection = try SQLiteConnection(path: path, tuning: configuration.tuning)
+      return StoreSession(connection: connection, makeUUID: configuration.makeUUID)
+    }
+    let writer = StoreWriter(configuration: configuration)
+    let writing = try makeSession()
+    try Migration.apply(migrations, to: writing.connection)
+    self.writer = writer
+    threads = ThreadGroup(keeping: lock)
+    if path == nil || configuration.readers < 1 {
+      reads = writer.queue
+    } else {
+      let reader = StoreReader(
+        queue: JobQueue(limit: configuration.waitingReads, role: "reads"))
+      reads = reader.queue
+      for number in 1...configuration.readers {
+        threads.start(named: "petrel.store.reader.\(number)", with: try makeSession()) {
+          reader.work(in: $0)
+        }
+      }
+    }
+    threads.start(named: "petrel.store.writer", with: writing) { writer.work(in: $0) }
+  }
+
+  deinit {
+    writer.queue.close()
+    reads.close()
+  }
+
+  public func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {
+    writer.setCommitHandler(handler)
+  }
+
+  public func close() async {
+    writer.queue.close()
+    reads.close()
+    await threads.ended()
+  }
+
+  /// Runs `body` on the writer's thread, and returns when what it wrote is durable.
+  func write<Value: Sendable>(
+    _ body: @escaping @Sendable (StoreSession) throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      writer.queue.add(ContinuationJob(continuation, body))
+    }
+  }
+
+  /// Runs `body` on a reader's thread.
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (StoreSession) throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      reads.add(ContinuationJob(continuation, body))
+    }
+  }
+}

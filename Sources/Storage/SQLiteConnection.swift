@@ -1,0 +1,127 @@
+import CSQLite
+
+/// A connection to an SQLite database.
+final class SQLiteConnection: SQLConnection {
+  private let handle: OpaquePointer
+  private var statements: [String: SQLiteStatement] = [:]
+
+  /// Opens the file at `path`, or makes it; with nil, a database in memory.
+  ///
+  /// Each commit is synced to disk (`synchronous=FULL`) before it returns.
+  init(path: String?, tuning: StoreConfiguration.Tuning) throws {
+    var opened: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+    let code = sqlite3_open_v2(path ?? ":memory:", &opened, flags, nil)
+    guard code == SQLITE_OK, let opened else {
+      let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close_v2(opened)
+      throw StoreError(
+        .cannotOpen, "the store at '\(path ?? "memory")' cannot be opened: \(message)")
+    }
+    handle = opened
+    sqlite3_extended_result_codes(handle, 1)
+    sqlite3_busy_timeout(handle, Int32(clamping: tuning.busyTimeoutMilliseconds))
+    do {
+      try execute("PRAGMA journal_mode = WAL")
+      try execute("PRAGMA synchronous = FULL")
+      try execute("PRAGMA cache_size = -\(tuning.cacheKilobytes)")
+      try execute("PRAGMA wal_autocheckpoint = \(tuning.checkpointPages)")
+      try execute("PRAGMA temp_store = MEMORY")
+    } catch let error as StoreError {
+      close()
+      throw StoreError(
+        .cannotOpen,
+        "'\(path ?? "memory")' cannot be used as a store: \(error.reason). "
+          + "Name another file, or restore this one from a backup",
+        statement: error.statement)
+    }
+  }
+
+  deinit { close() }
+
+  var isInTransaction: Bool { !isClosed && sqlite3_get_autocommit(handle) == 0 }
+
+  private var isClosed = false
+
+  func beginWriting() throws { try run("BEGIN IMMEDIATE", []) }
+  func beginReading() throws { try run("BEGIN", []) }
+
+  func definition(_ statement: String) -> String {
+    statement.replacing("/*clustered*/", with: "WITHOUT ROWID")
+  }
+
+  func execute(_ script: String) throws {
+    guard sqlite3_exec(handle, script, nil, nil, nil) == SQLITE_OK else { throw failure(script) }
+  }
+
+  @discardableResult
+  func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int {
+    let prepared = try prepare(statement, arguments)
+    defer { prepared.reset() }
+    while true {
+      switch sqlite3_step(prepared.pointer) {
+      case SQLITE_ROW: continue
+      case SQLITE_DONE: return Int(sqlite3_changes(handle))
+      default: throw failure(statement)
+      }
+    }
+  }
+
+  func query(
+    _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
+  ) throws {
+    let prepared = try prepare(statement, arguments)
+    defer { prepared.reset() }
+    while true {
+      switch sqlite3_step(prepared.pointer) {
+      case SQLITE_ROW: try visit(prepared)
+      case SQLITE_DONE: return
+      default: throw failure(statement)
+      }
+    }
+  }
+
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    for statement in statements.values { sqlite3_finalize(statement.pointer) }
+    statements = [:]
+    sqlite3_close_v2(handle)
+  }
+
+  private func prepare(_ text: String, _ arguments: [SQLValue]) throws -> SQLiteStatement {
+    let statement: SQLiteStatement
+    if let known = statements[text] {
+      statement = known
+    } else {
+      var pointer: OpaquePointer?
+      let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+      guard sqlite3_prepare_v3(handle, text, -1, flags, &pointer, nil) == SQLITE_OK, let pointer
+      else { throw failure(text) }
+      statement = SQLiteStatement(pointer)
+      statements[text] = statement
+    }
+    guard statement.bind(arguments) else {
+      let error = failure(text)
+      statement.reset()
+      throw error
+    }
+    return statement
+  }
+
+  private func failure(_ statement: String) -> StoreError {
+    let result = sqlite3_errcode(handle)
+    let message = String(cString: sqlite3_errmsg(handle))
+    switch result & 0xFF {
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      return StoreError(
+        .overloaded, "another process is writing to the store (\(message)); try again later",
+        statement: statement)
+    case SQLITE_CORRUPT, SQLITE_NOTADB:
+      return StoreError(.corrupt, "the store's file is damaged: \(message)", statement: statement)
+    default:
+      return StoreError(
+        .statementFailed, "\(message) (SQLite result \(result))", statement: statement)
+    }
+  }
+}

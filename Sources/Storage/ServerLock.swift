@@ -1,0 +1,28 @@
+import Foundation
+
+/// The mark that a server has a store open: an advisory lock on a file beside the store's.
+///
+/// The kernel gives it up when the process ends, however it ends.
+final class ServerLock: @unchecked Sendable {
+  // Immutable after init and closed once, in deinit.
+  private let descriptor: Int32
+
+  init(forStoreAt path: String) throws {
+    let lockPath = path + ".lock"
+    descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw StoreError(
+        .cannotOpen,
+        "the lock file '\(lockPath)' cannot be made: \(String(cString: strerror(errno)))")
+    }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      throw StoreError(
+        .cannotOpen,
+        "another server has the store at '\(path)' open; stop it first, or give this one "
+          + "another store")
+    }
+  }
+
+  deinit { close(descriptor) }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// How a store is opened.
+public struct StoreConfiguration: Sendable {
+  /// What the opening process is to the store.
+  public enum Role: Sendable, Hashable {
+    /// The server: only one may have the store open.
+    case server
+    /// A tool that runs beside it, such as `petrel users add`.
+    case tool
+  }
+
+  /// The engine's own settings.
+  public struct Tuning: Sendable, Hashable {
+    /// Page cache of each connection, in KiB.
+    public var cacheKilobytes = 256 * 1024
+    /// Pages in the write-ahead log at which it is copied into the database.
+    public var checkpointPages = 10_000
+    /// How long to wait for another process that is writing.
+    public var busyTimeoutMilliseconds = 10_000
+
+    public init() {}
+  }
+
+  public var role: Role
+  /// Writes that may wait; one more is refused as ``StoreError/Code/overloaded``.
+  public var waitingWrites = 10_000
+  /// Writes that share a commit at most.
+  public var writesPerCommit = 512
+  /// Reads that may wait; one more is refused as ``StoreError/Code/overloaded``.
+  public var waitingReads = 10_000
+  /// Connections that only read, each with its own thread. A store in memory has none: its reads
+  /// take turns with the writes.
+  public var readers = 2
+  public var tuning = Tuning()
+  /// Makes the identifiers of changes and users; a test may give a seeded generator.
+  public var makeUUID: @Sendable () -> UUID = { UUID() }
+
+  public init(role: Role = .server) {
+    self.role = role
+  }
+}

@@ -1,0 +1,37 @@
+/// A piece of work for one of the store's threads.
+protocol StoreJob: AnyObject, Sendable {
+  /// Does the work. What it returns or throws is kept until ``finish(_:)``.
+  func run(in session: StoreSession) throws
+  /// Tells the caller how it ended: `failure`, or else what ``run(in:)`` returned.
+  func finish(_ failure: (any Error)?)
+}
+
+/// A job whose caller waits in a continuation.
+final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
+  // Touched by one thread at a time: the one that runs and finishes the job.
+  private let body: @Sendable (StoreSession) throws -> Value
+  private let continuation: CheckedContinuation<Value, any Error>
+  private var value: Value?
+
+  init(
+    _ continuation: CheckedContinuation<Value, any Error>,
+    _ body: @escaping @Sendable (StoreSession) throws -> Value
+  ) {
+    self.continuation = continuation
+    self.body = body
+  }
+
+  func run(in session: StoreSession) throws {
+    value = try body(session)
+  }
+
+  func finish(_ failure: (any Error)?) {
+    if let failure {
+      continuation.resume(throwing: failure)
+    } else if let value {
+      continuation.resume(returning: value)
+    } else {
+      continuation.resume(throwing: StoreError(.closed, "the store was closed"))
+    }
+  }
+}

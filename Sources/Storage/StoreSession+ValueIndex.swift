@@ -1,0 +1,142 @@
+import CloudKitModel
+
+/// A row of the value index, without the record it belongs to.
+struct IndexEntry: Hashable {
+  var fieldNumber: Int64
+  var key: [UInt8]
+}
+
+extension StoreSession {
+  /// What the value index holds of a record of this type.
+  func indexEntries(
+    of record: Record, type: RecordTypeEntry, at address: DatabaseAddress
+  ) -> [IndexEntry] {
+    var entries: [IndexEntry] = []
+    for (name, value) in record.fields {
+      guard let field = type.fields[name] else { continue }
+      for key in ValueKey.keys(of: value) {
+        entries.append(IndexEntry(fieldNumber: field.number, key: key))
+      }
+    }
+    for system in Self.indexedSystemFields {
+      // In a database with an owner nearly everything is created by the owner.
+      if system == .createdUserRecordName, address.owner != nil { continue }
+      guard let field = type.fields[system.schemaName],
+        let value = record.value(for: .system(system)), let key = ValueKey.key(of: value)
+      else { continue }
+      entries.append(IndexEntry(fieldNumber: field.number, key: key))
+    }
+    return entries
+  }
+
+  /// Brings the value index and the reference edges from what they hold of `old` to `new`.
+  func updateIndexes(
+    from old: StoredRecord?, to new: StoredRecord, type: RecordTypeEntry, in database: DatabaseID
+  ) throws {
+    let address = try address(of: database)
+    let entries = indexEntries(of: new.record, type: type, at: address)
+    if let old {
+      let before = Set(indexEntries(of: old.record, type: type, at: address))
+      let after = Set(entries)
+      for entry in before.subtracting(after) { try remove(entry, of: old, in: database) }
+      for entry in after.subtracting(before) { try add(entry, of: new, in: database) }
+    } else {
+      for entry in entries { try add(entry, of: new, in: database) }
+    }
+    let targetsBefore = old?.record.deleteSelfTargets ?? []
+    let targets = new.record.deleteSelfTargets
+    for target in targetsBefore.subtracting(targets) {
+      try removeEdge(to: target, of: new, in: database)
+    }
+    for target in targets.subtracting(targetsBefore) {
+      try connection.run(
+        """
+        INSERT INTO reference_edges (database_id, zone_number, target_name, holder_number)
+        VALUES ($1, $2, $3, $4)
+        """, edge(to: target, of: new, in: database))
+    }
+  }
+
+  /// Takes a record that is about to go out of the value index and the reference edges.
+  func removeIndexEntries(of stored: StoredRecord, in database: DatabaseID) throws {
+    let address = try address(of: database)
+    guard let type = try recordType(named: stored.record.recordType, at: address) else { return }
+    for entry in Set(indexEntries(of: stored.record, type: type, at: address)) {
+      try remove(entry, of: stored, in: database)
+    }
+    for target in stored.record.deleteSelfTargets {
+      try removeEdge(to: target, of: stored, in: database)
+    }
+  }
+
+  private func add(
+    _ entry: IndexEntry, of stored: StoredRecord, in database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO value_index (database_id, field_number, value_key, record_number, zone_number)
+      VALUES ($1, $2, $3, $4, $5)
+      """,
+      [
+        .integer(database.rawValue), .integer(entry.fieldNumber), .bytes(entry.key),
+        .integer(stored.number), .integer(stored.zoneNumber),
+      ])
+  }
+
+  private func remove(
+    _ entry: IndexEntry, of stored: StoredRecord, in database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      DELETE FROM value_index
+      WHERE database_id = $1 AND field_number = $2 AND value_key = $3 AND record_number = $4
+      """,
+      [
+        .integer(database.rawValue), .integer(entry.fieldNumber), .bytes(entry.key),
+        .integer(stored.number),
+      ])
+  }
+
+  private func removeEdge(
+    to target: String, of stored: StoredRecord, in database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2
+        AND target_name = $3 AND holder_number = $4
+      """, edge(to: target, of: stored, in: database))
+  }
+
+  private func edge(
+    to target: String, of stored: StoredRecord, in database: DatabaseID
+  ) -> [SQLValue] {
+    [
+      .integer(database.rawValue), .integer(stored.zoneNumber), .text(target),
+      .integer(stored.number),
+    ]
+  }
+}
+
+extension Record {
+  /// The names of the records whose deletion deletes this one.
+  var deleteSelfTargets: Set<String> {
+    var targets: Set<String> = []
+    for value in fields.values {
+      for reference in value.references where reference.action == .deleteSelf {
+        targets.insert(reference.recordName)
+      }
+    }
+    return targets
+  }
+}
+
+extension RecordValue {
+  /// The references of a reference field or a list of references.
+  var references: [Reference] {
+    switch self {
+    case .reference(let reference): [reference]
+    case .list(.reference, let elements): elements.flatMap(\.references)
+    default: []
+    }
+  }
+}

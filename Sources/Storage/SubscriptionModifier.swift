@@ -1,0 +1,140 @@
+import CloudKitModel
+
+/// Saves and deletes subscriptions of one user in the writer's transaction.
+struct SubscriptionModifier {
+  let subscriber: String
+  let database: DatabaseID
+  let timestamp: Timestamp
+  let session: StoreSession
+  private let address: DatabaseAddress
+  /// The version of the request's changes; nil until there is one.
+  private var raisedVersion: Int64?
+
+  init(
+    subscriber: String, database: DatabaseID, timestamp: Timestamp, session: StoreSession
+  ) throws {
+    self.subscriber = subscriber
+    self.database = database
+    self.timestamp = timestamp
+    self.session = session
+    address = try session.address(of: database)
+  }
+
+  mutating func save(_ subscription: Subscription) throws -> SubscriptionOutcome {
+    let subscription = canonical(subscription)
+    do {
+      do {
+        try subscription.validate(in: address.scope)
+      } catch {
+        throw ItemFailure(error)
+      }
+      try check(subscription)
+    } catch let failure as ItemFailure {
+      return .failed(subscriptionID: subscription.subscriptionID, failure)
+    }
+    let version = try version()
+    let key: [SQLValue] = [
+      .integer(database.rawValue), .text(subscriber), .text(subscription.subscriptionID),
+    ]
+    try session.connection.run(
+      """
+      INSERT INTO subscriptions
+        (database_id, subscriber, subscription_id, first_version, version, content)
+      VALUES ($1, $2, $3, $4, $4, $5)
+      ON CONFLICT (database_id, subscriber, subscription_id)
+        DO UPDATE SET version = excluded.version, content = excluded.content
+      """, key + [.integer(version), .bytes(subscription.storedContent)])
+    try session.connection.run(
+      """
+      DELETE FROM subscription_deletions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """, key)
+    return .saved(subscription)
+  }
+
+  mutating func delete(_ subscriptionID: String) throws -> SubscriptionOutcome {
+    let exists = try session.connection.first(
+      """
+      SELECT 1 FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """, [.integer(database.rawValue), .text(subscriber), .text(subscriptionID)]
+    ) { _ in true }
+    guard exists != nil else {
+      let reason = "there is no subscription '\(subscriptionID)'"
+      return .failed(subscriptionID: subscriptionID, ItemFailure(.notFound, reason))
+    }
+    let version = try version()
+    _ = try session.deleteSubscription(
+      SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID), in: database,
+      version: version, timestamp: timestamp)
+    return .deleted(subscriptionID: subscriptionID)
+  }
+
+  private mutating func version() throws -> Int64 {
+    if let raisedVersion { return raisedVersion }
+    let version = try session.raiseSubscriptionVersion(of: database)
+    raisedVersion = version
+    return version
+  }
+
+  private func canonical(_ subscription: Subscription) -> Subscription {
+    var subscription = subscription
+    switch subscription.kind {
+    case .query(let query, let zoneID?, let options):
+      subscription.kind = .query(
+        query, zoneID: session.canonical(zoneID, in: address), options: options)
+    case .recordZone(let zoneID, let recordType):
+      subscription.kind = .recordZone(
+        session.canonical(zoneID, in: address), recordType: recordType)
+    case .query, .database:
+      break
+    }
+    return subscription
+  }
+
+  /// Checks what needs the store: the zone, and the fields that the schema knows.
+  private func check(_ subscription: Subscription) throws {
+    switch subscription.kind {
+    case .database:
+      break
+    case .recordZone(let zoneID, _):
+      try requireZone(zoneID, of: subscription)
+    case .query(let query, let zoneID, _):
+      if let zoneID { try requireZone(zoneID, of: subscription) }
+      guard let type = try session.recordType(named: query.recordType, at: address) else { return }
+      for filter in query.filters {
+        guard case .field(let name) = filter.key, let field = try session.field(name, of: type)
+        else { continue }
+        do {
+          try filter.validate(against: field.type)
+        } catch {
+          throw ItemFailure(error)
+        }
+      }
+      for key in subscription.notificationInfo?.desiredKeys ?? [] {
+        guard let field = try session.field(key, of: type) else { continue }
+        try checkDesiredKey(key, of: field.type, in: subscription)
+      }
+    }
+  }
+
+  private func requireZone(_ zoneID: ZoneID, of subscription: Subscription) throws {
+    guard try session.zoneNumber(of: zoneID, in: database) == nil else { return }
+    throw ItemFailure(
+      .zoneNotFound, field: "zoneID",
+      "subscription '\(subscription.subscriptionID)' names zone '\(zoneID)', which does not exist; "
+        + "create it first")
+  }
+
+  /// A push carries strings, numbers, dates, locations and references
+  /// (`CKSubscription.NotificationInfo.desiredKeys`).
+  private func checkDesiredKey(
+    _ key: String, of type: FieldType, in subscription: Subscription
+  ) throws {
+    guard type.isList || type.element == .bytes || type.element == .asset else { return }
+    throw ItemFailure(
+      .invalid, field: "desiredKeys",
+      "subscription '\(subscription.subscriptionID)' has the desired key '\(key)' of type \(type); "
+        + "a notification carries strings, numbers, timestamps, locations and references")
+  }
+}

@@ -1,0 +1,54 @@
+import Foundation
+
+/// The store's threads. Each owns its session and closes it when its work ends.
+final class ThreadGroup: @unchecked Sendable {
+  private let lock = NSLock()
+  // Guarded by the lock.
+  private var running = 0
+  private var waiters: [CheckedContinuation<Void, Never>] = []
+  /// Given up when the last thread has ended.
+  private var serverLock: ServerLock?
+
+  init(keeping serverLock: ServerLock?) {
+    self.serverLock = serverLock
+  }
+
+  func start(
+    named name: String, with session: sending StoreSession,
+    _ work: @escaping @Sendable (StoreSession) -> Void
+  ) {
+    lock.withLock { running += 1 }
+    // The session is handed to the new thread, and nobody else keeps it.
+    nonisolated(unsafe) let session = session
+    let thread = Thread { [self] in
+      work(session)
+      session.connection.close()
+      ended()
+    }
+    thread.name = name
+    thread.stackSize = 1 << 20
+    thread.start()
+  }
+
+  /// Waits until every thread has ended.
+  func ended() async {
+    await withCheckedContinuation { continuation in
+      let isOver = lock.withLock {
+        if running > 0 { waiters.append(continuation) }
+        return running == 0
+      }
+      if isOver { continuation.resume() }
+    }
+  }
+
+  private func ended() {
+    let resumed = lock.withLock {
+      running -= 1
+      guard running == 0 else { return [CheckedContinuation<Void, Never>]() }
+      serverLock = nil
+      defer { waiters = [] }
+      return waiters
+    }
+    for waiter in resumed { waiter.resume() }
+  }
+}

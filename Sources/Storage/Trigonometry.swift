@@ -1,0 +1,7 @@
+import Foundation
+
+/// The sine of an angle in degrees.
+func sine(_ degrees: Double) -> Double { sin(degrees * .pi / 180) }
+
+/// The angle in degrees, -90 to 90, that has this sine.
+func arcSine(_ sine: Double) -> Double { asin(sine) * 180 / .pi }

@@ -1,0 +1,290 @@
+import CloudKitModel
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Storage
+
+extension RecordStoreConformance {
+  @Suite("Dispatch, deliveries and courier")
+  struct Dispatch {
+    static let engines = StoreEngine.allCases
+
+    @Test("a dispatched change is logged, owed and gone from the outbox", arguments: engines)
+    func complete(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        _ = try await test.subscribe(noteSubscription("s", badge: true, desiredKeys: ["title"]))
+        try await test.register("aa", device: "phone")
+        try await test.register("bb", device: "pad")
+        try await test.register("cc", user: TestStore.bob)
+        try await test.register("web", kind: .courier)
+        let fields: [String: RecordValue] = ["title": .string("x"), "body": .string("long")]
+        try await test.save("n", fields, device: "phone")
+        let entry = try await test.outbox()[0]
+        let result = try await test.dispatch(at: 9)
+        #expect(result.logged.count == 1)
+        let logged = try #require(result.logged.first)
+        #expect(logged.notification.change.record?.fields == ["title": .string("x")])
+        #expect(logged.notification.change.notificationID == entry.change.notificationID)
+        #expect(logged.notification.subscriber == TestStore.alice)
+        #expect(logged.notification.database == TestStore.address(.public))
+        #expect(logged.logged == TestStore.time(9))
+        #expect(result.deliveries.map(\.device.token) == ["bb"])
+        #expect(result.deliveries.map(\.badge) == [1])
+        #expect(result.deliveries.map(\.notification) == [logged.notification])
+        #expect(try await test.outbox().isEmpty)
+        #expect(try await test.store.undispatchedDatabases().isEmpty)
+        let due = try await test.store.dueDeliveries(at: TestStore.time(9), limit: 10)
+        #expect(due == result.deliveries)
+        #expect(try await test.store.dueDeliveries(at: TestStore.time(8), limit: 10).isEmpty)
+      }
+    }
+
+    @Test("the same changes dispatched twice are logged once", arguments: engines)
+    func idempotent(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        _ = try await test.subscribe(noteSubscription("s"))
+        try await test.register("aa")
+        try await test.save("n")
+        let subscriptions = try await test.storedSubscriptions()
+        let matched = try await test.outbox().map {
+          MatchedChange(entry: $0, firings: subscriptions)
+        }
+        let time = TestStore.time(1)
+        let first = try await test.store.completeDispatch(of: matched + matched, timestamp: time)
+        let second = try await test.store.completeDispatch(of: matched, timestamp: time)
+        #expect(first.logged.count == 1 && first.deliveries.count == 1)
+        #expect(second.logged.isEmpty && second.deliveries.isEmpty)
+      }
+    }
+
+    @Test("firesOnce fires once and deletes the subscription with the log row", arguments: engines)
+    func once(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        _ = try await test.subscribe(
+          noteSubscription("s", options: [.firesOnRecordCreation, .firesOnce]))
+        try await test.save("a")
+        try await test.save("b")
+        let version = try await test.store.subscriptionVersion(of: test.publicID)
+        let subscriptions = try await test.storedSubscriptions()
+        var matched = try await test.outbox().map {
+          MatchedChange(entry: $0, firings: subscriptions)
+        }
+        let late = matched.removeLast()
+        let first = try await test.store.completeDispatch(
+          of: matched, timestamp: TestStore.time(1))
+        let second = try await test.store.completeDispatch(
+          of: [late], timestamp: TestStore.time(1))
+        #expect(first.logged.count == 1)
+        #expect(second.logged.isEmpty)
+        #expect(try await test.outbox().isEmpty)
+        let changes = try await test.store.subscriptionChanges(
+          in: test.publicID, since: version)
+        #expect(changes.saved.isEmpty)
+        #expect(
+          changes.deleted == [SubscriptionName(subscriber: TestStore.alice, subscriptionID: "s")])
+      }
+    }
+
+    @Test("entries carry the subscription version of their commit", arguments: engines)
+    func subscriptionVersion(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        try await test.save("a")
+        _ = try await test.subscribe(noteSubscription("s"))
+        try await test.save("b")
+        let entries = try await test.outbox()
+        let subscription = try #require(try await test.storedSubscriptions().first)
+        #expect(entries[0].subscriptionVersion < subscription.version)
+        #expect(entries[1].subscriptionVersion >= subscription.version)
+      }
+    }
+
+    @Test(
+      "the commit handler gets each change once, in the order of the outbox", arguments: engines)
+    func handler(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let seen = Mutex<[OutboxEntry]>([])
+        test.store.setCommitHandler { entries in seen.withLock { $0 += entries } }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          for writer in 0..<8 {
+            group.addTask {
+              for number in 0..<20 {
+                if number % 5 == 4 {
+                  let kind = RecordOperation.Kind.update
+                  let missing = RecordOperation(
+                    kind: kind, recordID: RecordID(recordName: "missing"))
+                  #expect(try await test.modify([missing])[0].summary == "notFound")
+                } else {
+                  try await test.save("w\(writer)-\(number)")
+                }
+              }
+            }
+          }
+          try await group.waitForAll()
+        }
+        let handed = seen.withLock { $0 }
+        #expect(handed.count == 128)
+        #expect(handed == (try await test.outbox()))
+        test.store.setCommitHandler(nil)
+        try await test.save("after")
+        #expect(seen.withLock { $0.count } == 128)
+      }
+    }
+
+    @Test("deliveries are retried, finished and counted", arguments: engines)
+    func deliveries(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        _ = try await test.subscribe(noteSubscription("s", badge: true))
+        for token in ["aa", "bb"] { try await test.register(token) }
+        try await test.save("n")
+        let owed = try await test.dispatch(at: 1).deliveries
+        #expect(owed.count == 2)
+        try await store.updateDeliveries([
+          DeliveryUpdate(id: owed[0].id, state: .delivered, timestamp: TestStore.time(2)),
+          DeliveryUpdate(
+            id: owed[1].id, state: .retry(at: TestStore.time(60), reason: "503"),
+            timestamp: TestStore.time(2)),
+        ])
+        #expect(try await store.dueDeliveries(at: TestStore.time(59), limit: 9).isEmpty)
+        #expect(try await store.nextDeliveryTime(after: TestStore.time(2)) == TestStore.time(60))
+        let due = try await store.dueDeliveries(at: TestStore.time(60), limit: 9)
+        #expect(due.map(\.id) == [owed[1].id])
+        #expect(due.first?.attempts == 1)
+        try await store.updateDeliveries([
+          DeliveryUpdate(
+            id: owed[1].id, state: .abandoned(reason: "expired"), timestamp: TestStore.time(61)),
+          DeliveryUpdate(
+            id: owed[1].id, state: .retry(at: TestStore.time(70), reason: "late"),
+            timestamp: TestStore.time(62)),
+        ])
+        #expect(try await store.nextDeliveryTime(after: TestStore.time(0)) == nil)
+        #expect(try await store.dueDeliveries(at: TestStore.time(99), limit: 9).isEmpty)
+        try await test.save("m")
+        #expect(try await test.dispatch(at: 80).deliveries.map(\.badge) == [2, 2])
+      }
+    }
+
+    @Test(
+      "a token is dropped only if it was registered before the given moment", arguments: engines)
+    func dropToken(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        _ = try await test.subscribe(noteSubscription("s"))
+        try await test.register("aa", at: 10)
+        try await test.save("n")
+        try await test.save("m")
+        let owed = try await test.dispatch(at: 11).deliveries
+        func drop(_ delivery: Delivery, before seconds: Int64) async throws {
+          try await store.updateDeliveries([
+            DeliveryUpdate(
+              id: delivery.id, state: .abandoned(reason: "Unregistered"),
+              timestamp: TestStore.time(12), dropTokenRegisteredBefore: TestStore.time(seconds))
+          ])
+        }
+        try await drop(owed[0], before: 10)
+        #expect(try await store.deviceToken("aa", kind: .apns) != nil)
+        try await drop(owed[0], before: 11)
+        #expect(try await store.deviceToken("aa", kind: .apns) == nil)
+        #expect(try await store.dueDeliveries(at: TestStore.time(99), limit: 9).isEmpty)
+        #expect(try await store.nextDeliveryTime(after: TestStore.time(0)) == nil)
+      }
+    }
+
+    @Test("a token moves to another user, and owes the first nothing more", arguments: engines)
+    func moveToken(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        _ = try await test.subscribe(noteSubscription("s", badge: true))
+        _ = try await test.subscribe(noteSubscription("s", badge: true), as: TestStore.bob)
+        try await test.register("aa", device: "phone", at: 1)
+        try await test.save("n")
+        #expect(try await test.dispatch(at: 2).deliveries.count == 1)
+        try await test.register("aa", user: TestStore.bob, device: "phone", at: 3)
+        #expect(try await store.deviceTokens(of: TestStore.alice).isEmpty)
+        #expect(try await store.deviceTokens(of: TestStore.bob).map(\.token) == ["aa"])
+        #expect(try await store.dueDeliveries(at: TestStore.time(9), limit: 9).isEmpty)
+        try await test.save("m")
+        let owed = try await test.dispatch(at: 4).deliveries
+        #expect(owed.map(\.notification.subscriber) == [TestStore.bob])
+        #expect(owed.map(\.badge) == [1])
+        // The same reader again keeps its badge.
+        try await test.register("aa", user: TestStore.bob, device: "phone", at: 5)
+        try await test.save("o")
+        #expect(try await test.dispatch(at: 6).deliveries.map(\.badge) == [2])
+      }
+    }
+
+    @Test(
+      "a courier reader sees what is logged, in order, without its own changes", arguments: engines)
+    func courier(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        let zone = try await test.makeZone("z")
+        _ = try await test.subscribe(noteSubscription("s", badge: true))
+        _ = try await test.subscribe(
+          Subscription(subscriptionID: "d", kind: .database(recordType: nil)), in: test.privateID)
+        try await test.save("before")
+        try await test.dispatch(at: 1)
+        try await test.register("web", kind: .courier, device: "tab", at: 2)
+        #expect(try await store.nextCourierEntry(forToken: "web") == nil)
+        try await test.save("own", device: "tab")
+        try await test.save("first", device: "other")
+        try await test.dispatch(at: 3)
+        try await test.save("second", zone: zone, in: test.privateID)
+        try await test.dispatch(test.privateID, at: 4)
+        try await test.save("third")
+        try await test.dispatch(at: 5)
+        var names: [String?] = []
+        var badges: [Int?] = []
+        while let next = try await store.nextCourierEntry(forToken: "web") {
+          #expect(try await store.nextCourierEntry(forToken: "web") == next)
+          names.append(next.entry.notification.change.record?.recordID.recordName)
+          badges.append(next.badge)
+          try await store.acknowledgeCourierEntry(next.entry, forToken: "web")
+          try await store.acknowledgeCourierEntry(next.entry, forToken: "web")
+        }
+        // The zone was made before the reader came, but logged after.
+        #expect(names == ["first", nil, "second", "third"])
+        #expect(badges == [1, nil, nil, 2])
+        #expect(
+          await storeError { _ = try await store.nextCourierEntry(forToken: "none") } == .notFound)
+      }
+    }
+
+    @Test("trimming keeps 30 days and 10,000 entries a user", arguments: engines)
+    func trim(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        let day: Int64 = 24 * 3600
+        try await test.register("web", kind: .courier, expires: 400 * day)
+        try await test.register("old", kind: .courier, expires: day)
+        try await test.register("aa")
+        for name in ["s", "t"] { _ = try await test.subscribe(noteSubscription(name)) }
+        try await test.save("first")
+        try await test.dispatch(at: 0)
+        #expect(try await store.dueDeliveries(at: TestStore.time(9), limit: 9).count == 2)
+        try await store.trim(at: TestStore.time(29 * day))
+        #expect(try await store.nextCourierEntry(forToken: "web") != nil)
+        #expect(try await store.deviceToken("old", kind: .courier) == nil)
+        try await store.trim(at: TestStore.time(31 * day))
+        #expect(try await store.nextCourierEntry(forToken: "web") == nil)
+        #expect(try await store.dueDeliveries(at: TestStore.time(9), limit: 9).isEmpty)
+        #expect(try await store.nextDeliveryTime(after: TestStore.time(-9)) == nil)
+
+        let ids = (0..<5_001).map { "n\($0)" }
+        for start in stride(from: 0, to: ids.count, by: 400) {
+          _ = try await test.modify(
+            ids[start..<min(start + 400, ids.count)].map {
+              RecordOperation(
+                kind: .create, recordID: RecordID(recordName: $0), recordType: "Note")
+            })
+        }
+        try await test.dispatch(at: 31 * day)
+        try await store.trim(at: TestStore.time(31 * day))
+        let oldest = try #require(try await store.nextCourierEntry(forToken: "web"))
+        #expect(oldest.entry.notification.change.record?.recordID.recordName == "n1")
+      }
+    }
+  }
+}
