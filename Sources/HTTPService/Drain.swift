@@ -21,11 +21,10 @@ final class Drain: Sendable {
     within limit: Duration, isIdle: @escaping @Sendable () -> Bool
   ) async {
     let (seconds, attoseconds) = limit.components
-    let nanoseconds = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     let deadline: DispatchTime =
-      nanoseconds.overflow
+      seconds > 1_000_000_000
       ? .distantFuture
-      : .now() + .nanoseconds(Int(nanoseconds.partialValue + attoseconds / 1_000_000_000))
+      : .now() + .nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
     let timer = DispatchSource.makeTimerSource(queue: queue)
     await withCheckedContinuation { continuation in
       waiter.withLock { $0 = Waiter(isIdle: isIdle, continuation: continuation) }

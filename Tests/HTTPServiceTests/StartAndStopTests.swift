@@ -38,6 +38,27 @@ struct StartAndStopTests {
     #expect(failure { $0.connectionMemory = 100 }?.code == .invalidConfiguration)
   }
 
+  @Test("a server at :: is reached by IPv4, and sees the plain address")
+  func everyAddress() async throws {
+    try await withServer {
+      $0.address = "::"
+    } handler: { request in
+      HTTPResponse(body: .data(Data(request.remoteAddress.utf8)))
+    } body: { server in
+      let client = try RawClient(port: server.port)
+      try await client.send(get)
+      #expect(try await client.response().text == "127.0.0.1")
+    }
+  }
+
+  @Test("a stop with a time beyond all clocks waits for what is under way")
+  func endlessTime() async throws {
+    let server = HTTPServer(configuration: .init(), handler: echo)
+    try server.start()
+    await server.stop(within: .seconds(Int64.max))
+    #expect(throws: RawClient.Failure.self) { try RawClient(port: server.port) }
+  }
+
   @Test("a server starts once, and may be stopped before and twice")
   func once() async throws {
     let server = HTTPServer(configuration: .init(), handler: echo)

@@ -148,6 +148,21 @@ struct StreamTests {
     }
   }
 
+  @Test("a status that has no body does not run the producer", arguments: [204, 304])
+  func noBody(status: Int) async throws {
+    let runs = Tally()
+    let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { _ in
+      HTTPResponse(status: status, body: .stream { _ in runs.add() })
+    }
+    try await withServer(handler: handler) { server in
+      let client = try RawClient(port: server.port)
+      try await client.send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      #expect(try await client.response(hasBody: false).status == status)
+      #expect(try await client.isClosedByServer())
+      #expect(runs.value == 0)
+    }
+  }
+
   @Test("an HTTP/1.0 client reads until the connection closes")
   func oldClient() async throws {
     let handler: @Sendable (HTTPRequest) async -> HTTPResponse = { _ in
