@@ -30,6 +30,16 @@ extension CKRecord {
     return try model(of: contents, keys: contents.fields.keys.sorted())
   }
 
+  /// The record with those of its fields that a filter can look at.
+  func searchableModel() -> Record {
+    let contents = contents.withLock { $0 }
+    var record = systemModel(of: contents)
+    record.fields = contents.fields.reduce(into: [:]) { fields, field in
+      fields[field.key] = try? RecordValue(field.value, field: field.key)
+    }
+    return record
+  }
+
   /// What a save of only the changed fields sends.
   package struct Changes {
     /// The record with the changed fields that have a value.
@@ -59,12 +69,16 @@ extension CKRecord {
     }
   }
 
-  private func model(of contents: Contents, keys: [FieldKey]) throws(CKError) -> Record {
-    var record = Record(
+  private func systemModel(of contents: Contents) -> Record {
+    Record(
       recordID: recordID.model, recordType: recordType, recordChangeTag: recordChangeTag,
       created: stamp(creationDate, creatorUserRecordID),
       modified: stamp(modificationDate, lastModifiedUserRecordID),
       parent: contents.parent?.model, share: share?.model)
+  }
+
+  private func model(of contents: Contents, keys: [FieldKey]) throws(CKError) -> Record {
+    var record = systemModel(of: contents)
     for key in keys {
       guard let value = contents.fields[key] else { continue }
       record.fields[key] = try RecordValue(value, field: key)

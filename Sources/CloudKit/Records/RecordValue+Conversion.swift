@@ -55,6 +55,12 @@ extension RecordValue {
       }
       values.append(value)
     }
+    return try RecordValue(listOf: values, field: field)
+  }
+
+  /// A list of single values; integers beside doubles become doubles.
+  init(listOf values: [RecordValue], field: String) throws(CKError) {
+    var values = values
     var types = Set(values.map(\.type.element))
     if types == [.int64, .double] {
       values = values.map { value in
@@ -66,7 +72,7 @@ extension RecordValue {
       let names = types.map(\.rawValue).sorted().joined(separator: ", ")
       throw CKError(.invalidArguments, "the list in the field '\(field)' mixes types: \(names)")
     }
-    return .list(of: types.first ?? .string, values)
+    self = .list(of: types.first ?? .string, values)
   }
 
   /// The value as code reads it from a record.

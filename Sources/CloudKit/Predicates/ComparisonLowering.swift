@@ -1,0 +1,115 @@
+internal import CloudKitModel
+
+/// Turns one comparison into filters: mostly one, two for `BETWEEN`.
+struct ComparisonLowering {
+  private let modifier: PredicateModifier?
+  private let left: PredicateOperand
+  private let comparison: PredicateOperator
+  private let right: PredicateOperand
+  private let options: Filter.Options
+
+  init(_ node: PredicateComparison, now: Timestamp?) throws(PredicateRefusal) {
+    switch node.comparison {
+    case .like, .matches, .endsWith:
+      throw PredicateRefusal("\(node.comparison.rawValue) is not supported")
+    default: break
+    }
+    modifier = node.modifier
+    comparison = node.comparison
+    left = try PredicateOperand(node.left, now: now)
+    right = try PredicateOperand(node.right, now: now)
+    var options: Filter.Options = []
+    if node.options.contains("c") { options.insert(.caseInsensitive) }
+    if node.options.contains("d") { options.insert(.diacriticInsensitive) }
+    self.options = options
+  }
+
+  func filters(negated: Bool) throws(PredicateRefusal) -> [Filter] {
+    switch (left, right) {
+    case (.distance(let key, let place), .value(let radius)):
+      return [try near(key, place, radius, comparison, negated: negated)]
+    case (.value(let radius), .distance(let key, let place)):
+      return [try near(key, place, radius, Self.flipped(comparison), negated: negated)]
+    case (.distance, _), (_, .distance):
+      throw PredicateRefusal("a distance can only be compared with a number")
+    case (.tokens(let words), .field(let key)):
+      return [try tokens(words, in: key, negated: negated)]
+    case (.tokens, _), (_, .tokens):
+      throw PredicateRefusal("tokenize:using: can only be used as in tokenize:using:(…) IN key")
+    case (.field, .field):
+      throw PredicateRefusal("a comparison of two fields is not supported")
+    case (.field(let key), .value), (.field(let key), .list):
+      return try filters(key, negated: negated)
+    case (.value, .field(let key)), (.list, .field(let key)):
+      return try flippedFilters(key, negated: negated)
+    default:
+      throw PredicateRefusal("the comparison names no field")
+    }
+  }
+
+  private func near(
+    _ key: FieldKey, _ place: Location, _ radius: RecordValue, _ comparison: PredicateOperator?,
+    negated: Bool
+  ) throws(PredicateRefusal) -> Filter {
+    guard comparison == .lessThan || comparison == .lessThanOrEqual, modifier == nil, !negated
+    else {
+      throw PredicateRefusal("a distance can only be asked to be less than a radius")
+    }
+    switch radius {
+    case .int64(let metres): return Filter(key, .near, .location(place), distance: Double(metres))
+    case .double(let metres): return Filter(key, .near, .location(place), distance: metres)
+    default: throw PredicateRefusal("a distance can only be compared with a number")
+    }
+  }
+
+  private func tokens(
+    _ words: String, in key: FieldKey, negated: Bool
+  ) throws(PredicateRefusal) -> Filter {
+    guard comparison == .isIn else {
+      throw PredicateRefusal("tokenize:using: can only be used as in tokenize:using:(…) IN key")
+    }
+    guard !negated, modifier != PredicateModifier.none else {
+      throw PredicateRefusal("NOT cannot negate a search for words")
+    }
+    return Filter(
+      key, modifier == .any ? .containsAnyTokens : .containsAllTokens, .string(words))
+  }
+
+  /// The operator that means the same with the sides exchanged; nil where there is none.
+  private static func flipped(_ comparison: PredicateOperator) -> PredicateOperator? {
+    switch comparison {
+    case .equal, .notEqual: comparison
+    case .lessThan: .greaterThan
+    case .lessThanOrEqual: .greaterThanOrEqual
+    case .greaterThan: .lessThan
+    case .greaterThanOrEqual: .lessThanOrEqual
+    case .isIn: .contains
+    case .contains: .isIn
+    default: nil
+    }
+  }
+
+  private func flippedFilters(
+    _ key: FieldKey, negated: Bool
+  ) throws(PredicateRefusal) -> [Filter] {
+    guard modifier == nil, let flipped = Self.flipped(comparison) else {
+      throw PredicateRefusal("the field must stand on the left side")
+    }
+    return try FieldComparison(
+      key: key, comparison: flipped, operand: left, options: options
+    ).filters(negated: negated)
+  }
+
+  private func filters(
+    _ key: FieldKey, negated: Bool
+  ) throws(PredicateRefusal) -> [Filter] {
+    let field = FieldComparison(
+      key: key, comparison: comparison, operand: right, options: options)
+    switch modifier {
+    case nil: return try field.filters(negated: negated)
+    case .all: throw PredicateRefusal("ALL is not supported")
+    case .any: return [try field.elementFilter(negated: negated)]
+    case .some(.none): return [try field.elementFilter(negated: !negated)]
+    }
+  }
+}

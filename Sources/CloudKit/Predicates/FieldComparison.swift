@@ -1,0 +1,103 @@
+internal import CloudKitModel
+
+/// A field on the left, an operator, and a value or a list on the right.
+struct FieldComparison {
+  var key: FieldKey
+  var comparison: PredicateOperator
+  var operand: PredicateOperand
+  var options: Filter.Options
+
+  func filters(negated: Bool) throws(PredicateRefusal) -> [Filter] {
+    if key == .allText || comparison == .tokenMatches { return [try words(negated: negated)] }
+    switch comparison {
+    case .equal: return [try filter(.equals, value(), negated)]
+    case .notEqual: return [try filter(.equals, value(), !negated)]
+    case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+      return [Filter(key, range(negated: negated), try value(), options: options)]
+    case .between: return try between(negated: negated)
+    case .isIn: return [try filter(.isIn, list("IN needs a list"), negated)]
+    case .contains:
+      if case .list = operand {
+        return [try filter(.listContainsAll, value(), negated)]
+      }
+      return [try filter(.listContains, value(), negated)]
+    case .beginsWith: return [try filter(.beginsWith, value(), negated)]
+    case .endsWith, .like, .matches, .tokenMatches:
+      throw PredicateRefusal("\(comparison.rawValue) is not supported")
+    }
+  }
+
+  /// The filter for a comparison of any element of the list that the field holds.
+  func elementFilter(negated: Bool) throws(PredicateRefusal) -> Filter {
+    guard key != .allText else {
+      throw PredicateRefusal("ANY needs the name of a list field")
+    }
+    switch (comparison, operand) {
+    case (.equal, .value), (.contains, .value):
+      return try filter(.listContains, value(), negated)
+    case (.isIn, .list): return try filter(.listContainsAny, value(), negated)
+    case (.beginsWith, .value): return try filter(.listMemberBeginsWith, value(), negated)
+    default:
+      throw PredicateRefusal("ANY works only with == and a value, IN and a list, and BEGINSWITH")
+    }
+  }
+
+  private func words(negated: Bool) throws(PredicateRefusal) -> Filter {
+    guard comparison == .contains || comparison == .tokenMatches,
+      case .value(.string(let words)) = operand
+    else {
+      throw PredicateRefusal("a record can only be searched for words, as in self CONTAINS 'words'")
+    }
+    guard !negated else { throw PredicateRefusal("NOT cannot negate a search for words") }
+    return Filter(key, .containsAllTokens, .string(words))
+  }
+
+  private func between(negated: Bool) throws(PredicateRefusal) -> [Filter] {
+    guard case .list(let bounds) = operand, bounds.count == 2 else {
+      throw PredicateRefusal("BETWEEN needs a list of two values")
+    }
+    guard !negated else { throw PredicateRefusal("NOT cannot negate BETWEEN") }
+    return [
+      Filter(key, .greaterThanOrEquals, own(bounds[0]), options: options),
+      Filter(key, .lessThanOrEquals, own(bounds[1]), options: options),
+    ]
+  }
+
+  private func range(negated: Bool) -> CloudKitModel.Comparator {
+    switch comparison {
+    case .lessThan: negated ? .greaterThanOrEquals : .lessThan
+    case .lessThanOrEqual: negated ? .greaterThan : .lessThanOrEquals
+    case .greaterThan: negated ? .lessThanOrEquals : .greaterThan
+    default: negated ? .lessThan : .greaterThanOrEquals
+    }
+  }
+
+  private func filter(
+    _ comparator: CloudKitModel.Comparator, _ value: RecordValue, _ negated: Bool
+  ) throws(PredicateRefusal) -> Filter {
+    let comparator = negated ? comparator.negation ?? comparator : comparator
+    return Filter(key, comparator, value, options: options)
+  }
+
+  private func value() throws(PredicateRefusal) -> RecordValue {
+    if case .value(let value) = operand { return own(value) }
+    return try list("a value is missing")
+  }
+
+  private func list(_ reason: String) throws(PredicateRefusal) -> RecordValue {
+    guard case .list(let values) = operand else { throw PredicateRefusal(reason) }
+    do {
+      return try RecordValue(listOf: values.map { own($0) }, field: key.description)
+    } catch {
+      throw PredicateRefusal(error.localizedDescription)
+    }
+  }
+
+  /// Names of records and users may be given as references.
+  private func own(_ value: RecordValue) -> RecordValue {
+    guard case .system(let field) = key, field.type == .string,
+      case .reference(let reference) = value
+    else { return value }
+    return .string(reference.recordName)
+  }
+}

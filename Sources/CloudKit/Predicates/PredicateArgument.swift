@@ -1,0 +1,47 @@
+internal import CloudKitModel
+
+/// What an argument of `NSPredicate(format:…)` means.
+enum PredicateArgument {
+  static func expression(for argument: Any) -> PredicateExpression {
+    switch argument {
+    case is NSNull: return .null
+    case let record as CKRecord: return reference(to: record.recordID)
+    case let id as CKRecordID: return reference(to: id)
+    case let reference as CKReference: return Self.reference(to: reference.recordID)
+    case let place as CLLocation:
+      // Only the coordinate counts in a comparison.
+      let coordinate = place.coordinate
+      return .value(
+        .location(Location(latitude: coordinate.latitude, longitude: coordinate.longitude)))
+    case let float as CGFloat: return .value(.double(Double(float)))
+    case let text as Substring: return .value(.string(String(text)))
+    case let set as Set<AnyHashable>: return aggregate(of: set)
+    case let list as [Any]: return .aggregate(list.map { expression(for: $0) })
+    default: break
+    }
+    let mirror = Mirror(reflecting: argument)
+    if mirror.displayStyle == .optional {
+      return mirror.children.first.map { expression(for: $0.value) } ?? .null
+    }
+    guard let value = try? RecordValue(argument, field: "") else {
+      return .unsupported("a value of type \(type(of: argument))")
+    }
+    if case .double(let double) = value, !double.isFinite {
+      return .unsupported("the number \(double)")
+    }
+    return .value(value)
+  }
+
+  /// A pointer to a record; its action does not count in a comparison.
+  private static func reference(to id: CKRecord.ID) -> PredicateExpression {
+    .value(
+      .reference(
+        CloudKitModel.Reference(recordName: id.recordName, zoneID: id.zoneID.model)))
+  }
+
+  /// The elements of a set, in an order that does not change from run to run.
+  private static func aggregate(of set: Set<AnyHashable>) -> PredicateExpression {
+    let elements = set.map { expression(for: $0.base) }
+    return .aggregate(elements.sorted { PredicatePrinter.text($0) < PredicatePrinter.text($1) })
+  }
+}

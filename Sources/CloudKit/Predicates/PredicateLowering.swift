@@ -1,0 +1,82 @@
+internal import CloudKitModel
+
+/// Turns a predicate into the filters that a server searches with, or says what CloudKit cannot
+/// search for (`CKError.invalidArguments`).
+///
+/// - All filters must hold, so `AND` is a longer list, and there is no `OR`.
+/// - `NOT` of an equality, `IN`, `CONTAINS` or `BEGINSWITH` is the `NOT_…` comparator, which records
+///   without the field pass. `NOT a < b` is `a >= b`, which they do not pass: a comparison by order
+///   never finds a record without the field.
+/// - `now()` becomes the moment of lowering. A subscription lives on, so it is refused there.
+struct PredicateLowering {
+  /// What `now()` stands for; nil where it is not allowed.
+  var now: Timestamp?
+
+  func filters(for node: PredicateNode) throws(CKError) -> [Filter] {
+    try filters(for: node, negated: false)
+  }
+
+  private func filters(
+    for node: PredicateNode, negated: Bool
+  ) throws(CKError) -> [Filter] {
+    switch node {
+    case .constant(let value):
+      return value != negated ? [] : [.never]
+    case .not(let inner):
+      return try filters(for: inner, negated: !negated)
+    case .and(let nodes) where nodes.count == 1:
+      return try filters(for: nodes[0], negated: negated)
+    case .and(let nodes):
+      guard !negated else {
+        throw refusal("NOT cannot negate an AND", .not(node))
+      }
+      var result: [Filter] = []
+      for node in nodes { result += try filters(for: node, negated: false) }
+      return result
+    case .or(let nodes) where nodes.count == 1:
+      return try filters(for: nodes[0], negated: negated)
+    case .or:
+      throw refusal("OR is not supported; make one query or subscription for each side", node)
+    case .block:
+      throw CKError(
+        .invalidArguments,
+        "predicates made of a block are not supported; use NSPredicate(format:)")
+    case .comparison(let comparison):
+      do {
+        let filters = try ComparisonLowering(comparison, now: now).filters(negated: negated)
+        for filter in filters { try Self.validate(filter) }
+        return filters
+      } catch {
+        throw refusal(error.reason, negated ? .not(node) : node)
+      }
+    }
+  }
+
+  /// Throws unless the filter is well formed, and of the right type where the key is the record's
+  /// own property.
+  private static func validate(_ filter: Filter) throws(PredicateRefusal) {
+    do {
+      try filter.validate()
+      if case .system(let field) = filter.key, filter != .never {
+        try filter.validate(against: FieldType(field.type))
+      }
+    } catch {
+      throw PredicateRefusal(error.reason)
+    }
+  }
+
+  private func refusal(_ reason: String, _ node: PredicateNode) -> CKError {
+    CKError(
+      .invalidArguments,
+      "the predicate cannot be searched for: \(reason): \(PredicatePrinter.text(node))")
+  }
+}
+
+/// Why a comparison has no filter.
+struct PredicateRefusal: Error {
+  var reason: String
+
+  init(_ reason: String) {
+    self.reason = reason
+  }
+}

@@ -1,0 +1,109 @@
+internal import CloudKitModel
+
+extension PredicateNode {
+  /// The predicate that lowers to `filters`, for subscriptions that the server returned.
+  ///
+  /// A filter for "no value" prints as a comparison with nil, which does not lower again.
+  init(_ filters: [Filter]) {
+    switch filters.count {
+    case 0: self = .constant(true)
+    case 1: self.init(filters[0])
+    default: self = .and(filters.map { PredicateNode($0) })
+    }
+  }
+
+  private init(_ filter: Filter) {
+    guard filter != .never else {
+      self = .constant(false)
+      return
+    }
+    guard let positive = filter.comparator.negated, filter.comparator != .notEquals else {
+      self = .comparison(PredicateComparison(filter, filter.comparator))
+      return
+    }
+    self = .not(.comparison(PredicateComparison(filter, positive)))
+  }
+}
+
+extension PredicateComparison {
+  fileprivate init(_ filter: Filter, _ comparator: CloudKitModel.Comparator) {
+    let key = PredicateExpression(filter.key)
+    let value = filter.value.map { PredicateExpression($0) } ?? .null
+    modifier = nil
+    left = key
+    right = value
+    options = ""
+    if filter.options.contains(.caseInsensitive) { options += "c" }
+    if filter.options.contains(.diacriticInsensitive) { options += "d" }
+    switch comparator {
+    case .equals: comparison = .equal
+    case .notEquals: comparison = .notEqual
+    case .lessThan: comparison = .lessThan
+    case .lessThanOrEquals: comparison = .lessThanOrEqual
+    case .greaterThan: comparison = .greaterThan
+    case .greaterThanOrEquals: comparison = .greaterThanOrEqual
+    case .near:
+      left = .function("distanceToLocation:fromLocation:", [key, value])
+      comparison = .lessThanOrEqual
+      right = .value(.double(filter.distance ?? 0))
+    case .containsAllTokens where filter.key == .allText:
+      left = .selfObject
+      comparison = .contains
+    case .containsAllTokens:
+      comparison = .tokenMatches
+      options = "cdl"
+    case .containsAnyTokens:
+      modifier = .any
+      left = .function("tokenize:using:", [value, .value(.string("Cdl"))])
+      comparison = .isIn
+      right = key
+    case .isIn: comparison = .isIn
+    case .listContains, .listContainsAll: comparison = .contains
+    case .listContainsAny:
+      modifier = .any
+      comparison = .isIn
+    case .beginsWith: comparison = .beginsWith
+    case .listMemberBeginsWith:
+      modifier = .any
+      comparison = .beginsWith
+    case .notIn, .notListContains, .notListContainsAll, .notListContainsAny, .notBeginsWith,
+      .notListMemberBeginsWith:
+      // The caller passes only comparators that are not negations.
+      preconditionFailure("\(comparator) has to be taken apart first")
+    }
+  }
+}
+
+extension PredicateExpression {
+  fileprivate init(_ key: FieldKey) {
+    switch key {
+    case .field(let name): self = .keyPath([name])
+    case .allText: self = .keyPath(["allTokens"])
+    case .system(let field): self = .keyPath([field.nativeName])
+    }
+  }
+
+  fileprivate init(_ value: RecordValue) {
+    if case .list(_, let values) = value {
+      self = .aggregate(values.map { .value($0) })
+    } else {
+      self = .value(value)
+    }
+  }
+}
+
+extension SystemField {
+  /// The name of the property of `CKRecord`.
+  fileprivate var nativeName: String {
+    switch self {
+    case .recordName: "recordID"
+    case .createdTimestamp: "creationDate"
+    case .modifiedTimestamp: "modificationDate"
+    case .createdUserRecordName: "creatorUserRecordID"
+    case .modifiedUserRecordName: "lastModifiedUserRecordID"
+    case .recordChangeTag: "recordChangeTag"
+    case .parent: "parent"
+    case .share: "share"
+    }
+  }
+}

@@ -1,0 +1,113 @@
+internal import CloudKitModel
+
+/// ```
+/// expression = product { ("+" | "-") product }
+/// product    = power { ("*" | "/" | "%%") power }
+/// power      = operand { "**" operand }
+/// operand    = "-" operand | atom { "." name | "[" index "]" }
+/// ```
+extension PredicateParser {
+  mutating func expression() throws(PredicateFormatError) -> PredicateExpression {
+    try chain(["+": "add:to:", "-": "from:subtract:"]) { (parser) throws(PredicateFormatError) in
+      try parser.product()
+    }
+  }
+
+  private mutating func product() throws(PredicateFormatError) -> PredicateExpression {
+    try chain(["*": "multiply:by:", "/": "divide:by:", "%%": "modulus:by:"]) {
+      (parser) throws(PredicateFormatError) in try parser.power()
+    }
+  }
+
+  private mutating func power() throws(PredicateFormatError) -> PredicateExpression {
+    try chain(["**": "raise:toPower:"]) { (parser) throws(PredicateFormatError) in
+      try parser.operand()
+    }
+  }
+
+  private mutating func chain(
+    _ functions: [String: String],
+    _ link: (inout PredicateParser) throws(PredicateFormatError) -> PredicateExpression
+  ) throws(PredicateFormatError) -> PredicateExpression {
+    var result = try link(&self)
+    var length = 0
+    while case .symbol(let symbol) = token.kind, let function = functions[symbol] {
+      advance()
+      result = .function(function, [result, try link(&self)])
+      // A long chain is a deep tree.
+      length += 1
+      guard depth + length < Self.maximumDepth else {
+        throw failure("nested deeper than \(Self.maximumDepth) levels")
+      }
+    }
+    return result
+  }
+
+  private mutating func operand() throws(PredicateFormatError) -> PredicateExpression {
+    if skip(symbol: "-") {
+      if case .number(let text) = token.kind {
+        return try number("-" + text)
+      }
+      let operand = try nested { (parser) throws(PredicateFormatError) in try parser.operand() }
+      return .function("negate:", [operand])
+    }
+    var result = try nested { (parser) throws(PredicateFormatError) in try parser.atom() }
+    while token.isSymbol(".") || token.isSymbol("[") {
+      result = try step(from: result)
+    }
+    return result
+  }
+
+  /// `.name` or `[index]` after an expression.
+  private mutating func step(
+    from expression: PredicateExpression
+  ) throws(PredicateFormatError) -> PredicateExpression {
+    guard expression.canLeadOn else { throw failure("only a key can have a key after it") }
+    let step: String
+    if skip(symbol: "[") {
+      switch token.kind {
+      case .number(let text): step = "[\(text)]"
+      case .identifier(let word): step = "[\(word)]"
+      default: throw failure("expected an index, found \(token.description)")
+      }
+      advance()
+      try expect(symbol: "]")
+    } else {
+      advance()
+      switch token.kind {
+      case .identifier(let name), .escapedIdentifier(let name): step = name
+      default: throw failure("expected a key after '.', found \(token.description)")
+      }
+      advance()
+    }
+    switch expression {
+    case .selfObject: return .keyPath([step])
+    case .keyPath(let keys): return .keyPath(keys + [step])
+    case .path(let start, let keys): return .path(of: start, keys + [step])
+    default: return .path(of: expression, [step])
+    }
+  }
+
+  /// The number that the token here stands for.
+  mutating func number(_ text: String) throws(PredicateFormatError) -> PredicateExpression {
+    if let integer = Int64(text) {
+      advance()
+      return .value(.int64(integer))
+    }
+    guard let double = Double(text), double.isFinite else {
+      throw failure("the number '\(text)' is too large")
+    }
+    advance()
+    return .value(.double(double))
+  }
+}
+
+extension PredicateExpression {
+  /// Whether a key or an index may follow.
+  fileprivate var canLeadOn: Bool {
+    switch self {
+    case .selfObject, .keyPath, .path, .function, .subquery, .variable: true
+    case .value, .null, .aggregate, .unsupported: false
+    }
+  }
+}

@@ -1,0 +1,91 @@
+internal import CloudKitModel
+
+/// Writes a tree as the canonical format: one tree, one text, and the text reads back as the tree.
+///
+/// As Foundation prints it: symbols for comparisons, keywords in capitals, double quotes, a compound
+/// inside another in parentheses. Doubles keep their `.0`, so that they stay doubles.
+enum PredicatePrinter {
+  static func text(_ node: PredicateNode) -> String {
+    switch node {
+    case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+    case .comparison(let comparison): text(comparison)
+    case .not(let inner): "NOT " + enclosed(inner)
+    case .and(let nodes): nodes.map { enclosed($0) }.joined(separator: " AND ")
+    case .or(let nodes): nodes.map { enclosed($0) }.joined(separator: " OR ")
+    case .block: "BLOCKPREDICATE"
+    }
+  }
+
+  private static func enclosed(_ node: PredicateNode) -> String {
+    switch node {
+    case .and, .or: "(\(text(node)))"
+    default: text(node)
+    }
+  }
+
+  static func text(_ comparison: PredicateComparison) -> String {
+    let modifier = comparison.modifier.map { $0.rawValue + " " } ?? ""
+    let options = comparison.options.isEmpty ? "" : "[\(comparison.options)]"
+    return "\(modifier)\(text(comparison.left)) \(comparison.comparison.rawValue)\(options) "
+      + text(comparison.right)
+  }
+
+  static func text(_ expression: PredicateExpression) -> String {
+    switch expression {
+    case .value(let value): text(value)
+    case .null: "nil"
+    case .selfObject: "SELF"
+    case .keyPath(let keys): text(keys)
+    case .path(let start, let keys):
+      text(start) + keys.map { $0.hasPrefix("[") ? $0 : "." + $0 }.joined()
+    case .aggregate(let elements): "{\(list(elements))}"
+    case .function(let name, let arguments): "\(name)(\(list(arguments)))"
+    case .variable(let name): "$\(name)"
+    case .subquery(let list, let variable, let condition):
+      "SUBQUERY(\(text(list)), $\(variable), \(text(condition)))"
+    case .unsupported(let description): "<\(description)>"
+    }
+  }
+
+  private static func list(_ expressions: [PredicateExpression]) -> String {
+    expressions.map { text($0) }.joined(separator: ", ")
+  }
+
+  private static func text(_ keys: [String]) -> String {
+    keys.enumerated().map { index, key in
+      if key.hasPrefix("[") { return key }
+      let isReserved = index == 0 && PredicateToken.reservedWords.contains(key.uppercased())
+      return (index == 0 ? "" : ".") + (isReserved ? "#" : "") + key
+    }.joined()
+  }
+
+  private static func text(_ value: RecordValue) -> String {
+    switch value {
+    case .string(let string): quoted(string)
+    case .int64(let integer): String(integer)
+    case .double(let double): String(double)
+    case .timestamp(let date): PredicateCast.text(date)
+    case .bytes(let data): PredicateCast.text(data)
+    case .location(let location): PredicateCast.text(location)
+    case .reference(let reference): PredicateCast.text(reference)
+    case .asset(let asset): "<asset \(asset.fileChecksum)>"
+    case .list(_, let values): "{\(values.map { text($0) }.joined(separator: ", "))}"
+    }
+  }
+
+  static func quoted(_ string: String) -> String {
+    var result = "\""
+    for scalar in string.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case "\0": result += "\\0"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}

@@ -1,0 +1,26 @@
+package import CloudKitModel
+
+extension CKQuery {
+  package convenience init(_ model: Query) {
+    self.init(recordType: model.recordType, predicate: .predicate(for: model.filters))
+    if !model.sortKeys.isEmpty {
+      sortDescriptors = model.sortKeys.map { .descriptor(for: $0) }
+    }
+  }
+
+  /// The query as a server understands it.
+  ///
+  /// - Parameter now: what `now()` in the predicate means.
+  /// - Throws: `CKError.invalidArguments` for a predicate, sort descriptor or name that CloudKit does
+  ///   not support.
+  package func model(now: Timestamp) throws(CKError) -> Query {
+    var query = Query(recordType: recordType, filters: try predicate.filters(now: now))
+    for descriptor in sortDescriptors ?? [] { query.sortKeys.append(try SortKey(descriptor)) }
+    do {
+      try query.validate()
+    } catch {
+      throw CKError(error)
+    }
+    return query
+  }
+}

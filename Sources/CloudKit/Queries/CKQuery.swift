@@ -1,0 +1,57 @@
+/// A search for records of one type that a predicate holds for.
+///
+/// The rules for predicates are checked when the query runs, and a breach is reported as
+/// `CKError.invalidArguments`: `AND` but no `OR`, no key paths, no `LIKE`, `MATCHES`, `ENDSWITH` or
+/// `ALL`, no comparison with nil, no blocks.
+public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+  public let recordType: CKRecord.RecordType
+  public let predicate: NSPredicate
+
+  private let order: Locked<[NSSortDescriptor]?>
+
+  /// How the records are sorted, by the first descriptor first; nil leaves the order open.
+  public var sortDescriptors: [NSSortDescriptor]? {
+    get { order.withLock { $0 } }
+    set { order.withLock { $0 = newValue } }
+  }
+
+  /// - Precondition: `recordType` is not empty.
+  public init(recordType: CKRecord.RecordType, predicate: NSPredicate) {
+    requireArgument(!recordType.isEmpty, "CKQuery: recordType must not be empty")
+    self.recordType = recordType
+    self.predicate = predicate
+    order = Locked(nil)
+  }
+
+  public static var supportsSecureCoding: Bool { true }
+
+  /// A query from an archive. One that lacks type or predicate makes the decoder fail, and a query
+  /// that finds nothing.
+  public init(coder: NSCoder) {
+    let recordType = coder.decodeOptionalString(forKey: "recordType")
+    let predicate = coder.decodePredicate(forKey: "predicate")
+    if recordType == nil || predicate == nil {
+      coder.failWithError(CocoaError(.coderValueNotFound))
+    }
+    self.recordType = recordType ?? ""
+    self.predicate = predicate ?? NSPredicate(value: false)
+    order = Locked(coder.decodeSortDescriptors(forKey: "sortDescriptors"))
+  }
+
+  public func encode(with coder: NSCoder) {
+    coder.encodeOptional(recordType, forKey: "recordType")
+    coder.encodePredicate(predicate, forKey: "predicate")
+    coder.encodeSortDescriptors(sortDescriptors, forKey: "sortDescriptors")
+  }
+
+  public func copy(with zone: NSZone? = nil) -> Any {
+    let copy = CKQuery(recordType: recordType, predicate: predicate)
+    copy.sortDescriptors = sortDescriptors
+    return copy
+  }
+
+  public override var description: String {
+    "<CKQuery: \(recordType) where \(predicate.canonicalFormat), sorted by "
+      + "\(sortDescriptors ?? [])>"
+  }
+}
