@@ -91,6 +91,14 @@ let package = Package(
     .testTarget(
       name: "CloudKitTests", dependencies: ["CloudKit", "CoreLocation", "CloudKitModel"]),
     .testTarget(
+      name: "ChangeDispatchTests",
+      dependencies: ["ChangeDispatch", "Storage", "PushDelivery", "CloudKitModel"]),
+    .testTarget(
+      name: "PetrelServerTests",
+      dependencies: [
+        "PetrelServer", "Storage", "HTTPService", "WebServices", "CloudKitModel", "JSONCoding",
+      ]),
+    .testTarget(
       name: "EndToEndTests",
       dependencies: [
         "CloudKit", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "APNsSimulation",

@@ -1,0 +1,100 @@
+import Storage
+import Synchronization
+
+/// Hands committed changes from the store's writer to the dispatcher, in memory and in order.
+///
+/// The queue is bounded. When it is full the dispatcher is said to be behind: what did not fit, and
+/// all that follows, is read from the outbox instead, where every change stands anyway.
+final class ChangeHandover: Sendable {
+  /// What the dispatcher is to do next.
+  enum Work {
+    case dispatch([OutboxEntry])
+    /// Read the outbox: changes were passed over.
+    case catchUp
+    case stop
+  }
+
+  /// The decisions of the handover, as a value.
+  struct State {
+    private(set) var waiting: [OutboxEntry] = []
+    private(set) var isBehind: Bool
+    private(set) var isStopped = false
+    let capacity: Int
+
+    /// - Parameter isBehind: whether the outbox may hold changes already, as after a start.
+    init(capacity: Int, isBehind: Bool = true) {
+      self.capacity = capacity
+      self.isBehind = isBehind
+    }
+
+    mutating func offer(_ entries: [OutboxEntry]) {
+      if isBehind { return }
+      if waiting.count + entries.count > capacity {
+        isBehind = true
+      } else {
+        waiting += entries
+      }
+    }
+
+    /// The next work, nil when there is none. Changes that were taken in before the queue was full
+    /// come first, so that the order is kept.
+    mutating func take(atMost limit: Int) -> Work? {
+      if isStopped { return .stop }
+      if !waiting.isEmpty {
+        let batch = Array(waiting.prefix(limit))
+        waiting.removeFirst(batch.count)
+        return .dispatch(batch)
+      }
+      return isBehind ? .catchUp : nil
+    }
+
+    /// From now on changes are taken in again. Whoever calls this reads the outbox once more
+    /// afterwards: a change may have been committed between the last reading and this call.
+    mutating func beginCatchingUp() {
+      isBehind = false
+    }
+
+    mutating func fallBehind() {
+      isBehind = true
+      waiting.removeAll()
+    }
+
+    mutating func stop() {
+      isStopped = true
+    }
+  }
+
+  private let state: Mutex<State>
+  private let signal = WakeSignal()
+
+  init(capacity: Int) {
+    state = Mutex(State(capacity: capacity))
+  }
+
+  /// Takes in the changes of a commit. Never blocks.
+  func offer(_ entries: [OutboxEntry]) {
+    state.withLock { $0.offer(entries) }
+    signal.signal()
+  }
+
+  /// Waits for the next work.
+  func next(atMost limit: Int) async -> Work {
+    while true {
+      if let work = state.withLock({ $0.take(atMost: limit) }) { return work }
+      await signal.wait()
+    }
+  }
+
+  func beginCatchingUp() { state.withLock { $0.beginCatchingUp() } }
+  func fallBehind() { state.withLock { $0.fallBehind() } }
+
+  func stop() {
+    state.withLock { $0.stop() }
+    signal.signal()
+  }
+
+  /// Changes that wait, and whether there are more in the outbox.
+  var backlog: (waiting: Int, isBehind: Bool) {
+    state.withLock { ($0.waiting.count, $0.isBehind) }
+  }
+}

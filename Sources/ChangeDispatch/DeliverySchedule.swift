@@ -1,0 +1,48 @@
+import Storage
+
+/// Which deliveries are under way, as a value: what may be sent now, and when the store has to be
+/// asked for more.
+struct DeliverySchedule {
+  /// Deliveries that may be under way at once.
+  let capacity: Int
+  private(set) var underWay: Set<Delivery.ID> = []
+  /// Whether the store may hold deliveries that are due and not under way.
+  private(set) var isBehind = true
+
+  init(capacity: Int) {
+    self.capacity = capacity
+  }
+
+  /// Takes in deliveries and answers those to send now. One that is under way already is left out;
+  /// when there is no room the rest stays in the store until ``needsLoading``.
+  mutating func admit(_ deliveries: [Delivery]) -> [Delivery] {
+    var admitted: [Delivery] = []
+    for delivery in deliveries {
+      guard underWay.count < capacity else {
+        isBehind = true
+        break
+      }
+      if underWay.insert(delivery.id).inserted { admitted.append(delivery) }
+    }
+    return admitted
+  }
+
+  /// These are under way no longer: their outcome is in the store.
+  mutating func finish(_ ids: some Sequence<Delivery.ID>) {
+    for id in ids { underWay.remove(id) }
+  }
+
+  /// Whether the store should be asked for due deliveries now.
+  var needsLoading: Bool { isBehind && underWay.count <= capacity / 2 }
+
+  /// The store is about to be asked. Answers how many to ask for: what is under way is due in the
+  /// store as well and will be among them.
+  mutating func beginLoading() -> Int {
+    isBehind = false
+    return capacity
+  }
+
+  mutating func fallBehind() {
+    isBehind = true
+  }
+}

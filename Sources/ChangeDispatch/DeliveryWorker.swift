@@ -1,0 +1,238 @@
+import CloudKitModel
+import PushDelivery
+import Storage
+import Synchronization
+
+/// Carries deliveries from the store to the devices and their outcomes back.
+///
+/// A delivery is a row until it has an outcome. New ones come in memory right after they are
+/// logged; those of an earlier process, those to be tried again, and those for which there was no
+/// room are read from the store.
+public final class DeliveryWorker: Sendable {
+  public struct Configuration: Sendable {
+    /// Deliveries that may be under way at once; the others wait in the store.
+    public var capacity = 10_000
+    /// Outcomes written in one transaction.
+    public var updateBatchSize = 500
+    /// How long a delivery waits whose route stands still until an operator has acted, in seconds.
+    public var suspensionDelay = 60.0
+
+    public init() {}
+  }
+
+  /// How delivery is doing.
+  public struct Metrics: Sendable, Hashable {
+    public var delivered = 0
+    public var abandoned = 0
+    /// Attempts that are to be repeated.
+    public var retried = 0
+    public var underWay = 0
+  }
+
+  private struct State {
+    var schedule: DeliverySchedule
+    var updates: [DeliveryUpdate] = []
+    var metrics = Metrics()
+    var isStopped = false
+  }
+
+  private let store: any RecordStore
+  private let configuration: Configuration
+  private let route: @Sendable (DeviceToken) -> PushRoute?
+  private let clock: @Sendable () -> Timestamp
+  private let random: @Sendable () -> Double
+  private let report: @Sendable (String) -> Void
+  private let state: Mutex<State>
+  private let loaderSignal = WakeSignal()
+  private let recorderSignal = WakeSignal()
+  private let tasks = Mutex<[Task<Void, Never>]>([])
+
+  /// - Parameters:
+  ///   - route: the way to a device; nil when its container is not set up for APNs.
+  ///   - random: numbers in 0 ..< 1, for the random part of delays.
+  ///   - report: takes a line for the server's log when an operator should know.
+  public init(
+    store: any RecordStore, configuration: Configuration = Configuration(),
+    clock: @escaping @Sendable () -> Timestamp = { .now },
+    random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+    report: @escaping @Sendable (String) -> Void,
+    route: @escaping @Sendable (DeviceToken) -> PushRoute?
+  ) {
+    self.store = store
+    self.configuration = configuration
+    self.route = route
+    self.clock = clock
+    self.random = random
+    self.report = report
+    state = Mutex(State(schedule: DeliverySchedule(capacity: configuration.capacity)))
+  }
+
+  public var metrics: Metrics {
+    state.withLock { state in
+      var metrics = state.metrics
+      metrics.underWay = state.schedule.underWay.count
+      return metrics
+    }
+  }
+
+  public func start() {
+    tasks.withLock { tasks in
+      guard tasks.isEmpty else { return }
+      tasks = [Task { await self.load() }, Task { await self.record() }]
+    }
+  }
+
+  /// Writes the outcomes that are known and stops. Deliveries without an outcome are sent again by
+  /// the next process, with the same `apns-id`.
+  public func stop() async {
+    state.withLock { $0.isStopped = true }
+    loaderSignal.signal()
+    recorderSignal.signal()
+    for task in tasks.withLock({ $0 }) { await task.value }
+  }
+
+  /// Takes deliveries that were just logged. Those that find no room stay in the store until there
+  /// is some.
+  public func enqueue(_ deliveries: [Delivery]) {
+    let admitted = state.withLock { state in
+      state.isStopped ? [] : state.schedule.admit(deliveries)
+    }
+    for delivery in admitted { send(delivery) }
+  }
+
+  // MARK: Sending
+
+  private func send(_ delivery: Delivery) {
+    guard let route = route(delivery.device) else {
+      let reason =
+        "container '\(delivery.device.container)' is not set up for APNs "
+        + "(\(delivery.device.apnsEnvironment.rawValue))"
+      return finish(delivery, .abandoned(reason: reason))
+    }
+    let payload = PushPayload(delivery.notification, badge: delivery.badge, form: .apns)
+    let push = Push(
+      delivery.notification, payload: payload, deviceToken: delivery.device.token,
+      topic: route.topic, issued: delivery.logged)
+    guard push.expiration > clock() else {
+      return finish(delivery, .abandoned(reason: "expired before it could be delivered"))
+    }
+    route.send(push) { result in self.handle(result, of: delivery) }
+  }
+
+  private func handle(_ result: APNsResult, of delivery: Delivery) {
+    let outcome = DeliveryOutcome.of(result, attempt: delivery.attempts, random: random())
+    let now = clock()
+    switch outcome {
+    case .delivered:
+      finish(delivery, .delivered)
+    case .dropDeviceToken(let invalidSince):
+      finish(
+        delivery, .abandoned(reason: "APNs does not know the device token: \(result)"),
+        dropTokenRegisteredBefore: invalidSince ?? now)
+    case .retry(let seconds, _):
+      finish(delivery, .retry(at: now.advanced(bySeconds: seconds), reason: "\(result)"))
+    case .refreshProviderToken:
+      // The connection has made a new token and repeated already; its clock may be wrong.
+      finish(
+        delivery,
+        .retry(at: now.advanced(bySeconds: configuration.suspensionDelay), reason: "\(result)"))
+    case .suspend(_, let message):
+      report("pushes of container '\(delivery.device.container)' stand still: \(message)")
+      finish(
+        delivery,
+        .retry(at: now.advanced(bySeconds: configuration.suspensionDelay), reason: message))
+    case .fault(let message):
+      report("a push was given up: \(message)")
+      finish(delivery, .abandoned(reason: message))
+    }
+  }
+
+  private func finish(
+    _ delivery: Delivery, _ outcome: DeliveryUpdate.State,
+    dropTokenRegisteredBefore: Timestamp? = nil
+  ) {
+    let update = DeliveryUpdate(
+      id: delivery.id, state: outcome, timestamp: clock(),
+      dropTokenRegisteredBefore: dropTokenRegisteredBefore)
+    state.withLock { $0.updates.append(update) }
+    recorderSignal.signal()
+  }
+
+  // MARK: Recording outcomes
+
+  private func record() async {
+    var retry = RetryDelay()
+    while true {
+      let (updates, isStopped) = state.withLock { state in
+        let updates = Array(state.updates.prefix(configuration.updateBatchSize))
+        return (updates, state.isStopped)
+      }
+      if updates.isEmpty {
+        if isStopped { return }
+        await recorderSignal.wait()
+        continue
+      }
+      do {
+        try await store.updateDeliveries(updates)
+        retry.succeed()
+        settle(updates)
+      } catch {
+        if isStopped { return }
+        let delay = retry.fail()
+        report("outcomes of pushes could not be written, trying again in \(delay) s: \(error)")
+        try? await Task.sleep(for: .seconds(delay))
+      }
+    }
+  }
+
+  private func settle(_ updates: [DeliveryUpdate]) {
+    let wakesLoader = state.withLock { state in
+      state.updates.removeFirst(updates.count)
+      state.schedule.finish(updates.lazy.map(\.id))
+      var hasRetry = false
+      for update in updates {
+        switch update.state {
+        case .delivered: state.metrics.delivered += 1
+        case .abandoned: state.metrics.abandoned += 1
+        case .retry:
+          state.metrics.retried += 1
+          hasRetry = true
+        }
+      }
+      return hasRetry || state.schedule.needsLoading
+    }
+    if wakesLoader { loaderSignal.signal() }
+  }
+
+  // MARK: Loading from the store
+
+  private func load() async {
+    var retry = RetryDelay()
+    while !state.withLock({ $0.isStopped }) {
+      do {
+        try await loadDue()
+        let next = try await store.nextDeliveryTime(after: clock())
+        retry.succeed()
+        if let next {
+          await loaderSignal.wait(atMost: max(0, next.seconds - clock().seconds))
+          state.withLock { $0.schedule.fallBehind() }
+        } else {
+          await loaderSignal.wait()
+        }
+      } catch {
+        state.withLock { $0.schedule.fallBehind() }
+        let delay = retry.fail()
+        report("waiting pushes could not be read, trying again in \(delay) s: \(error)")
+        await loaderSignal.wait(atMost: delay)
+      }
+    }
+  }
+
+  private func loadDue() async throws {
+    guard state.withLock({ $0.schedule.needsLoading }) else { return }
+    let limit = state.withLock { $0.schedule.beginLoading() }
+    let due = try await store.dueDeliveries(at: clock(), limit: limit)
+    if due.count == limit { state.withLock { $0.schedule.fallBehind() } }
+    enqueue(due)
+  }
+}

@@ -1,0 +1,46 @@
+import Dispatch
+import Synchronization
+
+/// Lets one task sleep until something happens or a time has passed.
+///
+/// A signal that comes while nobody waits is kept for the next wait; several are one.
+final class WakeSignal: Sendable {
+  private struct State {
+    var isSignalled = false
+    var waiter: CheckedContinuation<Void, Never>?
+  }
+
+  private let state = Mutex(State())
+
+  func signal() {
+    let waiter = state.withLock { state in
+      guard let waiter = state.waiter else {
+        state.isSignalled = true
+        return CheckedContinuation<Void, Never>?.none
+      }
+      state.waiter = nil
+      return waiter
+    }
+    waiter?.resume()
+  }
+
+  /// Returns after the next signal, or at once when one is kept.
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let isSignalled = state.withLock { state in
+        defer { state.isSignalled = false }
+        if !state.isSignalled { state.waiter = continuation }
+        return state.isSignalled
+      }
+      if isSignalled { continuation.resume() }
+    }
+  }
+
+  /// Returns after the next signal, and after `seconds` at the latest.
+  func wait(atMost seconds: Double) async {
+    let alarm = DispatchWorkItem { [self] in signal() }
+    DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: alarm)
+    await wait()
+    alarm.cancel()
+  }
+}

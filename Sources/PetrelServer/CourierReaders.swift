@@ -1,0 +1,118 @@
+import CloudKitModel
+import Dispatch
+import Synchronization
+
+/// The long polls that wait for a notification, by user.
+///
+/// A poll that waits costs one entry here and no timer of its own: one timer ends all polls whose
+/// time is up.
+final class CourierReaders: Sendable {
+  /// A poll that waits.
+  final class Reader: Sendable {
+    private struct State {
+      var isDone = false
+      var continuation: CheckedContinuation<Void, Never>?
+    }
+
+    let userRecordName: String
+    let deadline: Timestamp
+    private let state = Mutex(State())
+
+    init(userRecordName: String, deadline: Timestamp) {
+      self.userRecordName = userRecordName
+      self.deadline = deadline
+    }
+
+    /// Returns when something may have come for the user, or when the time is up.
+    func wait() async {
+      await withCheckedContinuation { continuation in
+        let isDone = state.withLock { state in
+          if !state.isDone { state.continuation = continuation }
+          return state.isDone
+        }
+        if isDone { continuation.resume() }
+      }
+    }
+
+    fileprivate func wake() {
+      let continuation = state.withLock { state in
+        state.isDone = true
+        defer { state.continuation = nil }
+        return state.continuation
+      }
+      continuation?.resume()
+    }
+  }
+
+  private struct State {
+    var readers: [String: [ObjectIdentifier: Reader]] = [:]
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
+  /// Dispatch sources may be used from any thread; their Swift type does not say so.
+  private nonisolated(unsafe) let timer: any DispatchSourceTimer
+  private let clock: @Sendable () -> Timestamp
+
+  init(clock: @escaping @Sendable () -> Timestamp) {
+    self.clock = clock
+    timer = DispatchSource.makeTimerSource()
+    timer.schedule(deadline: .now() + 1, repeating: 1)
+    timer.setEventHandler { [weak self] in self?.endOverdue() }
+    timer.resume()
+  }
+
+  deinit {
+    timer.cancel()
+  }
+
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
+  /// Begins to listen for a user. Call it before looking into the log, so that nothing slips
+  /// through in between.
+  func register(userRecordName: String, deadline: Timestamp) -> Reader {
+    let reader = Reader(userRecordName: userRecordName, deadline: deadline)
+    let isClosed = state.withLock { state in
+      if !state.isClosed {
+        state.readers[userRecordName, default: [:]][ObjectIdentifier(reader)] = reader
+      }
+      return state.isClosed
+    }
+    if isClosed { reader.wake() }
+    return reader
+  }
+
+  func unregister(_ reader: Reader) {
+    state.withLock { state in
+      state.readers[reader.userRecordName]?[ObjectIdentifier(reader)] = nil
+      if state.readers[reader.userRecordName]?.isEmpty ?? false {
+        state.readers[reader.userRecordName] = nil
+      }
+    }
+  }
+
+  /// Wakes the polls of these users.
+  func wake(_ userRecordNames: Set<String>) {
+    let awake = state.withLock { state in
+      userRecordNames.flatMap { name in state.readers[name].map { Array($0.values) } ?? [] }
+    }
+    for reader in awake { reader.wake() }
+  }
+
+  /// Ends all polls, now and from now on.
+  func close() {
+    let all = state.withLock { state in
+      state.isClosed = true
+      return state.readers.values.flatMap { $0.values }
+    }
+    for reader in all { reader.wake() }
+  }
+
+  private func endOverdue() {
+    let now = clock()
+    let overdue = state.withLock { state in
+      state.readers.values.flatMap { $0.values.filter { $0.deadline <= now } }
+    }
+    for reader in overdue { reader.wake() }
+  }
+}

@@ -1,0 +1,124 @@
+import CloudKitModel
+import Foundation
+import Storage
+import WebServices
+
+/// `records/modify`, `records/lookup` and `records/query`.
+struct RecordsEndpoint: Sendable {
+  let store: any RecordStore
+  let databases: DatabaseDirectory
+
+  func modify(_ context: RequestContext) async throws -> Data {
+    let origin = try context.origin()
+    let address = try context.address()
+    let request = try ModifyRecordsRequest(
+      parsing: context.body, context: context.messageContext())
+    let database = try await databases.database(at: address)
+    var operations = request.operations
+    if request.isAtomic { operations = Self.failingTogether(operations) }
+    let outcomes = try await store.modifyRecords(
+      RecordModification(
+        database: database, operations: operations.compactMap { try? $0.get() },
+        isAtomic: request.isAtomic, origin: origin,
+        onlyCreatorMayChange: address.scope == .public, timestamp: context.now))
+    let response = RecordsResponse(records: Self.answers(to: operations, outcomes))
+    return response.body(
+      context: context.messageContext(numbersAsStrings: request.numbersAsStrings),
+      desiredKeys: request.desiredKeys)
+  }
+
+  func lookup(_ context: RequestContext) async throws -> Data {
+    let request = try LookupRecordsRequest(
+      parsing: context.body, context: context.messageContext())
+    let database = try await databases.database(at: try context.address())
+    let found = try await store.records(request.recordIDs, in: database)
+    let items = zip(request.recordIDs, found).map {
+      recordID, record -> Result<RecordsResponse.Item, FailedItem> in
+      if let record { return .success(.record(record)) }
+      if recordID.recordName == context.caller.userRecordName {
+        return .success(.record(Self.userRecord(recordID)))
+      }
+      return .failure(
+        FailedItem(
+          .record(recordName: recordID.recordName, zoneID: recordID.zoneID),
+          ServiceError(.notFound, "record '\(recordID)' does not exist")))
+    }
+    return RecordsResponse(records: items).body(
+      context: context.messageContext(numbersAsStrings: request.numbersAsStrings),
+      desiredKeys: request.desiredKeys)
+  }
+
+  func query(_ context: RequestContext) async throws -> Data {
+    let request = try QueryRecordsRequest(
+      parsing: context.body, context: context.messageContext())
+    let database = try await databases.database(at: try context.address())
+    let limit =
+      request.resultsLimit == 0
+      ? ServiceLimits.recordsPerPage : min(request.resultsLimit, ServiceLimits.recordsPerPage)
+    let page = try await store.records(
+      matching: RecordQuery(
+        query: request.query, zoneID: request.zoneID, limit: limit,
+        continuation: request.continuationMarker),
+      in: database)
+    let response = RecordsResponse(
+      records: page.records.map { .success(.record($0)) },
+      continuationMarker: page.continuation)
+    return response.body(
+      context: context.messageContext(numbersAsStrings: request.numbersAsStrings),
+      desiredKeys: request.desiredKeys)
+  }
+
+  /// A user's own record exists from the beginning, without fields.
+  private static func userRecord(_ recordID: RecordID) -> Record {
+    Record(recordID: recordID, recordType: "Users")
+  }
+
+  /// When an operation of an atomic request cannot be read, the others in its zone must not be
+  /// carried out either.
+  private static func failingTogether(
+    _ operations: [Result<RecordOperation, FailedItem>]
+  ) -> [Result<RecordOperation, FailedItem>] {
+    guard operations.contains(where: { if case .failure = $0 { true } else { false } }) else {
+      return operations
+    }
+    return operations.map { operation in
+      operation.flatMap { operation in
+        // In the default zone each operation stands alone.
+        if operation.recordID.zoneID.isDefaultZone { return .success(operation) }
+        return .failure(
+          FailedItem(
+            .record(
+              recordName: operation.recordID.recordName, zoneID: operation.recordID.zoneID),
+            ServiceError(.atomicError, "another operation of the atomic request failed")))
+      }
+    }
+  }
+
+  private static func answers(
+    to operations: [Result<RecordOperation, FailedItem>], _ outcomes: [RecordOutcome]
+  ) -> [Result<RecordsResponse.Item, FailedItem>] {
+    var remaining = outcomes[...]
+    return operations.map { operation in
+      operation.flatMap { operation in
+        switch remaining.popFirst() {
+        case .saved(let record):
+          return .success(.record(record))
+        case .deleted(let recordID):
+          return .success(.deleted(recordID))
+        case .failed(let failure):
+          return .failure(
+            FailedItem(
+              .record(
+                recordName: operation.recordID.recordName, zoneID: operation.recordID.zoneID),
+              ServiceError(failure)))
+        case nil:
+          return .failure(
+            FailedItem(
+              .record(
+                recordName: operation.recordID.recordName, zoneID: operation.recordID.zoneID),
+              ServiceError(.internalError, "the store gave no outcome for this operation")))
+        }
+      }
+    }
+  }
+}

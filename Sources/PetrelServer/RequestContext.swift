@@ -1,0 +1,62 @@
+import CloudKitModel
+import Foundation
+import Storage
+import WebServices
+
+/// A request whose path was read and whose caller is known.
+struct RequestContext: Sendable {
+  var path: ServicePath
+  var caller: Caller
+  /// The name that the client gave for its device.
+  var deviceID: String?
+  /// Whether the device that makes a change gets no push for it.
+  var excludesOriginDevice: Bool
+  var body: Data
+  var now: Timestamp
+
+  /// The caller's user record name.
+  ///
+  /// - Throws: `AUTHENTICATION_REQUIRED` for anonymous callers.
+  func user() throws(ServiceError) -> String {
+    guard let name = caller.userRecordName else {
+      throw ServiceError(
+        .authenticationRequired,
+        "request needs authorization: \(path.operation) needs a signed-in user")
+    }
+    return name
+  }
+
+  /// The database's scope.
+  ///
+  /// - Throws: `BAD_REQUEST` when the path names none.
+  func scope() throws(ServiceError) -> DatabaseScope {
+    guard let scope = path.scope else {
+      throw ServiceError(.badRequest, "\(path.operation) needs a database in its path")
+    }
+    return scope
+  }
+
+  /// The address of the database that the request is for.
+  ///
+  /// - Throws: `AUTHENTICATION_REQUIRED` when an anonymous caller asks for another than the public
+  ///   one.
+  func address() throws(ServiceError) -> DatabaseAddress {
+    let scope = try scope()
+    return DatabaseAddress(
+      container: path.container, environment: path.environment, scope: scope,
+      owner: scope == .public ? nil : try user())
+  }
+
+  /// Names of owners on the wire: in one's own database the caller's name stands for "current
+  /// owner".
+  func messageContext(numbersAsStrings: Bool = false) -> MessageContext {
+    MessageContext(
+      ownerNaming: caller.userRecordName.map { .relative(to: $0) } ?? .explicit,
+      numbersAsStrings: numbersAsStrings)
+  }
+
+  func origin() throws(ServiceError) -> ChangeOrigin {
+    ChangeOrigin(
+      userRecordName: try user(), deviceID: excludesOriginDevice ? deviceID : nil)
+  }
+}

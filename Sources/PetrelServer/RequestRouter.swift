@@ -1,0 +1,111 @@
+import CloudKitModel
+import Foundation
+import HTTPService
+import Storage
+import WebServices
+
+/// Finds the endpoint for a request and puts whatever goes wrong into the protocol's form.
+final class RequestRouter: Sendable {
+  private typealias Endpoint = @Sendable (RequestContext) async throws -> Data
+
+  private let containers: [String: ServerConfiguration.Container]
+  private let authenticator: Authenticator
+  private let courier: WebCourier
+  private let endpoints: [String: Endpoint]
+  private let clock: @Sendable () -> Timestamp
+  private let log: ServerLog
+
+  init(
+    store: any RecordStore, containers: [String: ServerConfiguration.Container],
+    courier: WebCourier, log: ServerLog, clock: @escaping @Sendable () -> Timestamp,
+    publicURL: @escaping @Sendable () -> String
+  ) {
+    self.containers = containers
+    self.courier = courier
+    self.clock = clock
+    self.log = log
+    authenticator = Authenticator(store: store, clock: clock)
+    let databases = DatabaseDirectory(store: store)
+    let records = RecordsEndpoint(store: store, databases: databases)
+    let zones = ZonesEndpoint(store: store, databases: databases)
+    let subscriptions = SubscriptionsEndpoint(store: store, databases: databases)
+    let tokens = TokensEndpoint(store: store, publicURL: publicURL)
+    endpoints = [
+      "records/modify": records.modify,
+      "records/lookup": records.lookup,
+      "records/query": records.query,
+      "zones/list": zones.list,
+      "zones/lookup": zones.lookup,
+      "zones/modify": zones.modify,
+      "subscriptions/list": subscriptions.list,
+      "subscriptions/lookup": subscriptions.lookup,
+      "subscriptions/modify": subscriptions.modify,
+      "tokens/create": tokens.create,
+      "tokens/register": tokens.register,
+      "users/caller": { context in
+        UserResponse(userRecordName: try context.user()).body
+      },
+    ]
+  }
+
+  /// Operations that read and take no arguments.
+  private static let readOnly: Set<String> = ["zones/list", "subscriptions/list", "users/caller"]
+
+  func respond(to request: HTTPRequest) async -> HTTPResponse {
+    do {
+      if request.path == "/aps" { return try await courier.poll(request) }
+      return try await serve(request)
+    } catch {
+      let serviceError = ServiceError(any: error)
+      if serviceError.code == .internalError {
+        log.error("\(serviceError.uuid) \(request.method) \(request.path): \(error)")
+      }
+      var headers = Self.headers
+      if let retryAfter = serviceError.retryAfter {
+        headers.append(("Retry-After", String(Int(retryAfter.rounded(.up)))))
+      }
+      return HTTPResponse(
+        status: serviceError.code.httpStatus, headers: headers, body: .data(serviceError.body))
+    }
+  }
+
+  private func serve(_ request: HTTPRequest) async throws -> HTTPResponse {
+    let path = try ServicePath(parsing: request.path)
+    guard let endpoint = endpoints[path.operation] else {
+      throw ServiceError(
+        .notFound,
+        "no such operation: '\(path.operation)'; known are "
+          + endpoints.keys.sorted().joined(separator: ", "))
+    }
+    // Some clients send reads as POST.
+    guard request.method == "POST" || (request.method == "GET" && Self.isReadOnly(path)) else {
+      throw ServiceError(
+        .badRequest, "\(path.operation) takes POST, not \(request.method)")
+    }
+    guard containers.isEmpty || containers[path.container] != nil else {
+      throw ServiceError(.badRequest, "container '\(path.container)' is not served here")
+    }
+    let context = RequestContext(
+      path: path, caller: try await authenticator.caller(of: request),
+      deviceID: request.query("clientId"),
+      excludesOriginDevice: containers[path.container]?.excludesOriginDevice ?? true,
+      body: request.body, now: clock())
+    return HTTPResponse(headers: Self.headers, body: .data(try await endpoint(context)))
+  }
+
+  /// The body for a request that the HTTP server refuses by itself, in the protocol's form.
+  static func body(of refusal: HTTPRefusal) -> Data {
+    let code: ServerErrorCode =
+      switch refusal.status {
+      case 429: .throttled
+      case 503: .tryAgainLater
+      default: .badRequest
+      }
+    return ServiceError(code, refusal.message, retryAfter: refusal.retryAfter.map(Double.init))
+      .body
+  }
+
+  private static func isReadOnly(_ path: ServicePath) -> Bool { readOnly.contains(path.operation) }
+
+  private static let headers = [("Content-Type", "application/json; charset=utf-8")]
+}

@@ -1,0 +1,145 @@
+import Foundation
+import JSONCoding
+
+/// A configuration that cannot be used.
+public struct ConfigurationError: Error, Sendable, CustomStringConvertible {
+  public var description: String
+
+  public init(_ description: String) {
+    self.description = description
+  }
+}
+
+extension ServerConfiguration {
+  /// Reads a configuration file.
+  ///
+  /// ```json
+  /// { "address": "0.0.0.0", "port": 8080, "publicURL": "https://cloud.example.com",
+  ///   "containers": { "iCloud.com.example.app": { "excludesOriginDevice": true,
+  ///     "apns": { "topic": "com.example.app", "teamID": "ABCDE12345", "keyID": "KEY1234567",
+  ///               "keyFile": "AuthKey_KEY1234567.p8" } } } }
+  /// ```
+  ///
+  /// Relative file names are taken from the configuration file's directory.
+  ///
+  /// - Throws: ``ConfigurationError`` naming the file, the key and what would be right. Unknown keys
+  ///   are errors.
+  public mutating func apply(fileAt path: String) throws(ConfigurationError) {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw ConfigurationError("configuration file \(path) cannot be read")
+    }
+    let json: JSONValue
+    do {
+      json = try JSONValue(parsing: data)
+    } catch {
+      throw ConfigurationError("configuration file \(path): \(error)")
+    }
+    let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
+    try apply(ConfigurationReader(json, path: path, directory: directory))
+  }
+
+  private mutating func apply(_ reader: ConfigurationReader) throws(ConfigurationError) {
+    try reader.allow(["address", "port", "publicURL", "containers"])
+    address = try reader.string("address") ?? address
+    port = try reader.int("port", in: 0...65_535) ?? port
+    publicURL = try reader.string("publicURL") ?? publicURL
+    guard let list = try reader.object("containers") else { return }
+    for identifier in list.keys {
+      guard identifier.hasPrefix("iCloud.") else {
+        throw list.mistake("container '\(identifier)' must begin with 'iCloud.'")
+      }
+      guard let container = try list.object(identifier) else { continue }
+      containers[identifier] = try Container(container)
+    }
+  }
+}
+
+extension ServerConfiguration.Container {
+  fileprivate init(_ reader: ConfigurationReader) throws(ConfigurationError) {
+    try reader.allow(["apns", "excludesOriginDevice"])
+    self.init(excludesOriginDevice: try reader.bool("excludesOriginDevice") ?? true)
+    if let settings = try reader.object("apns") {
+      apns = try ServerConfiguration.APNs(settings)
+    }
+  }
+}
+
+extension ServerConfiguration.APNs {
+  fileprivate init(_ reader: ConfigurationReader) throws(ConfigurationError) {
+    try reader.allow(["topic", "teamID", "keyID", "keyFile", "host", "port", "authorityFile"])
+    self.init(
+      topic: try reader.required("topic"), teamID: try reader.required("teamID"),
+      keyID: try reader.required("keyID"), keyFile: reader.file(try reader.required("keyFile")),
+      host: try reader.string("host"), port: try reader.int("port", in: 1...65_535),
+      authorityFile: try reader.string("authorityFile").map { reader.file($0) })
+  }
+}
+
+/// An object of a configuration file, with its place.
+private struct ConfigurationReader {
+  let json: JSONValue
+  let path: String
+  let directory: String
+
+  init(_ json: JSONValue, path: String, directory: String) {
+    self.json = json
+    self.path = path
+    self.directory = directory
+  }
+
+  var keys: [String] { (json.object ?? [:]).keys.sorted() }
+
+  func mistake(_ text: String) -> ConfigurationError { ConfigurationError("\(path): \(text)") }
+
+  func allow(_ known: [String]) throws(ConfigurationError) {
+    guard let members = json.object else { throw mistake("must be an object, not \(json.kind)") }
+    for key in members.keys.sorted() where !known.contains(key) {
+      throw mistake("unknown key '\(key)'; known are \(known.joined(separator: ", "))")
+    }
+  }
+
+  func string(_ key: String) throws(ConfigurationError) -> String? {
+    guard let value = json[key] else { return nil }
+    guard let string = value.string else {
+      throw mistake("'\(key)' must be a string, not \(value.kind)")
+    }
+    return string
+  }
+
+  func required(_ key: String) throws(ConfigurationError) -> String {
+    guard let string = try string(key), !string.isEmpty else {
+      throw mistake("'\(key)' is missing")
+    }
+    return string
+  }
+
+  func bool(_ key: String) throws(ConfigurationError) -> Bool? {
+    guard let value = json[key] else { return nil }
+    guard let bool = value.bool else {
+      throw mistake("'\(key)' must be true or false, not \(value.kind)")
+    }
+    return bool
+  }
+
+  func int(_ key: String, in range: ClosedRange<Int64>) throws(ConfigurationError) -> Int? {
+    guard let value = json[key] else { return nil }
+    guard let int = value.int, range.contains(int) else {
+      throw mistake(
+        "'\(key)' must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return Int(int)
+  }
+
+  func object(_ key: String) throws(ConfigurationError) -> ConfigurationReader? {
+    guard let value = json[key] else { return nil }
+    guard value.object != nil else {
+      throw mistake("'\(key)' must be an object, not \(value.kind)")
+    }
+    return ConfigurationReader(value, path: "\(path): \(key)", directory: directory)
+  }
+
+  /// The file of this name, from the configuration's directory unless it is absolute.
+  func file(_ name: String) -> String {
+    name.hasPrefix("/") ? name : directory + "/" + name
+  }
+}

@@ -1,0 +1,67 @@
+import CloudKitModel
+
+/// How a server is set up.
+public struct ServerConfiguration: Sendable, Hashable {
+  /// The key and the place that the pushes of one container go through.
+  public struct APNs: Sendable, Hashable {
+    /// `apns-topic`: the app's bundle ID.
+    public var topic: String
+    /// Ten characters.
+    public var teamID: String
+    /// Ten characters.
+    public var keyID: String
+    /// The `.p8` file.
+    public var keyFile: String
+    /// Where to send instead of to Apple's hosts, such as a local simulator.
+    public var host: String?
+    /// 443 without a value.
+    public var port: Int?
+    /// A file with the certificates to trust instead of the system's.
+    public var authorityFile: String?
+
+    public init(
+      topic: String, teamID: String, keyID: String, keyFile: String, host: String? = nil,
+      port: Int? = nil, authorityFile: String? = nil
+    ) {
+      self.topic = topic
+      self.teamID = teamID
+      self.keyID = keyID
+      self.keyFile = keyFile
+      self.host = host
+      self.port = port
+      self.authorityFile = authorityFile
+    }
+  }
+
+  public struct Container: Sendable, Hashable {
+    /// Nil when no pushes leave the server for this container; the web courier works all the same.
+    public var apns: APNs?
+    /// Whether the device that made a change gets no push for it. Turn it off to test with a single
+    /// device.
+    public var excludesOriginDevice: Bool
+
+    public init(apns: APNs? = nil, excludesOriginDevice: Bool = true) {
+      self.apns = apns
+      self.excludesOriginDevice = excludesOriginDevice
+    }
+  }
+
+  /// Where to listen.
+  public var address = "127.0.0.1"
+  /// 0 lets the system choose.
+  public var port = 8080
+  /// The URL that clients reach the server at, where it differs from the address and port, as
+  /// behind a proxy. Web courier URLs begin with it.
+  public var publicURL: String?
+  /// The directory of the store.
+  public var dataDirectory: String
+  /// By identifier. When empty every container is served, without APNs; otherwise only these.
+  public var containers: [String: Container] = [:]
+
+  public init(dataDirectory: String) {
+    self.dataDirectory = dataDirectory
+  }
+
+  /// The store's file in the data directory.
+  public var storePath: String { dataDirectory + "/petrel.sqlite" }
+}

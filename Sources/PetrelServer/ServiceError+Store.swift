@@ -1,0 +1,47 @@
+import CloudKitModel
+import Storage
+import WebServices
+
+extension ServiceError {
+  /// The protocol's form of a failure of one item.
+  init(_ failure: ItemFailure) {
+    let code: ServerErrorCode =
+      switch failure.code {
+      case .invalid, .limitExceeded: .badRequest
+      case .exists: .exists
+      case .conflict: .conflict
+      case .notFound: .notFound
+      case .zoneNotFound: .zoneNotFound
+      case .accessDenied: .accessDenied
+      case .referenceMissing: .validatingReferenceError
+      case .atomic: .atomicError
+      }
+    self.init(code, failure.reason, serverRecord: failure.serverRecord)
+  }
+
+  /// The protocol's form of a failure of the store. What happened inside is for the log, not for
+  /// the caller.
+  init(_ error: StoreError) {
+    switch error.code {
+    case .overloaded:
+      self.init(.tryAgainLater, "the server has more to write than it can", retryAfter: 1)
+    case .closed:
+      self.init(.tryAgainLater, "the server is stopping", retryAfter: 5)
+    case .badContinuation:
+      self.init(.badRequest, error.reason)
+    default:
+      self.init(.internalError, "the store failed; the server's log says why")
+    }
+  }
+
+  /// The protocol's form of anything that an endpoint throws.
+  init(any error: any Error) {
+    switch error {
+    case let error as ServiceError: self = error
+    case let error as ItemFailure: self.init(error)
+    case let error as StoreError: self.init(error)
+    case let error as ModelError: self.init(error)
+    default: self.init(.internalError, "the server failed; its log says why")
+    }
+  }
+}

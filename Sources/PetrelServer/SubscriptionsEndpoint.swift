@@ -1,0 +1,86 @@
+import CloudKitModel
+import Foundation
+import Storage
+import WebServices
+
+/// `subscriptions/list`, `subscriptions/lookup` and `subscriptions/modify`. A caller sees his own
+/// subscriptions only.
+struct SubscriptionsEndpoint: Sendable {
+  let store: any RecordStore
+  let databases: DatabaseDirectory
+
+  func list(_ context: RequestContext) async throws -> Data {
+    let user = try context.user()
+    let database = try await databases.database(at: try context.address())
+    let subscriptions = try await store.subscriptions(of: user, in: database)
+    return SubscriptionsResponse(
+      subscriptions: subscriptions.map { .success(.subscription($0)) }
+    ).body(context: context.messageContext())
+  }
+
+  func lookup(_ context: RequestContext) async throws -> Data {
+    let user = try context.user()
+    let request = try LookupSubscriptionsRequest(
+      parsing: context.body, context: context.messageContext())
+    let database = try await databases.database(at: try context.address())
+    let existing = Dictionary(
+      try await store.subscriptions(of: user, in: database).map { ($0.subscriptionID, $0) },
+      uniquingKeysWith: { first, _ in first })
+    let items = request.subscriptionIDs.map {
+      subscriptionID -> Result<SubscriptionsResponse.Item, FailedItem> in
+      if let subscription = existing[subscriptionID] {
+        return .success(.subscription(subscription))
+      }
+      return .failure(
+        FailedItem(
+          .subscription(subscriptionID: subscriptionID),
+          ServiceError(.notFound, "subscription '\(subscriptionID)' does not exist")))
+    }
+    return SubscriptionsResponse(subscriptions: items).body(context: context.messageContext())
+  }
+
+  func modify(_ context: RequestContext) async throws -> Data {
+    let user = try context.user()
+    let address = try context.address()
+    let request = try ModifySubscriptionsRequest(
+      parsing: context.body, context: context.messageContext())
+    let operations = request.operations.map { Self.validated($0, in: address.scope) }
+    let database = try await databases.database(at: address)
+    let outcomes = try await store.modifySubscriptions(
+      operations.compactMap { try? $0.get() }, of: user, in: database, timestamp: context.now)
+    var remaining = outcomes[...]
+    let items = operations.map { operation in
+      operation.flatMap { _ -> Result<SubscriptionsResponse.Item, FailedItem> in
+        switch remaining.popFirst() {
+        case .saved(let subscription): .success(.subscription(subscription))
+        case .deleted(let subscriptionID): .success(.deleted(subscriptionID: subscriptionID))
+        case .failed(let subscriptionID, let failure):
+          .failure(
+            FailedItem(.subscription(subscriptionID: subscriptionID), ServiceError(failure)))
+        case nil:
+          .failure(
+            FailedItem(
+              .unknown,
+              ServiceError(.internalError, "the store gave no outcome for this operation")))
+        }
+      }
+    }
+    return SubscriptionsResponse(subscriptions: items).body(context: context.messageContext())
+  }
+
+  private static func validated(
+    _ operation: Result<SubscriptionOperation, FailedItem>, in scope: DatabaseScope
+  ) -> Result<SubscriptionOperation, FailedItem> {
+    operation.flatMap { operation in
+      guard case .save(let subscription) = operation else { return .success(operation) }
+      do throws(ModelError) {
+        try subscription.validate(in: scope)
+        return .success(operation)
+      } catch {
+        return .failure(
+          FailedItem(
+            .subscription(subscriptionID: subscription.subscriptionID), ServiceError(error)))
+      }
+    }
+  }
+}

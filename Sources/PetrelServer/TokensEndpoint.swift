@@ -1,0 +1,104 @@
+import CloudKitModel
+import Cryptography
+import Foundation
+import Storage
+import WebServices
+
+/// `tokens/create` and `tokens/register`.
+struct TokensEndpoint: Sendable {
+  /// How long a web courier token lives, in seconds: twelve hours.
+  static let courierLifetime = 43_200.0
+  /// Bytes of a device token at least and at most. Apple does not fix the length; today's have 32.
+  private static let deviceTokenSizes = 16...256
+
+  let store: any RecordStore
+  /// The URL that clients reach the server at.
+  let publicURL: @Sendable () -> String
+
+  /// Makes a token for a web courier reader.
+  func create(_ context: RequestContext) async throws -> Data {
+    let user = try context.user()
+    let request = try TokenRequest(parsing: context.body)
+    let token = DeviceToken(
+      kind: .courier, token: Data(SecureRandom.bytes(count: 32)).base64EncodedString(),
+      container: context.path.container, environment: context.path.environment,
+      apnsEnvironment: Self.apnsEnvironment(request), userRecordName: user,
+      deviceID: request.clientID ?? context.deviceID, registered: context.now,
+      expires: context.now.advanced(bySeconds: Self.courierLifetime))
+    try await store.saveDeviceToken(token)
+    return response(for: token).body
+  }
+
+  /// Binds a token to the caller: one that ``create(_:)`` made, or a device's own APNs token.
+  func register(_ context: RequestContext) async throws -> Data {
+    let user = try context.user()
+    let request = try TokenRequest(parsing: context.body)
+    guard let text = request.apnsToken, !text.isEmpty else {
+      throw ServiceError(.badRequest, "apnsToken: is missing")
+    }
+    var token: DeviceToken
+    if let made = try await store.deviceToken(text, kind: .courier) {
+      guard made.container == context.path.container,
+        made.environment == context.path.environment
+      else {
+        throw ServiceError(
+          .badRequest, "apnsToken: was made for another container or environment")
+      }
+      token = made
+      token.userRecordName = user
+      token.registered = context.now
+    } else {
+      token = DeviceToken(
+        kind: .apns, token: try Self.hexadecimal(text), container: context.path.container,
+        environment: context.path.environment,
+        apnsEnvironment: Self.apnsEnvironment(request), userRecordName: user, deviceID: nil,
+        registered: context.now)
+    }
+    token.deviceID = request.clientID ?? context.deviceID ?? token.deviceID
+    try await store.saveDeviceToken(token)
+    return response(for: token).body
+  }
+
+  private func response(for token: DeviceToken) -> TokenResponse {
+    var courierURL: String?
+    if token.kind == .courier {
+      // The token is base64: its special characters would mean something else in a query.
+      let escaped =
+        token.token.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? token.token
+      courierURL = "\(publicURL())/aps?tok=\(escaped)&ttl=\(Int(Self.courierLifetime))"
+    }
+    return TokenResponse(
+      apnsEnvironment: token.apnsEnvironment.rawValue, apnsToken: token.token,
+      webcourierURL: courierURL)
+  }
+
+  private static func apnsEnvironment(_ request: TokenRequest) -> APNsEnvironment {
+    request.apnsEnvironment == "production" ? .production : .development
+  }
+
+  /// The device token in lower-case hexadecimal digits. Base64 of 32 bytes is read as well: clients
+  /// differ.
+  private static func hexadecimal(_ text: String) throws(ServiceError) -> String {
+    let lowercased = text.lowercased()
+    let isHexadecimal = lowercased.utf8.allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+        || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
+    }
+    if isHexadecimal, text.utf8.count.isMultiple(of: 2),
+      deviceTokenSizes.contains(text.utf8.count / 2)
+    {
+      return lowercased
+    }
+    if let data = Data(base64Encoded: text), data.count == 32 {
+      return data.map { byte in
+        let digits = String(byte, radix: 16)
+        return byte < 16 ? "0" + digits : digits
+      }.joined()
+    }
+    throw ServiceError(
+      .badRequest,
+      "apnsToken: '\(text.prefix(80))' is not a device token; expected "
+        + "\(deviceTokenSizes.lowerBound) to \(deviceTokenSizes.upperBound) bytes in hexadecimal "
+        + "digits")
+  }
+}

@@ -1,0 +1,84 @@
+import CloudKitModel
+import Foundation
+import HTTPService
+import PushDelivery
+import Storage
+import Synchronization
+import WebServices
+
+/// The web courier: a long poll that answers with one notification at a time.
+///
+/// Each reader's token has a cursor into the notification log. An answer is acknowledged by the
+/// next poll, so a reader that was away gets what it missed. What was answered is remembered in
+/// memory only: after a restart of the server the last answer may come again.
+final class WebCourier: Sendable {
+  /// How long a poll is held when nothing comes, in seconds: short enough for proxies.
+  static let pollTime = 30.0
+  /// Answers that are remembered until the next poll.
+  private static let capacity = 100_000
+
+  private let store: any RecordStore
+  private let readers: CourierReaders
+  private let clock: @Sendable () -> Timestamp
+  private let answered = Mutex<[String: LogEntry]>([:])
+
+  init(store: any RecordStore, clock: @escaping @Sendable () -> Timestamp) {
+    self.store = store
+    self.clock = clock
+    readers = CourierReaders(clock: clock)
+  }
+
+  /// Tells the polls of these users that their log has grown.
+  func wake(_ userRecordNames: Set<String>) {
+    readers.wake(userRecordNames)
+  }
+
+  /// Answers all polls, now and from now on.
+  func close() {
+    readers.close()
+  }
+
+  /// Answers `GET /aps?tok=…`: 200 with one notification, or 200 with an empty body after
+  /// ``pollTime``. A token that is unknown or has expired gets an error: start again at
+  /// `tokens/create`.
+  func poll(_ request: HTTPRequest) async throws -> HTTPResponse {
+    guard let text = request.query("tok"), !text.isEmpty else {
+      throw ServiceError(.badRequest, "tok: is missing")
+    }
+    let now = clock()
+    guard let token = try await store.deviceToken(text, kind: .courier),
+      token.expires.map({ $0 > now }) ?? true
+    else {
+      throw ServiceError(
+        .authenticationFailed,
+        "tok: the web courier token is unknown or has expired; make a new one with tokens/create")
+    }
+    if let entry = answered.withLock({ $0.removeValue(forKey: text) }) {
+      try await store.acknowledgeCourierEntry(entry, forToken: text)
+    }
+    guard let next = try await nextEntry(for: token) else {
+      return HTTPResponse(headers: Self.headers)
+    }
+    answered.withLock { answered in
+      if answered.count >= Self.capacity { answered.removeAll() }
+      answered[text] = next.entry
+    }
+    let payload = PushPayload(next.entry.notification, badge: next.badge, form: .courier)
+    return HTTPResponse(
+      headers: Self.headers + [("Content-Type", "application/json; charset=utf-8")],
+      body: .data(Data(payload.bytes)))
+  }
+
+  private func nextEntry(for token: DeviceToken) async throws -> CourierEntry? {
+    let deadline = clock().advanced(bySeconds: Self.pollTime)
+    while true {
+      let reader = readers.register(userRecordName: token.userRecordName, deadline: deadline)
+      defer { readers.unregister(reader) }
+      if let entry = try await store.nextCourierEntry(forToken: token.token) { return entry }
+      if clock() >= deadline || readers.isClosed { return nil }
+      await reader.wait()
+    }
+  }
+
+  private static let headers = [("Cache-Control", "no-store")]
+}

@@ -1,0 +1,67 @@
+import CloudKitModel
+import Foundation
+import Storage
+import WebServices
+
+/// `zones/list`, `zones/lookup` and `zones/modify`.
+struct ZonesEndpoint: Sendable {
+  let store: any RecordStore
+  let databases: DatabaseDirectory
+
+  func list(_ context: RequestContext) async throws -> Data {
+    let database = try await databases.database(at: try context.address())
+    let zones = try await store.zones(in: database)
+    return ZonesResponse(zones: zones.map { .success(Self.item($0.zoneID)) })
+      .body(context: context.messageContext())
+  }
+
+  func lookup(_ context: RequestContext) async throws -> Data {
+    let request = try LookupZonesRequest(parsing: context.body, context: context.messageContext())
+    let database = try await databases.database(at: try context.address())
+    let existing = Set(try await store.zones(in: database).map(\.zoneID))
+    let items = request.zoneIDs.map { zoneID -> Result<ZonesResponse.Item, FailedItem> in
+      existing.contains(zoneID)
+        ? .success(Self.item(zoneID))
+        : .failure(
+          FailedItem(
+            .zone(zoneID), ServiceError(.zoneNotFound, "zone '\(zoneID)' does not exist")))
+    }
+    return ZonesResponse(zones: items).body(context: context.messageContext())
+  }
+
+  func modify(_ context: RequestContext) async throws -> Data {
+    let origin = try context.origin()
+    guard try context.scope() == .private else {
+      throw ServiceError(
+        .badRequest,
+        "zones can be made and deleted in the private database only, not in the "
+          + "\(try context.scope().pathComponent) one")
+    }
+    let request = try ModifyZonesRequest(parsing: context.body, context: context.messageContext())
+    let database = try await databases.database(at: try context.address())
+    let outcomes = try await store.modifyZones(
+      request.operations.compactMap { try? $0.get() }, in: database, origin: origin,
+      timestamp: context.now)
+    var remaining = outcomes[...]
+    let items = request.operations.map { operation in
+      operation.flatMap { _ -> Result<ZonesResponse.Item, FailedItem> in
+        switch remaining.popFirst() {
+        case .saved(let zone): .success(Self.item(zone.zoneID))
+        case .deleted(let zoneID): .success(.deleted(zoneID))
+        case .failed(let zoneID, let failure):
+          .failure(FailedItem(.zone(zoneID), ServiceError(failure)))
+        case nil:
+          .failure(
+            FailedItem(
+              .unknown,
+              ServiceError(.internalError, "the store gave no outcome for this operation")))
+        }
+      }
+    }
+    return ZonesResponse(zones: items).body(context: context.messageContext())
+  }
+
+  private static func item(_ zoneID: ZoneID) -> ZonesResponse.Item {
+    .zone(zoneID, isAtomic: !zoneID.isDefaultZone)
+  }
+}

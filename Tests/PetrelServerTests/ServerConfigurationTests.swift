@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import PetrelServer
+
+@Suite("The server's configuration file")
+struct ServerConfigurationTests {
+  @Test("every key is read, and file names are taken from the file's directory")
+  func readsAll() throws {
+    let configuration = try Self.read(
+      """
+      {"address": "0.0.0.0", "port": 9000, "publicURL": "https://cloud.example.com",
+       "containers": {"iCloud.a": {"excludesOriginDevice": false,
+         "apns": {"topic": "a", "teamID": "TEAM123456", "keyID": "KEY1234567",
+                  "keyFile": "key.p8", "host": "localhost", "port": 2197,
+                  "authorityFile": "/etc/ca.pem"}},
+        "iCloud.b": {}}}
+      """)
+    #expect(configuration.address == "0.0.0.0")
+    #expect(configuration.port == 9000)
+    #expect(configuration.publicURL == "https://cloud.example.com")
+    #expect(configuration.containers["iCloud.b"] == ServerConfiguration.Container())
+    let container = try #require(configuration.containers["iCloud.a"])
+    #expect(!container.excludesOriginDevice)
+    let apns = try #require(container.apns)
+    #expect(apns.topic == "a")
+    #expect(apns.host == "localhost")
+    #expect(apns.port == 2197)
+    #expect(apns.keyFile.hasPrefix("/") && apns.keyFile.hasSuffix("/key.p8"))
+    #expect(apns.authorityFile == "/etc/ca.pem")
+  }
+
+  @Test(
+    "a mistake is answered with the key and the rule",
+    arguments: [
+      (#"{"prot": 1}"#, "unknown key 'prot'; known are address, port, publicURL, containers"),
+      (#"{"port": "x"}"#, "'port' must be a whole number from 0 to 65535"),
+      (#"{"port": 70000}"#, "'port' must be a whole number from 0 to 65535"),
+      (#"{"address": 1}"#, "'address' must be a string, not a number"),
+      (#"{"containers": {"a": {}}}"#, "container 'a' must begin with 'iCloud.'"),
+      (#"{"containers": {"iCloud.a": {"apns": {"teamID": "x"}}}}"#, "'topic' is missing"),
+      (#"{"containers": {"iCloud.a": {"apns": 1}}}"#, "'apns' must be an object, not a number"),
+      (#"{"containers": {"iCloud.a": {"excludesOriginDevice": "no"}}}"#, "must be true or false"),
+      (#"[]"#, "must be an object, not an array"),
+      (#"{"#, "not valid JSON"),
+    ])
+  func namesMistakes(text: String, complaint: String) throws {
+    let error = #expect(throws: ConfigurationError.self) { try Self.read(text) }
+    #expect(error?.description.contains(complaint) ?? false, "\(error?.description ?? "")")
+  }
+
+  @Test("a file that is not there is named")
+  func namesMissingFile() {
+    var configuration = ServerConfiguration(dataDirectory: "/nowhere")
+    let error = #expect(throws: ConfigurationError.self) {
+      try configuration.apply(fileAt: "/nowhere/server.json")
+    }
+    #expect(error?.description == "configuration file /nowhere/server.json cannot be read")
+  }
+
+  private static func read(_ text: String) throws -> ServerConfiguration {
+    let path = FileManager.default.temporaryDirectory
+      .appendingPathComponent("\(UUID().uuidString).json").path
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var configuration = ServerConfiguration(dataDirectory: "/data")
+    try configuration.apply(fileAt: path)
+    return configuration
+  }
+}
