@@ -87,7 +87,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "APNsSimulationTests",
-      dependencies: ["APNsSimulation", "HTTP2Transport", "Cryptography", "JSONCoding"]),
+      dependencies: [
+        "APNsSimulation", "HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding",
+      ]),
     .testTarget(
       name: "CloudKitTests", dependencies: ["CloudKit", "CoreLocation", "CloudKitModel"]),
     .testTarget(
