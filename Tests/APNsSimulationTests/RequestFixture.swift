@@ -43,13 +43,15 @@ struct RequestFixture: Sendable {
   }
 
   func request(
-    now: Timestamp, payload: String = #"{"aps":{"alert":"Bula"}}"#,
+    now: Timestamp, providerToken: String? = nil,
+    payload: String = #"{"aps":{"alert":"Bula"}}"#,
     change: (inout SimulatedRequest) -> Void = { _ in }
   ) throws -> SimulatedRequest {
+    let token = try providerToken ?? self.providerToken(issued: now)
     var request = SimulatedRequest(
       method: "POST", path: "/3/device/" + Self.deviceToken,
       headers: [
-        (name: "authorization", value: "bearer " + (try providerToken(issued: now))),
+        (name: "authorization", value: "bearer " + token),
         (name: "apns-topic", value: Self.topic),
         (name: "apns-push-type", value: "alert"),
         (name: "apns-priority", value: "10"),

@@ -1,0 +1,17 @@
+/// Somebody who waits until enough pushes of a kind have come.
+struct PushWaiter: Sendable {
+  let count: Int
+  let isWanted: @Sendable (ReceivedPush) -> Bool
+  private(set) var found: [ReceivedPush] = []
+
+  init(count: Int, where isWanted: @escaping @Sendable (ReceivedPush) -> Bool) {
+    self.count = count
+    self.isWanted = isWanted
+  }
+
+  var isSatisfied: Bool { found.count >= count }
+
+  mutating func offer(_ push: ReceivedPush) {
+    if !isSatisfied, isWanted(push) { found.append(push) }
+  }
+}
