@@ -1,0 +1,44 @@
+import Foundation
+
+/// The requests that the benchmarks send.
+enum EarthquakeRequests {
+  static let container = "iCloud.org.example.Bench"
+
+  /// The path of an operation on the public database, with the caller's token.
+  static func path(_ operation: String, token: String, device: String) -> String {
+    let prefix = operation.hasPrefix("tokens/") ? "device" : "database"
+    let database = operation.hasPrefix("tokens/") ? "" : "/public"
+    let escaped = token.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? token
+    return "/\(prefix)/1/\(container)/development\(database)/\(operation)"
+      + "?ckWebAuthToken=\(escaped)&clientId=\(device)"
+  }
+
+  /// Creates one record with five fields of different types.
+  static func save(recordName: String, station: Int) -> [UInt8] {
+    let magnitude = 4 + Double(station % 30) / 10
+    return Array(
+      """
+      {"operations":[{"operationType":"create","record":{"recordType":"Earthquake",\
+      "recordName":"\(recordName)","fields":{\
+      "magnitude":{"value":\(magnitude),"type":"DOUBLE"},\
+      "station":{"value":\(station),"type":"INT64"},\
+      "place":{"value":"\(station) km from Suva","type":"STRING"},\
+      "tags":{"value":["deep","fiji"],"type":"STRING_LIST"},\
+      "location":{"value":{"latitude":-18.1,"longitude":178.4},"type":"LOCATION"}}}}]}
+      """.utf8)
+  }
+
+  /// Saves subscriptions, one for each of these stations.
+  static func subscribe(stations: Range<Int>) -> [UInt8] {
+    let operations = stations.map { station in
+      """
+      {"operationType":"create","subscription":{"subscriptionType":"query",\
+      "subscriptionID":"station-\(station)","zoneWide":true,"firesOn":["create"],\
+      "query":{"recordType":"Earthquake","filterBy":[{"fieldName":"station",\
+      "comparator":"EQUALS","fieldValue":{"value":\(station),"type":"INT64"}}]},\
+      "notificationInfo":{"alertBody":"An earthquake","additionalFields":["magnitude"]}}}
+      """
+    }
+    return Array("{\"operations\":[\(operations.joined(separator: ","))]}".utf8)
+  }
+}

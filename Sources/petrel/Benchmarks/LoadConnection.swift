@@ -1,0 +1,88 @@
+import Foundation
+
+/// A kept-alive HTTP connection that costs as little as possible: the bench shares its two cores with
+/// the server it measures.
+final class LoadConnection {
+  private let descriptor: Int32
+  private let host: String
+  private var received = [UInt8](repeating: 0, count: 64 << 10)
+
+  init(port: Int) throws {
+    host = "127.0.0.1:\(port)"
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let connected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard connected == 0 else {
+      close(descriptor)
+      throw UsageError("cannot connect to port \(port): \(String(cString: strerror(errno)))")
+    }
+    var on: Int32 = 1
+    setsockopt(
+      descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Posts a body and waits for the answer, which must have a Content-Length.
+  ///
+  /// - Throws: when the status is not 200 or the answer holds an error.
+  @discardableResult
+  func post(_ path: String, _ body: [UInt8]) throws -> [UInt8] {
+    var request = Array(
+      "POST \(path) HTTP/1.1\r\nHost: \(host)\r\nContent-Length: \(body.count)\r\n\r\n".utf8)
+    request += body
+    try send(request)
+    let answer = try receive()
+    guard answer.status == 200, answer.body.firstRange(of: Self.errorMark) == nil else {
+      throw UsageError(
+        "the server answered \(answer.status): \(String(decoding: answer.body.prefix(500), as: UTF8.self))"
+      )
+    }
+    return answer.body
+  }
+
+  private static let errorMark = Array("serverErrorCode".utf8)
+
+  private func send(_ bytes: [UInt8]) throws {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes[sent...].withUnsafeBytes {
+        Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { throw UsageError("the connection broke while sending") }
+      sent += count
+    }
+  }
+
+  private func receive() throws -> (status: Int, body: [UInt8]) {
+    var bytes: [UInt8] = []
+    var headerEnd: Int?
+    var bodyLength = 0
+    while bytes.count < (headerEnd ?? .max) + (headerEnd == nil ? 0 : bodyLength) {
+      let count = recv(descriptor, &received, received.count, 0)
+      guard count > 0 else { throw UsageError("the connection broke while receiving") }
+      bytes += received[..<count]
+      if headerEnd == nil, let range = bytes.firstRange(of: Array("\r\n\r\n".utf8)) {
+        headerEnd = range.upperBound
+        bodyLength = Self.contentLength(bytes[..<range.lowerBound])
+      }
+    }
+    let status = Int(String(decoding: bytes[9..<12], as: UTF8.self)) ?? 0
+    return (status, Array(bytes[(headerEnd ?? 0)...]))
+  }
+
+  private static func contentLength(_ header: ArraySlice<UInt8>) -> Int {
+    let lines = String(decoding: header, as: UTF8.self).lowercased().split(separator: "\r\n")
+    let line = lines.first { $0.hasPrefix("content-length:") }
+    return line.flatMap { Int($0.split(separator: ":")[1].trimmingPrefix(" ")) } ?? 0
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// A program that was started by this one, with its output in a pipe.
+final class ChildProcess {
+  private let process = Process()
+  private let output = Pipe()
+
+  /// Starts a program of the directory that this one lies in.
+  ///
+  /// - Parameters:
+  ///   - environment: set over this program's own environment.
+  ///   - input: what the program reads on standard input; nothing without a value.
+  ///   - readsOutput: whether ``readLine()`` is going to be used; otherwise the program prints where
+  ///     this one prints.
+  init(
+    _ name: String, _ arguments: [String], environment: [String: String] = [:],
+    input: FileHandle = .nullDevice, readsOutput: Bool
+  ) throws {
+    let directory = URL(fileURLWithPath: Self.ownPath).deletingLastPathComponent()
+    process.executableURL = directory.appendingPathComponent(name)
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    process.standardInput = input
+    if readsOutput { process.standardOutput = output }
+    do {
+      try process.run()
+    } catch {
+      throw UsageError("cannot start \(directory.appendingPathComponent(name).path): \(error)")
+    }
+    if readsOutput { try? output.fileHandleForWriting.close() }
+  }
+
+  /// The rest of the program's output, after the lines that were read.
+  var remainingOutput: FileHandle { output.fileHandleForReading }
+
+  /// The next line of the program's output; nil at its end. Blocks, and takes not a byte more than
+  /// the line, so that the rest can be given to another program.
+  func readLine() -> String? {
+    var line: [UInt8] = []
+    var byte: UInt8 = 0
+    while read(output.fileHandleForReading.fileDescriptor, &byte, 1) == 1 {
+      if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+      line.append(byte)
+    }
+    return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+  }
+
+  /// Waits for the end and answers the exit status.
+  func wait() -> Int32 {
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+
+  /// Asks the program to stop and waits until it has.
+  func stop() {
+    if process.isRunning { process.terminate() }
+    process.waitUntilExit()
+  }
+
+  private static var ownPath: String {
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+      ?? CommandLine.arguments[0]
+  }
+}

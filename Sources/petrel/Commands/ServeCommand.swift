@@ -1,0 +1,62 @@
+import Foundation
+import PetrelServer
+import Storage
+
+/// `petrel serve`
+enum ServeCommand: Command {
+  static let name = "serve"
+  static let summary = "Runs the server until it is interrupted."
+  static let options: [Arguments.Option] = [
+    .init("data", "DIRECTORY", "where the store lies (default .petrel)"),
+    .init("config", "FILE", "the configuration (default server.json in the data directory)"),
+    .init("address", "ADDRESS", "where to listen (default 127.0.0.1)"),
+    .init("port", "PORT", "0 lets the system choose (default 8080)"),
+    .init("public-url", "URL", "the URL that clients use, where it differs"),
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let configuration = try configuration(arguments)
+    let store = try await openStore(in: configuration.dataDirectory, role: .server)
+    let server = try Server(configuration: configuration, store: store)
+    try server.start()
+    Output.line("petrel listens on \(server.url)")
+    Output.line("its data lies in \(absolute(configuration.dataDirectory))")
+    await Interruption.wait()
+    Output.line("petrel stops")
+    await server.stop()
+    await store.close()
+    return 0
+  }
+
+  private static func configuration(_ arguments: Arguments) throws -> ServerConfiguration {
+    var configuration = ServerConfiguration(dataDirectory: dataDirectory(arguments))
+    let file = arguments.string("config") ?? configuration.dataDirectory + "/server.json"
+    if arguments.string("config") != nil || FileManager.default.fileExists(atPath: file) {
+      try configuration.apply(fileAt: file)
+    }
+    configuration.address = arguments.string("address") ?? configuration.address
+    configuration.port = try arguments.int("port", in: 0...65_535) ?? configuration.port
+    configuration.publicURL = arguments.string("public-url") ?? configuration.publicURL
+    return configuration
+  }
+
+  /// The data directory that the options name.
+  static func dataDirectory(_ arguments: Arguments) -> String {
+    arguments.string("data") ?? ".petrel"
+  }
+
+  /// Opens the store in a data directory, which is made when there is none.
+  static func openStore(
+    in directory: String, role: StoreConfiguration.Role
+  ) async throws -> any RecordStore {
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true)
+    return try await SQLRecordStore.open(
+      at: ServerConfiguration(dataDirectory: directory).storePath,
+      configuration: StoreConfiguration(role: role))
+  }
+
+  private static func absolute(_ path: String) -> String {
+    URL(fileURLWithPath: path).standardizedFileURL.path
+  }
+}

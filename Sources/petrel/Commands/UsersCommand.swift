@@ -1,0 +1,51 @@
+import CloudKitModel
+import PetrelServer
+import Storage
+
+/// `petrel users add`
+enum UsersAddCommand: Command {
+  static let name = "users add"
+  static let summary = "Adds a user and prints a web auth token for it."
+  static let operands = "NAME"
+  static let options: [Arguments.Option] = [
+    .init("data", "DIRECTORY", "where the store lies (default .petrel)"),
+    .init("expires-in", "TIME", "the token's lifetime, such as 12h or 30d (default 2w)"),
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard arguments.positional.count == 1, let name = arguments.positional.first, !name.isEmpty
+    else { throw UsageError("needs one NAME") }
+    let lifetime = try arguments.duration("expires-in") ?? Account.tokenLifetime
+    let store = try await ServeCommand.openStore(
+      in: ServeCommand.dataDirectory(arguments), role: .tool)
+    do {
+      let user = try await store.addUser(named: name, at: .now)
+      let token = try await Account.makeToken(for: user, in: store, lifetime: lifetime, at: .now)
+      Output.line(token)
+    } catch {
+      await store.close()
+      throw error
+    }
+    await store.close()
+    return 0
+  }
+}
+
+/// `petrel users list`
+enum UsersListCommand: Command {
+  static let name = "users list"
+  static let summary = "Lists the users with their record names."
+  static let options: [Arguments.Option] = [
+    .init("data", "DIRECTORY", "where the store lies (default .petrel)")
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let store = try await ServeCommand.openStore(
+      in: ServeCommand.dataDirectory(arguments), role: .tool)
+    let users = try await store.users()
+    await store.close()
+    let width = users.map(\.name.count).max() ?? 0
+    for user in users { Output.line("\(user.name.padding(to: width))  \(user.userRecordName)") }
+    return 0
+  }
+}

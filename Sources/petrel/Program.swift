@@ -1,0 +1,58 @@
+import Foundation
+
+/// The program `petrel`: finds the command that the words name and runs it.
+@main
+enum Program {
+  private static let commands: [any Command.Type] = [
+    ServeCommand.self, UsersAddCommand.self, UsersListCommand.self,
+    BenchSaveCommand.self, VersionCommand.self,
+  ]
+
+  static func main() async {
+    exit(await run(Array(CommandLine.arguments.dropFirst())))
+  }
+
+  private static func run(_ words: [String]) async -> Int32 {
+    guard let first = words.first, first != "--help", first != "help" else {
+      Output.write(overview)
+      return words.isEmpty ? 64 : 0
+    }
+    let command = commands.first { command in
+      words.starts(with: command.name.split(separator: " ").map(String.init))
+    }
+    guard let command else {
+      Output.complain(
+        "unknown command '\(words.prefix(2).joined(separator: " "))'; see petrel --help")
+      return 64
+    }
+    let rest = words.dropFirst(command.name.split(separator: " ").count)
+    if rest.contains("--help") {
+      Output.write(command.help)
+      return 0
+    }
+    do {
+      return try await command.run(Arguments(rest, options: command.options))
+    } catch let error as UsageError {
+      Output.complain("\(command.name): \(error); see petrel \(command.name) --help")
+      return 64
+    } catch {
+      Output.complain("\(command.name): \(error)")
+      return 1
+    }
+  }
+
+  private static var overview: String {
+    let width = commands.map { $0.name.count }.max() ?? 0
+    let lines = commands.map { "  \($0.name.padding(to: width))  \($0.summary)" }
+    return """
+      Petrel runs CloudKit subscriptions outside iCloud.
+
+      usage: petrel COMMAND [OPTION…]
+
+      \(lines.joined(separator: "\n"))
+
+      petrel COMMAND --help tells the options of a command.
+
+      """
+  }
+}

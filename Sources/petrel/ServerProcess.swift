@@ -1,0 +1,56 @@
+import CloudKitModel
+import Foundation
+import PetrelServer
+import Storage
+
+/// A server in a process of its own, with its data in a directory that goes away with it.
+final class ServerProcess {
+  let directory: String
+  let url: URL
+  private let process: ChildProcess
+
+  /// - Parameters:
+  ///   - directory: is made for the server's data.
+  ///   - users: are added before the start; their tokens are answered in order.
+  ///   - configuration: the text of `server.json`.
+  static func start(
+    in directory: String, users: [String], configuration: String = "{}"
+  ) async throws -> (server: ServerProcess, tokens: [String]) {
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true)
+    try configuration.write(
+      toFile: directory + "/server.json", atomically: true, encoding: .utf8)
+    let store = try await ServeCommand.openStore(in: directory, role: .tool)
+    var tokens: [String] = []
+    for name in users {
+      let user = try await store.addUser(named: name, at: .now)
+      tokens.append(try await Account.makeToken(for: user, in: store, at: .now))
+    }
+    await store.close()
+    return (try ServerProcess(directory: directory), tokens)
+  }
+
+  private init(directory: String) throws {
+    self.directory = directory
+    process = try ChildProcess(
+      "petrel", ["serve", "--data", directory, "--port", "0"], readsOutput: true)
+    while let line = process.readLine() {
+      let words = line.split(separator: " ")
+      if line.hasPrefix("petrel listens on"),
+        let url = words.last.flatMap({ URL(string: String($0)) })
+      {
+        self.url = url
+        return
+      }
+    }
+    process.stop()
+    throw UsageError("the server in \(directory) did not start")
+  }
+
+  var port: Int { url.port ?? 80 }
+
+  func stop() {
+    process.stop()
+    try? FileManager.default.removeItem(atPath: directory)
+  }
+}
