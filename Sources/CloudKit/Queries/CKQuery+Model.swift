@@ -1,13 +1,6 @@
 package import CloudKitModel
 
 extension CKQuery {
-  package convenience init(_ model: Query) {
-    self.init(recordType: model.recordType, predicate: .predicate(for: model.filters))
-    if !model.sortKeys.isEmpty {
-      sortDescriptors = model.sortKeys.map { .descriptor(for: $0) }
-    }
-  }
-
   /// The query as a server understands it.
   ///
   /// - Parameter now: what `now()` in the predicate means.

@@ -1,3 +1,5 @@
+package import CloudKitModel
+
 /// A search for records of one type that a predicate holds for.
 ///
 /// The rules for predicates are checked when the query runs, and a breach is reported as
@@ -23,6 +25,19 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     order = Locked(nil)
   }
 
+  private init(copyOf other: CKQuery) {
+    recordType = other.recordType
+    predicate = other.predicate
+    order = Locked(other.sortDescriptors)
+  }
+
+  package init(_ model: Query) {
+    recordType = model.recordType
+    predicate = .predicate(for: model.filters)
+    order = Locked(
+      model.sortKeys.isEmpty ? nil : model.sortKeys.map { NSSortDescriptor.descriptor(for: $0) })
+  }
+
   public static var supportsSecureCoding: Bool { true }
 
   /// A query from an archive. One that lacks type or predicate makes the decoder fail, and a query
@@ -45,9 +60,7 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Send
   }
 
   public func copy(with zone: NSZone? = nil) -> Any {
-    let copy = CKQuery(recordType: recordType, predicate: predicate)
-    copy.sortDescriptors = sortDescriptors
-    return copy
+    CKQuery(copyOf: self)
   }
 
   public override var description: String {

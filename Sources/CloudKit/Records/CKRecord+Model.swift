@@ -14,9 +14,9 @@ extension CKRecord {
       recordType: model.recordType, recordID: recordID,
       system: SystemFields(
         changeTag: model.recordChangeTag,
-        creator: model.created.map { ID(recordName: $0.userRecordName) },
+        creator: model.created.map { ID(RecordID(recordName: $0.userRecordName)) },
         creationDate: model.created?.timestamp.date,
-        lastModifier: model.modified.map { ID(recordName: $0.userRecordName) },
+        lastModifier: model.modified.map { ID(RecordID(recordName: $0.userRecordName)) },
         modificationDate: model.modified?.timestamp.date,
         share: model.share.map { Reference($0, in: zoneID) }),
       contents: contents)

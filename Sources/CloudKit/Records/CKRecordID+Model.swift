@@ -1,20 +1,10 @@
 package import CloudKitModel
 
 extension CKRecordZone.ID {
-  package convenience init(_ model: ZoneID) {
-    let zoneName: String = model.zoneName
-    let ownerName: String = model.ownerName
-    self.init(zoneName: zoneName, ownerName: ownerName)
-  }
-
   package var model: ZoneID { ZoneID(zoneName: zoneName, ownerName: ownerName) }
 }
 
 extension CKRecord.ID {
-  package convenience init(_ model: RecordID) {
-    self.init(recordName: model.recordName, zoneID: CKRecordZone.ID(model.zoneID))
-  }
-
   package var model: RecordID { RecordID(recordName: recordName, zoneID: zoneID.model) }
 }
 
@@ -24,7 +14,7 @@ extension CKRecord.Reference {
   package convenience init(_ model: CloudKitModel.Reference, in zoneID: CKRecordZone.ID) {
     self.init(
       recordID: CKRecord.ID(
-        recordName: model.recordName, zoneID: model.zoneID.map { CKRecordZone.ID($0) } ?? zoneID),
+        RecordID(recordName: model.recordName, zoneID: model.zoneID ?? zoneID.model)),
       action: model.action == .deleteSelf ? .deleteSelf : .none)
   }
 

@@ -1,3 +1,5 @@
+package import CloudKitModel
+
 /// The name of a record and the zone it lies in: `CKRecord.ID`. Immutable.
 ///
 /// Two IDs are equal when name and zone are.
@@ -20,6 +22,12 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, Sendable {
     requireArgument(!recordName.isEmpty, "CKRecord.ID: recordName must not be empty")
     self.recordName = recordName
     self.zoneID = zoneID
+  }
+
+  /// The ID of a record that the server named.
+  package init(_ model: RecordID) {
+    recordName = model.recordName
+    zoneID = CKRecordZone.ID(model.zoneID)
   }
 
   public static var supportsSecureCoding: Bool { true }

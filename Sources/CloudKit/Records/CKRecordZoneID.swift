@@ -1,3 +1,5 @@
+package import CloudKitModel
+
 /// The name of a zone and of its owner: `CKRecordZone.ID`. Immutable.
 ///
 /// Two IDs are equal when both names are.
@@ -25,6 +27,12 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable
     requireArgument(!ownerName.isEmpty, "CKRecordZone.ID: ownerName must not be empty")
     self.zoneName = zoneName
     self.ownerName = ownerName
+  }
+
+  /// The ID of a zone that the server named.
+  package init(_ model: ZoneID) {
+    zoneName = model.zoneName
+    ownerName = model.ownerName
   }
 
   @_disfavoredOverload

@@ -1,0 +1,13 @@
+/// That a database subscription fired: something in a custom zone of the database changed.
+///
+/// A payload that was cut down so far that its kind is lost is read as one of these too: it means
+/// "fetch the changes".
+public final class CKDatabaseNotification: CKNotification, @unchecked Sendable {
+  /// The database; the private one where the payload does not say.
+  public let databaseScope: CKDatabase.Scope
+
+  init(_ contents: Contents, databaseScope: CKDatabase.Scope) {
+    self.databaseScope = databaseScope
+    super.init(contents, type: .database)
+  }
+}

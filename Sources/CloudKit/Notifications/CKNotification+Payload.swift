@@ -1,0 +1,86 @@
+internal import CloudKitModel
+
+/// Gives ``CKNotification`` an initializer that returns the subclass for the payload's kind.
+public protocol CKNotificationConstructible {}
+
+extension CKNotificationConstructible where Self: CKNotification {
+  /// The notification that a push carries; nil when the payload is not CloudKit's, or of another
+  /// kind than the class that is asked.
+  ///
+  /// - Parameter notificationDictionary: The payload as the app received it.
+  public init?(fromRemoteNotificationDictionary notificationDictionary: [AnyHashable: Any]) {
+    guard let notification = CKNotification.read(notificationDictionary) as? Self else {
+      return nil
+    }
+    self = notification
+  }
+}
+
+extension CKNotification {
+  fileprivate static func read(_ payload: [AnyHashable: Any]) -> CKNotification? {
+    guard let payload = PayloadObject(payload), let ck = payload.object("ck") else { return nil }
+    let aps = payload.object("aps")
+    if let query = ck.object("qry") {
+      return CKQueryNotification(
+        Contents(ck: ck, kind: query, aps: aps),
+        reason: query.integer("fo").flatMap { CKQueryNotification.Reason(rawValue: $0) }
+          ?? .recordUpdated,
+        recordFields: query.object("af").map { recordFields($0) },
+        recordID: recordID(query, ck: ck), databaseScope: databaseScope(query))
+    }
+    if let zone = ck.object("fet") {
+      return CKRecordZoneNotification(
+        Contents(ck: ck, kind: zone, aps: aps), recordZoneID: zoneID(zone, ck: ck),
+        databaseScope: databaseScope(zone))
+    }
+    let database = ck.object("met")
+    return CKDatabaseNotification(
+      Contents(ck: ck, kind: database, aps: aps), databaseScope: databaseScope(database))
+  }
+
+  private static func databaseScope(_ kind: PayloadObject?) -> CKDatabase.Scope {
+    kind?.integer("dbs").flatMap { DatabaseScope(payloadNumber: $0) }
+      .map { CKDatabase.Scope($0) } ?? .private
+  }
+
+  private static func recordID(_ kind: PayloadObject, ck: PayloadObject) -> CKRecord.ID? {
+    guard let name = kind.string("rid"), !name.isEmpty, let zoneID = zoneID(kind, ck: ck) else {
+      return nil
+    }
+    return CKRecord.ID(recordName: name, zoneID: zoneID)
+  }
+
+  /// The zone, with its owner named as in IDs that the app makes: the user's own zones and those of
+  /// the public database belong to `CKCurrentUserDefaultName`.
+  private static func zoneID(_ kind: PayloadObject, ck: PayloadObject) -> CKRecordZone.ID? {
+    guard let zone = kind.string("zid"), !zone.isEmpty, let owner = kind.string("zoid"),
+      !owner.isEmpty
+    else { return nil }
+    let isOwn =
+      owner == "_defaultOwner"
+      || (owner == ck.string("ckuserid") && databaseScope(kind) == .private)
+    return CKRecordZone.ID(
+      zoneName: zone, ownerName: isOwn ? CKCurrentUserDefaultName : owner)
+  }
+
+  private static func recordFields(_ fields: PayloadObject) -> [String: Any] {
+    var values: [String: Any] = [:]
+    for key in fields.keys {
+      values[key] = fields.object(key).map { value($0) } ?? fields[key]
+    }
+    return values
+  }
+
+  /// A location or a reference, which payloads hold as objects.
+  private static func value(_ object: PayloadObject) -> Any? {
+    if let latitude = object.number("latitude"), let longitude = object.number("longitude") {
+      return CLLocation(
+        Location(latitude: latitude.doubleValue, longitude: longitude.doubleValue))
+    }
+    guard let name = object.string("recordName"), !name.isEmpty else { return nil }
+    let zone = CKRecordZone.ID(
+      zoneName: object.string("zoneName") ?? CKRecordZone.ID.defaultZoneName,
+      ownerName: object.string("ownerName") ?? CKCurrentUserDefaultName)
+    return CKReference(recordID: CKRecord.ID(recordName: name, zoneID: zone), action: .none)
+  }
+}

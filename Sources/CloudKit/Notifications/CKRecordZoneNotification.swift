@@ -1,0 +1,12 @@
+/// That a record-zone subscription fired: something in the zone changed.
+public final class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
+  public let recordZoneID: CKRecordZone.ID?
+  /// The database; the private one where the payload does not say.
+  public let databaseScope: CKDatabase.Scope
+
+  init(_ contents: Contents, recordZoneID: CKRecordZone.ID?, databaseScope: CKDatabase.Scope) {
+    self.recordZoneID = recordZoneID
+    self.databaseScope = databaseScope
+    super.init(contents, type: .recordZone)
+  }
+}

@@ -1,0 +1,60 @@
+package import CloudKitModel
+
+extension CKSubscription {
+  /// The subscription that the server returned, as an object of the class for its kind.
+  package static func subscription(_ model: Subscription) -> CKSubscription {
+    let subscription: CKSubscription
+    switch model.kind {
+    case .query(let query, let zoneID, let options):
+      subscription = CKQuerySubscription(
+        query, zoneID: zoneID, options: options, subscriptionID: model.subscriptionID)
+    case .recordZone(let zoneID, let recordType):
+      subscription = CKRecordZoneSubscription(
+        zoneID: CKRecordZone.ID(zoneID), recordType: recordType,
+        subscriptionID: model.subscriptionID)
+    case .database(let recordType):
+      subscription = CKDatabaseSubscription(
+        recordType: recordType, subscriptionID: model.subscriptionID)
+    }
+    subscription.notificationInfo = model.notificationInfo.map { CKNotificationInfo($0) }
+    return subscription
+  }
+
+  /// The subscription as a server understands it. Whether it may be saved in a database of some
+  /// scope is for `Subscription.validate(in:)` to say.
+  ///
+  /// - Throws: `CKError.invalidArguments` for a predicate or a name that CloudKit does not support.
+  package func model() throws(CKError) -> Subscription {
+    Subscription(
+      subscriptionID: subscriptionID, kind: try kind(),
+      notificationInfo: notificationInfo?.model)
+  }
+
+  private func kind() throws(CKError) -> Subscription.Kind {
+    switch self {
+    case let query as CKQuerySubscription:
+      return .query(
+        try query.query(), zoneID: query.zoneID?.model,
+        options: Subscription.Options(rawValue: query.querySubscriptionOptions.rawValue))
+    case let zone as CKRecordZoneSubscription:
+      return .recordZone(zone.zoneID.model, recordType: zone.recordType)
+    case let database as CKDatabaseSubscription:
+      return .database(recordType: database.recordType)
+    default:
+      throw CKError(
+        .invalidArguments, "a subscription of the class \(type(of: self)) is not supported")
+    }
+  }
+}
+
+extension CKQuerySubscription {
+  fileprivate func query() throws(CKError) -> Query {
+    let query = Query(recordType: recordType ?? "", filters: try predicate.filters(now: nil))
+    do {
+      try query.validate()
+    } catch {
+      throw CKError(error)
+    }
+    return query
+  }
+}

@@ -1,0 +1,63 @@
+/// A standing wish to be told of changes. Make one of the subclasses and save it in a database.
+public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+  public typealias ID = String
+  public typealias NotificationInfo = CKNotificationInfo
+
+  /// The kinds of subscription.
+  public enum SubscriptionType: Int, Sendable {
+    case query = 1
+    case recordZone = 2
+    case database = 3
+  }
+
+  /// Unique in the database; saving another subscription with the same ID replaces this one.
+  public let subscriptionID: ID
+  public let subscriptionType: SubscriptionType
+
+  private let info: Locked<NotificationInfo?>
+
+  /// What the notifications carry and show; nil means silent pushes. Copied when it is set.
+  public var notificationInfo: NotificationInfo? {
+    get { info.withLock { $0 } }
+    set {
+      let copy = newValue?.copy() as? NotificationInfo
+      info.withLock { $0 = copy }
+    }
+  }
+
+  init(subscriptionID: ID, type: SubscriptionType) {
+    self.subscriptionID = subscriptionID
+    subscriptionType = type
+    info = Locked(nil)
+  }
+
+  static func requireID(_ subscriptionID: ID) {
+    requireArgument(!subscriptionID.isEmpty, "CKSubscription: subscriptionID must not be empty")
+  }
+
+  /// Reads what all kinds have in common. An archive that lacks the ID makes the decoder fail, and a
+  /// subscription with a new one.
+  init(coder: NSCoder, type: SubscriptionType) {
+    let subscriptionID = coder.decodeOptionalString(forKey: "subscriptionID")
+    if subscriptionID == nil { coder.failWithError(CocoaError(.coderValueNotFound)) }
+    self.subscriptionID = subscriptionID ?? UUID().uuidString
+    subscriptionType = type
+    info = Locked(coder.decodeOptional(CKNotificationInfo.self, forKey: "notificationInfo"))
+  }
+
+  public class var supportsSecureCoding: Bool { true }
+
+  /// An archive always names one of the subclasses, which have initializers of their own.
+  public required init(coder: NSCoder) {
+    stopForInvalidArgument("CKSubscription is abstract: decode one of its subclasses")
+  }
+
+  public func encode(with coder: NSCoder) {
+    coder.encodeOptional(subscriptionID, forKey: "subscriptionID")
+    coder.encode(notificationInfo, forKey: "notificationInfo")
+  }
+
+  public func copy(with zone: NSZone? = nil) -> Any {
+    stopForInvalidArgument("CKSubscription is abstract: its subclasses copy themselves")
+  }
+}

@@ -1,0 +1,203 @@
+import CloudKit
+import Testing
+
+@Suite("CKNotification")
+struct NotificationTests {
+  private static let user = "_0123456789abcdef0123456789abcdef"
+
+  /// A payload as an app gets it: decoded by Foundation.
+  private func payload(_ json: String) throws -> [AnyHashable: Any] {
+    let text = json.replacingOccurrences(of: "USER", with: Self.user)
+    let object = try JSONSerialization.jsonObject(with: Data(text.utf8))
+    return try #require(object as? [String: Any])
+  }
+
+  @Test("A query push on the public database is read whole")
+  func query() throws {
+    let payload = try payload(
+      """
+      { "aps": { "alert": { "title": "Art", "subtitle": "s", "body": "New artwork" }, "badge": 3,
+                 "sound": "default", "category": "ART", "content-available": 1 },
+        "ck": { "ce": 2, "cid": "iCloud.com.example.app", "ckuserid": "USER", "nid": "0b6c2f0e",
+                "aux": {},
+                "qry": { "sid": "new-art", "dbs": 2, "fo": 1, "rid": "ART-1",
+                         "zid": "_defaultZone", "zoid": "_defaultOwner",
+                         "af": { "title": "Mona", "year": 1503, "price": 2.5,
+                                 "place": { "latitude": 1, "longitude": -2 },
+                                 "artist": { "recordName": "a", "zoneName": "Z",
+                                             "ownerName": "_o" }, "none": null } } } }
+      """)
+    let notification = try #require(CKNotification(fromRemoteNotificationDictionary: payload))
+    #expect(notification.notificationType == .query)
+    #expect(notification.notificationID?.identifier == "0b6c2f0e")
+    #expect(notification.containerIdentifier == "iCloud.com.example.app")
+    #expect(notification.subscriptionOwnerUserRecordID?.recordName == Self.user)
+    #expect(notification.subscriptionID == "new-art")
+    #expect(!notification.isPruned)
+    #expect(notification.title == "Art")
+    #expect(notification.subtitle == "s")
+    #expect(notification.alertBody == "New artwork")
+    #expect(notification.badge == 3)
+    #expect(notification.soundName == "default")
+    #expect(notification.category == "ART")
+    let query = try #require(notification as? CKQueryNotification)
+    #expect(query.queryNotificationReason == .recordCreated)
+    #expect(query.databaseScope == .public)
+    #expect(query.isPublicDatabase)
+    #expect(query.recordID == CKRecord.ID(recordName: "ART-1"))
+    #expect(query.recordFields?["title"] as? String == "Mona")
+    #expect(query.recordFields?["year"] as? Int == 1503)
+    #expect(query.recordFields?["price"] as? Double == 2.5)
+    #expect((query.recordFields?["place"] as? CLLocation)?.coordinate.longitude == -2)
+    #expect(
+      (query.recordFields?["artist"] as? CKRecord.Reference)?.recordID
+        == CKRecord.ID(
+          recordName: "a", zoneID: CKRecordZone.ID(zoneName: "Z", ownerName: "_o")))
+    #expect(query.recordFields?.count == 5)
+    #expect(CKQueryNotification(fromRemoteNotificationDictionary: payload) != nil)
+    #expect(CKDatabaseNotification(fromRemoteNotificationDictionary: payload) == nil)
+  }
+
+  @Test("A silent query push on the private database names the user's own zone")
+  func privateQuery() throws {
+    let payload = try payload(
+      """
+      { "aps": { "alert": "body only", "badge": 180, "sound": "default" },
+        "ck": { "ce": 2, "cid": "c", "ckuserid": "USER", "nid": "n",
+                "qry": { "sid": "s", "dbs": 1, "fo": 3, "rid": "r", "zid": "Notes",
+                         "zoid": "USER" } } }
+      """)
+    let query = try #require(CKQueryNotification(fromRemoteNotificationDictionary: payload))
+    #expect(query.databaseScope == .private)
+    #expect(query.queryNotificationReason == .recordDeleted)
+    #expect(query.alertBody == "body only")
+    #expect(query.badge == 180)
+    #expect(query.recordFields == nil)
+    #expect(
+      query.recordID
+        == CKRecord.ID(recordName: "r", zoneID: CKRecordZone.ID(zoneName: "Notes")))
+  }
+
+  @Test("A record-zone push is read")
+  func recordZone() throws {
+    let payload = try payload(
+      """
+      { "aps": { "content-available": 1 },
+        "ck": { "ce": 2, "cid": "c", "ckuserid": "USER", "nid": "n", "aux": {},
+                "fet": { "sid": "notes-zone", "dbs": 3, "zid": "Notes", "zoid": "_other" } } }
+      """)
+    let notification = CKNotification(fromRemoteNotificationDictionary: payload)
+    let zone = try #require(notification as? CKRecordZoneNotification)
+    #expect(zone.notificationType == .recordZone)
+    #expect(zone.databaseScope == .shared)
+    #expect(zone.recordZoneID == CKRecordZone.ID(zoneName: "Notes", ownerName: "_other"))
+    #expect(zone.subscriptionID == "notes-zone")
+    #expect(zone.alertBody == nil)
+  }
+
+  @Test("A database push is read, also without a zone and without an aps part")
+  func database() throws {
+    for zone in [#", "zid": "Thoughts", "zoid": "USER""#, ""] {
+      let payload = try payload(
+        """
+        { "ck": { "ce": 2, "cid": "c", "ckuserid": "USER", "nid": "n",
+                  "met": { "sid": "private-changes", "dbs": 1\(zone) } } }
+        """)
+      let notification = CKNotification(fromRemoteNotificationDictionary: payload)
+      let database = try #require(notification as? CKDatabaseNotification)
+      #expect(database.notificationType == .database)
+      #expect(database.notificationType.rawValue == 4)
+      #expect(database.databaseScope == .private)
+      #expect(database.subscriptionID == "private-changes")
+    }
+  }
+
+  @Test("A payload without CloudKit's part is no notification")
+  func foreign() throws {
+    #expect(CKNotification(fromRemoteNotificationDictionary: [:]) == nil)
+    let payload = try payload(#"{ "aps": { "alert": "x" }, "ck": 5 }"#)
+    #expect(CKNotification(fromRemoteNotificationDictionary: payload) == nil)
+  }
+
+  @Test("A payload that was cut down to its ID means that something changed")
+  func bare() throws {
+    let payload = try payload(#"{ "ck": { "ce": 2, "cid": "c", "nid": "n", "p": 1 } }"#)
+    let notification = try #require(CKNotification(fromRemoteNotificationDictionary: payload))
+    #expect(notification.isPruned)
+    #expect(notification.notificationID?.identifier == "n")
+    #expect(notification.subscriptionID == nil)
+    #expect(notification is CKDatabaseNotification)
+  }
+
+  @Test("A pruned query push keeps what is there")
+  func pruned() throws {
+    let payload = try payload(
+      #"{ "ck": { "nid": "n", "p": true, "qry": { "sid": "s", "dbs": 2 } } }"#)
+    let query = try #require(CKQueryNotification(fromRemoteNotificationDictionary: payload))
+    #expect(query.isPruned)
+    #expect(query.recordID == nil)
+    #expect(query.queryNotificationReason == .recordUpdated)
+    #expect(query.containerIdentifier == nil)
+  }
+
+  @Test("Numbers as text, unknown numbers and old places of the alert's parts are understood")
+  func oddities() throws {
+    let payload = try payload(
+      """
+      { "aps": { "alert": { "body": "b", "badge": "7", "sound": "ping", "category": "C",
+                            "loc-key": "k", "loc-args": ["a", 5], "title-loc-key": "tk",
+                            "title-loc-args": ["t"], "subtitle-loc-key": "sk",
+                            "subtitle-loc-args": ["s"], "action-loc-key": "ak",
+                            "launch-image": "i" } },
+        "ck": { "new": 1, "qry": { "sid": "s", "dbs": "2", "fo": "9" } } }
+      """)
+    let query = try #require(CKQueryNotification(fromRemoteNotificationDictionary: payload))
+    #expect(query.databaseScope == .public)
+    #expect(query.queryNotificationReason == .recordUpdated)
+    #expect(query.badge == 7)
+    #expect(query.soundName == "ping")
+    #expect(query.category == "C")
+    #expect(query.alertLocalizationKey == "k")
+    #expect(query.alertLocalizationArgs == ["a", "5"])
+    #expect(query.titleLocalizationKey == "tk")
+    #expect(query.titleLocalizationArgs == ["t"])
+    #expect(query.subtitleLocalizationKey == "sk")
+    #expect(query.subtitleLocalizationArgs == ["s"])
+    #expect(query.alertActionLocalizationKey == "ak")
+    #expect(query.alertLaunchImage == "i")
+  }
+
+  @Test("A payload may be made of any kind of dictionary")
+  func dictionaries() {
+    let inner: [AnyHashable: Any] = ["sid": "s", "dbs": 1, "zid": "Z", "zoid": "_o"]
+    let payloads: [[AnyHashable: Any]] = [
+      ["ck": ["fet": inner] as [AnyHashable: Any]],
+      ["ck": ["fet": ["sid": "s", "dbs": NSNumber(value: 1), "zid": "Z", "zoid": "_o"]]],
+      ["ck": NSDictionary(dictionary: ["fet": inner])],
+    ]
+    for payload in payloads {
+      let notification = CKNotification(fromRemoteNotificationDictionary: payload)
+      #expect((notification as? CKRecordZoneNotification)?.recordZoneID?.zoneName == "Z")
+    }
+  }
+
+  @Test("Notification IDs are equal by value and go through a secure archive")
+  func identifiers() throws {
+    let id = CKNotificationID("n")
+    #expect(id == CKNotificationID("n"))
+    #expect(id != CKNotificationID("m"))
+    #expect(try archivedAndBack(id) == id)
+    let read = CKNotification.readNotification(id: id, containerIdentifier: "c")
+    #expect(read.notificationType == .readNotification)
+    #expect(read.notificationID == id)
+    #expect(read.subscriptionID == nil)
+  }
+
+  @available(*, deprecated)
+  @Test("The names from before Swift 4.2 still mean the same")
+  func oldNames() {
+    #expect(CKQueryNotificationReason.recordCreated == CKQueryNotification.Reason.recordCreated)
+    #expect(CKRecordID(recordName: "a") == CKRecord.ID(recordName: "a"))
+    #expect(CKReferenceAction.none.rawValue == 0)
+  }
+}

@@ -1,0 +1,212 @@
+import CloudKit
+import CloudKitModel
+import Testing
+
+@Suite("Subscriptions")
+struct SubscriptionTests {
+  private let predicate = NSPredicate(format: "artist == %@", "Mona")
+
+  @Test("Defaults are Apple's")
+  func defaults() {
+    let query = CKQuerySubscription(
+      recordType: "Artwork", predicate: predicate, subscriptionID: "q")
+    #expect(query.subscriptionType == .query)
+    #expect(query.subscriptionType.rawValue == 1)
+    #expect(
+      query.querySubscriptionOptions
+        == [.firesOnRecordCreation, .firesOnRecordUpdate, .firesOnRecordDeletion])
+    #expect(query.querySubscriptionOptions.rawValue == 7)
+    #expect(query.zoneID == nil)
+    #expect(query.notificationInfo == nil)
+    #expect(query.recordType == "Artwork")
+    let zone = CKRecordZoneSubscription(zoneID: .default, subscriptionID: "z")
+    #expect(zone.subscriptionType.rawValue == 2)
+    #expect(zone.recordType == nil)
+    let database = CKDatabaseSubscription(subscriptionID: "d")
+    #expect(database.subscriptionType.rawValue == 3)
+    #expect(CKQuerySubscription.Options.firesOnce.rawValue == 8)
+  }
+
+  @available(*, deprecated)
+  @Test("Without an ID, a UUID is made")
+  func withoutID() {
+    let query = CKQuerySubscription(
+      recordType: "A", predicate: predicate, options: .firesOnRecordCreation)
+    #expect(UUID(uuidString: query.subscriptionID) != nil)
+    #expect(UUID(uuidString: CKDatabaseSubscription().subscriptionID) != nil)
+    #expect(UUID(uuidString: CKRecordZoneSubscription(zoneID: .default).subscriptionID) != nil)
+  }
+
+  @Test("Subscriptions of two kinds share their base class and its info")
+  func baseClass() {
+    for isDatabase in [true, false] {
+      let subscription =
+        isDatabase
+        ? CKDatabaseSubscription(subscriptionID: "d")
+        : CKRecordZoneSubscription(zoneID: .default, subscriptionID: "z")
+      subscription.notificationInfo = CKSubscription.NotificationInfo(
+        shouldSendContentAvailable: true)
+      #expect(subscription.notificationInfo?.shouldSendContentAvailable == true)
+    }
+  }
+
+  @Test("The info is copied when it is set")
+  func infoIsCopied() {
+    let subscription = CKDatabaseSubscription(subscriptionID: "d")
+    let info = CKSubscription.NotificationInfo()
+    info.alertBody = "one"
+    subscription.notificationInfo = info
+    info.alertBody = "two"
+    #expect(subscription.notificationInfo?.alertBody == "one")
+    subscription.notificationInfo?.alertBody = "three"
+    #expect(subscription.notificationInfo?.alertBody == "three")
+  }
+
+  @Test("An info has Apple's defaults and takes all arguments")
+  func info() {
+    let empty = CKSubscription.NotificationInfo()
+    #expect(empty.desiredKeys == nil)
+    #expect(empty.alertLocalizationArgs == nil)
+    #expect(!empty.shouldBadge && !empty.shouldSendContentAvailable)
+    #expect(empty.model == NotificationInfo())
+    let partial = CKSubscription.NotificationInfo(alertBody: "x")
+    #expect(partial.desiredKeys == [])
+    #expect(partial.model.desiredKeys == nil)
+  }
+
+  private var fullInfo: CKSubscription.NotificationInfo {
+    CKSubscription.NotificationInfo(
+      alertBody: "a", alertLocalizationKey: "b", alertLocalizationArgs: ["c"], title: "d",
+      titleLocalizationKey: "e", titleLocalizationArgs: ["f"], subtitle: "g",
+      subtitleLocalizationKey: "h", subtitleLocalizationArgs: ["i"],
+      alertActionLocalizationKey: "j", alertLaunchImage: "k", soundName: "l", desiredKeys: ["m"],
+      shouldBadge: true, shouldSendContentAvailable: true, shouldSendMutableContent: true,
+      category: "n", collapseIDKey: "o")
+  }
+
+  @Test("Each argument of an info becomes its own property of the model")
+  func infoConversion() {
+    var expected = NotificationInfo()
+    expected.alertBody = "a"
+    expected.alertLocalizationKey = "b"
+    expected.alertLocalizationArgs = ["c"]
+    expected.title = "d"
+    expected.titleLocalizationKey = "e"
+    expected.titleLocalizationArgs = ["f"]
+    expected.subtitle = "g"
+    expected.subtitleLocalizationKey = "h"
+    expected.subtitleLocalizationArgs = ["i"]
+    expected.alertActionLocalizationKey = "j"
+    expected.alertLaunchImage = "k"
+    expected.soundName = "l"
+    expected.desiredKeys = ["m"]
+    expected.shouldBadge = true
+    expected.shouldSendContentAvailable = true
+    expected.shouldSendMutableContent = true
+    expected.category = "n"
+    expected.collapseIDKey = "o"
+    #expect(fullInfo.model == expected)
+    #expect(fullInfo.collapseIDKey == "o")
+    #expect(fullInfo.subtitleLocalizationArgs == ["i"])
+  }
+
+  private var all: [CKSubscription] {
+    let query = CKQuerySubscription(
+      recordType: "Artwork", predicate: NSPredicate(format: "a == 1 AND b CONTAINS %@", "x"),
+      subscriptionID: "q", options: [.firesOnRecordCreation, .firesOnce])
+    query.zoneID = CKRecordZone.ID(zoneName: "Z")
+    query.notificationInfo = fullInfo
+    let zone = CKRecordZoneSubscription(
+      zoneID: CKRecordZone.ID(zoneName: "Z", ownerName: "_o"), subscriptionID: "z")
+    zone.recordType = "Artwork"
+    let database = CKDatabaseSubscription(subscriptionID: "d")
+    database.recordType = "Artwork"
+    database.notificationInfo = fullInfo
+    return [query, zone, database, CKDatabaseSubscription(subscriptionID: "e")]
+  }
+
+  @Test("Each kind becomes the model's and comes back")
+  func conversion() throws {
+    for subscription in all {
+      let model = try subscription.model()
+      let back = CKSubscription.subscription(model)
+      #expect(type(of: back) == type(of: subscription))
+      #expect(try back.model() == model)
+    }
+    guard case .query(let query, let zoneID, let options) = try all[0].model().kind else {
+      Issue.record("not a query subscription")
+      return
+    }
+    #expect(query.filters.count == 2)
+    #expect(zoneID == ZoneID(zoneName: "Z"))
+    #expect(options == [.firesOnRecordCreation, .firesOnce])
+  }
+
+  @Test("Each kind goes through a secure archive and through a copy")
+  func archivingAndCopying() throws {
+    for subscription in all {
+      let data = try NSKeyedArchiver.archivedData(
+        withRootObject: subscription, requiringSecureCoding: true)
+      let back = try NSKeyedUnarchiver.unarchivedObject(ofClass: CKSubscription.self, from: data)
+      #expect(try back?.model() == subscription.model())
+      let copy = subscription.copy() as! CKSubscription
+      #expect(try copy.model() == subscription.model())
+      #expect(copy !== subscription)
+    }
+    #expect(try archivedAndBack(fullInfo) == fullInfo)
+  }
+
+  @Test("What a subscription's predicate cannot say is reported when it is lowered")
+  func refusals() {
+    for (format, reason) in [
+      ("a == 1 OR b == 2", "OR is not supported"),
+      ("a > now()", "now() is not supported in subscriptions"),
+    ] {
+      let error = #expect(throws: CKError.self) {
+        try CKQuerySubscription(
+          recordType: "A", predicate: NSPredicate(format: format), subscriptionID: "s"
+        ).model()
+      }
+      #expect(error?.code == .invalidArguments)
+      #expect(error?.localizedDescription.contains(reason) == true)
+    }
+  }
+
+  @Test("A subscription that the server returned never stops the program, whatever it holds")
+  func strangeModels() throws {
+    for model in [
+      Subscription(subscriptionID: "", kind: .database(recordType: "")),
+      Subscription(
+        subscriptionID: "",
+        kind: .recordZone(ZoneID(zoneName: "", ownerName: ""), recordType: nil)),
+      Subscription(
+        subscriptionID: "",
+        kind: .query(Query(recordType: ""), zoneID: ZoneID(zoneName: ""), options: [])),
+    ] {
+      let subscription = CKSubscription.subscription(model)
+      #expect(subscription.subscriptionID == "")
+      #expect((subscription.copy() as? CKSubscription)?.subscriptionID == "")
+    }
+    let record = CKRecord(
+      Record(
+        recordID: RecordID(recordName: ""), recordType: "",
+        fields: [
+          "a": .reference(CloudKitModel.Reference(recordName: ""))
+        ]))
+    #expect(record.recordID.recordName == "")
+  }
+
+  @Test("Options without an event stop the program")
+  func noEvent() async {
+    await #expect(processExitsWith: .failure) {
+      _ = CKQuerySubscription(
+        recordType: "A", predicate: NSPredicate(value: true), subscriptionID: "s",
+        options: .firesOnce)
+    }
+  }
+
+  @Test("An empty subscription ID stops the program")
+  func emptyID() async {
+    await #expect(processExitsWith: .failure) { _ = CKDatabaseSubscription(subscriptionID: "") }
+  }
+}
