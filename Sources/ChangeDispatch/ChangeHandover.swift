@@ -11,6 +11,8 @@ final class ChangeHandover: Sendable {
     case dispatch([OutboxEntry])
     /// Read the outbox: changes were passed over.
     case catchUp
+    /// Nothing came for a while.
+    case idle
     case stop
   }
 
@@ -77,10 +79,14 @@ final class ChangeHandover: Sendable {
     signal.signal()
   }
 
-  /// Waits for the next work.
-  func next(atMost limit: Int) async -> Work {
+  /// Waits for the next work; with `patience`, for so many seconds at most.
+  func next(atMost limit: Int, within patience: Double? = nil) async -> Work {
     while true {
       if let work = state.withLock({ $0.take(atMost: limit) }) { return work }
+      if let patience {
+        await signal.wait(atMost: patience)
+        return state.withLock({ $0.take(atMost: limit) }) ?? .idle
+      }
       await signal.wait()
     }
   }
@@ -92,6 +98,8 @@ final class ChangeHandover: Sendable {
     state.withLock { $0.stop() }
     signal.signal()
   }
+
+  var isStopped: Bool { state.withLock { $0.isStopped } }
 
   /// Changes that wait, and whether there are more in the outbox.
   var backlog: (waiting: Int, isBehind: Bool) {

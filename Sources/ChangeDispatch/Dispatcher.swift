@@ -8,13 +8,17 @@ import Synchronization
 /// Changes come in memory right after their commit. Whatever was not dispatched when a process
 /// died stands in the outbox and is dispatched at the next start. Within a database changes are
 /// dispatched in the order of their commits, one batch after the other; different databases go
-/// side by side.
+/// side by side. A change that fires nothing leaves the outbox with a later transaction: it has
+/// nothing to wait for, and a commit of its own would only delay the saves.
 public final class Dispatcher: Sendable {
   public struct Configuration: Sendable {
     /// Changes in one transaction.
     public var batchSize = 256
     /// Changes that may wait in memory; beyond it they are read from the outbox.
     public var handoverCapacity = 10_000
+    /// How long changes that fired nothing may stay in the outbox for a transaction to go with, in
+    /// seconds.
+    public var retirementDelay = 0.05
     /// Databases whose indexes are kept in memory.
     public var indexCapacity = 1_000
 
@@ -85,60 +89,83 @@ public final class Dispatcher: Sendable {
 
   private func run() async {
     var retry = RetryDelay()
+    var retirement = Retirement(limit: configuration.batchSize)
     while true {
       do {
-        switch await handover.next(atMost: configuration.batchSize) {
-        case .dispatch(let entries): try await dispatch(entries)
-        case .catchUp: try await catchUp()
-        case .stop: return
+        let patience = retirement.isEmpty ? nil : configuration.retirementDelay
+        switch await handover.next(atMost: configuration.batchSize, within: patience) {
+        case .dispatch(let entries): try await dispatch(entries, &retirement)
+        case .catchUp: try await catchUp(&retirement)
+        case .idle: try await retire(&retirement)
+        case .stop:
+          try await retire(&retirement)
+          return
         }
         retry.succeed()
       } catch {
         // Nothing is lost: what failed is in the outbox still.
         counters.withLock { $0.failures += 1 }
+        retirement.removeAll()
         handover.fallBehind()
         let delay = retry.fail()
         report("dispatching failed, trying again in \(delay) s: \(error)")
+        if handover.isStopped { return }
         try? await Task.sleep(for: .seconds(delay))
       }
     }
   }
 
-  private func catchUp() async throws {
+  private func catchUp(_ retirement: inout Retirement) async throws {
     counters.withLock { $0.catchUps += 1 }
-    try await dispatchOutbox()
+    try await dispatchOutbox(&retirement)
     handover.beginCatchingUp()
     // What was committed between the last reading and the line above.
-    try await dispatchOutbox()
+    try await dispatchOutbox(&retirement)
   }
 
-  private func dispatchOutbox() async throws {
+  private func dispatchOutbox(_ retirement: inout Retirement) async throws {
+    try await retire(&retirement)
     for database in try await store.undispatchedDatabases() {
       var sequence = Int64.min
       while true {
         let entries = try await store.undispatchedChanges(
           in: database, after: sequence, limit: configuration.batchSize)
         guard let last = entries.last else { break }
-        try await dispatch(entries, in: database)
+        try await dispatch(entries, &retirement)
         sequence = last.sequence
       }
     }
+    try await retire(&retirement)
   }
 
-  private func dispatch(_ entries: [OutboxEntry]) async throws {
+  private func dispatch(
+    _ entries: [OutboxEntry], _ retirement: inout Retirement
+  ) async throws {
     let byDatabase = Dictionary(grouping: entries, by: \.database)
     if byDatabase.count == 1, let (database, entries) = byDatabase.first {
-      return try await dispatch(entries, in: database)
-    }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for (database, entries) in byDatabase {
-        group.addTask { try await self.dispatch(entries, in: database) }
+      let retiring = retirement.take(of: database)
+      retirement.add(try await dispatch(entries, in: database, with: retiring), to: database)
+    } else {
+      try await withThrowingTaskGroup(of: (DatabaseID, [MatchedChange]).self) { group in
+        for (database, entries) in byDatabase {
+          let retiring = retirement.take(of: database)
+          group.addTask {
+            (database, try await self.dispatch(entries, in: database, with: retiring))
+          }
+        }
+        for try await (database, silent) in group { retirement.add(silent, to: database) }
       }
-      try await group.waitForAll()
     }
+    if retirement.isFull { try await retire(&retirement) }
   }
 
-  private func dispatch(_ entries: [OutboxEntry], in database: DatabaseID) async throws {
+  /// Dispatches changes of one database.
+  ///
+  /// - Parameter retiring: changes that fired nothing and go with the next transaction.
+  /// - Returns: those that are to go with a later one, when nothing fired.
+  private func dispatch(
+    _ entries: [OutboxEntry], in database: DatabaseID, with retiring: [MatchedChange]
+  ) async throws -> [MatchedChange] {
     let index = try await indexes.current(for: database)
     let matched = entries.map { entry in
       MatchedChange(
@@ -148,11 +175,19 @@ public final class Dispatcher: Sendable {
             subscriber: $0.key.subscriber, subscription: $0.subscription, version: $0.version)
         })
     }
-    let result = try await store.completeDispatch(of: matched, timestamp: clock())
-    counters.withLock {
-      $0.dispatchedChanges += entries.count
-      $0.loggedNotifications += result.logged.count
-    }
+    counters.withLock { $0.dispatchedChanges += entries.count }
+    guard matched.contains(where: { !$0.firings.isEmpty }) else { return retiring + matched }
+    try await complete(retiring + matched)
+    return []
+  }
+
+  private func retire(_ retirement: inout Retirement) async throws {
+    for changes in retirement.takeAll() { try await complete(changes) }
+  }
+
+  private func complete(_ changes: [MatchedChange]) async throws {
+    let result = try await store.completeDispatch(of: changes, timestamp: clock())
+    counters.withLock { $0.loggedNotifications += result.logged.count }
     onDispatched(result)
   }
 }

@@ -94,7 +94,7 @@ extension ChangeHandover.Work: Equatable {
   public static func == (left: ChangeHandover.Work, right: ChangeHandover.Work) -> Bool {
     switch (left, right) {
     case (.dispatch(let left), .dispatch(let right)): left == right
-    case (.catchUp, .catchUp), (.stop, .stop): true
+    case (.catchUp, .catchUp), (.idle, .idle), (.stop, .stop): true
     default: false
     }
   }
