@@ -8,7 +8,7 @@ extension RowEncoder {
       encode(byte: 1)
       encode(query)
       encode(optional: zoneID) { $0.encode($1) }
-      encode(Int64(options.rawValue))
+      encode(Int64(truncatingIfNeeded: options.rawValue))
     case .recordZone(let zoneID, let recordType):
       encode(byte: 2)
       encode(zoneID)

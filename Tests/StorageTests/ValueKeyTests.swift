@@ -1,0 +1,72 @@
+import CloudKitModel
+import Testing
+
+@testable import Storage
+
+@Suite("Keys of the value index")
+struct ValueKeyTests {
+  private func checkOrder(_ values: [RecordValue]) {
+    for left in values {
+      for right in values {
+        guard let leftKey = ValueKey.key(of: left), let rightKey = ValueKey.key(of: right) else {
+          Issue.record("\(left) or \(right) has no key")
+          continue
+        }
+        switch left.order(to: right) {
+        case .less: #expect(!rightKey.lexicographicallyPrecedes(leftKey), "\(left) \(right)")
+        case .equal: #expect(leftKey == rightKey, "\(left) \(right)")
+        default: #expect(!leftKey.lexicographicallyPrecedes(rightKey), "\(left) \(right)")
+        }
+        #expect(leftKey.lexicographicallyPrecedes(ValueKey.greatest))
+        #expect(leftKey != ValueKey.longList)
+      }
+    }
+  }
+
+  @Test("keys have the order of their values")
+  func order() {
+    checkOrder([Int64.min, -2, -1, 0, 1, 255, 256, .max].map { .int64($0) })
+    checkOrder(
+      [
+        -Double.infinity, -1e300, -1.5, -5e-324, -0.0, 0, 5e-324, 1, 1.5, 1e300, .infinity,
+      ].map { .double($0) })
+    let long = String(repeating: "x", count: ValueKey.textLimit)
+    checkOrder(
+      ["", "a", "a\u{0}", "ab", "b", "é", "z", "\u{1F426}", long, long + "a"].map { .string($0) })
+  }
+
+  @Test("what has no order or cannot be sought has no key")
+  func keyless() {
+    #expect(ValueKey.keys(of: .double(.nan)).isEmpty)
+    #expect(ValueKey.keys(of: .bytes(.init([1]))).isEmpty)
+    #expect(ValueKey.keys(of: .asset(Asset(fileChecksum: "c", size: 1))).isEmpty)
+    #expect(ValueKey.keys(of: .list(of: .int64, [])).isEmpty)
+  }
+
+  @Test("a circle's ranges hold every place in it", arguments: 1...4)
+  func circles(_ seed: Int) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    for round in 0..<2_000 {
+      func place() -> Location {
+        Location(
+          latitude: Double.random(in: -90...90, using: &random),
+          longitude: Double.random(in: -180...180, using: &random))
+      }
+      let center = place()
+      var other = place()
+      if Bool.random(using: &random) {
+        other.latitude = min(90, max(-90, center.latitude + (other.latitude / 200)))
+        other.longitude = center.longitude + other.longitude / 50
+        if abs(other.longitude) > 180 {
+          other.longitude -= other.longitude > 0 ? 360 : -360
+        }
+      }
+      // Just wide enough.
+      let ranges = KeyRange.around(center, within: center.distance(to: other))
+      let keys = ValueKey.keys(of: .location(other))
+      #expect(
+        ranges.contains { $0.contains(keys[0]) },
+        "seed \(seed), round \(round): \(center) \(other)")
+    }
+  }
+}
