@@ -51,10 +51,11 @@ let package = Package(
     .target(name: "JSONCoding"),
 
     // Transport and cryptography over C libraries.
-    .target(name: "HTTP2Transport", dependencies: ["CNgHTTP2", "COpenSSL"]),
+    .target(name: "HTTP2Transport", dependencies: ["CNgHTTP2", "COpenSSL", "CLinuxEvents"]),
     .target(name: "Cryptography", dependencies: ["COpenSSL"]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CLinuxEvents"),
     .systemLibrary(
       name: "CNgHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -83,7 +84,8 @@ let package = Package(
     .testTarget(
       name: "PushDeliveryTests",
       dependencies: [
-        "PushDelivery", "APNsSimulation", "Cryptography", "CloudKitModel", "JSONCoding",
+        "PushDelivery", "APNsSimulation", "HTTP2Transport", "Cryptography", "CloudKitModel",
+        "JSONCoding",
       ]),
     .testTarget(
       name: "APNsSimulationTests",
