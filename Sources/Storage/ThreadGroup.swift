@@ -3,6 +3,7 @@ import Foundation
 /// The store's threads. Each owns its session and closes it when its work ends.
 final class ThreadGroup: @unchecked Sendable {
   private let lock = NSLock()
+  private let closing = NSLock()
   // Guarded by the lock.
   private var running = 0
   private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -22,7 +23,9 @@ final class ThreadGroup: @unchecked Sendable {
     nonisolated(unsafe) let session = session
     let thread = Thread { [self] in
       work(session)
-      session.connection.close()
+      // In turn: connections that close at the same moment each take another for the last, and none
+      // would copy the log into the database.
+      closing.withLock { session.connection.close() }
       ended()
     }
     thread.name = name

@@ -127,6 +127,19 @@ struct StoreFileTests {
     }
   }
 
+  @Test("closing copies the log into the database")
+  func logAfterClose() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/a.sqlite"
+      for round in 0..<10 {
+        let store = try await SQLRecordStore.open(at: path, configuration: fresh())
+        try await TestStore(store).save("n\(round)")
+        await store.close()
+        #expect(!FileManager.default.fileExists(atPath: path + "-wal"))
+      }
+    }
+  }
+
   @Test("a closed store says so, and finishes what waits before it closes")
   func closing() async throws {
     try await withTemporaryDirectory { directory in

@@ -28,7 +28,8 @@ struct ValueKeyTests {
     checkOrder([Int64.min, -2, -1, 0, 1, 255, 256, .max].map { .int64($0) })
     checkOrder(
       [
-        -Double.infinity, -1e300, -1.5, -5e-324, -0.0, 0, 5e-324, 1, 1.5, 1e300, .infinity,
+        -Double.infinity, -1e300, -1.5, -Double.leastNonzeroMagnitude, -0.0, 0,
+        .leastNonzeroMagnitude, 1, 1.5, 1e300, .infinity,
       ].map { .double($0) })
     let long = String(repeating: "x", count: ValueKey.textLimit)
     checkOrder(
