@@ -1,0 +1,41 @@
+/// The ID that stands for this user's installation on this machine when none is configured.
+enum DeviceIdentity {
+  /// The directory for Petrel in the user's configuration directory (XDG Base Directory
+  /// Specification: `$XDG_CONFIG_HOME`, by default `~/.config`).
+  static func directory(variables: [String: String]) -> URL {
+    if let base = variables["XDG_CONFIG_HOME"], base.hasPrefix("/") {
+      return URL(fileURLWithPath: base, isDirectory: true)
+        .appendingPathComponent("petrel", isDirectory: true)
+    }
+    return FileManager.default.homeDirectoryForCurrentUser
+      .appendingPathComponent(".config/petrel", isDirectory: true)
+  }
+
+  /// The ID in the directory's file; the first call makes one. Programs that start at the same
+  /// moment agree on one ID.
+  static func persistent(in directory: URL) throws -> String {
+    let file = directory.appendingPathComponent("device-id")
+    if let existing = read(file) { return existing }
+    let files = FileManager.default
+    try files.createDirectory(at: directory, withIntermediateDirectories: true)
+    let made = UUID().uuidString
+    let draft = directory.appendingPathComponent("device-id.\(made)")
+    try Data("\(made)\n".utf8).write(to: draft)
+    defer { try? files.removeItem(at: draft) }
+    do {
+      // A link either names the whole file or fails because another program was first.
+      try files.linkItem(at: draft, to: file)
+      return made
+    } catch {
+      if let existing = read(file) { return existing }
+      throw error
+    }
+  }
+
+  private static func read(_ file: URL) -> String? {
+    guard let data = try? Data(contentsOf: file) else { return nil }
+    let text = String(decoding: data, as: UTF8.self)
+      .trimmingCharacters(in: .whitespacesAndNewlines)
+    return text.isEmpty ? nil : text
+  }
+}
