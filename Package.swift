@@ -93,7 +93,8 @@ let package = Package(
         "APNsSimulation", "HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(
-      name: "CloudKitTests", dependencies: ["CloudKit", "CoreLocation", "CloudKitModel"]),
+      name: "CloudKitTests",
+      dependencies: ["CloudKit", "CoreLocation", "HTTPService", "WebServices", "CloudKitModel"]),
     .testTarget(
       name: "ChangeDispatchTests",
       dependencies: ["ChangeDispatch", "Storage", "PushDelivery", "CloudKitModel"]),

@@ -1,0 +1,95 @@
+internal import CloudKitModel
+internal import JSONCoding
+internal import WebServices
+
+/// What the errors of CloudKit Web Services are in the framework: the one place that says so.
+extension CKError {
+  /// - Parameters:
+  ///   - savedRecord: the record whose save failed, for a conflict's `ClientRecord`.
+  init(_ error: ServiceError, savedRecord: CKRecord? = nil) {
+    var userInfo: [String: Any] = [:]
+    if let retryAfter = error.retryAfter {
+      userInfo[CKErrorRetryAfterKey] = NSNumber(value: retryAfter)
+    }
+    if let savedRecord, error.code == .conflict || error.code == .exists {
+      userInfo[CKRecordChangedErrorClientRecordKey] = savedRecord
+      userInfo[CKRecordChangedErrorServerRecordKey] = error.serverRecord.map { CKRecord($0) }
+    }
+    self.init(Self.code(for: error), error.reason, userInfo: userInfo)
+  }
+
+  private static func code(for error: ServiceError) -> Code {
+    switch error.code {
+    case .accessDenied: .permissionFailure
+    case .atomicError: .batchRequestFailed
+    case .authenticationFailed, .authenticationRequired: .notAuthenticated
+    case .badRequest: namesRequestLimit(error.reason) ? .limitExceeded : .invalidArguments
+    case .conflict, .exists: .serverRecordChanged
+    case .internalError: .internalError
+    case .notFound: .unknownItem
+    case .quotaExceeded: .quotaExceeded
+    case .throttled: .requestRateLimited
+    case .tryAgainLater: .serviceUnavailable
+    case .validatingReferenceError: .referenceViolation
+    case .zoneNotFound: .zoneNotFound
+    case ServerErrorCode(rawValue: "UNIQUE_FIELD_ERROR"): .constraintViolation
+    default: .serverRejectedRequest
+    }
+  }
+
+  /// Whether a `BAD_REQUEST` is about the size of the request or of a record. The wire has no code
+  /// for it; the native framework does, and its clients split the request when they get it.
+  private static func namesRequestLimit(_ reason: String) -> Bool {
+    reason.range(
+      of: #"has \d+ items; the limit is \d+|record '.*' has \d+ bytes; the limit is \d+"#,
+      options: .regularExpression) != nil
+  }
+}
+
+extension CKError {
+  /// The error of an answer whose status is not 2xx.
+  init(_ response: TransportResponse) {
+    if let json = try? JSONValue(parsing: response.body), let error = ServiceError(body: json) {
+      self.init(error)
+      return
+    }
+    var userInfo: [String: Any] = [:]
+    if let seconds = response.headers["retry-after"].flatMap({ Double($0) }) {
+      userInfo[CKErrorRetryAfterKey] = NSNumber(value: seconds)
+    }
+    self.init(
+      Self.code(forStatus: response.status),
+      "the server answered with HTTP status \(response.status) and no error of CloudKit Web "
+        + "Services; is the server's URL right?",
+      userInfo: userInfo)
+  }
+
+  /// For answers that do not come from the service itself but from something on the way to it.
+  private static func code(forStatus status: Int) -> Code {
+    switch status {
+    case 401, 407, 421: .notAuthenticated
+    case 403: .permissionFailure
+    case 413: .limitExceeded
+    case 429: .requestRateLimited
+    case 502, 503, 504: .serviceUnavailable
+    case 500...599: .internalError
+    default: .serverRejectedRequest
+    }
+  }
+
+  init(_ failure: TransportFailure) {
+    let code: Code =
+      switch failure.kind {
+      case .offline: .networkUnavailable
+      case .unreachable, .timedOut: .networkFailure
+      case .answerLost: .serverResponseLost
+      case .cancelled: .operationCancelled
+      }
+    self.init(code, failure.reason)
+  }
+
+  /// The error for an answer that is not what the protocol says.
+  init(unreadableAnswer error: ServiceError) {
+    self.init(.internalError, "the server's answer cannot be read: \(error.reason)")
+  }
+}

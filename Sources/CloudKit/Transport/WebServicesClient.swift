@@ -1,0 +1,77 @@
+internal import CloudKitModel
+internal import WebServices
+
+/// A call of CloudKit Web Services, before it is known who makes it.
+struct ServiceCall: Sendable {
+  /// Such as `records/modify`.
+  var operation: String
+  /// Nil for `tokens/…`.
+  var scope: DatabaseScope?
+  /// The body of a POST; nil makes it a GET.
+  var body: Data?
+  /// Whether making the call twice has the effect of making it once, so that it may be repeated
+  /// when the answer to it was lost.
+  var isIdempotent = true
+}
+
+/// One user's and device's view of a container: puts the credentials into each request.
+final class WebServicesClient: Sendable {
+  let containerIdentifier: String
+  let configuration: PetrelConfiguration
+  let transport: any WebServicesTransport
+  private let webAuthToken: Locked<String?>
+
+  /// - Throws: `badContainer` when the configuration or the identifier is no good.
+  init(
+    containerIdentifier: String, configuration: PetrelConfiguration,
+    transport: (any WebServicesTransport)? = nil
+  ) throws(CKError) {
+    try PetrelConfiguration.check(
+      containerIdentifier: containerIdentifier, place: "CKContainer(identifier:)")
+    try PetrelConfiguration.check(
+      serverURL: configuration.serverURL, place: "PetrelConfiguration")
+    self.containerIdentifier = containerIdentifier
+    self.configuration = configuration
+    self.transport = transport ?? URLSessionTransport(serverURL: configuration.serverURL)
+    webAuthToken = Locked(configuration.webAuthToken)
+  }
+
+  func request(for call: ServiceCall, timeout: TimeInterval) -> TransportRequest {
+    let path = ServicePath(
+      container: containerIdentifier, environment: configuration.environment.model,
+      scope: call.scope, operation: call.operation)
+    var query: [TransportRequest.QueryItem] = []
+    if let apiToken = configuration.apiToken { query.append(.init("ckAPIToken", apiToken)) }
+    if let token = webAuthToken.withLock({ $0 }) { query.append(.init("ckWebAuthToken", token)) }
+    query.append(.init("clientId", configuration.deviceID))
+    return TransportRequest(
+      method: call.body == nil ? .get : .post, target: .path(path.description, query: query),
+      body: call.body, timeout: timeout)
+  }
+
+  /// Keeps what an answer says for later requests: the web auth token that follows the one that was
+  /// sent (CloudKit Web Services, "Authenticating users").
+  func note(_ response: TransportResponse) {
+    guard let next = response.headers["x-apple-cloudkit-web-auth-token"], !next.isEmpty else {
+      return
+    }
+    webAuthToken.withLock { $0 = next }
+  }
+}
+
+extension PetrelConfiguration.Environment {
+  var model: ContainerEnvironment {
+    switch self {
+    case .development: .development
+    case .production: .production
+    }
+  }
+}
+
+extension MessageContext {
+  /// How zones' owners are named in the messages of a database: in the shared database the names
+  /// tell whose zone it is, in the others there is only one owner.
+  static func client(of scope: DatabaseScope) -> MessageContext {
+    MessageContext(ownerNaming: scope == .shared ? .explicit : .implied)
+  }
+}

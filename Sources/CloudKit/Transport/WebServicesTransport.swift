@@ -1,0 +1,93 @@
+/// The way of a request to the server and of its answer back.
+///
+/// The module's own transport is ``URLSessionTransport``; another one can stand in for it, for a
+/// server in the same process or for tests.
+package protocol WebServicesTransport: Sendable {
+  /// Sends `request`.
+  ///
+  /// - Parameter completion: called exactly once, on any thread, never before `send` is under way
+  ///   and perhaps before it returns.
+  /// - Returns: what cancels the request. Cancelling a request that is over does nothing; the
+  ///   completion of one that is not gets ``TransportFailure/Kind/cancelled``.
+  func send(
+    _ request: TransportRequest,
+    completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
+  ) -> @Sendable () -> Void
+}
+
+/// A request, whatever carries it.
+package struct TransportRequest: Sendable, Hashable {
+  package enum Method: String, Sendable {
+    case get = "GET"
+    case post = "POST"
+  }
+
+  package enum Target: Sendable, Hashable {
+    /// A path below the server's URL. Nothing is percent-encoded yet.
+    case path(String, query: [QueryItem])
+    /// The web courier's URL, exactly as the server gave it: a long poll.
+    case courier(URL)
+  }
+
+  package struct QueryItem: Sendable, Hashable {
+    package var name: String
+    package var value: String
+
+    package init(_ name: String, _ value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  package var method: Method
+  package var target: Target
+  package var body: Data?
+  /// Seconds without any sign of the answer before the request counts as timed out.
+  package var timeout: TimeInterval
+
+  package init(method: Method, target: Target, body: Data?, timeout: TimeInterval) {
+    self.method = method
+    self.target = target
+    self.body = body
+    self.timeout = timeout
+  }
+}
+
+/// An answer, whatever its status.
+package struct TransportResponse: Sendable {
+  package var status: Int
+  /// By names in lower case.
+  package var headers: [String: String]
+  package var body: Data
+
+  package init(status: Int, headers: [String: String] = [:], body: Data) {
+    self.status = status
+    self.headers = Dictionary(
+      headers.map { ($0.key.lowercased(), $0.value) }, uniquingKeysWith: { $1 })
+    self.body = body
+  }
+}
+
+/// Why there is no answer.
+package struct TransportFailure: Error, Sendable {
+  package enum Kind: Sendable, Hashable {
+    /// There is no network, or no such host. The server did not get the request.
+    case offline
+    /// The server cannot be connected to. It did not get the request.
+    case unreachable
+    /// No answer in time: whether the server got the request is not known.
+    case timedOut
+    /// The connection broke: whether the server got the request is not known.
+    case answerLost
+    case cancelled
+  }
+
+  package var kind: Kind
+  /// What was wrong, for people.
+  package var reason: String
+
+  package init(_ kind: Kind, _ reason: String) {
+    self.kind = kind
+    self.reason = reason
+  }
+}

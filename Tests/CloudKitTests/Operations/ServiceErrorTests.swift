@@ -1,0 +1,113 @@
+import CloudKitModel
+import Foundation
+import Testing
+import WebServices
+
+@testable import CloudKit
+
+@Suite("Errors of the service as errors of the framework")
+struct ServiceErrorTests {
+  @Test(
+    "Each code of the service has its code in the framework, and the reason is kept",
+    arguments: [
+      (ServerErrorCode.accessDenied, CKError.Code.permissionFailure),
+      (.atomicError, .batchRequestFailed),
+      (.authenticationFailed, .notAuthenticated),
+      (.authenticationRequired, .notAuthenticated),
+      (.badRequest, .invalidArguments),
+      (.conflict, .serverRecordChanged),
+      (.exists, .serverRecordChanged),
+      (.internalError, .internalError),
+      (.notFound, .unknownItem),
+      (.quotaExceeded, .quotaExceeded),
+      (.throttled, .requestRateLimited),
+      (.tryAgainLater, .serviceUnavailable),
+      (.validatingReferenceError, .referenceViolation),
+      (.zoneNotFound, .zoneNotFound),
+      (ServerErrorCode(rawValue: "UNIQUE_FIELD_ERROR"), .constraintViolation),
+      (ServerErrorCode(rawValue: "SOMETHING_NEW"), .serverRejectedRequest),
+    ])
+  func codes(code: ServerErrorCode, expected: CKError.Code) {
+    let error = CKError(ServiceError(code, "the reason"))
+    #expect(error.code == expected)
+    #expect(error.localizedDescription == "the reason")
+    #expect(error.retryAfterSeconds == nil)
+  }
+
+  @Test("The time to wait is kept")
+  func retryAfter() {
+    let error = CKError(ServiceError(.throttled, "slow down", retryAfter: 2.5))
+    #expect(error.retryAfterSeconds == 2.5)
+  }
+
+  @Test("What the service says about too many items or too large records is limitExceeded")
+  func limits() throws {
+    let operations = (0...400).map {
+      RecordOperation(kind: .forceDelete, recordID: .init(recordName: "\($0)"))
+    }
+    let body = ModifyRecordsRequest(operations: operations, isAtomic: true)
+      .body(context: serverContext)
+    let tooMany = try #require(throws: ServiceError.self) {
+      try ModifyRecordsRequest(parsing: body, context: serverContext)
+    }
+    #expect(CKError(tooMany).code == .limitExceeded)
+
+    let record = Record(
+      recordID: RecordID(recordName: "r"), recordType: "T",
+      fields: ["f": .bytes(Data(count: 1_000_001))])
+    let tooLarge = try #require(throws: ModelError.self) { try record.validate() }
+    #expect(CKError(ServiceError(tooLarge)).code == .limitExceeded)
+
+    var info = CloudKitModel.NotificationInfo()
+    info.desiredKeys = ["a", "b", "c", "d"]
+    let tooManyKeys = try #require(throws: ModelError.self) { try info.validate() }
+    #expect(CKError(ServiceError(tooManyKeys)).code == .invalidArguments)
+  }
+
+  @Test("A conflict brings the records of both sides")
+  func conflict() throws {
+    let client = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "r"))
+    let server = Record(
+      recordID: RecordID(recordName: "r"), recordType: "T", recordChangeTag: "b",
+      fields: ["f": .int64(2)])
+    let error = CKError(
+      ServiceError(.conflict, "changed", serverRecord: server), savedRecord: client)
+    #expect(error.clientRecord === client)
+    #expect(error.serverRecord?.recordChangeTag == "b")
+    #expect(error.serverRecord?["f"] as Int? == 2)
+  }
+
+  @Test(
+    "An answer from something on the way is told by its status",
+    arguments: [
+      (401, CKError.Code.notAuthenticated), (403, .permissionFailure), (413, .limitExceeded),
+      (429, .requestRateLimited), (500, .internalError), (502, .serviceUnavailable),
+      (503, .serviceUnavailable), (404, .serverRejectedRequest),
+    ])
+  func statuses(status: Int, expected: CKError.Code) {
+    let response = TransportResponse(
+      status: status, headers: ["Retry-After": "7"], body: Data("<html>".utf8))
+    #expect(CKError(response).code == expected)
+    #expect(CKError(response).retryAfterSeconds == 7)
+  }
+
+  @Test("A body with an error of the service wins over the status")
+  func body() {
+    let response = TransportResponse(
+      status: 413, body: ServiceError(.quotaExceeded, "full").body)
+    #expect(CKError(response).code == .quotaExceeded)
+  }
+
+  @Test(
+    "Failures of the transport have their codes",
+    arguments: [
+      (TransportFailure.Kind.offline, CKError.Code.networkUnavailable),
+      (.unreachable, .networkFailure), (.timedOut, .networkFailure),
+      (.answerLost, .serverResponseLost), (.cancelled, .operationCancelled),
+    ])
+  func transport(kind: TransportFailure.Kind, expected: CKError.Code) {
+    let error = CKError(TransportFailure(kind, "why"))
+    #expect(error.code == expected)
+    #expect(error.localizedDescription == "why")
+  }
+}
