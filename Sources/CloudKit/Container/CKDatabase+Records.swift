@@ -1,0 +1,202 @@
+extension CKDatabase {
+  // MARK: One record
+
+  /// Fetches a record; one that does not exist gives `unknownItem`.
+  @preconcurrency
+  public func fetch(
+    withRecordID recordID: CKRecord.ID,
+    completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
+  ) {
+    startFetching(recordID) { completionHandler($0.value, $0.error) }
+  }
+
+  /// Fetches a record; one that does not exist gives `unknownItem`.
+  @discardableResult
+  public func record(for recordID: CKRecord.ID) async throws -> CKRecord {
+    try await CKOperation.result { self.startFetching(recordID, $0) }
+  }
+
+  /// Saves a record unless the server's changed since it was fetched (`serverRecordChanged`). What
+  /// comes back is a new object with the server's change tag.
+  @preconcurrency
+  public func save(
+    _ record: CKRecord, completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
+  ) {
+    startSaving(record) { completionHandler($0.value, $0.error) }
+  }
+
+  /// Saves a record unless the server's changed since it was fetched (`serverRecordChanged`). What
+  /// comes back is a new object with the server's change tag.
+  @discardableResult
+  public func save(_ record: CKRecord) async throws -> CKRecord {
+    try await CKOperation.result { self.startSaving(record, $0) }
+  }
+
+  /// Deletes a record.
+  @preconcurrency
+  public func delete(
+    withRecordID recordID: CKRecord.ID,
+    completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
+  ) {
+    startDeleting(recordID) { completionHandler($0.value, $0.error) }
+  }
+
+  /// Deletes a record.
+  @discardableResult
+  public func deleteRecord(withID recordID: CKRecord.ID) async throws -> CKRecord.ID {
+    try await CKOperation.result { self.startDeleting(recordID, $0) }
+  }
+
+  // MARK: Several records
+
+  /// Fetches records.
+  @preconcurrency
+  public func fetch(
+    withRecordIDs recordIDs: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil,
+    completionHandler:
+      @escaping @Sendable (
+        Result<[CKRecord.ID: Result<CKRecord, any Error>], any Error>
+      ) -> Void
+  ) {
+    startFetching(recordIDs, desiredKeys, completionHandler)
+  }
+
+  /// Fetches records.
+  public func records(
+    for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]? = nil
+  ) async throws -> [CKRecord.ID: Result<CKRecord, any Error>] {
+    try await CKOperation.result { self.startFetching(ids, desiredKeys, $0) }
+  }
+
+  /// Saves and deletes records. When `atomically` is true and an item fails, the whole fails, with
+  /// `partialFailure`; in custom zones nothing is changed then.
+  @preconcurrency
+  public func modifyRecords(
+    saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],
+    savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged,
+    atomically: Bool = true,
+    completionHandler:
+      @escaping @Sendable (
+        Result<
+          (
+            saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
+            deleteResults: [CKRecord.ID: Result<Void, any Error>]
+          ), any Error
+        >
+      ) -> Void
+  ) {
+    startModifying(
+      recordsToSave, recordIDsToDelete, savePolicy, atomically: atomically, completionHandler)
+  }
+
+  /// Saves and deletes records. When `atomically` is true and an item fails, the whole fails, with
+  /// `partialFailure`; in custom zones nothing is changed then.
+  @discardableResult
+  public func modifyRecords(
+    saving recordsToSave: [CKRecord], deleting recordIDsToDelete: [CKRecord.ID],
+    savePolicy: CKModifyRecordsOperation.RecordSavePolicy = .ifServerRecordUnchanged,
+    atomically: Bool = true
+  ) async throws -> (
+    saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
+    deleteResults: [CKRecord.ID: Result<Void, any Error>]
+  ) {
+    try await CKOperation.result {
+      self.startModifying(
+        recordsToSave, recordIDsToDelete, savePolicy, atomically: atomically, $0)
+    }
+  }
+}
+
+// MARK: - The operations
+
+extension CKDatabase {
+  @discardableResult
+  private func startFetching(
+    _ recordID: CKRecord.ID, _ completion: @escaping Completion<CKRecord>
+  ) -> CKOperation {
+    let items = ItemResults<CKRecord.ID, CKRecord>()
+    let operation = CKFetchRecordsOperation(recordIDs: [recordID])
+    operation.perRecordResultBlock = { items.add($0, $1) }
+    operation.fetchRecordsResultBlock = { completion(items.single($0)) }
+    return run(operation)
+  }
+
+  @discardableResult
+  private func startFetching(
+    _ recordIDs: [CKRecord.ID], _ desiredKeys: [CKRecord.FieldKey]?,
+    _ completion: @escaping Completion<[CKRecord.ID: Result<CKRecord, any Error>]>
+  ) -> CKOperation {
+    let items = ItemResults<CKRecord.ID, CKRecord>()
+    let operation = CKFetchRecordsOperation(recordIDs: recordIDs)
+    operation.desiredKeys = desiredKeys
+    operation.perRecordResultBlock = { items.add($0, $1) }
+    operation.fetchRecordsResultBlock = { completion(items.all($0)) }
+    return run(operation)
+  }
+
+  @discardableResult
+  private func startSaving(
+    _ record: CKRecord, _ completion: @escaping Completion<CKRecord>
+  ) -> CKOperation {
+    let items = ItemResults<CKRecord.ID, CKRecord>()
+    let operation = CKModifyRecordsOperation(recordsToSave: [record])
+    operation.perRecordSaveBlock = { items.add($0, $1) }
+    operation.modifyRecordsResultBlock = { completion(items.single($0)) }
+    return run(operation)
+  }
+
+  @discardableResult
+  private func startDeleting(
+    _ recordID: CKRecord.ID, _ completion: @escaping Completion<CKRecord.ID>
+  ) -> CKOperation {
+    let items = ItemResults<CKRecord.ID, Void>()
+    let operation = CKModifyRecordsOperation(recordIDsToDelete: [recordID])
+    operation.perRecordDeleteBlock = { items.add($0, $1) }
+    operation.modifyRecordsResultBlock = { completion(items.single($0).map { recordID }) }
+    return run(operation)
+  }
+
+  @discardableResult
+  private func startModifying(
+    _ recordsToSave: [CKRecord], _ recordIDsToDelete: [CKRecord.ID],
+    _ savePolicy: CKModifyRecordsOperation.RecordSavePolicy, atomically: Bool,
+    _ completion:
+      @escaping Completion<
+        (
+          saveResults: [CKRecord.ID: Result<CKRecord, any Error>],
+          deleteResults: [CKRecord.ID: Result<Void, any Error>]
+        )
+      >
+  ) -> CKOperation {
+    let saves = ItemResults<CKRecord.ID, CKRecord>()
+    let deletions = ItemResults<CKRecord.ID, Void>()
+    let operation = CKModifyRecordsOperation(
+      recordsToSave: recordsToSave, recordIDsToDelete: recordIDsToDelete)
+    operation.savePolicy = savePolicy
+    operation.isAtomic = atomically
+    operation.perRecordSaveBlock = { saves.add($0, $1) }
+    operation.perRecordDeleteBlock = { deletions.add($0, $1) }
+    operation.modifyRecordsResultBlock = { whole in
+      var errors = ItemErrors()
+      errors.add(contentsOf: saves.results)
+      errors.add(contentsOf: deletions.results)
+      if atomically, let failure = errors.partialFailure, case .success = whole {
+        completion(.failure(failure))
+      } else {
+        completion(whole.map { (saves.results, deletions.results) })
+      }
+    }
+    return run(operation)
+  }
+}
+
+extension Result {
+  /// The value, for completion handlers of two arguments.
+  var value: Success? { try? get() }
+
+  /// The error, for completion handlers of two arguments.
+  var error: Failure? {
+    if case .failure(let error) = self { return error }
+    return nil
+  }
+}

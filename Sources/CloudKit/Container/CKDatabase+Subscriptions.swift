@@ -1,0 +1,208 @@
+extension CKDatabase {
+  // MARK: One subscription
+
+  /// Fetches a subscription; one that does not exist gives `unknownItem`.
+  @preconcurrency
+  public func fetch(
+    withSubscriptionID subscriptionID: CKSubscription.ID,
+    completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
+  ) {
+    startFetching(subscriptionID) { completionHandler($0.value, $0.error) }
+  }
+
+  /// Fetches a subscription; one that does not exist gives `unknownItem`.
+  @discardableResult
+  public func subscription(
+    for subscriptionID: CKSubscription.ID
+  ) async throws -> CKSubscription {
+    try await CKOperation.result { self.startFetching(subscriptionID, $0) }
+  }
+
+  /// Saves a subscription, in place of the one with the same ID where there is one.
+  @preconcurrency
+  public func save(
+    _ subscription: CKSubscription,
+    completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
+  ) {
+    startSaving(subscription) { completionHandler($0.value, $0.error) }
+  }
+
+  /// Saves a subscription, in place of the one with the same ID where there is one.
+  @discardableResult
+  public func save(_ subscription: CKSubscription) async throws -> CKSubscription {
+    try await CKOperation.result { self.startSaving(subscription, $0) }
+  }
+
+  /// Deletes a subscription; one that does not exist gives `unknownItem`.
+  @preconcurrency
+  public func delete(
+    withSubscriptionID subscriptionID: CKSubscription.ID,
+    completionHandler: @escaping @Sendable (String?, (any Error)?) -> Void
+  ) {
+    startDeleting(subscriptionID) { completionHandler($0.value, $0.error) }
+  }
+
+  /// Deletes a subscription; one that does not exist gives `unknownItem`.
+  @discardableResult
+  public func deleteSubscription(
+    withID subscriptionID: CKSubscription.ID
+  ) async throws -> CKSubscription.ID {
+    try await CKOperation.result { self.startDeleting(subscriptionID, $0) }
+  }
+
+  // MARK: Several subscriptions
+
+  /// Fetches all of the user's subscriptions in this database.
+  @preconcurrency
+  public func fetchAllSubscriptions(
+    completionHandler: @escaping @Sendable ([CKSubscription]?, (any Error)?) -> Void
+  ) {
+    startFetchingAllSubscriptions { completionHandler($0.value, $0.error) }
+  }
+
+  /// Fetches all of the user's subscriptions in this database.
+  @discardableResult
+  public func allSubscriptions() async throws -> [CKSubscription] {
+    try await CKOperation.result { self.startFetchingAllSubscriptions($0) }
+  }
+
+  /// Fetches subscriptions.
+  @preconcurrency
+  public func fetch(
+    withSubscriptionIDs subscriptionIDs: [CKSubscription.ID],
+    completionHandler:
+      @escaping @Sendable (
+        Result<[CKSubscription.ID: Result<CKSubscription, any Error>], any Error>
+      ) -> Void
+  ) {
+    startFetching(subscriptionIDs, completionHandler)
+  }
+
+  /// Fetches subscriptions.
+  public func subscriptions(
+    for ids: [CKSubscription.ID]
+  ) async throws -> [CKSubscription.ID: Result<CKSubscription, any Error>] {
+    try await CKOperation.result { self.startFetching(ids, $0) }
+  }
+
+  /// Saves and deletes subscriptions.
+  @preconcurrency
+  public func modifySubscriptions(
+    saving subscriptionsToSave: [CKSubscription],
+    deleting subscriptionIDsToDelete: [CKSubscription.ID],
+    completionHandler:
+      @escaping @Sendable (
+        Result<
+          (
+            saveResults: [CKSubscription.ID: Result<CKSubscription, any Error>],
+            deleteResults: [CKSubscription.ID: Result<Void, any Error>]
+          ), any Error
+        >
+      ) -> Void
+  ) {
+    startModifying(subscriptionsToSave, subscriptionIDsToDelete, completionHandler)
+  }
+
+  /// Saves and deletes subscriptions.
+  @discardableResult
+  public func modifySubscriptions(
+    saving subscriptionsToSave: [CKSubscription],
+    deleting subscriptionIDsToDelete: [CKSubscription.ID]
+  ) async throws -> (
+    saveResults: [CKSubscription.ID: Result<CKSubscription, any Error>],
+    deleteResults: [CKSubscription.ID: Result<Void, any Error>]
+  ) {
+    try await CKOperation.result {
+      self.startModifying(subscriptionsToSave, subscriptionIDsToDelete, $0)
+    }
+  }
+}
+
+// MARK: - The operations
+
+extension CKDatabase {
+  @discardableResult
+  private func startFetching(
+    _ subscriptionID: CKSubscription.ID, _ completion: @escaping Completion<CKSubscription>
+  ) -> CKOperation {
+    let items = ItemResults<CKSubscription.ID, CKSubscription>()
+    let operation = CKFetchSubscriptionsOperation(subscriptionIDs: [subscriptionID])
+    operation.perSubscriptionResultBlock = { items.add($0, $1) }
+    operation.fetchSubscriptionsResultBlock = { completion(items.single($0)) }
+    return run(operation)
+  }
+
+  @discardableResult
+  private func startFetching(
+    _ subscriptionIDs: [CKSubscription.ID],
+    _ completion: @escaping Completion<[CKSubscription.ID: Result<CKSubscription, any Error>]>
+  ) -> CKOperation {
+    let items = ItemResults<CKSubscription.ID, CKSubscription>()
+    let operation = CKFetchSubscriptionsOperation(subscriptionIDs: subscriptionIDs)
+    operation.perSubscriptionResultBlock = { items.add($0, $1) }
+    operation.fetchSubscriptionsResultBlock = { completion(items.all($0)) }
+    return run(operation)
+  }
+
+  @discardableResult
+  private func startFetchingAllSubscriptions(
+    _ completion: @escaping Completion<[CKSubscription]>
+  ) -> CKOperation {
+    let subscriptions = Locked<[CKSubscription]>([])
+    let operation = CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()
+    operation.perSubscriptionResultBlock = { _, result in
+      if let subscription = result.value { subscriptions.withLock { $0.append(subscription) } }
+    }
+    operation.fetchSubscriptionsResultBlock = {
+      completion($0.map { subscriptions.withLock { $0 } })
+    }
+    return run(operation)
+  }
+
+  @discardableResult
+  private func startSaving(
+    _ subscription: CKSubscription, _ completion: @escaping Completion<CKSubscription>
+  ) -> CKOperation {
+    let items = ItemResults<CKSubscription.ID, CKSubscription>()
+    let operation = CKModifySubscriptionsOperation(subscriptionsToSave: [subscription])
+    operation.perSubscriptionSaveBlock = { items.add($0, $1) }
+    operation.modifySubscriptionsResultBlock = { completion(items.single($0)) }
+    return run(operation)
+  }
+
+  @discardableResult
+  private func startDeleting(
+    _ subscriptionID: CKSubscription.ID, _ completion: @escaping Completion<CKSubscription.ID>
+  ) -> CKOperation {
+    let items = ItemResults<CKSubscription.ID, Void>()
+    let operation = CKModifySubscriptionsOperation(subscriptionIDsToDelete: [subscriptionID])
+    operation.perSubscriptionDeleteBlock = { items.add($0, $1) }
+    operation.modifySubscriptionsResultBlock = {
+      completion(items.single($0).map { subscriptionID })
+    }
+    return run(operation)
+  }
+
+  @discardableResult
+  private func startModifying(
+    _ subscriptions: [CKSubscription], _ subscriptionIDs: [CKSubscription.ID],
+    _ completion:
+      @escaping Completion<
+        (
+          saveResults: [CKSubscription.ID: Result<CKSubscription, any Error>],
+          deleteResults: [CKSubscription.ID: Result<Void, any Error>]
+        )
+      >
+  ) -> CKOperation {
+    let saves = ItemResults<CKSubscription.ID, CKSubscription>()
+    let deletions = ItemResults<CKSubscription.ID, Void>()
+    let operation = CKModifySubscriptionsOperation(
+      subscriptionsToSave: subscriptions, subscriptionIDsToDelete: subscriptionIDs)
+    operation.perSubscriptionSaveBlock = { saves.add($0, $1) }
+    operation.perSubscriptionDeleteBlock = { deletions.add($0, $1) }
+    operation.modifySubscriptionsResultBlock = { whole in
+      completion(whole.map { (saves.results, deletions.results) })
+    }
+    return run(operation)
+  }
+}

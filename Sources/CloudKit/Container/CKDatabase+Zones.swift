@@ -1,0 +1,198 @@
+extension CKDatabase {
+  // MARK: One zone
+
+  /// Fetches a zone; one that does not exist gives `zoneNotFound`.
+  @preconcurrency
+  public func fetch(
+    withRecordZoneID zoneID: CKRecordZone.ID,
+    completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
+  ) {
+    startFetching(zoneID) { completionHandler($0.value, $0.error) }
+  }
+
+  /// Fetches a zone; one that does not exist gives `zoneNotFound`.
+  @discardableResult
+  public func recordZone(for zoneID: CKRecordZone.ID) async throws -> CKRecordZone {
+    try await CKOperation.result { self.startFetching(zoneID, $0) }
+  }
+
+  /// Saves a custom zone, in the private database.
+  @preconcurrency
+  public func save(
+    _ zone: CKRecordZone,
+    completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
+  ) {
+    startSaving(zone) { completionHandler($0.value, $0.error) }
+  }
+
+  /// Saves a custom zone, in the private database.
+  @discardableResult
+  public func save(_ zone: CKRecordZone) async throws -> CKRecordZone {
+    try await CKOperation.result { self.startSaving(zone, $0) }
+  }
+
+  /// Deletes a custom zone and its records.
+  @preconcurrency
+  public func delete(
+    withRecordZoneID zoneID: CKRecordZone.ID,
+    completionHandler: @escaping @Sendable (CKRecordZone.ID?, (any Error)?) -> Void
+  ) {
+    startDeleting(zoneID) { completionHandler($0.value, $0.error) }
+  }
+
+  /// Deletes a custom zone and its records.
+  @discardableResult
+  public func deleteRecordZone(withID zoneID: CKRecordZone.ID) async throws -> CKRecordZone.ID {
+    try await CKOperation.result { self.startDeleting(zoneID, $0) }
+  }
+
+  // MARK: Several zones
+
+  /// Fetches all zones, the default zone among them.
+  @preconcurrency
+  public func fetchAllRecordZones(
+    completionHandler: @escaping @Sendable ([CKRecordZone]?, (any Error)?) -> Void
+  ) {
+    startFetchingAllZones { completionHandler($0.value, $0.error) }
+  }
+
+  /// Fetches all zones, the default zone among them.
+  @discardableResult
+  public func allRecordZones() async throws -> [CKRecordZone] {
+    try await CKOperation.result { self.startFetchingAllZones($0) }
+  }
+
+  /// Fetches zones.
+  @preconcurrency
+  public func fetch(
+    withRecordZoneIDs zoneIDs: [CKRecordZone.ID],
+    completionHandler:
+      @escaping @Sendable (
+        Result<[CKRecordZone.ID: Result<CKRecordZone, any Error>], any Error>
+      ) -> Void
+  ) {
+    startFetching(zoneIDs, completionHandler)
+  }
+
+  /// Fetches zones.
+  public func recordZones(
+    for ids: [CKRecordZone.ID]
+  ) async throws -> [CKRecordZone.ID: Result<CKRecordZone, any Error>] {
+    try await CKOperation.result { self.startFetching(ids, $0) }
+  }
+
+  /// Saves and deletes zones.
+  @preconcurrency
+  public func modifyRecordZones(
+    saving recordZonesToSave: [CKRecordZone], deleting recordZoneIDsToDelete: [CKRecordZone.ID],
+    completionHandler:
+      @escaping @Sendable (
+        Result<
+          (
+            saveResults: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+            deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
+          ), any Error
+        >
+      ) -> Void
+  ) {
+    startModifying(recordZonesToSave, recordZoneIDsToDelete, completionHandler)
+  }
+
+  /// Saves and deletes zones.
+  @discardableResult
+  public func modifyRecordZones(
+    saving recordZonesToSave: [CKRecordZone], deleting recordZoneIDsToDelete: [CKRecordZone.ID]
+  ) async throws -> (
+    saveResults: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+    deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
+  ) {
+    try await CKOperation.result {
+      self.startModifying(recordZonesToSave, recordZoneIDsToDelete, $0)
+    }
+  }
+}
+
+// MARK: - The operations
+
+extension CKDatabase {
+  @discardableResult
+  private func startFetching(
+    _ zoneID: CKRecordZone.ID, _ completion: @escaping Completion<CKRecordZone>
+  ) -> CKOperation {
+    let items = ItemResults<CKRecordZone.ID, CKRecordZone>()
+    let operation = CKFetchRecordZonesOperation(recordZoneIDs: [zoneID])
+    operation.perRecordZoneResultBlock = { items.add($0, $1) }
+    operation.fetchRecordZonesResultBlock = { completion(items.single($0)) }
+    return run(operation)
+  }
+
+  @discardableResult
+  private func startFetching(
+    _ zoneIDs: [CKRecordZone.ID],
+    _ completion: @escaping Completion<[CKRecordZone.ID: Result<CKRecordZone, any Error>]>
+  ) -> CKOperation {
+    let items = ItemResults<CKRecordZone.ID, CKRecordZone>()
+    let operation = CKFetchRecordZonesOperation(recordZoneIDs: zoneIDs)
+    operation.perRecordZoneResultBlock = { items.add($0, $1) }
+    operation.fetchRecordZonesResultBlock = { completion(items.all($0)) }
+    return run(operation)
+  }
+
+  @discardableResult
+  private func startFetchingAllZones(
+    _ completion: @escaping Completion<[CKRecordZone]>
+  ) -> CKOperation {
+    let zones = Locked<[CKRecordZone]>([])
+    let operation = CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()
+    operation.perRecordZoneResultBlock = { _, result in
+      if let zone = result.value { zones.withLock { $0.append(zone) } }
+    }
+    operation.fetchRecordZonesResultBlock = { completion($0.map { zones.withLock { $0 } }) }
+    return run(operation)
+  }
+
+  @discardableResult
+  private func startSaving(
+    _ zone: CKRecordZone, _ completion: @escaping Completion<CKRecordZone>
+  ) -> CKOperation {
+    let items = ItemResults<CKRecordZone.ID, CKRecordZone>()
+    let operation = CKModifyRecordZonesOperation(recordZonesToSave: [zone])
+    operation.perRecordZoneSaveBlock = { items.add($0, $1) }
+    operation.modifyRecordZonesResultBlock = { completion(items.single($0)) }
+    return run(operation)
+  }
+
+  @discardableResult
+  private func startDeleting(
+    _ zoneID: CKRecordZone.ID, _ completion: @escaping Completion<CKRecordZone.ID>
+  ) -> CKOperation {
+    let items = ItemResults<CKRecordZone.ID, Void>()
+    let operation = CKModifyRecordZonesOperation(recordZoneIDsToDelete: [zoneID])
+    operation.perRecordZoneDeleteBlock = { items.add($0, $1) }
+    operation.modifyRecordZonesResultBlock = { completion(items.single($0).map { zoneID }) }
+    return run(operation)
+  }
+
+  @discardableResult
+  private func startModifying(
+    _ zones: [CKRecordZone], _ zoneIDs: [CKRecordZone.ID],
+    _ completion:
+      @escaping Completion<
+        (
+          saveResults: [CKRecordZone.ID: Result<CKRecordZone, any Error>],
+          deleteResults: [CKRecordZone.ID: Result<Void, any Error>]
+        )
+      >
+  ) -> CKOperation {
+    let saves = ItemResults<CKRecordZone.ID, CKRecordZone>()
+    let deletions = ItemResults<CKRecordZone.ID, Void>()
+    let operation = CKModifyRecordZonesOperation(
+      recordZonesToSave: zones, recordZoneIDsToDelete: zoneIDs)
+    operation.perRecordZoneSaveBlock = { saves.add($0, $1) }
+    operation.perRecordZoneDeleteBlock = { deletions.add($0, $1) }
+    operation.modifyRecordZonesResultBlock = { whole in
+      completion(whole.map { (saves.results, deletions.results) })
+    }
+    return run(operation)
+  }
+}

@@ -1,0 +1,94 @@
+internal import CloudKitModel
+internal import WebServices
+
+/// Fetches records by their IDs. A record that does not exist fails with `unknownItem`.
+open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
+  public var recordIDs: [CKRecord.ID]?
+  /// The fields to fetch; nil means all, an empty list only the system fields.
+  public var desiredKeys: [CKRecord.FieldKey]?
+
+  /// Called with 1.0 for each record that was fetched.
+  public var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
+  public var perRecordResultBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+  public var fetchRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
+  /// Called for each record. Apple deprecates it for ``perRecordResultBlock``.
+  public var perRecordCompletionBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
+  /// Called last. Apple deprecates it for ``fetchRecordsResultBlock``.
+  public var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
+
+  private var fetchesCurrentUser = false
+  private var sent: [CKRecord.ID]?
+  private var records: [CKRecord.ID: CKRecord] = [:]
+  private var itemErrors = ItemErrors()
+
+  public convenience init(recordIDs: [CKRecord.ID]) {
+    self.init()
+    self.recordIDs = recordIDs
+  }
+
+  /// Fetches the record of the current user.
+  public class func fetchCurrentUserRecordOperation() -> Self {
+    let operation = Self()
+    operation.fetchesCurrentUser = true
+    return operation
+  }
+
+  override func firstCall() throws(CKError) -> ServiceCall? {
+    if fetchesCurrentUser { return .caller }
+    return lookup(recordIDs ?? [])
+  }
+
+  private func lookup(_ recordIDs: [CKRecord.ID]) -> ServiceCall? {
+    sent = recordIDs
+    guard !recordIDs.isEmpty else { return nil }
+    let request = LookupRecordsRequest(
+      recordIDs: recordIDs.map(\.model), desiredKeys: desiredKeys.map { Set($0) })
+    return call("records/lookup", body: request.body(context: messageContext))
+  }
+
+  override func receive(_ answer: ServiceExchange.Answer) throws(CKError) -> ServiceCall? {
+    guard let sent else {
+      let user = try read { () throws(ServiceError) in try UserResponse(parsing: answer.body) }
+      return lookup([CKRecord.ID(RecordID(recordName: user.userRecordName))])
+    }
+    let context = messageContext
+    let response = try read { () throws(ServiceError) in
+      try RecordsResponse(parsing: answer.body, context: context)
+    }
+    for (recordID, item) in try pair(sent, with: response.records) {
+      switch item {
+      case .success(.record(let model)):
+        finish(recordID, .success(CKRecord(model)))
+      case .success(.deleted):
+        finish(recordID, .failure(CKError(.unknownItem, "the record was deleted")))
+      case .failure(let failed):
+        finish(recordID, .failure(CKError(failed.error)))
+      }
+    }
+    return nil
+  }
+
+  private func finish(_ recordID: CKRecord.ID, _ result: Result<CKRecord, CKError>) {
+    switch result {
+    case .success(let record):
+      records[recordID] = record
+      perRecordProgressBlock?(recordID, 1)
+      perRecordResultBlock?(recordID, .success(record))
+      perRecordCompletionBlock?(record, recordID, nil)
+    case .failure(let error):
+      itemErrors.add(error, for: recordID)
+      perRecordResultBlock?(recordID, .failure(error))
+      perRecordCompletionBlock?(nil, recordID, error)
+    }
+  }
+
+  override func conclude(_ error: CKError?) {
+    fetchRecordsResultBlock?(error.map { .failure($0) } ?? .success(()))
+    fetchRecordsCompletionBlock?(records, error ?? itemErrors.partialFailure)
+  }
+}
+
+extension ServiceCall {
+  /// Asks who makes the call.
+  static let caller = ServiceCall(operation: "users/caller", scope: .public)
+}

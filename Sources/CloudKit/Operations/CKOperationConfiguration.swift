@@ -1,0 +1,105 @@
+/// How an operation runs: `CKOperation.Configuration`.
+///
+/// A property that was set counts before the one of the operation's group, and that before the
+/// default.
+public class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
+  struct Values: Sendable {
+    var container: CKContainer?
+    var qualityOfService: QualityOfService?
+    var allowsCellularAccess: Bool?
+    var isLongLived: Bool?
+    var timeoutIntervalForRequest: TimeInterval?
+    var timeoutIntervalForResource: TimeInterval?
+
+    /// These values, and those of `other` where there are none.
+    func filled(from other: Values?) -> Values {
+      Values(
+        container: container ?? other?.container,
+        qualityOfService: qualityOfService ?? other?.qualityOfService,
+        allowsCellularAccess: allowsCellularAccess ?? other?.allowsCellularAccess,
+        isLongLived: isLongLived ?? other?.isLongLived,
+        timeoutIntervalForRequest: timeoutIntervalForRequest ?? other?.timeoutIntervalForRequest,
+        timeoutIntervalForResource: timeoutIntervalForResource
+          ?? other?.timeoutIntervalForResource)
+    }
+  }
+
+  private let stored: Locked<Values>
+
+  public override init() {
+    stored = Locked(Values())
+  }
+
+  init(_ values: Values) {
+    stored = Locked(values)
+  }
+
+  var values: Values { stored.withLock { $0 } }
+
+  public func copy(with zone: NSZone? = nil) -> Any { CKOperationConfiguration(values) }
+
+  /// The container; nil means the default one.
+  public var container: CKContainer? {
+    get { values.container }
+    set { stored.withLock { $0.container = newValue } }
+  }
+
+  /// How urgent the operation is; `.default` unless set. Operations of `.utility` and `.background`
+  /// try again by themselves when the network fails or the server is busy.
+  public var qualityOfService: QualityOfService {
+    get { values.effectiveQualityOfService }
+    set { stored.withLock { $0.qualityOfService = newValue } }
+  }
+
+  /// Kept for source compatibility; true unless set. There is no cellular network to avoid.
+  public var allowsCellularAccess: Bool {
+    get { values.allowsCellularAccess ?? true }
+    set { stored.withLock { $0.allowsCellularAccess = newValue } }
+  }
+
+  /// Kept for source compatibility; false unless set. Operations end with their process.
+  public var isLongLived: Bool {
+    get { values.isLongLived ?? false }
+    set { stored.withLock { $0.isLongLived = newValue } }
+  }
+
+  /// Seconds to wait for a sign of the answer to one request; 60 unless set.
+  public var timeoutIntervalForRequest: TimeInterval {
+    get { values.effectiveRequestTimeout }
+    set { stored.withLock { $0.timeoutIntervalForRequest = newValue } }
+  }
+
+  /// Seconds for the whole operation with all its attempts; a negative number means no limit.
+  /// Unless set, a week, and no limit for `.userInteractive` and `.userInitiated`.
+  public var timeoutIntervalForResource: TimeInterval {
+    get { values.effectiveResourceTimeout }
+    set { stored.withLock { $0.timeoutIntervalForResource = newValue } }
+  }
+}
+
+extension CKOperationConfiguration.Values {
+  var effectiveQualityOfService: QualityOfService { qualityOfService ?? .default }
+
+  var effectiveRequestTimeout: TimeInterval { timeoutIntervalForRequest ?? 60 }
+
+  var effectiveResourceTimeout: TimeInterval {
+    if let timeoutIntervalForResource { return timeoutIntervalForResource }
+    switch effectiveQualityOfService {
+    case .userInteractive, .userInitiated: return -1
+    default: return 7 * 24 * 60 * 60
+    }
+  }
+
+  /// The limits of an exchange that goes on under this configuration since `elapsed` seconds.
+  func limits(elapsed: TimeInterval) -> ServiceExchange.Limits {
+    let resource = effectiveResourceTimeout
+    let isPatient =
+      switch effectiveQualityOfService {
+      case .utility, .background: true
+      default: false
+      }
+    return ServiceExchange.Limits(
+      request: effectiveRequestTimeout, resource: resource < 0 ? nil : max(0, resource - elapsed),
+      isPatient: isPatient)
+  }
+}

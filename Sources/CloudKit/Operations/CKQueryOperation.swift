@@ -1,0 +1,92 @@
+internal import CloudKitModel
+internal import WebServices
+
+/// Searches records.
+///
+/// When there are more results than fit in an answer, the result is a cursor for another operation.
+open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
+  public typealias Cursor = CKQueryCursor
+
+  /// Stands for as many results as the server gives at once.
+  public class var maximumResults: Int { 0 }
+
+  public var query: CKQuery?
+  /// Where to go on; `query` and `zoneID` are ignored then.
+  public var cursor: CKQueryOperation.Cursor?
+  /// The zone to search; nil means all. The shared database needs one.
+  public var zoneID: CKRecordZone.ID?
+  /// Results at most; the server gives at most 200.
+  public var resultsLimit = CKQueryOperation.maximumResults
+  /// The fields to fetch; nil means all, an empty list only the system fields.
+  public var desiredKeys: [CKRecord.FieldKey]?
+
+  public var recordMatchedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
+  public var queryResultBlock: ((Result<CKQueryOperation.Cursor?, any Error>) -> Void)?
+  /// Called for each record. Apple deprecates it for ``recordMatchedBlock``.
+  public var recordFetchedBlock: ((CKRecord) -> Void)?
+  /// Called last. Apple deprecates it for ``queryResultBlock``.
+  public var queryCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)?
+
+  private var sent: QueryRecordsRequest?
+  private var nextCursor: CKQueryOperation.Cursor?
+  private var itemErrors = ItemErrors()
+
+  public convenience init(query: CKQuery) {
+    self.init()
+    self.query = query
+  }
+
+  public convenience init(cursor: CKQueryOperation.Cursor) {
+    self.init()
+    self.cursor = cursor
+  }
+
+  override func firstCall() throws(CKError) -> ServiceCall? {
+    guard resultsLimit >= 0 else {
+      throw CKError(.invalidArguments, "resultsLimit \(resultsLimit) must not be negative")
+    }
+    let desiredKeys = desiredKeys.map { Set($0) }
+    let request: QueryRecordsRequest
+    if let cursor {
+      request = QueryRecordsRequest(
+        query: cursor.query, zoneID: cursor.zoneID, resultsLimit: resultsLimit,
+        continuationMarker: cursor.continuationMarker, desiredKeys: desiredKeys)
+    } else if let query {
+      request = QueryRecordsRequest(
+        query: try query.model(now: .now), zoneID: zoneID?.model, resultsLimit: resultsLimit,
+        desiredKeys: desiredKeys)
+    } else {
+      throw CKError(.invalidArguments, "CKQueryOperation has neither a query nor a cursor")
+    }
+    sent = request
+    return call("records/query", body: request.body(context: messageContext))
+  }
+
+  override func receive(_ answer: ServiceExchange.Answer) throws(CKError) -> ServiceCall? {
+    let context = messageContext
+    let response = try read { () throws(ServiceError) in
+      try RecordsResponse(parsing: answer.body, context: context)
+    }
+    for case .success(.record(let model)) in response.records {
+      let record = CKRecord(model)
+      recordMatchedBlock?(record.recordID, .success(record))
+      recordFetchedBlock?(record)
+    }
+    for case .failure(let failed) in response.records {
+      guard case .record(let name, let zoneID) = failed.name else { continue }
+      let recordID = CKRecord.ID(RecordID(recordName: name, zoneID: zoneID ?? .default))
+      let error = CKError(failed.error)
+      itemErrors.add(error, for: recordID)
+      recordMatchedBlock?(recordID, .failure(error))
+    }
+    if let marker = response.continuationMarker, let sent {
+      nextCursor = Cursor(query: sent.query, zoneID: sent.zoneID, continuationMarker: marker)
+    }
+    return nil
+  }
+
+  override func conclude(_ error: CKError?) {
+    queryResultBlock?(error.map { .failure($0) } ?? .success(nextCursor))
+    queryCompletionBlock?(nextCursor, error ?? itemErrors.partialFailure)
+  }
+}
