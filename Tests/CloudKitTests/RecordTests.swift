@@ -132,6 +132,24 @@ struct RecordTests {
     }
   }
 
+  @Test("Fields are set and read by key-value coding too")
+  func keyValueCoding() async {
+    let optional: String? = "y"
+    record.setValue("x", forKey: "a")
+    record.setValue(optional, forKey: "b")
+    record.setValuesForKeys(["c": 3, "d": ["z"] as [Any], "e": NSNull()])
+    #expect(record.value(forKey: "a") as? String == "x")
+    #expect(record.value(forKey: "b") as? String == "y")
+    #expect(record["c"] as? Int == 3)
+    #expect(record["d"] as? [String] == ["z"])
+    #expect(record["e"] == nil)
+    record.setValue(nil, forKey: "a")
+    #expect(record.allKeys() == ["b", "c", "d"])
+    await #expect(processExitsWith: .failure) {
+      CKRecord(recordType: "T").setValue(URL(fileURLWithPath: "/"), forKey: "a")
+    }
+  }
+
   @Test("An empty record type stops the program")
   func emptyRecordType() async {
     await #expect(processExitsWith: .failure) { _ = CKRecord(recordType: "") }
