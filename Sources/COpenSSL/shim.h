@@ -31,6 +31,20 @@ static inline void petrel_ssl_context_add_mode(SSL_CTX *context, long mode) {
   SSL_CTX_set_mode(context, mode);
 }
 
+// HTTP/2 does not allow it (RFC 9113 section 9.2.1).
+static inline void petrel_ssl_context_forbid_renegotiation(SSL_CTX *context) {
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+}
+
 static inline int petrel_ssl_set_server_name(SSL *ssl, const char *name) {
   return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
+static inline int petrel_ssl_context_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
+  return (int)SSL_CTX_add1_chain_cert(context, certificate);
+}
+
+static inline int petrel_ssl_is_unexpected_end(unsigned long error) {
+  return ERR_GET_LIB(error) == ERR_LIB_SSL
+      && ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
 }

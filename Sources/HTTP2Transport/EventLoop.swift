@@ -1,0 +1,238 @@
+import CLinuxEvents
+import Foundation
+import Synchronization
+
+/// One thread that waits for sockets and timers and runs what they call for.
+///
+/// Everything that belongs to a connection happens on its loop's thread, one thing after the other,
+/// so that connections need no locks of their own. What runs on a loop must not block.
+///
+/// Unchecked: `shared` is behind a lock, everything else is touched on the loop's thread only.
+public final class EventLoop: @unchecked Sendable {
+  private struct Shared {
+    var tasks: [@Sendable () -> Void] = []
+    var isShutDown = false
+  }
+
+  private let shared = Mutex(Shared())
+  private let nextTimerID = Atomic<UInt64>(1)
+  private let threadID = Atomic<UInt>(0)
+  private let pollDescriptor: Int32
+  private let wakeDescriptor: Int32
+
+  private var handlers: [UInt64: any EventHandler] = [:]
+  private var nextToken: UInt64 = 1
+  private var timers = TimerQueue()
+  private var isRunning = true
+
+  /// The time of the present round in nanoseconds, on a clock that only goes forward.
+  private(set) var now: Int64 = EventLoop.readClock()
+
+  /// Space for one read, for whoever is reading at the moment.
+  let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
+
+  /// Starts a loop on a new thread.
+  ///
+  /// - Parameter name: the thread's name in debuggers; Linux shows 15 bytes of it.
+  /// - Throws: ``HTTP2Error/Code/systemFailure`` when there are no descriptors left.
+  public init(name: String) throws(HTTP2Error) {
+    pollDescriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+    guard pollDescriptor >= 0 else { throw .system("no event loop could be made") }
+    wakeDescriptor = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+    guard wakeDescriptor >= 0 else {
+      let error = HTTP2Error.system("no event loop could be made")
+      close(pollDescriptor)
+      throw error
+    }
+    var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: 0))
+    epoll_ctl(pollDescriptor, EPOLL_CTL_ADD, wakeDescriptor, &event)
+    let thread = Thread { [self] in run() }
+    thread.name = name
+    thread.start()
+  }
+
+  deinit {
+    close(wakeDescriptor)
+    close(pollDescriptor)
+    readBuffer.deallocate()
+  }
+
+  /// Whether the caller is on the loop's thread.
+  public var isCurrent: Bool { threadID.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+  /// Runs `body` on the loop's thread, soon, in the order of the calls.
+  ///
+  /// For control, not for data: what waits here is not bounded by the loop, so callers must come
+  /// here once for many items, as connections do.
+  ///
+  /// - Returns: false if the loop has been shut down; `body` will then not run.
+  @discardableResult
+  public func execute(_ body: @escaping @Sendable () -> Void) -> Bool {
+    let (isAccepted, isFirst) = shared.withLock { shared in
+      guard !shared.isShutDown else { return (false, false) }
+      shared.tasks.append(body)
+      return (true, shared.tasks.count == 1)
+    }
+    if isFirst, !isCurrent { wake() }
+    return isAccepted
+  }
+
+  /// Runs `body` on the loop's thread after a time, unless it is cancelled before.
+  @discardableResult
+  public func schedule(
+    after delay: Duration, _ body: @escaping @Sendable () -> Void
+  ) -> ScheduledTimer {
+    let timer = ScheduledTimer(id: nextTimerID.add(1, ordering: .relaxed).oldValue)
+    let deadline = Self.readClock() + delay.nanoseconds
+    if isCurrent {
+      timers.insert(id: timer.id, deadline: deadline, action: body)
+    } else {
+      execute { self.timers.insert(id: timer.id, deadline: deadline, action: body) }
+    }
+    return timer
+  }
+
+  public func cancel(_ timer: ScheduledTimer) {
+    if isCurrent {
+      timers.cancel(id: timer.id)
+    } else {
+      execute { self.timers.cancel(id: timer.id) }
+    }
+  }
+
+  /// Ends the thread after what was already given to ``execute(_:)``.
+  ///
+  /// Timers that are not due do not run. Close connections and servers on the loop first: requests
+  /// on them would never be answered.
+  public func shutDown() {
+    execute { self.isRunning = false }
+  }
+
+  // MARK: Descriptors, on the loop's thread
+
+  /// Calls `handler` whenever `descriptor` is ready for one of `interest`.
+  ///
+  /// - Returns: a token for later calls. Tokens are never used again, so that an event of a
+  ///   descriptor that was closed in the same round cannot reach its successor.
+  func register(_ descriptor: Int32, _ interest: Readiness, _ handler: any EventHandler) -> UInt64 {
+    let token = nextToken
+    nextToken += 1
+    handlers[token] = handler
+    control(EPOLL_CTL_ADD, descriptor, token, interest)
+    return token
+  }
+
+  func modify(_ descriptor: Int32, _ interest: Readiness, token: UInt64) {
+    control(EPOLL_CTL_MOD, descriptor, token, interest)
+  }
+
+  func unregister(_ descriptor: Int32, token: UInt64) {
+    guard handlers.removeValue(forKey: token) != nil else { return }
+    control(EPOLL_CTL_DEL, descriptor, token, [])
+  }
+
+  private func control(
+    _ operation: Int32, _ descriptor: Int32, _ token: UInt64, _ interest: Readiness
+  ) {
+    var event = epoll_event(events: interest.rawValue, data: epoll_data_t(u64: token))
+    let result = epoll_ctl(pollDescriptor, operation, descriptor, &event)
+    precondition(result == 0, "epoll_ctl failed with errno \(errno): a descriptor is used wrongly")
+  }
+
+  // MARK: The thread
+
+  private func run() {
+    threadID.store(UInt(pthread_self()), ordering: .relaxed)
+    // Writing to a socket whose peer has gone would otherwise end the process.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+
+    var events = [epoll_event](repeating: epoll_event(), count: 256)
+    while isRunning {
+      let count = Int(epoll_wait(pollDescriptor, &events, Int32(events.count), timeUntilNextWork()))
+      now = Self.readClock()
+      for index in 0..<max(count, 0) {
+        let token = events[index].data.u64
+        if token == 0 {
+          drainWakeUps()
+        } else {
+          handlers[token]?.handle(Readiness(rawValue: events[index].events))
+        }
+      }
+      while let action = timers.popDue(at: now) { action() }
+      runTasks()
+    }
+    shared.withLock { $0.isShutDown = true }
+    runTasks()
+    handlers.removeAll()
+  }
+
+  private func runTasks() {
+    let tasks = shared.withLock { shared in
+      defer { shared.tasks = [] }
+      return shared.tasks
+    }
+    for task in tasks { task() }
+  }
+
+  /// In milliseconds, rounded up; -1 for ever.
+  private func timeUntilNextWork() -> Int32 {
+    if shared.withLock({ !$0.tasks.isEmpty }) { return 0 }
+    guard let deadline = timers.nextDeadline() else { return -1 }
+    let remaining = max(deadline - Self.readClock(), 0)
+    return Int32(clamping: (remaining + 999_999) / 1_000_000)
+  }
+
+  private func wake() {
+    var one: UInt64 = 1
+    write(wakeDescriptor, &one, 8)
+  }
+
+  private func drainWakeUps() {
+    var count: UInt64 = 0
+    read(wakeDescriptor, &count, 8)
+  }
+
+  private static func readClock() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+  }
+}
+
+/// Names an action given to ``EventLoop/schedule(after:_:)``.
+public struct ScheduledTimer: Sendable, Hashable {
+  let id: UInt64
+}
+
+/// What a descriptor is ready for, in epoll's bits.
+struct Readiness: OptionSet {
+  var rawValue: UInt32
+
+  static let readable = Readiness(rawValue: EPOLLIN.rawValue)
+  static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
+  /// An error or the end of both directions; always reported.
+  static let failed = Readiness(rawValue: EPOLLERR.rawValue | EPOLLHUP.rawValue)
+}
+
+/// What an event loop calls when a descriptor is ready.
+protocol EventHandler: AnyObject {
+  func handle(_ readiness: Readiness)
+}
+
+extension Duration {
+  var nanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    return overflow ? (seconds < 0 ? .min / 4 : .max / 4) : product + attoseconds / 1_000_000_000
+  }
+}
+
+extension HTTP2Error {
+  /// An error that ends with what errno says.
+  static func system(_ reason: String, code: Code = .systemFailure) -> HTTP2Error {
+    HTTP2Error(code, "\(reason): \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,138 @@
+import CNgHTTP2
+import Foundation
+
+/// From connecting to closed. All of it runs on the loop's thread.
+extension HTTP2ClientConnection: HTTP2ChannelDelegate {
+  func connect() {
+    guard case .idle = phase else { return }
+    connectTimer = loop.schedule(after: configuration.connectTimeout) { [weak self] in
+      self?.end(HTTP2Error(.timedOut, "the server did not open an HTTP/2 connection in time"))
+    }
+    let connector = SocketConnector(
+      loop: loop, host: configuration.host, port: configuration.port,
+      timeout: configuration.connectTimeout
+    ) { result in
+      switch result {
+      case .success(let descriptor): self.openChannel(descriptor)
+      case .failure(let error): self.end(error)
+      }
+    }
+    phase = .connecting(connector)
+    connector.start()
+  }
+
+  private func openChannel(_ descriptor: Int32) {
+    do throws(HTTP2Error) {
+      let stream = try TLSStream(client: tls, descriptor: descriptor, host: configuration.host)
+      let channel = try HTTP2Channel(loop: loop, stream: stream, role: .client, delegate: self)
+      phase = .settingUp(channel)
+      channel.start()
+    } catch {
+      end(error)
+    }
+  }
+
+  func channelOpened() {
+    channel?.session.submitSettings([(NGHTTP2_SETTINGS_ENABLE_PUSH, 0)])
+  }
+
+  func channelReceived() {
+    keepAlive.received(at: loop.now)
+    submitWaiting()
+  }
+
+  func sessionReceivedSettings() {
+    guard let channel else { return }
+    let limit = Int(channel.session.peerMaximumConcurrentStreams)
+    let newMaximum = min(limit, configuration.maximumConcurrentStreams)
+    if case .settingUp = phase {
+      phase = .open(channel)
+      if let connectTimer { loop.cancel(connectTimer) }
+      maximumStreams = newMaximum
+      keepAlive.received(at: loop.now)
+      checkKeepAlive()
+      onEvent(.opened(maximumConcurrentStreams: newMaximum))
+    } else if newMaximum != maximumStreams {
+      maximumStreams = newMaximum
+      onEvent(.limitChanged(maximumConcurrentStreams: newMaximum))
+    }
+  }
+
+  func sessionReceivedGoAway(lastStream: Int32, code: HTTP2ErrorCode, debugData: [UInt8]) {
+    lastStreamOfPeer = min(lastStreamOfPeer, lastStream)
+    refuseWaiting(
+      HTTP2Error(.goingAway, "the server is closing the connection: \(code)", peerCode: code))
+    onEvent(.goingAway(lastStream: lastStream, code: code, debugData: debugData))
+  }
+
+  func endWhenAnswered() {
+    guard ending == nil else { return }
+    switch phase {
+    case .idle, .closed:
+      end(nil)
+    case .connecting, .settingUp, .open:
+      let error = HTTP2Error(.closed, "the connection is closing")
+      ending = error
+      waiting.append(contentsOf: intake.close(error))
+      submitWaiting()
+      channel?.flush()
+    }
+  }
+
+  /// Closes from this side. Not to be called from within the session's callbacks.
+  func end(_ error: HTTP2Error?) {
+    switch phase {
+    case .closed:
+      return
+    case .idle:
+      channelClosed(error)
+    case .connecting(let connector):
+      connector.cancel()
+      channelClosed(error)
+    case .settingUp(let channel), .open(let channel):
+      channel.close(error)
+    }
+  }
+
+  func channelClosed(_ error: HTTP2Error?) {
+    phase = .closed
+    for timer in [connectTimer, keepAliveTimer] {
+      if let timer { loop.cancel(timer) }
+    }
+    let reason = error ?? HTTP2Error(.closed, "the connection has ended")
+    refuseWaiting(reason)
+    for stream in streams.removeAll() {
+      stream.completion(.failure(reason.forRequest(safeToRepeat: !stream.isSent)))
+    }
+    updateLoad(noLongerWaiting: 0)
+    onEvent(.closed(error))
+  }
+
+  var channel: HTTP2Channel? {
+    switch phase {
+    case .settingUp(let channel), .open(let channel): channel
+    case .idle, .connecting, .closed: nil
+    }
+  }
+
+  // MARK: Keep-alive
+
+  /// Does what is due and comes back when the next thing may be.
+  func checkKeepAlive() {
+    guard case .open(let channel) = phase else { return }
+    if let keepAliveTimer { loop.cancel(keepAliveTimer) }
+    switch keepAlive.check(at: loop.now, isBusy: streams.count > 0) {
+    case .giveUp:
+      end(HTTP2Error(.connectionLost, "the server did not answer a PING in time"))
+    case .ping:
+      channel.session.submitPing()
+      // Not here: this may run within the session's callbacks.
+      loop.execute { channel.flush() }
+      checkKeepAlive()
+    case .wait(let time):
+      keepAliveTimer = loop.schedule(after: .nanoseconds(time - loop.now)) { [weak self] in
+        self?.checkKeepAlive()
+      }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+/// From waiting to answered. All of it runs on the loop's thread.
+extension HTTP2ClientConnection {
+  func collect() {
+    waiting.append(contentsOf: intake.collect())
+    submitWaiting()
+    channel?.flush()
+  }
+
+  /// Opens streams for waiting requests, as many as the peer allows.
+  func submitWaiting() {
+    guard case .open(let channel) = phase else { return }
+    let wasIdle = streams.count == 0
+    var submitted = 0
+    while streams.count < maximumStreams, let pending = waiting.popFirst() {
+      submitted += 1
+      let slot = streams.insert(ClientStream(pending))
+      let stream = channel.session.submitRequest(
+        scheme: "https", authority: authority, pending.request, slot: slot)
+      if stream == nil {
+        _ = streams.remove(slot)
+        // Stream IDs are used up, or the session is ending: for the caller that is the same.
+        let error = HTTP2Error(.goingAway, "the connection takes no more requests")
+        pending.completion(.failure(error))
+        refuseWaiting(error)
+        onEvent(.goingAway(lastStream: .max, code: .noError, debugData: []))
+      }
+    }
+    updateLoad(noLongerWaiting: submitted)
+    if wasIdle, submitted > 0 { checkKeepAlive() }
+    // The last stream of a connection that is ending.
+    if ending != nil, streams.count == 0, waiting.isEmpty { channel.session.terminate(.noError) }
+  }
+
+  func refuseWaiting(_ error: HTTP2Error) {
+    if ending == nil { ending = error }
+    waiting.append(contentsOf: intake.close(error))
+    let refused = waiting.removeAll()
+    updateLoad(noLongerWaiting: refused.count)
+    for pending in refused {
+      pending.completion(.failure(error.forRequest(safeToRepeat: true)))
+    }
+  }
+
+  func updateLoad(noLongerWaiting count: Int) {
+    intake.update(
+      noLongerWaiting: count, openStreams: streams.count, maximumStreams: maximumStreams)
+  }
+
+  // MARK: The session's news of streams
+
+  func sessionBeganRequest(stream: Int32) -> Int? { nil }
+
+  func sessionReceivedHeader(
+    slot: Int, name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>
+  ) {
+    streams[slot]?.receivedHeader(name: name, value: value)
+  }
+
+  func sessionReceivedBody(slot: Int, stream: Int32, bytes: UnsafeBufferPointer<UInt8>) {
+    guard let received = streams[slot]?.response.body.count else { return }
+    if received + bytes.count <= configuration.maximumResponseBytes {
+      streams[slot]?.response.body.append(contentsOf: bytes)
+    } else if streams[slot]?.failure == nil {
+      streams[slot]?.failure = HTTP2Error(
+        .answerTooLarge, "the answer has more than \(configuration.maximumResponseBytes) bytes",
+        isSafeToRepeat: false)
+      channel?.session.submitReset(stream: stream, code: .cancel)
+    }
+  }
+
+  func sessionReceivedEnd(slot: Int, stream: Int32) {
+    streams[slot]?.isAnswered = true
+  }
+
+  func sessionSentHeaders(slot: Int, stream: Int32) {
+    streams[slot]?.isSent = true
+  }
+
+  func sessionNeedsBody(
+    slot: Int, into buffer: UnsafeMutableBufferPointer<UInt8>
+  ) -> (count: Int, isEnd: Bool) {
+    streams[slot]?.body.read(into: buffer) ?? (0, true)
+  }
+
+  func sessionClosedStream(slot: Int, stream: Int32, code: HTTP2ErrorCode) {
+    guard let closed = streams.remove(slot) else { return }
+    closed.completion(outcome(of: closed, stream: stream, code: code))
+  }
+
+  private func outcome(
+    of closed: ClientStream, stream: Int32, code: HTTP2ErrorCode
+  ) -> Result<HTTP2Response, HTTP2Error> {
+    if let failure = closed.failure { return .failure(failure) }
+    if closed.isAnswered { return .success(closed.response) }
+    if stream > lastStreamOfPeer {
+      return .failure(
+        HTTP2Error(.goingAway, "the server closes the connection before this request"))
+    }
+    if code == .refusedStream {
+      return .failure(HTTP2Error(.refused, "the server refused the stream", peerCode: code))
+    }
+    return .failure(
+      HTTP2Error(
+        .reset, "the server broke the request off: \(code)", isSafeToRepeat: !closed.isSent,
+        peerCode: code))
+  }
+}

@@ -1,0 +1,102 @@
+/// Header fields in the order of their sending.
+///
+/// All names and values lie in one buffer, so that a request with many fields costs two
+/// allocations. Names must be in lower case, as HTTP/2 demands (RFC 9113 section 8.2.1).
+///
+/// ```swift
+/// var headers: HTTP2Headers = ["apns-topic": "com.example.app"]
+/// headers.append("apns-id", id, indexed: false)
+/// headers["apns-topic"]  // "com.example.app"
+/// ```
+public struct HTTP2Headers: Sendable, Hashable {
+  struct Field: Sendable, Hashable {
+    var nameEnd: Int32
+    var valueEnd: Int32
+    var isIndexed: Bool
+  }
+
+  private(set) var bytes: [UInt8] = []
+  private(set) var fields: [Field] = []
+
+  public init() {}
+
+  public init(_ fields: [(String, String)]) {
+    for (name, value) in fields { append(name, value) }
+  }
+
+  /// Adds a field at the end.
+  ///
+  /// - Parameter indexed: whether the compression (HPACK) may remember the field for the next
+  ///   requests; false for values that do not come again, which would only push others out.
+  public mutating func append(_ name: String, _ value: String, indexed: Bool = true) {
+    bytes.append(contentsOf: name.utf8)
+    let nameEnd = Int32(bytes.count)
+    bytes.append(contentsOf: value.utf8)
+    fields.append(Field(nameEnd: nameEnd, valueEnd: Int32(bytes.count), isIndexed: indexed))
+  }
+
+  /// Adds the fields of `other` at the end.
+  public mutating func append(contentsOf other: HTTP2Headers) {
+    let start = Int32(bytes.count)
+    bytes.append(contentsOf: other.bytes)
+    for field in other.fields {
+      fields.append(
+        Field(
+          nameEnd: start + field.nameEnd, valueEnd: start + field.valueEnd,
+          isIndexed: field.isIndexed))
+    }
+  }
+
+  mutating func append(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+    bytes.append(contentsOf: name)
+    let nameEnd = Int32(bytes.count)
+    bytes.append(contentsOf: value)
+    fields.append(Field(nameEnd: nameEnd, valueEnd: Int32(bytes.count), isIndexed: true))
+  }
+
+  mutating func reserve(fields count: Int, bytes byteCount: Int) {
+    fields.reserveCapacity(count)
+    bytes.reserveCapacity(byteCount)
+  }
+
+  /// The value of the first field of this name.
+  ///
+  /// - Complexity: O(*n*) in the bytes of all fields.
+  public subscript(name: String) -> String? {
+    for index in fields.indices where nameBytes(index).elementsEqual(name.utf8) {
+      return String(decoding: valueBytes(index), as: UTF8.self)
+    }
+    return nil
+  }
+
+  private func nameBytes(_ index: Int) -> ArraySlice<UInt8> {
+    let start = index == 0 ? 0 : Int(fields[index - 1].valueEnd)
+    return bytes[start..<Int(fields[index].nameEnd)]
+  }
+
+  private func valueBytes(_ index: Int) -> ArraySlice<UInt8> {
+    bytes[Int(fields[index].nameEnd)..<Int(fields[index].valueEnd)]
+  }
+}
+
+extension HTTP2Headers: RandomAccessCollection {
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { fields.count }
+
+  public subscript(position: Int) -> (name: String, value: String) {
+    (
+      String(decoding: nameBytes(position), as: UTF8.self),
+      String(decoding: valueBytes(position), as: UTF8.self)
+    )
+  }
+}
+
+extension HTTP2Headers: ExpressibleByDictionaryLiteral, CustomStringConvertible {
+  public init(dictionaryLiteral elements: (String, String)...) {
+    self.init(elements)
+  }
+
+  public var description: String {
+    map { "\($0.name): \($0.value)" }.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,24 @@
+/// Where an ``HTTP2Server`` listens, and its limits.
+public struct HTTP2ServerConfiguration: Sendable, Hashable {
+  /// The IP address to listen on: `127.0.0.1`, `::1`, `0.0.0.0`, `::`.
+  public var host = "127.0.0.1"
+  /// Zero for any free port; ``HTTP2Server/port`` says which.
+  public var port = 0
+  /// The server's certificate and those of its issuers, PEM.
+  public var certificateChainPEM: String
+  /// The key of the first certificate, PEM.
+  public var privateKeyPEM: String
+  /// How many requests a client may have open on one connection.
+  public var maximumConcurrentStreams = 1_000
+  /// A request with a larger body is answered with 413 and does not reach the handler.
+  public var maximumBodyBytes = 1 << 20
+  /// So many clients may be connected; more are turned away.
+  public var maximumConnections = 1_000
+  /// A client that has not finished the TLS handshake by then is dropped.
+  public var handshakeTimeout: Duration = .seconds(10)
+
+  public init(certificateChainPEM: String, privateKeyPEM: String) {
+    self.certificateChainPEM = certificateChainPEM
+    self.privateKeyPEM = privateKeyPEM
+  }
+}

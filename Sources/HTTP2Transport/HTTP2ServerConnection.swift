@@ -1,0 +1,200 @@
+import CNgHTTP2
+import Synchronization
+
+/// One client of an ``HTTP2Server``.
+///
+/// Unchecked: answers come in under a lock, everything else is touched on the loop's thread only.
+final class HTTP2ServerConnection: @unchecked Sendable {
+  private struct Stream {
+    var headers = HTTP2Headers()
+    var body: [UInt8] = []
+    var answer: OutgoingBody?
+    var isTooLarge = false
+  }
+
+  private struct Answers {
+    var waiting: [(response: HTTP2Response, stream: Int32)] = []
+    var isClosed = false
+  }
+
+  private let id: HTTP2ConnectionID
+  private let server: HTTP2Server
+  private var channel: HTTP2Channel?
+  private var streams = SlotTable<Stream>()
+  private var maximumConcurrentStreams: Int
+  private var isOpen = false
+  private let answers = Mutex(Answers())
+
+  /// So much a client may send before the server has taken it in.
+  private static let connectionWindow: Int32 = 1 << 22
+
+  init(id: HTTP2ConnectionID, server: HTTP2Server, maximumConcurrentStreams: Int) {
+    self.id = id
+    self.server = server
+    self.maximumConcurrentStreams = maximumConcurrentStreams
+  }
+
+  func start(_ stream: TLSStream) {
+    do throws(HTTP2Error) {
+      let channel = try HTTP2Channel(
+        loop: server.loop, stream: stream, role: .server, delegate: self)
+      self.channel = channel
+      server.loop.schedule(after: server.configuration.handshakeTimeout) { [weak self] in
+        guard let self, !isOpen else { return }
+        self.channel?.close(HTTP2Error(.timedOut, "the TLS handshake took too long"))
+      }
+      channel.start()
+    } catch {
+      channelClosed(error)
+    }
+  }
+
+  // MARK: Answers
+
+  /// Takes an answer from any thread. There are at most as many as streams, for the rest is dropped
+  /// when the loop gets to it.
+  func answer(_ response: HTTP2Response, stream: Int32) {
+    let isFirst = answers.withLock { answers in
+      guard !answers.isClosed else { return false }
+      answers.waiting.append((response, stream))
+      return answers.waiting.count == 1
+    }
+    if isFirst {
+      server.loop.execute {
+        self.submitAnswers()
+        self.channel?.flush()
+      }
+    }
+  }
+
+  private func submitAnswers() {
+    let waiting = answers.withLock { answers in
+      defer { answers.waiting = [] }
+      return answers.waiting
+    }
+    for (response, stream) in waiting { submit(response, stream: stream) }
+  }
+
+  private func submit(_ response: HTTP2Response, stream: Int32) {
+    guard let channel, let slot = channel.session.slot(of: stream), streams[slot]?.answer == nil
+    else { return }
+    streams[slot]?.answer = OutgoingBody(response.body)
+    var headers: HTTP2Headers = [":status": String(response.status)]
+    headers.append(contentsOf: response.headers)
+    channel.session.submitResponse(
+      stream: stream, slot: slot, headers, hasBody: !response.body.isEmpty)
+  }
+
+  // MARK: Commands, on the loop's thread
+
+  func setMaximumConcurrentStreams(_ count: Int) {
+    maximumConcurrentStreams = count
+    guard isOpen, let channel else { return }
+    channel.session.submitSettings([
+      (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clamping: count))
+    ])
+    channel.flush()
+  }
+
+  func goAway(lastStream: Int32?, code: HTTP2ErrorCode, debugData: [UInt8]) {
+    guard let channel else { return }
+    submitAnswers()
+    channel.session.submitGoAway(lastStream: lastStream, code: code, debugData: debugData)
+    channel.flush()
+  }
+
+  func reset(stream: Int32, code: HTTP2ErrorCode) {
+    guard let channel else { return }
+    channel.session.submitReset(stream: stream, code: code)
+    channel.flush()
+  }
+
+  func close(_ closing: HTTP2Server.Closing) {
+    switch closing {
+    case .whenAnswered: goAway(lastStream: nil, code: .noError, debugData: [])
+    case .atOnce: channel?.close(HTTP2Error(.closed, "the server broke the connection off"))
+    }
+  }
+
+  func stall() {
+    channel?.stall()
+  }
+
+  func resume() {
+    channel?.resume()
+  }
+}
+
+extension HTTP2ServerConnection: HTTP2ChannelDelegate {
+  func channelOpened() {
+    isOpen = true
+    channel?.session.submitSettings([
+      (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clamping: maximumConcurrentStreams))
+    ])
+    channel?.session.setConnectionWindow(Self.connectionWindow)
+    server.connectionOpened(id)
+  }
+
+  func channelReceived() {
+    submitAnswers()
+  }
+
+  func channelClosed(_ error: HTTP2Error?) {
+    channel = nil
+    _ = streams.removeAll()
+    answers.withLock { answers in
+      answers.isClosed = true
+      answers.waiting = []
+    }
+    server.connectionClosed(id, error, wasOpen: isOpen)
+  }
+
+  func sessionBeganRequest(stream: Int32) -> Int? {
+    streams.insert(Stream())
+  }
+
+  func sessionReceivedHeader(
+    slot: Int, name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>
+  ) {
+    streams[slot]?.headers.append(name, value)
+  }
+
+  func sessionReceivedBody(slot: Int, stream: Int32, bytes: UnsafeBufferPointer<UInt8>) {
+    guard let received = streams[slot]?.body.count, streams[slot]?.answer == nil else { return }
+    if received + bytes.count <= server.configuration.maximumBodyBytes {
+      streams[slot]?.body.append(contentsOf: bytes)
+    } else {
+      streams[slot]?.isTooLarge = true
+      submit(HTTP2Response(status: 413), stream: stream)
+    }
+  }
+
+  func sessionReceivedEnd(slot: Int, stream: Int32) {
+    guard let open = streams[slot], open.answer == nil else { return }
+    streams[slot]?.headers = HTTP2Headers()
+    streams[slot]?.body = []
+    server.handler(
+      HTTP2ServerRequest(
+        connection: id, stream: stream, headers: open.headers, body: open.body, answerer: self))
+  }
+
+  func sessionSentHeaders(slot: Int, stream: Int32) {
+    guard streams[slot]?.isTooLarge == true else { return }
+    // The answer is whole, so the client need not send the rest (RFC 9113 section 8.1).
+    channel?.session.submitReset(stream: stream, code: .noError)
+  }
+
+  func sessionNeedsBody(
+    slot: Int, into buffer: UnsafeMutableBufferPointer<UInt8>
+  ) -> (count: Int, isEnd: Bool) {
+    streams[slot]?.answer?.read(into: buffer) ?? (0, true)
+  }
+
+  func sessionClosedStream(slot: Int, stream: Int32, code: HTTP2ErrorCode) {
+    _ = streams.remove(slot)
+  }
+
+  func sessionReceivedSettings() {}
+
+  func sessionReceivedGoAway(lastStream: Int32, code: HTTP2ErrorCode, debugData: [UInt8]) {}
+}

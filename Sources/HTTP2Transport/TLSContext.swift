@@ -1,0 +1,131 @@
+import COpenSSL
+import Foundation
+
+/// What TLS connections of one kind share: certificates, trust, protocol versions.
+///
+/// Unchecked, for an SSL_CTX is only read once it is set up, and counts its references atomically.
+final class TLSContext: @unchecked Sendable {
+  let pointer: OpaquePointer
+
+  private init(method: OpaquePointer?) throws(HTTP2Error) {
+    guard let pointer = SSL_CTX_new(method) else {
+      throw .openSSL(.systemFailure, "TLS could not be set up")
+    }
+    self.pointer = pointer
+    guard petrel_ssl_context_require_tls12(pointer) == 1 else {
+      throw .openSSL(.invalidConfiguration, "OpenSSL's configuration does not allow TLS 1.2")
+    }
+    // A write may take a part, and what is left may have moved in memory when it is written.
+    petrel_ssl_context_add_mode(
+      pointer, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
+    petrel_ssl_context_forbid_renegotiation(pointer)
+  }
+
+  deinit {
+    SSL_CTX_free(pointer)
+  }
+
+  static func client(trust: TLSTrust) throws(HTTP2Error) -> TLSContext {
+    let context = try TLSContext(method: TLS_client_method())
+    switch trust {
+    case .system:
+      guard SSL_CTX_set_default_verify_paths(context.pointer) == 1 else {
+        throw .openSSL(.invalidConfiguration, "the system's certificates cannot be loaded")
+      }
+    case .certificateFile(let path):
+      guard SSL_CTX_load_verify_locations(context.pointer, path, nil) == 1 else {
+        throw .openSSL(
+          .invalidConfiguration, "'\(path)' is not a readable PEM file with certificates")
+      }
+    }
+    SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)
+    // Returns zero for success, unlike its neighbours.
+    let offered: [UInt8] = [2] + Array("h2".utf8)
+    guard SSL_CTX_set_alpn_protos(context.pointer, offered, UInt32(offered.count)) == 0 else {
+      throw .openSSL(.systemFailure, "HTTP/2 could not be offered")
+    }
+    return context
+  }
+
+  static func server(
+    certificateChainPEM: String, privateKeyPEM: String
+  ) throws(HTTP2Error) -> TLSContext {
+    let context = try TLSContext(method: TLS_server_method())
+    try context.useCertificates(certificateChainPEM)
+    try context.usePrivateKey(privateKeyPEM)
+    SSL_CTX_set_alpn_select_cb(context.pointer, selectHTTP2, nil)
+    return context
+  }
+
+  private func useCertificates(_ pem: String) throws(HTTP2Error) {
+    let stream = Self.stream(containing: pem)
+    defer { BIO_free(stream) }
+    var isFirst = true
+    while let certificate = PEM_read_bio_X509(stream, nil, nil, nil) {
+      defer { X509_free(certificate) }
+      let result =
+        isFirst
+        ? SSL_CTX_use_certificate(pointer, certificate)
+        : petrel_ssl_context_add_chain_certificate(pointer, certificate)
+      guard result == 1 else {
+        throw .openSSL(.invalidConfiguration, "the server's certificate cannot be used")
+      }
+      isFirst = false
+    }
+    ERR_clear_error()  // The end of the text is reported as an error.
+    guard !isFirst else {
+      throw HTTP2Error(.invalidConfiguration, "the server's certificate is not in PEM form")
+    }
+  }
+
+  private func usePrivateKey(_ pem: String) throws(HTTP2Error) {
+    let stream = Self.stream(containing: pem)
+    defer { BIO_free(stream) }
+    // The callback refuses, for without one OpenSSL asks for a password on the terminal.
+    guard let key = PEM_read_bio_PrivateKey(stream, nil, { _, _, _, _ in -1 }, nil) else {
+      throw .openSSL(.invalidConfiguration, "the server's key is not in PEM form")
+    }
+    defer { EVP_PKEY_free(key) }
+    guard SSL_CTX_use_PrivateKey(pointer, key) == 1, SSL_CTX_check_private_key(pointer) == 1 else {
+      throw .openSSL(.invalidConfiguration, "the server's key does not fit its certificate")
+    }
+  }
+
+  private static func stream(containing text: String) -> OpaquePointer? {
+    let stream = BIO_new(BIO_s_mem())
+    var text = text
+    text.withUTF8 { _ = BIO_write(stream, $0.baseAddress, Int32(clamping: $0.count)) }
+    return stream
+  }
+}
+
+/// OpenSSL asks a server which of the client's protocols to speak. The answer points into the
+/// client's list, which lives as long as OpenSSL needs it.
+private func selectHTTP2(
+  _ ssl: OpaquePointer?, _ selected: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+  _ selectedLength: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?,
+  _ offeredLength: UInt32, _ argument: UnsafeMutableRawPointer?
+) -> Int32 {
+  var list = UnsafeBufferPointer(start: offered, count: Int(offeredLength))[...]
+  while let length = list.popFirst() {
+    let name = list.prefix(Int(length))
+    list = list.dropFirst(Int(length))
+    if name.elementsEqual("h2".utf8) {
+      selected?.pointee = UnsafeBufferPointer(rebasing: name).baseAddress
+      selectedLength?.pointee = 2
+      return SSL_TLSEXT_ERR_OK
+    }
+  }
+  return SSL_TLSEXT_ERR_ALERT_FATAL
+}
+
+extension HTTP2Error {
+  /// An error that ends with what OpenSSL says about it, and clears the thread's error queue.
+  static func openSSL(_ code: Code, _ reason: String) -> HTTP2Error {
+    let number = ERR_peek_last_error()
+    ERR_clear_error()
+    guard number != 0 else { return HTTP2Error(code, reason) }
+    let detail = ERR_reason_error_string(number).map { String(cString: $0) } ?? "error \(number)"
+    return HTTP2Error(code, "\(reason): \(detail)")
+  }
+}
