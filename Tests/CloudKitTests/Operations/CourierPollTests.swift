@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import CloudKit
+
+@Suite("The course of listening to the web courier")
+struct CourierPollTests {
+  private let url = URL(string: "http://courier/aps?tok=a")!
+
+  private func describe(_ action: CourierPoll.Action) -> String {
+    switch action {
+    case .create: "create"
+    case .register(let token): "register \(token)"
+    case .poll(let url): "poll \(url.query ?? "")"
+    case .deliver(let body): "deliver \(String(decoding: body, as: UTF8.self))"
+    case .wait(let seconds): "wait \(seconds)"
+    case .fail(let error): "fail \(error.code.rawValue)"
+    }
+  }
+
+  private func actions(of poll: inout CourierPoll, _ events: [CourierPoll.Event]) -> [String] {
+    events.map { describe(poll.handle($0, jitter: 1)) }
+  }
+
+  private func ready() -> CourierPoll {
+    var poll = CourierPoll()
+    _ = actions(of: &poll, [.proceed, .created(token: "t", url: url), .registered])
+    return poll
+  }
+
+  @Test("A token is made, registered and polled; one body is one notification")
+  func course() {
+    var poll = CourierPoll()
+    #expect(
+      actions(
+        of: &poll,
+        [
+          .proceed, .created(token: "t", url: url), .registered,
+          .polled(status: 200, body: Data("{}".utf8)), .proceed,
+          .polled(status: 200, body: Data()), .timedOut,
+        ]) == [
+          "create", "register t", "poll tok=a", "deliver {}", "poll tok=a", "poll tok=a",
+          "poll tok=a",
+        ])
+  }
+
+  @Test("A dead token is replaced at once, then with growing pauses")
+  func deadToken() {
+    var poll = ready()
+    let dead = CourierPoll.Event.polled(status: 404, body: Data())
+    let again: [CourierPoll.Event] = [dead, .created(token: "u", url: url), .registered]
+    #expect(actions(of: &poll, again) == ["create", "register u", "poll tok=a"])
+    #expect(actions(of: &poll, [dead, .proceed]) == ["wait 2.0", "create"])
+    #expect(
+      actions(of: &poll, [.created(token: "v", url: url), .registered, dead])
+        == ["register v", "poll tok=a", "wait 4.0"])
+  }
+
+  @Test("Pauses after failures double up to a minute, and an answer ends them")
+  func backOff() {
+    var poll = ready()
+    let failure = CourierPoll.Event.failed(CKError(.networkFailure, "down"))
+    #expect(
+      actions(of: &poll, Array(repeating: failure, count: 8))
+        == [1, 2, 4, 8, 16, 32, 60, 60].map { "wait \(Double($0))" })
+    #expect(
+      actions(of: &poll, [.proceed, .polled(status: 200, body: Data()), failure])
+        == ["poll tok=a", "poll tok=a", "wait 1.0"])
+  }
+
+  @Test("The server's own time to wait counts when it is longer")
+  func retryAfter() {
+    var poll = ready()
+    let busy = CKError(.serviceUnavailable, userInfo: [CKErrorRetryAfterKey: NSNumber(value: 30)])
+    #expect(actions(of: &poll, [.failed(busy)]) == ["wait 30.0"])
+  }
+
+  @Test(
+    "What waiting cannot heal ends it",
+    arguments: [
+      CKError.Code.notAuthenticated, .permissionFailure, .badContainer, .invalidArguments,
+      .serverRejectedRequest,
+    ])
+  func hopeless(code: CKError.Code) {
+    var poll = CourierPoll()
+    #expect(
+      actions(of: &poll, [.failed(CKError(code, "no"))]) == ["fail \(code.rawValue)"])
+  }
+
+  @Test("A server without a courier is an error")
+  func noCourier() {
+    var poll = CourierPoll()
+    #expect(
+      actions(of: &poll, [.proceed, .created(token: "t", url: nil)]) == ["create", "fail 1"])
+  }
+}

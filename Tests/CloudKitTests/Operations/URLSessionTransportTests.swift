@@ -1,0 +1,222 @@
+import CloudKitModel
+import Foundation
+import HTTPService
+import Testing
+import WebServices
+
+@testable import CloudKit
+
+@Suite("Requests over sockets")
+struct URLSessionTransportTests {
+  private func withServer<Result>(
+    _ handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse,
+    _ body: (URL) async throws -> Result
+  ) async throws -> Result {
+    let server = HTTPServer(configuration: .init(), handler: handler)
+    try server.start()
+    let url = try #require(URL(string: "http://127.0.0.1:\(server.port)"))
+    do {
+      let result = try await body(url)
+      await server.stop(within: .seconds(5))
+      return result
+    } catch {
+      await server.stop(within: .seconds(5))
+      throw error
+    }
+  }
+
+  private func container(_ url: URL, token: String? = nil) -> CKContainer {
+    CKContainer(
+      identifier: "iCloud.com.example.app",
+      configuration: PetrelConfiguration(
+        serverURL: url, webAuthToken: token, apiToken: "k", deviceID: "my phone"))
+  }
+
+  private static func caller(_ name: String) -> HTTPResponse {
+    HTTPResponse(body: .data(UserResponse(userRecordName: name).body))
+  }
+
+  @Test("The path is the protocol's, and the token's + / = arrive whole")
+  func request() async throws {
+    let seen = Guarded<[HTTPRequest]>([])
+    try await withServer {
+      seen.append($0)
+      return Self.caller("_me")
+    } _: { url in
+      let prefixed = url.appendingPathComponent("petrel/")
+      _ = try await container(prefixed, token: "a+b/c==&d").userRecordID()
+    }
+    let request = try #require(seen.current.first)
+    #expect(request.method == "GET")
+    #expect(
+      request.rawPath
+        == "/petrel/database/1/iCloud.com.example.app/development/public/users/caller")
+    #expect(
+      request.rawQuery
+        == "ckAPIToken=k&ckWebAuthToken=a%2Bb%2Fc%3D%3D%26d&clientId=my%20phone")
+  }
+
+  @Test("Bodies go and come whole")
+  func bodies() async throws {
+    let text = String(repeating: "\u{1F426} ", count: 20_000)
+    let saved = try await withServer { request in
+      guard
+        let parsed = try? ModifyRecordsRequest(parsing: request.body, context: serverContext),
+        case .success(let operation)? = parsed.operations.first
+      else { return HTTPResponse(status: 400) }
+      var record = Record(recordID: operation.recordID, recordType: "T", recordChangeTag: "1")
+      record.fields = operation.fields.compactMapValues { $0 }
+      return HTTPResponse(
+        body: .data(
+          RecordsResponse(records: [.success(.record(record))]).body(context: serverContext)))
+    } _: { url in
+      let record = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "r"))
+      record["text"] = text
+      return try await container(url).privateCloudDatabase.save(record)
+    }
+    #expect(saved["text"] as String? == text)
+    #expect(saved.recordChangeTag == "1")
+  }
+
+  @Test("An error of the service comes with its status, code and reason")
+  func errors() async throws {
+    let error = try await withServer { _ in
+      HTTPResponse(
+        status: 429, body: .data(ServiceError(.throttled, "too fast", retryAfter: 4).body))
+    } _: { url in
+      try await #require(throws: CKError.self) { try await container(url).userRecordID() }
+    }
+    #expect(error.code == .requestRateLimited)
+    #expect(error.retryAfterSeconds == 4)
+    #expect(error.localizedDescription == "too fast")
+  }
+
+  @Test("Headers reach the client: the next web auth token")
+  func headers() async throws {
+    let tokens = Guarded<[String?]>([])
+    try await withServer { request in
+      tokens.append(request.query("ckWebAuthToken"))
+      var response = Self.caller("_me")
+      response.headers.append(("X-Apple-CloudKit-Web-Auth-Token", "second"))
+      return response
+    } _: { url in
+      let container = container(url, token: "first")
+      _ = try await container.userRecordID()
+      _ = try await container.userRecordID()
+    }
+    #expect(tokens.current == ["first", "second"])
+  }
+
+  @Test("Nobody listens: networkFailure that names the server")
+  func refused() async throws {
+    let error = try await #require(throws: CKError.self) {
+      try await container(URL(string: "http://127.0.0.1:1")!).userRecordID()
+    }
+    #expect(error.code == .networkFailure)
+    #expect(error.localizedDescription == "127.0.0.1:1 cannot be connected to")
+  }
+
+  @Test("No answer in time: networkFailure")
+  func timeOut() async throws {
+    let error = try await withServer { _ in
+      await Self.untilCancelled()
+      return HTTPResponse(status: 500)
+    } _: { url in
+      let configuration = CKOperation.Configuration()
+      configuration.timeoutIntervalForRequest = 1
+      return try await container(url).configuredWith(configuration: configuration) { container in
+        try await #require(throws: CKError.self) { try await container.userRecordID() }
+      }
+    }
+    #expect(error.code == .networkFailure)
+    #expect(error.localizedDescription.contains("did not answer in time"))
+  }
+
+  @Test("The connection breaks before the answer: serverResponseLost")
+  func lost() async throws {
+    let listener = try BreakingListener()
+    defer { listener.close() }
+    let error = try await #require(throws: CKError.self) {
+      try await container(URL(string: "http://127.0.0.1:\(listener.port)")!).userRecordID()
+    }
+    #expect(error.code == .serverResponseLost)
+  }
+
+  @Test("More long polls than connections for requests leave room for requests")
+  func longPolls() async throws {
+    let polling = AsyncStream.makeStream(of: Void.self)
+    try await withServer { request in
+      switch request.path {
+      case "/poll":
+        polling.continuation.yield()
+        await Self.untilCancelled()
+        return HTTPResponse()
+      case let path where path.contains("/tokens/"):
+        let host = request.header("Host") ?? ""
+        return HTTPResponse(
+          body: .data(
+            TokenResponse(
+              apnsEnvironment: "development", apnsToken: "t", webcourierURL: "http://\(host)/poll"
+            ).body))
+      default:
+        return Self.caller("_me")
+      }
+    } _: { url in
+      let container = container(url)
+      let listeners = (0..<20).map { _ in
+        Task { for try await _ in container.remoteNotifications() {} }
+      }
+      var count = 0
+      for await _ in polling.stream {
+        count += 1
+        if count == listeners.count { break }
+      }
+      #expect(try await container.userRecordID().recordName == "_me")
+      for listener in listeners { listener.cancel() }
+      for listener in listeners { try await listener.value }
+    }
+  }
+
+  private static func untilCancelled() async {
+    let stream = AsyncStream<Void> { _ in }
+    for await _ in stream {}
+  }
+}
+
+/// Accepts connections, reads something and closes them.
+private final class BreakingListener: @unchecked Sendable {
+  let port: UInt16
+  private let descriptor: Int32
+  private let thread: Thread
+
+  init() throws {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let bound = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+      }
+    }
+    try #require(bound && listen(descriptor, 8) == 0)
+    self.descriptor = descriptor
+    port = UInt16(bigEndian: address.sin_port)
+    thread = Thread {
+      while true {
+        let connection = accept(descriptor, nil, nil)
+        guard connection >= 0 else { return }
+        var byte: UInt8 = 0
+        _ = read(connection, &byte, 1)
+        Foundation.close(connection)
+      }
+    }
+    thread.start()
+  }
+
+  func close() {
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    Foundation.close(descriptor)
+  }
+}
