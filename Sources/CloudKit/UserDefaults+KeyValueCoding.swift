@@ -1,6 +1,11 @@
 extension UserDefaults {
-  /// The same as `set(_:forKey:)`. Foundation has this name from key-value coding, which Linux lacks.
+  /// The same as `set(_:forKey:)`, and written to disk. Foundation has this name from key-value
+  /// coding, which Linux lacks.
+  ///
+  /// On Apple's systems another process writes the defaults; here they would be lost with a program
+  /// that ends.
   public func setValue(_ value: Any?, forKey key: String) {
     set(value, forKey: key)
+    synchronize()
   }
 }
