@@ -1,1 +1,41 @@
-print("FeedItem")
+import CloudKit
+
+// Subscribes to new feed items that are tagged 'Swift', once: later launches find the flag.
+
+let flag = "didCreateFeedSubscription"
+let defaults = UserDefaults.standard
+
+guard !defaults.bool(forKey: flag) else {
+  print("The subscription was saved by an earlier launch.")
+  exit(EXIT_SUCCESS)
+}
+
+let subscription = CKQuerySubscription(
+  recordType: "FeedItem",
+  predicate: NSPredicate(format: "tags CONTAINS 'Swift'"),
+  subscriptionID: "tagged-feed-changes",
+  options: .firesOnRecordCreation)
+
+// Only items in this zone count.
+subscription.zoneID = CKRecordZone.default().zoneID
+
+// A silent push: the app is woken in the background and the user sees nothing.
+let notificationInfo = CKSubscription.NotificationInfo()
+notificationInfo.shouldSendContentAvailable = true
+subscription.notificationInfo = notificationInfo
+
+let operation = CKModifySubscriptionsOperation(
+  subscriptionsToSave: [subscription], subscriptionIDsToDelete: nil)
+operation.qualityOfService = .utility
+operation.modifySubscriptionsCompletionBlock = { saved, _, error in
+  if let error {
+    print("The subscription was not saved: \(error.localizedDescription)")
+    return
+  }
+  defaults.setValue(true, forKey: flag)
+  print("Saved: \(saved?.map(\.subscriptionID).joined(separator: ", ") ?? "nothing")")
+}
+
+CKContainer.default().privateCloudDatabase.add(operation)
+operation.waitUntilFinished()
+exit(defaults.bool(forKey: flag) ? EXIT_SUCCESS : EXIT_FAILURE)

@@ -52,7 +52,7 @@ extension PetrelConfiguration {
     }
   }
 
-  private static func warn(_ text: String) {
+  static func warn(_ text: String) {
     FileHandle.standardError.write(Data("petrel: \(text)\n".utf8))
   }
 }

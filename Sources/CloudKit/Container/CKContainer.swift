@@ -21,14 +21,15 @@ open class CKContainer: NSObject, @unchecked Sendable {
   private static let shared = CKContainer(
     PetrelConfiguration.ambient.flatMap { configuration in
       guard let identifier = configuration.containerIdentifier else {
-        return .failure(
-          CKError(
-            .badContainer,
-            "no default container is configured: set PETREL_CONTAINER, or write 'container' in "
-              + PetrelConfiguration.fileName))
+        let error = CKError(
+          .badContainer,
+          "no default container is configured: set PETREL_CONTAINER, or write 'container' in "
+            + PetrelConfiguration.fileName)
+        PetrelConfiguration.warn(error.localizedDescription)
+        return .failure(error)
       }
       return client(identifier, configuration, transport: nil)
-    }, identifier: (try? PetrelConfiguration.ambient.get())?.containerIdentifier)
+    }, identifier: PetrelConfiguration.ambient.value?.containerIdentifier)
 
   /// The container that the configuration names. Always the same object.
   public class func `default`() -> CKContainer { shared }
