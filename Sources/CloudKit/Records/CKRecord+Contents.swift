@@ -7,6 +7,13 @@ extension CKRecord {
     var encryptedKeys: Set<FieldKey> = []
     var parent: Reference?
     var isParentChanged = false
+    /// What the server returned; nil for records that are new or come from an archive.
+    var fetched: Fetched?
+
+    struct Fetched {
+      var fields: [FieldKey: any CKRecordValueProtocol]
+      var parent: Reference?
+    }
 
     mutating func set(_ value: (any CKRecordValueProtocol)?, for key: FieldKey) {
       fields[key] = value.map { RecordFieldValue.canonical($0) }

@@ -10,6 +10,7 @@ extension CKRecord {
     var contents = Contents()
     contents.fields = model.fields.mapValues { $0.object(in: zoneID, assetFile: assetFile) }
     contents.parent = model.parent.map { Reference($0, in: zoneID) }
+    contents.fetched = .init(fields: contents.fields, parent: contents.parent)
     self.init(
       recordType: model.recordType, recordID: recordID,
       system: SystemFields(
@@ -20,6 +21,15 @@ extension CKRecord {
         modificationDate: model.modified?.timestamp.date,
         share: model.share.map { Reference($0, in: zoneID) }),
       contents: contents)
+  }
+
+  /// The record as the server returned it, without the changes since; nil for records that are new
+  /// or come from an archive.
+  var ancestor: CKRecord? {
+    guard let fetched = contents.withLock({ $0.fetched }) else { return nil }
+    return CKRecord(
+      recordType: recordType, recordID: recordID, system: systemFields,
+      contents: Contents(fields: fetched.fields, parent: fetched.parent, fetched: fetched))
   }
 
   /// The record with all its fields.

@@ -5,7 +5,8 @@ internal import WebServices
 /// What the errors of CloudKit Web Services are in the framework: the one place that says so.
 extension CKError {
   /// - Parameters:
-  ///   - savedRecord: the record whose save failed, for a conflict's `ClientRecord`.
+  ///   - savedRecord: the record whose save failed, for a conflict's `ClientRecord` and
+  ///     `AncestorRecord`.
   init(_ error: ServiceError, savedRecord: CKRecord? = nil) {
     var userInfo: [String: Any] = [:]
     if let retryAfter = error.retryAfter {
@@ -13,6 +14,7 @@ extension CKError {
     }
     if let savedRecord, error.code == .conflict || error.code == .exists {
       userInfo[CKRecordChangedErrorClientRecordKey] = savedRecord
+      userInfo[CKRecordChangedErrorAncestorRecordKey] = savedRecord.ancestor
       userInfo[CKRecordChangedErrorServerRecordKey] = error.serverRecord.map { CKRecord($0) }
     }
     self.init(Self.code(for: error), error.reason, userInfo: userInfo)

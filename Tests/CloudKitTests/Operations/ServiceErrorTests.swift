@@ -64,17 +64,37 @@ struct ServiceErrorTests {
     #expect(CKError(ServiceError(tooManyKeys)).code == .invalidArguments)
   }
 
-  @Test("A conflict brings the records of both sides")
+  @Test("A conflict brings the records of both sides and the one they had in common")
   func conflict() throws {
-    let client = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "r"))
-    let server = Record(
-      recordID: RecordID(recordName: "r"), recordType: "T", recordChangeTag: "b",
-      fields: ["f": .int64(2)])
+    func version(_ tag: String, _ value: Int64) -> Record {
+      Record(
+        recordID: RecordID(recordName: "r"), recordType: "T", recordChangeTag: tag,
+        fields: ["f": .int64(value)])
+    }
+    let client = CKRecord(version("a", 1))
+    client["f"] = 3
+    client["g"] = "new"
     let error = CKError(
-      ServiceError(.conflict, "changed", serverRecord: server), savedRecord: client)
+      ServiceError(.conflict, "changed", serverRecord: version("b", 2)), savedRecord: client)
     #expect(error.clientRecord === client)
     #expect(error.serverRecord?.recordChangeTag == "b")
     #expect(error.serverRecord?["f"] as Int? == 2)
+    #expect(error.ancestorRecord?.recordChangeTag == "a")
+    #expect(error.ancestorRecord?["f"] as Int? == 1)
+    #expect(error.ancestorRecord?.allKeys() == ["f"])
+    #expect(error.ancestorRecord?.changedKeys() == [])
+    let copy = try #require(client.copy() as? CKRecord)
+    #expect(copy.ancestor?["f"] as Int? == 1)
+  }
+
+  @Test("A new record that exists already has no ancestor")
+  func exists() {
+    let client = CKRecord(recordType: "T")
+    let error = CKError(ServiceError(.exists, "is there"), savedRecord: client)
+    #expect(error.code == .serverRecordChanged)
+    #expect(error.clientRecord === client)
+    #expect(error.ancestorRecord == nil)
+    #expect(error.serverRecord == nil)
   }
 
   @Test(
