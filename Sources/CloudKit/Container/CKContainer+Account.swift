@@ -4,9 +4,8 @@ internal import WebServices
 extension CKContainer {
   /// Whether the server knows the user that the program acts for. An unknown one is no error:
   /// `noAccount`. When the server cannot be asked, the status is `couldNotDetermine`, with an error.
-  @preconcurrency
   public func accountStatus(
-    completionHandler: @escaping @Sendable (CKAccountStatus, (any Error)?) -> Void
+    completionHandler: @escaping (CKAccountStatus, (any Error)?) -> Void
   ) {
     startFetchingUser { result in
       switch result {
@@ -30,9 +29,8 @@ extension CKContainer {
   }
 
   /// The ID of the user's record; `notAuthenticated` when there is no user.
-  @preconcurrency
   public func fetchUserRecordID(
-    completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
+    completionHandler: @escaping (CKRecord.ID?, (any Error)?) -> Void
   ) {
     startFetchingUser { completionHandler($0.value, $0.error) }
   }
@@ -45,7 +43,7 @@ extension CKContainer {
 
   @discardableResult
   private func startFetchingUser(
-    _ completion: @escaping @Sendable (Result<CKRecord.ID, any Error>) -> Void
+    _ completion: @escaping (Result<CKRecord.ID, any Error>) -> Void
   ) -> CKOperation {
     let operation = FetchUserOperation()
     operation.completion = completion

@@ -1,6 +1,6 @@
 /// How the convenience methods turn an operation into one result.
 extension CKDatabase {
-  typealias Completion<Value> = @Sendable (Result<Value, any Error>) -> Void
+  typealias Completion<Value> = (Result<Value, any Error>) -> Void
 
   /// Queues an operation for a convenience method.
   func run<Operation: CKDatabaseOperation>(_ operation: Operation) -> Operation {
@@ -39,7 +39,7 @@ extension CKOperation {
   ///
   /// - Parameter start: starts the operation.
   static func result<Value: Sendable>(
-    _ start: (@escaping @Sendable (Result<Value, any Error>) -> Void) -> CKOperation
+    _ start: (@escaping (Result<Value, any Error>) -> Void) -> CKOperation
   ) async throws -> Value {
     let operation = Locked<CKOperation?>(nil)
     return try await withTaskCancellationHandler {

@@ -78,10 +78,9 @@ extension CKDatabase {
   }
 
   /// Searches records and gives the first batch of results. Apple deprecates it.
-  @preconcurrency
   public func perform(
     _ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?,
-    completionHandler: @escaping @Sendable ([CKRecord]?, (any Error)?) -> Void
+    completionHandler: @escaping ([CKRecord]?, (any Error)?) -> Void
   ) {
     startSearching(CKQueryOperation(query: query), zoneID, nil, CKQueryOperation.maximumResults) {
       let records = Self.records($0)

@@ -2,10 +2,9 @@ extension CKDatabase {
   // MARK: One record
 
   /// Fetches a record; one that does not exist gives `unknownItem`.
-  @preconcurrency
   public func fetch(
     withRecordID recordID: CKRecord.ID,
-    completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
+    completionHandler: @escaping (CKRecord?, (any Error)?) -> Void
   ) {
     startFetching(recordID) { completionHandler($0.value, $0.error) }
   }
@@ -18,9 +17,8 @@ extension CKDatabase {
 
   /// Saves a record unless the server's changed since it was fetched (`serverRecordChanged`). What
   /// comes back is a new object with the server's change tag.
-  @preconcurrency
   public func save(
-    _ record: CKRecord, completionHandler: @escaping @Sendable (CKRecord?, (any Error)?) -> Void
+    _ record: CKRecord, completionHandler: @escaping (CKRecord?, (any Error)?) -> Void
   ) {
     startSaving(record) { completionHandler($0.value, $0.error) }
   }
@@ -33,10 +31,9 @@ extension CKDatabase {
   }
 
   /// Deletes a record.
-  @preconcurrency
   public func delete(
     withRecordID recordID: CKRecord.ID,
-    completionHandler: @escaping @Sendable (CKRecord.ID?, (any Error)?) -> Void
+    completionHandler: @escaping (CKRecord.ID?, (any Error)?) -> Void
   ) {
     startDeleting(recordID) { completionHandler($0.value, $0.error) }
   }

@@ -2,10 +2,9 @@ extension CKDatabase {
   // MARK: One subscription
 
   /// Fetches a subscription; one that does not exist gives `unknownItem`.
-  @preconcurrency
   public func fetch(
     withSubscriptionID subscriptionID: CKSubscription.ID,
-    completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
+    completionHandler: @escaping (CKSubscription?, (any Error)?) -> Void
   ) {
     startFetching(subscriptionID) { completionHandler($0.value, $0.error) }
   }
@@ -19,10 +18,9 @@ extension CKDatabase {
   }
 
   /// Saves a subscription, in place of the one with the same ID where there is one.
-  @preconcurrency
   public func save(
     _ subscription: CKSubscription,
-    completionHandler: @escaping @Sendable (CKSubscription?, (any Error)?) -> Void
+    completionHandler: @escaping (CKSubscription?, (any Error)?) -> Void
   ) {
     startSaving(subscription) { completionHandler($0.value, $0.error) }
   }
@@ -34,10 +32,9 @@ extension CKDatabase {
   }
 
   /// Deletes a subscription; one that does not exist gives `unknownItem`.
-  @preconcurrency
   public func delete(
     withSubscriptionID subscriptionID: CKSubscription.ID,
-    completionHandler: @escaping @Sendable (String?, (any Error)?) -> Void
+    completionHandler: @escaping (String?, (any Error)?) -> Void
   ) {
     startDeleting(subscriptionID) { completionHandler($0.value, $0.error) }
   }
@@ -53,9 +50,8 @@ extension CKDatabase {
   // MARK: Several subscriptions
 
   /// Fetches all of the user's subscriptions in this database.
-  @preconcurrency
   public func fetchAllSubscriptions(
-    completionHandler: @escaping @Sendable ([CKSubscription]?, (any Error)?) -> Void
+    completionHandler: @escaping ([CKSubscription]?, (any Error)?) -> Void
   ) {
     startFetchingAllSubscriptions { completionHandler($0.value, $0.error) }
   }

@@ -2,10 +2,9 @@ extension CKDatabase {
   // MARK: One zone
 
   /// Fetches a zone; one that does not exist gives `zoneNotFound`.
-  @preconcurrency
   public func fetch(
     withRecordZoneID zoneID: CKRecordZone.ID,
-    completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
+    completionHandler: @escaping (CKRecordZone?, (any Error)?) -> Void
   ) {
     startFetching(zoneID) { completionHandler($0.value, $0.error) }
   }
@@ -17,10 +16,9 @@ extension CKDatabase {
   }
 
   /// Saves a custom zone, in the private database.
-  @preconcurrency
   public func save(
     _ zone: CKRecordZone,
-    completionHandler: @escaping @Sendable (CKRecordZone?, (any Error)?) -> Void
+    completionHandler: @escaping (CKRecordZone?, (any Error)?) -> Void
   ) {
     startSaving(zone) { completionHandler($0.value, $0.error) }
   }
@@ -32,10 +30,9 @@ extension CKDatabase {
   }
 
   /// Deletes a custom zone and its records.
-  @preconcurrency
   public func delete(
     withRecordZoneID zoneID: CKRecordZone.ID,
-    completionHandler: @escaping @Sendable (CKRecordZone.ID?, (any Error)?) -> Void
+    completionHandler: @escaping (CKRecordZone.ID?, (any Error)?) -> Void
   ) {
     startDeleting(zoneID) { completionHandler($0.value, $0.error) }
   }
@@ -49,9 +46,8 @@ extension CKDatabase {
   // MARK: Several zones
 
   /// Fetches all zones, the default zone among them.
-  @preconcurrency
   public func fetchAllRecordZones(
-    completionHandler: @escaping @Sendable ([CKRecordZone]?, (any Error)?) -> Void
+    completionHandler: @escaping ([CKRecordZone]?, (any Error)?) -> Void
   ) {
     startFetchingAllZones { completionHandler($0.value, $0.error) }
   }

@@ -14,10 +14,9 @@ extension CKContainer {
   ///     it.
   ///   - apnsEnvironment: whether the app is signed for APNs' development or production
   ///     environment; nil means the one of the container.
-  @preconcurrency
   public func registerForRemoteNotifications(
     deviceToken: Data, apnsEnvironment: PetrelConfiguration.Environment? = nil,
-    completionHandler: @escaping @Sendable ((any Error)?) -> Void
+    completionHandler: @escaping ((any Error)?) -> Void
   ) {
     startRegistering(deviceToken, apnsEnvironment) { completionHandler($0.error) }
   }
@@ -33,7 +32,7 @@ extension CKContainer {
   @discardableResult
   private func startRegistering(
     _ deviceToken: Data, _ apnsEnvironment: PetrelConfiguration.Environment?,
-    _ completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+    _ completion: @escaping (Result<Void, any Error>) -> Void
   ) -> CKOperation {
     let operation = RegisterTokenOperation()
     operation.deviceToken = deviceToken

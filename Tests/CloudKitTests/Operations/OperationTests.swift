@@ -152,6 +152,33 @@ struct OperationTests {
     over.wait()
   }
 
+  @Test("Handlers that are written on the main actor may be called on background queues")
+  @MainActor
+  func mainActorHandlers() async {
+    let database = CKContainer.scripted(Self.found).privateCloudDatabase
+    await withCheckedContinuation { continuation in
+      database.fetch(withRecordID: CKRecord.ID(recordName: "a")) { _, _ in continuation.resume() }
+    }
+    await withCheckedContinuation { continuation in
+      let operation = CKFetchRecordsOperation(recordIDs: [CKRecord.ID(recordName: "a")])
+      operation.fetchRecordsResultBlock = { _ in continuation.resume() }
+      database.add(operation)
+    }
+  }
+
+  /// What a program may declare so that a double can stand in for a database.
+  protocol RecordSaving {
+    func save(_ record: CKRecord, completionHandler: @escaping (CKRecord?, (any Error)?) -> Void)
+    func records(
+      for ids: [CKRecord.ID], desiredKeys: [CKRecord.FieldKey]?
+    ) async throws -> [CKRecord.ID: Result<CKRecord, any Error>]
+  }
+
+  @Test("A database conforms to protocols with its methods' signatures")
+  func conformance() {
+    #expect(CKContainer.scripted(Self.found).publicCloudDatabase as Any is any RecordSaving)
+  }
+
   @Test("A busy server is waited for by utility operations, as long as it asks")
   func retries() {
     let transport = ScriptedTransport { request, index in
@@ -276,3 +303,5 @@ struct OperationTests {
     #expect(transport.requests.map { $0.query("ckWebAuthToken") } == ["a+b/c=", "next"])
   }
 }
+
+extension CKDatabase: OperationTests.RecordSaving {}
