@@ -23,8 +23,8 @@ let package = Package(
     .target(
       name: "PetrelServer",
       dependencies: [
-        "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService", "Cryptography",
-        "WebServices", "CloudKitModel", "JSONCoding",
+        "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService", "HTTP2Transport",
+        "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
       ]),
     .target(
       name: "ChangeDispatch",

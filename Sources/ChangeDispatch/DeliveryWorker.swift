@@ -14,6 +14,8 @@ public final class DeliveryWorker: Sendable {
     public var capacity = 10_000
     /// Outcomes written in one transaction.
     public var updateBatchSize = 500
+    /// How long ``DeliveryWorker/stop()`` waits for outcomes, in seconds.
+    public var stopTime = 5.0
     /// How long a delivery waits whose route stands still until an operator has acted, in seconds.
     public var suspensionDelay = 60.0
 
@@ -33,7 +35,10 @@ public final class DeliveryWorker: Sendable {
     var schedule: DeliverySchedule
     var updates: [DeliveryUpdate] = []
     var metrics = Metrics()
-    var isStopped = false
+    /// When waiting for outcomes ends; nil while the worker runs.
+    var stopDeadline: Timestamp?
+
+    var isStopped: Bool { stopDeadline != nil }
   }
 
   private let store: any RecordStore
@@ -82,10 +87,12 @@ public final class DeliveryWorker: Sendable {
     }
   }
 
-  /// Writes the outcomes that are known and stops. Deliveries without an outcome are sent again by
+  /// Takes no more deliveries, waits for the outcomes of those under way and writes them, and stops;
+  /// after ``Configuration/stopTime`` at the latest. Deliveries without an outcome are sent again by
   /// the next process, with the same `apns-id`.
   public func stop() async {
-    state.withLock { $0.isStopped = true }
+    let deadline = clock().advanced(bySeconds: configuration.stopTime)
+    state.withLock { $0.stopDeadline = deadline }
     loaderSignal.signal()
     recorderSignal.signal()
     for task in tasks.withLock({ $0 }) { await task.value }
@@ -163,13 +170,18 @@ public final class DeliveryWorker: Sendable {
   private func record() async {
     var retry = RetryDelay()
     while true {
-      let (updates, isStopped) = state.withLock { state in
+      let (updates, isIdle, stopDeadline) = state.withLock { state in
         let updates = Array(state.updates.prefix(configuration.updateBatchSize))
-        return (updates, state.isStopped)
+        return (updates, state.schedule.underWay.isEmpty, state.stopDeadline)
       }
       if updates.isEmpty {
-        if isStopped { return }
-        await recorderSignal.wait()
+        if let stopDeadline {
+          let rest = stopDeadline.seconds - clock().seconds
+          if isIdle || rest <= 0 { return }
+          await recorderSignal.wait(atMost: rest)
+        } else {
+          await recorderSignal.wait()
+        }
         continue
       }
       do {
@@ -177,7 +189,7 @@ public final class DeliveryWorker: Sendable {
         retry.succeed()
         settle(updates)
       } catch {
-        if isStopped { return }
+        if stopDeadline != nil { return }
         let delay = retry.fail()
         report("outcomes of pushes could not be written, trying again in \(delay) s: \(error)")
         try? await Task.sleep(for: .seconds(delay))

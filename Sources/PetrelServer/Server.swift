@@ -21,6 +21,7 @@ public final class Server: Sendable {
   private let courier: WebCourier
   private let dispatcher: Dispatcher
   private let worker: DeliveryWorker
+  private let routes: APNsRoutes
   private let address: Address
   private let maintenance = Mutex<Task<Void, Never>?>(nil)
 
@@ -42,11 +43,13 @@ public final class Server: Sendable {
     self.clock = clock
     let address = Address()
     self.address = address
+    let routes = try APNsRoutes(configuration: configuration, clock: clock)
+    self.routes = routes
     let courier = WebCourier(store: store, clock: clock)
     self.courier = courier
     let worker = DeliveryWorker(
       store: store, clock: clock, report: { log.warning($0) },
-      route: { _ in nil })
+      route: { routes.route(to: $0) })
     self.worker = worker
     dispatcher = Dispatcher(
       store: store, clock: clock, report: { log.error($0) },
@@ -95,6 +98,7 @@ public final class Server: Sendable {
     maintenance.withLock { $0 }?.cancel()
     await dispatcher.stop()
     await worker.stop()
+    routes.close()
   }
 
   /// Trims what is beyond its retention, now and once an hour.

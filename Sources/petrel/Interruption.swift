@@ -3,23 +3,19 @@ import Foundation
 
 /// Waiting for SIGINT or SIGTERM.
 enum Interruption {
+  /// Returns when one of the signals comes, and when the task is cancelled.
   static func wait() async {
     let queue = DispatchQueue(label: "petrel.signals")
     let sources = [SIGINT, SIGTERM].map { signalNumber in
       signal(signalNumber, SIG_IGN)
       return DispatchSource.makeSignalSource(signal: signalNumber, queue: queue)
     }
-    await withCheckedContinuation { continuation in
-      // Both handlers run on the one queue, so the first takes the continuation alone.
-      nonisolated(unsafe) var waiting: CheckedContinuation<Void, Never>? = continuation
-      for source in sources {
-        source.setEventHandler {
-          waiting?.resume()
-          waiting = nil
-        }
-        source.resume()
-      }
+    let (signals, continuation) = AsyncStream.makeStream(of: Void.self)
+    for source in sources {
+      source.setEventHandler { continuation.yield() }
+      source.resume()
     }
+    for await _ in signals { break }
     for source in sources { source.cancel() }
   }
 }

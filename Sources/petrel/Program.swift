@@ -4,8 +4,8 @@ import Foundation
 @main
 enum Program {
   private static let commands: [any Command.Type] = [
-    ServeCommand.self, UsersAddCommand.self, UsersListCommand.self,
-    BenchSaveCommand.self, VersionCommand.self,
+    ServeCommand.self, DemoCommand.self, UsersAddCommand.self, UsersListCommand.self,
+    SimulateAPNsCommand.self, BenchSaveCommand.self, VersionCommand.self,
   ]
 
   static func main() async {

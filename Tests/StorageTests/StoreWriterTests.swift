@@ -17,7 +17,7 @@ struct StoreWriterTests {
       let results = await withTaskGroup(of: (Int, Bool).self) { group in
         for number in 0..<20 {
           group.addTask {
-            let result = try? await store.write { session in
+            let result: Void? = try? await store.write { session in
               _ = try session.connection.run(
                 "INSERT INTO users (name, user_record_name, created) VALUES ($1, $1, 0)",
                 [.text("u\(number)")])

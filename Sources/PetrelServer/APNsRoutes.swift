@@ -1,0 +1,88 @@
+import ChangeDispatch
+import CloudKitModel
+import Cryptography
+import Foundation
+import HTTP2Transport
+import PushDelivery
+import Storage
+import Synchronization
+
+/// The ways to APNs that the configuration sets up: one for each container and APNs environment.
+final class APNsRoutes: Sendable {
+  private struct Name: Hashable {
+    var container: String
+    var environment: APNsEnvironment
+  }
+
+  private let loop: EventLoop?
+  private let routes: [Name: PushRoute]
+  private let clients: [APNsClient]
+
+  /// - Throws: ``ConfigurationError`` naming the container and the file that cannot be used.
+  init(
+    configuration: ServerConfiguration, clock: @escaping @Sendable () -> Timestamp
+  ) throws(ConfigurationError) {
+    var routes: [Name: PushRoute] = [:]
+    var clients: [APNsClient] = []
+    var loop: EventLoop?
+    for (container, settings) in configuration.containers {
+      guard let apns = settings.apns else { continue }
+      let key = try Self.key(apns, container: container)
+      for environment in APNsEnvironment.allCases {
+        do {
+          let shared = try loop ?? EventLoop(name: "petrel-apns")
+          loop = shared
+          let client = APNsClient(
+            Self.configuration(apns, environment, key), loop: shared, clock: clock)
+          clients.append(client)
+          routes[Name(container: container, environment: environment)] = PushRoute(
+            topic: apns.topic, send: { client.send($0, completion: $1) })
+        } catch {
+          throw ConfigurationError("pushes cannot be sent: \(error)")
+        }
+      }
+    }
+    self.loop = loop
+    self.routes = routes
+    self.clients = clients
+  }
+
+  /// The way to a device; nil when its container is not set up for APNs.
+  func route(to device: DeviceToken) -> PushRoute? {
+    routes[Name(container: device.container, environment: device.apnsEnvironment)]
+  }
+
+  func close() {
+    for client in clients { client.close() }
+    loop?.shutDown()
+  }
+
+  private static func configuration(
+    _ apns: ServerConfiguration.APNs, _ environment: APNsEnvironment, _ key: ES256PrivateKey
+  ) -> APNsClient.Configuration {
+    let host =
+      switch environment {
+      case .production: "api.push.apple.com"
+      case .development: "api.sandbox.push.apple.com"
+      }
+    return APNsClient.Configuration(
+      host: apns.host ?? host, port: apns.port ?? 443,
+      trust: apns.authorityFile.map { .certificateFile($0) } ?? .system, key: key,
+      keyID: apns.keyID, teamID: apns.teamID)
+  }
+
+  private static func key(
+    _ apns: ServerConfiguration.APNs, container: String
+  ) throws(ConfigurationError) -> ES256PrivateKey {
+    guard let data = FileManager.default.contents(atPath: apns.keyFile) else {
+      throw ConfigurationError(
+        "containers: \(container): apns: keyFile \(apns.keyFile) cannot be read")
+    }
+    do {
+      return try ES256PrivateKey(pem: String(decoding: data, as: UTF8.self))
+    } catch {
+      throw ConfigurationError(
+        "containers: \(container): apns: keyFile \(apns.keyFile) holds no usable key: \(error)")
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import APNsSimulation
+import Foundation
+import JSONCoding
+
+/// `petrel simulate-apns`
+enum SimulateAPNsCommand: Command {
+  static let name = "simulate-apns"
+  static let summary = "Stands in for APNs on this machine and shows the pushes it gets."
+  static let options: [Arguments.Option] = [
+    .init("data", "DIRECTORY", "where its key and certificate lie (default .petrel/apns)"),
+    .init("port", "PORT", "0 lets the system choose (default 2197)"),
+    .init("json", nil, "prints each push as a line of JSON"),
+    .init("count", "NUMBER", "stops after so many pushes were accepted"),
+  ]
+
+  private static let host = "127.0.0.1"
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let printsJSON = arguments.flag("json")
+    let greatestCount = try arguments.int("count", in: 1...Int.max)
+    let files = try SimulatorFiles(in: arguments.string("data") ?? ".petrel/apns")
+    var configuration = APNsSimulator.Configuration()
+    configuration.host = host
+    configuration.port = try arguments.int("port", in: 0...65_535) ?? 2197
+    configuration.authorityCertificatePath = files.authorityFile
+    configuration.keys = [
+      ProviderKey(
+        keyID: SimulatorFiles.keyID, teamID: SimulatorFiles.teamID,
+        publicKey: files.key.publicKey)
+    ]
+    let simulator = try await APNsSimulator.start(configuration)
+    let pushes = simulator.watch()
+    introduce(
+      files.settings(host: host, port: simulator.port, topic: "your.bundle.id"), asJSON: printsJSON)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        var accepted = 0
+        for await push in pushes {
+          Output.line(printsJSON ? push.jsonLine : "\(push)\n")
+          if push.isAccepted { accepted += 1 }
+          if accepted == greatestCount { return }
+        }
+      }
+      group.addTask { await Interruption.wait() }
+      await group.next()
+      await simulator.stop()
+      group.cancelAll()
+    }
+    return 0
+  }
+
+  private static func introduce(_ settings: JSONValue, asJSON: Bool) {
+    if asJSON {
+      Output.line(JSONValue.object(["listening": settings]).text)
+    } else {
+      Output.line(
+        """
+        the simulated APNs listens on port \(settings["port"]?.int ?? 0)
+        in the server's configuration, under "apns" of a container: \(settings.text)
+
+        """)
+    }
+  }
+}

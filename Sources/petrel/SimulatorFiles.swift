@@ -1,0 +1,42 @@
+import Cryptography
+import Foundation
+import JSONCoding
+
+/// The files through which a server and an APNs simulator get to know each other: a provider key,
+/// and the certificate of the authority that vouches for the simulator.
+struct SimulatorFiles {
+  /// What the simulator expects as `kid`.
+  static let keyID = "PETRELSIM1"
+  /// What the simulator expects as `iss`.
+  static let teamID = "PETRELTEAM"
+
+  let directory: String
+  let key: ES256PrivateKey
+
+  /// Makes the directory, and a key in it unless there is one from before.
+  init(in directory: String) throws {
+    self.directory = URL(fileURLWithPath: directory).standardizedFileURL.path
+    try FileManager.default.createDirectory(
+      atPath: self.directory, withIntermediateDirectories: true)
+    let keyFile = self.directory + "/AuthKey_\(Self.keyID).p8"
+    if let data = FileManager.default.contents(atPath: keyFile) {
+      key = try ES256PrivateKey(pem: String(decoding: data, as: UTF8.self))
+    } else {
+      key = try ES256PrivateKey()
+      try key.pem.write(toFile: keyFile, atomically: true, encoding: .utf8)
+    }
+    self.keyFile = keyFile
+  }
+
+  let keyFile: String
+  var authorityFile: String { directory + "/authority.pem" }
+
+  /// What a server's configuration says under `apns` to send to the simulator.
+  func settings(host: String, port: Int, topic: String) -> JSONValue {
+    [
+      "topic": .string(topic), "teamID": .string(Self.teamID), "keyID": .string(Self.keyID),
+      "keyFile": .string(keyFile), "host": .string(host), "port": .int(Int64(port)),
+      "authorityFile": .string(authorityFile),
+    ]
+  }
+}
