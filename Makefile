@@ -36,9 +36,10 @@ graph: ## Draw docs/graph from Package.swift
 format: ## Format all Swift files
 	@$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Examples
 
-bench: ## Measure matching, storing and delivering
+bench: ## Measure saving and notifying
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
-	@$(BUILD)/release/petrel bench
+	@$(BUILD)/release/petrel bench save
+	@$(BUILD)/release/petrel bench notify
 
 clean: ## Remove what the compiler made
 	@rm -rf $(BUILD)

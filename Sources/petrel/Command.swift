@@ -35,4 +35,9 @@ extension String {
   func padding(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))
   }
+
+  /// The text with spaces before it, up to `width` characters.
+  func leftPadding(to width: Int) -> String {
+    String(repeating: " ", count: max(0, width - count)) + self
+  }
 }

@@ -5,7 +5,8 @@ import Foundation
 enum Program {
   private static let commands: [any Command.Type] = [
     ServeCommand.self, DemoCommand.self, UsersAddCommand.self, UsersListCommand.self,
-    SimulateAPNsCommand.self, BenchSaveCommand.self, VersionCommand.self,
+    SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
+    VersionCommand.self,
   ]
 
   static func main() async {

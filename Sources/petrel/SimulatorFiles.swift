@@ -1,3 +1,4 @@
+import APNsSimulation
 import Cryptography
 import Foundation
 import JSONCoding
@@ -30,6 +31,17 @@ struct SimulatorFiles {
 
   let keyFile: String
   var authorityFile: String { directory + "/authority.pem" }
+
+  /// The configuration of a simulator on loopback that knows the key.
+  func configuration(port: Int) -> APNsSimulator.Configuration {
+    var configuration = APNsSimulator.Configuration()
+    configuration.port = port
+    configuration.authorityCertificatePath = authorityFile
+    configuration.keys = [
+      ProviderKey(keyID: Self.keyID, teamID: Self.teamID, publicKey: key.publicKey)
+    ]
+    return configuration
+  }
 
   /// What a server's configuration says under `apns` to send to the simulator.
   func settings(host: String, port: Int, topic: String) -> JSONValue {

@@ -28,6 +28,11 @@ enum EarthquakeRequests {
       """.utf8)
   }
 
+  /// Registers a device's APNs token.
+  static func register(deviceToken: String) -> [UInt8] {
+    Array(#"{"apnsEnvironment":"development","apnsToken":"\#(deviceToken)"}"#.utf8)
+  }
+
   /// Saves subscriptions, one for each of these stations.
   static func subscribe(stations: Range<Int>) -> [UInt8] {
     let operations = stations.map { station in

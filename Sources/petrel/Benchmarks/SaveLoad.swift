@@ -31,7 +31,7 @@ enum SaveLoad {
   }
 
   /// Runs blocking work on a thread of its own.
-  private static func onThread<Value: Sendable>(
+  static func onThread<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in

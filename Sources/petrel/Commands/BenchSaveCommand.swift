@@ -31,8 +31,8 @@ enum BenchSaveCommand: Command {
       let rate = Double(times.count) / seconds
       Output.line(
         String(
-          format: "%11d  %8.0f  %@  %@  %8.2f", count, rate, percentiles.text(0.5) as NSString,
-          percentiles.text(0.99) as NSString, rate / yardstick))
+          format: "%11d  %8.0f  %@  %@  %8.2f", count, rate, percentiles.text(0.5),
+          percentiles.text(0.99), rate / yardstick))
     }
     return 0
   }

@@ -13,25 +13,16 @@ enum SimulateAPNsCommand: Command {
     .init("count", "NUMBER", "stops after so many pushes were accepted"),
   ]
 
-  private static let host = "127.0.0.1"
-
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let printsJSON = arguments.flag("json")
     let greatestCount = try arguments.int("count", in: 1...Int.max)
     let files = try SimulatorFiles(in: arguments.string("data") ?? ".petrel/apns")
-    var configuration = APNsSimulator.Configuration()
-    configuration.host = host
-    configuration.port = try arguments.int("port", in: 0...65_535) ?? 2197
-    configuration.authorityCertificatePath = files.authorityFile
-    configuration.keys = [
-      ProviderKey(
-        keyID: SimulatorFiles.keyID, teamID: SimulatorFiles.teamID,
-        publicKey: files.key.publicKey)
-    ]
-    let simulator = try await APNsSimulator.start(configuration)
+    let port = try arguments.int("port", in: 0...65_535) ?? 2197
+    let simulator = try await APNsSimulator.start(files.configuration(port: port))
     let pushes = simulator.watch()
     introduce(
-      files.settings(host: host, port: simulator.port, topic: "your.bundle.id"), asJSON: printsJSON)
+      files.settings(host: "127.0.0.1", port: simulator.port, topic: "your.bundle.id"),
+      asJSON: printsJSON)
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
         var accepted = 0
