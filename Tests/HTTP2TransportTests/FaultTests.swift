@@ -104,7 +104,8 @@ import Testing
       client.send("/")
       try await playground.requests.wait(count: 1)
     }
-    playground.server.stall(try #require(playground.server.openConnections.first))
+    try await eventually { !playground.server.openConnections.isEmpty }
+    playground.server.stall(playground.server.openConnections[0])
     let error = try #require(try await client.ending())
     #expect(error.code == .connectionLost)
     #expect(error.reason.contains("PING"))
@@ -119,10 +120,12 @@ import Testing
       $0.pingTimeout = .seconds(600)
     }
     try await client.events.wait(count: 1)
-    let connection = try #require(playground.server.openConnections.first)
+    try await eventually { !playground.server.openConnections.isEmpty }
+    let connection = playground.server.openConnections[0]
     playground.server.stall(connection)
+    await playground.serverIsUpToDate()
     client.send("/")
-    while client.connection.load.openStreams == 0 { await Task.yield() }
+    try await eventually { client.connection.load.openStreams == 1 }
     #expect(playground.requests.elements.isEmpty)
     playground.server.resume(connection)
     try await client.outcomes.wait(count: 1)

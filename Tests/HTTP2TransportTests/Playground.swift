@@ -53,6 +53,13 @@ final class Playground: Sendable {
     return try Client(configuration, loop: loop)
   }
 
+  /// Returns when the server has done all that it was told before.
+  func serverIsUpToDate() async {
+    await withCheckedContinuation { continuation in
+      server.loop.execute { continuation.resume() }
+    }
+  }
+
   func stop() async {
     await server.stop()
   }
