@@ -24,7 +24,7 @@ struct RecordsEndpoint: Sendable {
     let response = RecordsResponse(records: Self.answers(to: operations, outcomes))
     return response.body(
       context: context.messageContext(numbersAsStrings: request.numbersAsStrings),
-      desiredKeys: request.desiredKeys)
+      desiredKeys: request.desiredKeys, itemDesiredKeys: request.itemDesiredKeys)
   }
 
   func lookup(_ context: RequestContext) async throws -> Data {
@@ -32,20 +32,33 @@ struct RecordsEndpoint: Sendable {
       parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: try context.address())
     let found = try await store.records(request.recordIDs, in: database)
-    let items = zip(request.recordIDs, found).map {
-      recordID, record -> Result<RecordsResponse.Item, FailedItem> in
-      if let record { return .success(.record(record)) }
-      if recordID.recordName == context.caller.userRecordName {
-        return .success(.record(Self.userRecord(recordID)))
+    var zones: Set<ZoneID>?
+    var items: [Result<RecordsResponse.Item, FailedItem>] = []
+    for (recordID, record) in zip(request.recordIDs, found) {
+      if let record {
+        items.append(.success(.record(record)))
+        continue
       }
-      return .failure(
-        FailedItem(
-          .record(recordName: recordID.recordName, zoneID: recordID.zoneID),
-          ServiceError(.notFound, "record '\(recordID)' does not exist")))
+      let isDefaultZone = recordID.zoneID.isDefaultZone
+      if isDefaultZone, recordID.recordName == context.caller.userRecordName {
+        items.append(.success(.record(Self.userRecord(recordID))))
+        continue
+      }
+      if !isDefaultZone, zones == nil {
+        zones = Set(try await store.zones(in: database).map(\.zoneID))
+      }
+      let error =
+        isDefaultZone || zones?.contains(recordID.zoneID) ?? true
+        ? ServiceError(.notFound, "record '\(recordID)' does not exist")
+        : ServiceError(.zoneNotFound, "zone '\(recordID.zoneID)' does not exist")
+      items.append(
+        .failure(
+          FailedItem(
+            .record(recordName: recordID.recordName, zoneID: recordID.zoneID), error)))
     }
     return RecordsResponse(records: items).body(
       context: context.messageContext(numbersAsStrings: request.numbersAsStrings),
-      desiredKeys: request.desiredKeys)
+      desiredKeys: request.desiredKeys, itemDesiredKeys: request.itemDesiredKeys)
   }
 
   func query(_ context: RequestContext) async throws -> Data {

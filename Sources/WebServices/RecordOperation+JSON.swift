@@ -22,9 +22,13 @@ extension RecordOperation {
       recordName = UUID().uuidString
     }
     let recordID = RecordID(recordName: recordName ?? "", zoneID: recordZone)
-    try record.checked { () throws(ModelError) in try recordID.validate() }
+    let recordType = try record.optionalString("recordType")
+    // Names with '_' are a system's. There may be such a record, and users make their own.
+    if !recordID.recordName.hasPrefix("_") || (kind.mayCreate && recordType != "Users") {
+      try record.checked { () throws(ModelError) in try recordID.validate() }
+    }
     self.init(
-      kind: kind, recordID: recordID, recordType: try record.optionalString("recordType"),
+      kind: kind, recordID: recordID, recordType: recordType,
       recordChangeTag: try record.optionalString("recordChangeTag"))
     guard kind != .delete && kind != .forceDelete else { return }
     fields = try FieldReading.values(in: record)
@@ -69,6 +73,16 @@ extension RecordOperation {
           RecordValue.writeRemoval(to: &writer)
         }
       }
+    }
+  }
+}
+
+extension RecordOperation.Kind {
+  /// Whether the operation makes a record where there is none.
+  fileprivate var mayCreate: Bool {
+    switch self {
+    case .create, .forceUpdate, .forceReplace: true
+    case .update, .replace, .delete, .forceDelete: false
     }
   }
 }

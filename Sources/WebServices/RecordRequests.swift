@@ -9,6 +9,8 @@ public struct ModifyRecordsRequest: Sendable {
   public var isAtomic: Bool
   /// The fields that the answer shall hold; nil means all.
   public var desiredKeys: Set<String>?
+  /// The fields of single operations' answers, by their place in the request.
+  public var itemDesiredKeys: [Int: Set<String>] = [:]
   public var numbersAsStrings: Bool
 
   public init(
@@ -23,9 +25,11 @@ public struct ModifyRecordsRequest: Sendable {
   public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
     let reader = try MessageReader(parsing: body, context: context)
     let zoneID = try reader.zoneID() ?? .default
-    operations = try reader.limitedElements(of: "operations").items(named: "record") {
-      (element) throws(ServiceError) in try RecordOperation(element, zoneID: zoneID)
+    let list = try reader.limitedElements(of: "operations")
+    operations = try list.items(named: "record") { (element) throws(ServiceError) in
+      try RecordOperation(element, zoneID: zoneID)
     }
+    itemDesiredKeys = try list.itemDesiredKeys()
     isAtomic = try reader.optionalBool("atomic") ?? true
     desiredKeys = try reader.optionalStrings("desiredKeys").map(Set.init)
     numbersAsStrings = try reader.optionalBool("numbersAsStrings") ?? false
@@ -53,6 +57,8 @@ public struct LookupRecordsRequest: Sendable {
   public var recordIDs: [RecordID]
   /// The fields that the answer shall hold; nil means all.
   public var desiredKeys: Set<String>?
+  /// The fields of single records, by their place in the request.
+  public var itemDesiredKeys: [Int: Set<String>] = [:]
   public var numbersAsStrings: Bool
 
   public init(recordIDs: [RecordID], desiredKeys: Set<String>? = nil) {
@@ -65,7 +71,9 @@ public struct LookupRecordsRequest: Sendable {
     let reader = try MessageReader(parsing: body, context: context)
     let zoneID = try reader.zoneID() ?? .default
     recordIDs = []
-    for element in try reader.limitedElements(of: "records").elements() {
+    let list = try reader.limitedElements(of: "records")
+    itemDesiredKeys = try list.itemDesiredKeys()
+    for element in try list.elements() {
       recordIDs.append(
         RecordID(
           recordName: try element.member("recordName").string(),
@@ -180,15 +188,24 @@ public struct RecordsResponse: Sendable {
     continuationMarker = try reader.optionalString("continuationMarker")
   }
 
-  public func body(context: MessageContext, desiredKeys: Set<String>? = nil) -> Data {
+  /// Writes the answer.
+  ///
+  /// - Parameters:
+  ///   - desiredKeys: the fields to write; nil means all.
+  ///   - itemDesiredKeys: the same for single items, by their place in the answer.
+  public func body(
+    context: MessageContext, desiredKeys: Set<String>? = nil,
+    itemDesiredKeys: [Int: Set<String>] = [:]
+  ) -> Data {
     var writer = JSONWriter(reserving: 512 * records.count)
     writer.object { writer in
       writer.key("records")
       writer.array { writer in
-        for item in records {
+        for (index, item) in records.enumerated() {
           switch item {
           case .success(.record(let record)):
-            record.write(to: &writer, context: context, desiredKeys: desiredKeys)
+            record.write(
+              to: &writer, context: context, desiredKeys: itemDesiredKeys[index] ?? desiredKeys)
           case .success(.deleted(let recordID)):
             writer.object { writer in
               writer.member("recordName", recordID.recordName)
@@ -212,5 +229,14 @@ extension MessageReader {
   func zoneID() throws(ServiceError) -> ZoneID? {
     guard let zone = try optional("zoneID") else { return nil }
     return try ZoneID(zone)
+  }
+
+  /// The `desiredKeys` of a list's items, by their places.
+  fileprivate func itemDesiredKeys() throws(ServiceError) -> [Int: Set<String>] {
+    var keys: [Int: Set<String>] = [:]
+    for (index, element) in try elements().enumerated() where element.json.object != nil {
+      keys[index] = try element.optionalStrings("desiredKeys").map(Set.init)
+    }
+    return keys
   }
 }
