@@ -23,14 +23,19 @@ final class CourierReaders: Sendable {
       self.deadline = deadline
     }
 
-    /// Returns when something may have come for the user, or when the time is up.
+    /// Returns when something may have come for the user, when the time is up, or when the task is
+    /// cancelled.
     func wait() async {
-      await withCheckedContinuation { continuation in
-        let isDone = state.withLock { state in
-          if !state.isDone { state.continuation = continuation }
-          return state.isDone
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          let isDone = state.withLock { state in
+            if !state.isDone { state.continuation = continuation }
+            return state.isDone
+          }
+          if isDone { continuation.resume() }
         }
-        if isDone { continuation.resume() }
+      } onCancel: {
+        wake()
       }
     }
 

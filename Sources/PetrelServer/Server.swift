@@ -45,7 +45,8 @@ public final class Server: Sendable {
     self.address = address
     let routes = try APNsRoutes(configuration: configuration, clock: clock)
     self.routes = routes
-    let courier = WebCourier(store: store, clock: clock)
+    let courier = WebCourier(
+      store: store, pollTime: configuration.courierPollTime, clock: clock)
     self.courier = courier
     let worker = DeliveryWorker(
       store: store, clock: clock, report: { log.warning($0) },

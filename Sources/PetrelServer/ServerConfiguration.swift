@@ -55,6 +55,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var publicURL: String?
   /// The directory of the store.
   public var dataDirectory: String
+  /// How long a poll of the web courier is held when nothing comes, in seconds: short enough for
+  /// proxies. It ends up to a second later.
+  public var courierPollTime = 30.0
   /// By identifier. When empty every container is served, without APNs; otherwise only these.
   public var containers: [String: Container] = [:]
 

@@ -44,6 +44,11 @@ struct TokensEndpoint: Sendable {
         throw ServiceError(
           .badRequest, "apnsToken: was made for another container or environment")
       }
+      guard made.expires.map({ $0 > context.now }) ?? true else {
+        throw ServiceError(
+          .badRequest,
+          "apnsToken: the web courier token has expired; make a new one with tokens/create")
+      }
       token = made
       token.userRecordName = user
       token.registered = context.now

@@ -12,18 +12,21 @@ import WebServices
 /// next poll, so a reader that was away gets what it missed. What was answered is remembered in
 /// memory only: after a restart of the server the last answer may come again.
 final class WebCourier: Sendable {
-  /// How long a poll is held when nothing comes, in seconds: short enough for proxies.
-  static let pollTime = 30.0
   /// Answers that are remembered until the next poll.
   private static let capacity = 100_000
 
   private let store: any RecordStore
   private let readers: CourierReaders
+  /// How long a poll is held when nothing comes, in seconds.
+  private let pollTime: Double
   private let clock: @Sendable () -> Timestamp
   private let answered = Mutex<[String: LogEntry]>([:])
 
-  init(store: any RecordStore, clock: @escaping @Sendable () -> Timestamp) {
+  init(
+    store: any RecordStore, pollTime: Double, clock: @escaping @Sendable () -> Timestamp
+  ) {
     self.store = store
+    self.pollTime = pollTime
     self.clock = clock
     readers = CourierReaders(clock: clock)
   }
@@ -39,7 +42,7 @@ final class WebCourier: Sendable {
   }
 
   /// Answers `GET /aps?tok=…`: 200 with one notification, or 200 with an empty body after
-  /// ``pollTime``. A token that is unknown or has expired gets an error: start again at
+  /// the poll time. A token that is unknown or has expired gets an error: start again at
   /// `tokens/create`.
   func poll(_ request: HTTPRequest) async throws -> HTTPResponse {
     guard let text = request.query("tok"), !text.isEmpty else {
@@ -56,7 +59,8 @@ final class WebCourier: Sendable {
     if let entry = answered.withLock({ $0.removeValue(forKey: text) }) {
       try await store.acknowledgeCourierEntry(entry, forToken: text)
     }
-    guard let next = try await nextEntry(for: token) else {
+    // A reader that has left gets no answer, so its next poll must not acknowledge one.
+    guard let next = try await nextEntry(for: token), !Task.isCancelled else {
       return HTTPResponse(headers: Self.headers)
     }
     answered.withLock { answered in
@@ -70,12 +74,12 @@ final class WebCourier: Sendable {
   }
 
   private func nextEntry(for token: DeviceToken) async throws -> CourierEntry? {
-    let deadline = clock().advanced(bySeconds: Self.pollTime)
+    let deadline = clock().advanced(bySeconds: pollTime)
     while true {
       let reader = readers.register(userRecordName: token.userRecordName, deadline: deadline)
       defer { readers.unregister(reader) }
       if let entry = try await store.nextCourierEntry(forToken: token.token) { return entry }
-      if clock() >= deadline || readers.isClosed { return nil }
+      if clock() >= deadline || readers.isClosed || Task.isCancelled { return nil }
       await reader.wait()
     }
   }
