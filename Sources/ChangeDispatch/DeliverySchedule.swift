@@ -8,6 +8,9 @@ struct DeliverySchedule {
   private(set) var underWay: Set<Delivery.ID> = []
   /// Whether the store may hold deliveries that are due and not under way.
   private(set) var isBehind = true
+  /// What was finished since the store was asked: it may stand in the answer all the same. Nil when
+  /// no answer is awaited.
+  private var finishedMeanwhile: Set<Delivery.ID>?
 
   init(capacity: Int) {
     self.capacity = capacity
@@ -27,9 +30,18 @@ struct DeliverySchedule {
     return admitted
   }
 
+  /// Takes in the store's answer to ``beginLoading()``, as ``admit(_:)`` does; what was finished in
+  /// between is left out.
+  mutating func admit(loaded deliveries: [Delivery]) -> [Delivery] {
+    let finished = finishedMeanwhile ?? []
+    finishedMeanwhile = nil
+    return admit(finished.isEmpty ? deliveries : deliveries.filter { !finished.contains($0.id) })
+  }
+
   /// These are under way no longer: their outcome is in the store.
   mutating func finish(_ ids: some Sequence<Delivery.ID>) {
     for id in ids { underWay.remove(id) }
+    finishedMeanwhile?.formUnion(ids)
   }
 
   /// Whether the store should be asked for due deliveries now.
@@ -39,6 +51,7 @@ struct DeliverySchedule {
   /// store as well and will be among them.
   mutating func beginLoading() -> Int {
     isBehind = false
+    finishedMeanwhile = []
     return capacity
   }
 

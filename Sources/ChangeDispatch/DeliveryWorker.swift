@@ -95,7 +95,10 @@ public final class DeliveryWorker: Sendable {
     state.withLock { $0.stopDeadline = deadline }
     loaderSignal.signal()
     recorderSignal.signal()
-    for task in tasks.withLock({ $0 }) { await task.value }
+    let tasks = tasks.withLock { $0 }
+    // Ends the delay after a failure; the store's calls do not notice.
+    for task in tasks { task.cancel() }
+    for task in tasks { await task.value }
   }
 
   /// Takes deliveries that were just logged. Those that find no room stay in the store until there
@@ -201,17 +204,17 @@ public final class DeliveryWorker: Sendable {
     let wakesLoader = state.withLock { state in
       state.updates.removeFirst(updates.count)
       state.schedule.finish(updates.lazy.map(\.id))
-      var hasRetry = false
       for update in updates {
         switch update.state {
         case .delivered: state.metrics.delivered += 1
         case .abandoned: state.metrics.abandoned += 1
         case .retry:
           state.metrics.retried += 1
-          hasRetry = true
+          // It may be due by the time that the loader asks for the next one.
+          state.schedule.fallBehind()
         }
       }
-      return hasRetry || state.schedule.needsLoading
+      return state.schedule.needsLoading
     }
     if wakesLoader { loaderSignal.signal() }
   }
@@ -244,7 +247,10 @@ public final class DeliveryWorker: Sendable {
     guard state.withLock({ $0.schedule.needsLoading }) else { return }
     let limit = state.withLock { $0.schedule.beginLoading() }
     let due = try await store.dueDeliveries(at: clock(), limit: limit)
-    if due.count == limit { state.withLock { $0.schedule.fallBehind() } }
-    enqueue(due)
+    let admitted = state.withLock { state in
+      if due.count == limit { state.schedule.fallBehind() }
+      return state.isStopped ? [] : state.schedule.admit(loaded: due)
+    }
+    for delivery in admitted { send(delivery) }
   }
 }

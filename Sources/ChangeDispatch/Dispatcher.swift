@@ -84,7 +84,10 @@ public final class Dispatcher: Sendable {
   public func stop() async {
     store.setCommitHandler(nil)
     handover.stop()
-    await loop.withLock { $0 }?.value
+    let loop = loop.withLock { $0 }
+    // Ends a delay, and a long catching up between two batches; the store's calls do not notice.
+    loop?.cancel()
+    await loop?.value
   }
 
   private func run() async {
@@ -123,17 +126,30 @@ public final class Dispatcher: Sendable {
     try await dispatchOutbox(&retirement)
   }
 
+  /// Dispatches what stands in the outbox. A database that fails keeps none of the others waiting.
   private func dispatchOutbox(_ retirement: inout Retirement) async throws {
     try await retire(&retirement)
+    var failure: (any Error)?
     for database in try await store.undispatchedDatabases() {
-      var sequence = Int64.min
-      while true {
-        let entries = try await store.undispatchedChanges(
-          in: database, after: sequence, limit: configuration.batchSize)
-        guard let last = entries.last else { break }
-        try await dispatch(entries, &retirement)
-        sequence = last.sequence
+      do {
+        try await dispatchOutbox(of: database, &retirement)
+      } catch {
+        failure = error
       }
+    }
+    if let failure { throw failure }
+  }
+
+  private func dispatchOutbox(
+    of database: DatabaseID, _ retirement: inout Retirement
+  ) async throws {
+    var sequence = Int64.min
+    while !Task.isCancelled {
+      let entries = try await store.undispatchedChanges(
+        in: database, after: sequence, limit: configuration.batchSize)
+      guard let last = entries.last else { break }
+      try await dispatch(entries, &retirement)
+      sequence = last.sequence
     }
     try await retire(&retirement)
   }
