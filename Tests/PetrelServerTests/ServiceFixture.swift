@@ -1,0 +1,237 @@
+import CloudKitModel
+import Foundation
+import JSONCoding
+import Storage
+import Synchronization
+import Testing
+
+@testable import PetrelServer
+
+/// A user who can make requests.
+struct TestUser: Sendable {
+  var name: String
+  var recordName: String
+  var token: String
+}
+
+/// A server over a store in a file, with two users.
+final class Service: Sendable {
+  static let container = "iCloud.com.example.app"
+
+  let directory: String
+  let alice: TestUser
+  let bob: TestUser
+  /// The time that the server goes by.
+  let clock: TestClock
+  private let state: Mutex<State>
+  private let configuration: ServerConfiguration
+
+  private struct State {
+    var store: SQLRecordStore
+    var server: Server
+  }
+
+  var store: SQLRecordStore { state.withLock { $0.store } }
+  var server: Server { state.withLock { $0.server } }
+  var client: ServiceClient { ServiceClient(port: server.port) }
+
+  fileprivate init(
+    directory: String, starts: Bool, configure: (inout ServerConfiguration) -> Void
+  ) async throws {
+    self.directory = directory
+    var configuration = ServerConfiguration(dataDirectory: directory)
+    configuration.port = 0
+    configuration.courierPollTime = 20
+    configure(&configuration)
+    self.configuration = configuration
+    clock = TestClock()
+    let store = try await SQLRecordStore.open(
+      at: configuration.storePath, configuration: Self.storeConfiguration)
+    alice = try await Self.addUser("alice", to: store)
+    bob = try await Self.addUser("bob", to: store)
+    let server = try Server(
+      configuration: configuration, store: store, log: .silent, clock: clock.read)
+    state = Mutex(State(store: store, server: server))
+    if starts { try server.start() }
+  }
+
+  static var storeConfiguration: StoreConfiguration {
+    var configuration = StoreConfiguration()
+    configuration.tuning.cacheKilobytes = 2048
+    return configuration
+  }
+
+  private static func addUser(_ name: String, to store: SQLRecordStore) async throws -> TestUser {
+    let user = try await store.addUser(named: name, at: .now)
+    return TestUser(
+      name: name, recordName: user.userRecordName,
+      token: try await Account.makeToken(for: user, in: store, at: .now))
+  }
+
+  /// Stops the server, closes the store, and starts both anew from the file.
+  func restart(
+    configureStore: (inout StoreConfiguration) -> Void = { _ in }
+  ) async throws {
+    await server.stop()
+    await store.close()
+    var storeConfiguration = Self.storeConfiguration
+    configureStore(&storeConfiguration)
+    let store = try await SQLRecordStore.open(
+      at: configuration.storePath, configuration: storeConfiguration)
+    let server = try Server(
+      configuration: configuration, store: store, log: .silent, clock: clock.read)
+    state.withLock { $0 = State(store: store, server: server) }
+    try server.start()
+  }
+
+  // MARK: Requests
+
+  /// Posts to an operation such as `public/records/modify`.
+  func post(
+    _ operation: String, _ body: String, as user: TestUser?, device: String? = nil
+  ) async throws -> Answer {
+    try await client.send(
+      "POST", target(operation, as: user, device: device), body: Data(body.utf8))
+  }
+
+  func get(_ operation: String, as user: TestUser?) async throws -> Answer {
+    try await client.send("GET", target(operation, as: user))
+  }
+
+  func target(_ operation: String, as user: TestUser?, device: String? = nil) -> String {
+    var query: [String] = []
+    if let user { query.append("ckWebAuthToken=\(Self.escaped(user.token))") }
+    if let device { query.append("clientId=\(device)") }
+    let prefix = operation.hasPrefix("tokens/") ? "device" : "database"
+    return "/\(prefix)/1/\(Self.container)/development/\(operation)?"
+      + query.joined(separator: "&")
+  }
+
+  static func escaped(_ text: String) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
+  }
+
+  /// One operation on a record of type Note, as JSON.
+  static func operation(
+    _ kind: String, _ name: String, _ fields: String = "", tag: String? = nil,
+    zone: String? = nil, type: String? = "Note"
+  ) -> String {
+    let members = [
+      #""recordName": "\#(name)""#, type.map { #""recordType": "\#($0)""# },
+      tag.map { #""recordChangeTag": "\#($0)""# },
+      zone.map { #""zoneID": {"zoneName": "\#($0)"}"# }, #""fields": {\#(fields)}"#,
+    ]
+    return #"{"operationType": "\#(kind)", "record": {"#
+      + members.compactMap { $0 }.joined(separator: ", ") + "}}"
+  }
+
+  /// Sends operations that ``operation(_:_:_:tag:zone:type:)`` made.
+  func modify(
+    _ operations: String..., in database: String = "public", as user: TestUser? = nil,
+    atomic: Bool = true, device: String? = nil, more: String = ""
+  ) async throws -> Answer {
+    try await post(
+      "\(database)/records/modify",
+      #"{"operations": [\#(operations.joined(separator: ", "))], "atomic": \#(atomic)\#(more)}"#,
+      as: user ?? alice, device: device)
+  }
+
+  func lookup(
+    _ names: String..., in database: String = "public", zone: String = "_defaultZone",
+    as user: TestUser? = nil, more: String = ""
+  ) async throws -> Answer {
+    let records = names.map { #"{"recordName": "\#($0)"}"# }.joined(separator: ", ")
+    return try await post(
+      "\(database)/records/lookup",
+      #"{"records": [\#(records)], "zoneID": {"zoneName": "\#(zone)"}\#(more)}"#,
+      as: user ?? alice)
+  }
+
+  func makeZone(_ name: String, as user: TestUser? = nil) async throws {
+    let answer = try await post(
+      "private/zones/modify",
+      #"{"operations": [{"operationType": "create", "zone": {"zoneID": {"zoneName": "\#(name)"}}}]}"#,
+      as: user ?? alice)
+    try #require(answer.outcomes == ["ok"], "\(answer.json)")
+  }
+
+  /// Saves one subscription given as a JSON object, which must succeed unless told otherwise.
+  @discardableResult
+  func subscribe(
+    _ subscription: String, in database: String = "public", as user: TestUser? = nil
+  ) async throws -> JSONValue {
+    let answer = try await post(
+      "\(database)/subscriptions/modify",
+      #"{"operations": [{"operationType": "create", "subscription": \#(subscription)}]}"#,
+      as: user ?? alice)
+    try #require(answer.status == 200, "\(answer.json)")
+    return answer[0]
+  }
+
+  // MARK: Web courier
+
+  /// Makes a web courier token and answers the path of its URL.
+  func makeReader(as user: TestUser, device: String = "reader") async throws -> String {
+    let answer = try await post(
+      "tokens/create", #"{"apnsEnvironment": "development", "clientId": "\#(device)"}"#, as: user)
+    let url = try #require(answer.json["webcourierURL"]?.string, "\(answer.json)")
+    return try #require(url.range(of: "/aps?").map { String(url[$0.lowerBound...]) })
+  }
+
+  func poll(_ path: String) async throws -> Answer {
+    try await client.send("GET", path)
+  }
+}
+
+/// A clock that tests move.
+final class TestClock: Sendable {
+  private let offset = Mutex(0.0)
+
+  func advance(bySeconds seconds: Double) { offset.withLock { $0 += seconds } }
+
+  var read: @Sendable () -> Timestamp {
+    { Timestamp.now.advanced(bySeconds: self.offset.withLock { $0 }) }
+  }
+}
+
+/// Runs `body` with a server, which must serve still when `body` is done.
+func withService(
+  starts: Bool = true, _ configure: (inout ServerConfiguration) -> Void = { _ in },
+  sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: (Service) async throws -> Void
+) async throws {
+  let directory = NSTemporaryDirectory() + "petrel-server-" + UUID().uuidString
+  try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(atPath: directory) }
+  let service = try await Service(directory: directory, starts: starts, configure: configure)
+  do {
+    try await body(service)
+    let health = try await service.client.send(
+      "GET", service.target("public/users/caller", as: service.alice))
+    #expect(
+      health.json["userRecordName"]?.string == service.alice.recordName,
+      "the server must serve still: \(health.status) \(health.json)",
+      sourceLocation: sourceLocation)
+  } catch {
+    await service.server.stop()
+    await service.store.close()
+    throw error
+  }
+  await service.server.stop()
+  await service.store.close()
+}
+
+/// Waits until the condition holds; records an issue when it does not within ten seconds.
+func eventually(
+  _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation,
+  _ condition: () async throws -> Bool
+) async throws {
+  let deadline = ContinuousClock.now + .seconds(10)
+  while try await !condition() {
+    guard ContinuousClock.now < deadline else {
+      Issue.record(what, sourceLocation: sourceLocation)
+      return
+    }
+    try await Task.sleep(for: .milliseconds(2))
+  }
+}
