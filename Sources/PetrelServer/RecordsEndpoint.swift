@@ -28,9 +28,10 @@ struct RecordsEndpoint: Sendable {
   }
 
   func lookup(_ context: RequestContext) async throws -> Data {
+    let address = try context.address()
     let request = try LookupRecordsRequest(
       parsing: context.body, context: context.messageContext())
-    let database = try await databases.database(at: try context.address())
+    let database = try await databases.database(at: address)
     let found = try await store.records(request.recordIDs, in: database)
     var zones: Set<ZoneID>?
     var items: [Result<RecordsResponse.Item, FailedItem>] = []
@@ -62,9 +63,10 @@ struct RecordsEndpoint: Sendable {
   }
 
   func query(_ context: RequestContext) async throws -> Data {
+    let address = try context.address()
     let request = try QueryRecordsRequest(
       parsing: context.body, context: context.messageContext())
-    let database = try await databases.database(at: try context.address())
+    let database = try await databases.database(at: address)
     let limit =
       request.resultsLimit == 0
       ? ServiceLimits.recordsPerPage : min(request.resultsLimit, ServiceLimits.recordsPerPage)

@@ -16,8 +16,9 @@ struct ZonesEndpoint: Sendable {
   }
 
   func lookup(_ context: RequestContext) async throws -> Data {
+    let address = try context.address()
     let request = try LookupZonesRequest(parsing: context.body, context: context.messageContext())
-    let database = try await databases.database(at: try context.address())
+    let database = try await databases.database(at: address)
     let existing = Set(try await store.zones(in: database).map(\.zoneID))
     let items = request.zoneIDs.map { zoneID -> Result<ZonesResponse.Item, FailedItem> in
       existing.contains(zoneID)
