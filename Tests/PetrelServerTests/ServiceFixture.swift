@@ -14,6 +14,16 @@ struct TestUser: Sendable {
   var token: String
 }
 
+/// What a test wants of its server.
+struct ServiceSettings: Sendable {
+  /// How long the courier holds a poll, in seconds: longer than any test that waits for an answer.
+  var pollTime = 20.0
+  var publicURL: String?
+  var containers: [String: ServerConfiguration.Container] = [:]
+  /// Whether the server is started before the test begins.
+  var starts = true
+}
+
 /// A server over a store in a file, with two users.
 final class Service: Sendable {
   static let container = "iCloud.com.example.app"
@@ -35,14 +45,13 @@ final class Service: Sendable {
   var server: Server { state.withLock { $0.server } }
   var client: ServiceClient { ServiceClient(port: server.port) }
 
-  fileprivate init(
-    directory: String, starts: Bool, configure: (inout ServerConfiguration) -> Void
-  ) async throws {
+  fileprivate init(directory: String, settings: ServiceSettings) async throws {
     self.directory = directory
     var configuration = ServerConfiguration(dataDirectory: directory)
     configuration.port = 0
-    configuration.courierPollTime = 20
-    configure(&configuration)
+    configuration.courierPollTime = settings.pollTime
+    configuration.publicURL = settings.publicURL
+    configuration.containers = settings.containers
     self.configuration = configuration
     clock = TestClock()
     let store = try await SQLRecordStore.open(
@@ -52,7 +61,7 @@ final class Service: Sendable {
     let server = try Server(
       configuration: configuration, store: store, log: .silent, clock: clock.read)
     state = Mutex(State(store: store, server: server))
-    if starts { try server.start() }
+    if settings.starts { try server.start() }
   }
 
   static var storeConfiguration: StoreConfiguration {
@@ -196,14 +205,14 @@ final class TestClock: Sendable {
 
 /// Runs `body` with a server, which must serve still when `body` is done.
 func withService(
-  starts: Bool = true, _ configure: (inout ServerConfiguration) -> Void = { _ in },
+  _ settings: ServiceSettings = ServiceSettings(),
   sourceLocation: SourceLocation = #_sourceLocation,
   _ body: (Service) async throws -> Void
 ) async throws {
   let directory = NSTemporaryDirectory() + "petrel-server-" + UUID().uuidString
   try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(atPath: directory) }
-  let service = try await Service(directory: directory, starts: starts, configure: configure)
+  let service = try await Service(directory: directory, settings: settings)
   do {
     try await body(service)
     let health = try await service.client.send(

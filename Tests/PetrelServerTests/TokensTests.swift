@@ -20,7 +20,7 @@ struct TokensTests {
 
   @Test("create makes a token with a courier URL that can be used as it is")
   func create() async throws {
-    try await withService({ $0.courierPollTime = 0 }) { service in
+    try await withService(.init(pollTime: 0)) { service in
       let answer = try await service.post(
         "tokens/create", #"{"apnsEnvironment": "production", "clientId": "c"}"#, as: service.alice)
       #expect(answer.status == 200)
@@ -37,7 +37,7 @@ struct TokensTests {
 
   @Test("the courier URL begins with the configured public URL")
   func publicURL() async throws {
-    try await withService({ $0.publicURL = "https://cloud.example.com" }) { service in
+    try await withService(.init(publicURL: "https://cloud.example.com")) { service in
       let answer = try await service.post(
         "tokens/create", #"{"apnsEnvironment": "development"}"#, as: service.alice)
       let url = answer.json["webcourierURL"]?.string

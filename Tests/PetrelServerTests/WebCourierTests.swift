@@ -45,7 +45,7 @@ struct WebCourierTests {
 
   @Test("a poll whose time is up gets an empty 200")
   func timeOut() async throws {
-    try await withService({ $0.courierPollTime = 0.1 }) { service in
+    try await withService(.init(pollTime: 0.1)) { service in
       let path = try await service.makeReader(as: service.alice)
       let answer = try await service.poll(path)
       #expect(answer.status == 200 && answer.body.isEmpty)
@@ -54,7 +54,7 @@ struct WebCourierTests {
 
   @Test("each poll gets one notification, in order, and acknowledges the one before")
   func order() async throws {
-    try await withService({ $0.courierPollTime = 0 }) { service in
+    try await withService(.init(pollTime: 0)) { service in
       try await service.subscribe(Self.subscription("s"))
       let path = try await service.makeReader(as: service.alice)
       for name in ["a", "b", "c"] {
@@ -83,7 +83,7 @@ struct WebCourierTests {
 
   @Test("the device that made a change gets no answer for it, the user's other reader does")
   func ownDevice() async throws {
-    try await withService({ $0.courierPollTime = 0 }) { service in
+    try await withService(.init(pollTime: 0)) { service in
       try await service.subscribe(Self.subscription("s"))
       let maker = try await service.makeReader(as: service.alice, device: "maker")
       let other = try await service.makeReader(as: service.alice, device: "other")
@@ -97,10 +97,9 @@ struct WebCourierTests {
 
   @Test("a container may let devices hear of their own changes")
   func ownDeviceIncluded() async throws {
-    try await withService({
-      $0.courierPollTime = 0
-      $0.containers = [Service.container: .init(excludesOriginDevice: false)]
-    }) { service in
+    try await withService(
+      .init(pollTime: 0, containers: [Service.container: .init(excludesOriginDevice: false)])
+    ) { service in
       try await service.subscribe(Self.subscription("s"))
       let maker = try await service.makeReader(as: service.alice, device: "maker")
       _ = try await service.modify(
@@ -112,7 +111,7 @@ struct WebCourierTests {
 
   @Test("a user hears of his own subscriptions only")
   func ownSubscriptions() async throws {
-    try await withService({ $0.courierPollTime = 0 }) { service in
+    try await withService(.init(pollTime: 0)) { service in
       try await service.subscribe(Self.subscription("a"), as: service.alice)
       let alice = try await service.makeReader(as: service.alice)
       let bob = try await service.makeReader(as: service.bob)
@@ -125,7 +124,7 @@ struct WebCourierTests {
 
   @Test("a reader that moves to another user sees nothing of the first one's log")
   func movedReader() async throws {
-    try await withService({ $0.courierPollTime = 0 }) { service in
+    try await withService(.init(pollTime: 0)) { service in
       try await service.subscribe(Self.subscription("a"), as: service.alice)
       try await service.subscribe(Self.subscription("b"), as: service.bob)
       let made = try await service.post(
@@ -187,7 +186,7 @@ struct WebCourierTests {
 
   @Test("a token is dead after twelve hours")
   func expiredToken() async throws {
-    try await withService({ $0.courierPollTime = 0 }) { service in
+    try await withService(.init(pollTime: 0)) { service in
       let path = try await service.makeReader(as: service.alice)
       service.clock.advance(bySeconds: 43_190)
       #expect(try await service.poll(path).status == 200)
@@ -198,7 +197,7 @@ struct WebCourierTests {
 
   @Test("what was acknowledged does not come again after a restart; what was not does")
   func restart() async throws {
-    try await withService({ $0.courierPollTime = 0 }) { service in
+    try await withService(.init(pollTime: 0)) { service in
       try await service.subscribe(Self.subscription("s"))
       let path = try await service.makeReader(as: service.alice)
       for name in ["a", "b", "c"] {
@@ -254,7 +253,7 @@ struct WebCourierTests {
 
   @Test("changes committed while nothing dispatched them are notified once after the start")
   func dispatchesAfterStart() async throws {
-    try await withService(starts: false, { $0.courierPollTime = 0 }) { service in
+    try await withService(.init(pollTime: 0, starts: false)) { service in
       let store = service.store
       let user = service.alice.recordName
       let database = try await store.database(
