@@ -132,12 +132,12 @@ struct WebCourierTests {
       let token = try #require(made.json["apnsToken"]?.string)
       let path = "/aps?tok=\(Service.escaped(token))"
       _ = try await service.modify(Service.operation("create", "early"))
-      try await service.waitForDispatch(of: 1)
+      try await service.waitForDispatch(of: 2)
       _ = try await service.post(
         "tokens/register", #"{"apnsEnvironment": "development", "apnsToken": "\#(token)"}"#,
         as: service.bob)
       _ = try await service.modify(Service.operation("create", "late"))
-      try await service.waitForDispatch(of: 2)
+      try await service.waitForDispatch(of: 4)
       #expect(Self.summary(try await service.poll(path)) == "b late")
       #expect(Self.summary(try await service.poll(path)) == "nothing")
     }
