@@ -1,0 +1,249 @@
+import APNsSimulation
+import ChangeDispatch
+import CloudKit
+import CloudKitModel
+import Cryptography
+import PetrelServer
+import Storage
+
+/// A whole cloud: a server over an SQLite file, an APNs simulator over TLS that knows its provider
+/// key, and users with tokens.
+actor Cloud {
+  nonisolated static let container = "iCloud.org.example.EndToEnd"
+  nonisolated static let topic = "org.example.EndToEnd"
+  /// How long a test waits for what must come.
+  nonisolated static let patience = Duration.seconds(40)
+
+  nonisolated let directory: String
+  nonisolated let authority: CertificateAuthority
+  nonisolated let providerKey: ES256PrivateKey
+  nonisolated let container: ServerConfiguration.Container
+  private(set) var simulator: APNsSimulator
+  private(set) var store: any RecordStore
+  private(set) var server: Server
+  private var tokens: [String: String] = [:]
+  private var serverPort: Int
+  private var sentinels: Set<String> = []
+  private var sentinelCount = 0
+
+  private static let keyID = "ENDTOEND01"
+  private static let teamID = "ENDTEAM001"
+
+  /// Runs `body` with a cloud of its own and takes the cloud down afterwards.
+  static func run(
+    excludesOriginDevice: Bool = true, _ body: (Cloud) async throws -> Void
+  ) async throws {
+    let cloud = try await Cloud(excludesOriginDevice: excludesOriginDevice)
+    do {
+      try await body(cloud)
+    } catch {
+      await cloud.end()
+      throw error
+    }
+    await cloud.end()
+  }
+
+  private init(excludesOriginDevice: Bool) async throws {
+    directory =
+      FileManager.default.temporaryDirectory
+      .appendingPathComponent("petrel-end-to-end-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true)
+    authority = try CertificateAuthority(commonName: "End-to-end APNs")
+    providerKey = try ES256PrivateKey()
+    simulator = try await APNsSimulator.start(
+      Self.simulatorConfiguration(authority, providerKey, directory: directory, port: 0))
+    let keyFile = directory + "/AuthKey.p8"
+    try providerKey.pem.write(toFile: keyFile, atomically: true, encoding: .utf8)
+    container = ServerConfiguration.Container(
+      apns: ServerConfiguration.APNs(
+        topic: Self.topic, teamID: Self.teamID, keyID: Self.keyID, keyFile: keyFile,
+        host: "127.0.0.1", port: simulator.port, authorityFile: directory + "/authority.pem"),
+      excludesOriginDevice: excludesOriginDevice)
+    store = try await Self.openStore(in: directory)
+    server = try Self.makeServer(directory, container, store, port: 0)
+    try server.start()
+    serverPort = server.port
+  }
+
+  private static func simulatorConfiguration(
+    _ authority: CertificateAuthority, _ key: ES256PrivateKey, directory: String, port: Int
+  ) -> APNsSimulator.Configuration {
+    var configuration = APNsSimulator.Configuration()
+    configuration.port = port
+    configuration.authority = authority
+    configuration.authorityCertificatePath = directory + "/authority.pem"
+    configuration.keys = [
+      ProviderKey(keyID: keyID, teamID: teamID, publicKey: key.publicKey)
+    ]
+    return configuration
+  }
+
+  private static func openStore(in directory: String) async throws -> any RecordStore {
+    try await SQLRecordStore.open(
+      at: ServerConfiguration(dataDirectory: directory).storePath)
+  }
+
+  private static func makeServer(
+    _ directory: String, _ container: ServerConfiguration.Container, _ store: any RecordStore,
+    port: Int
+  ) throws -> Server {
+    var configuration = ServerConfiguration(dataDirectory: directory)
+    configuration.port = port
+    configuration.containers = [Self.container: container]
+    return try Server(configuration: configuration, store: store, log: .silent)
+  }
+
+  private func end() async {
+    await server.stop()
+    await store.close()
+    await simulator.stop()
+    try? FileManager.default.removeItem(atPath: directory)
+  }
+
+  // MARK: Stopping and starting
+
+  /// Stops the server; its store stays open.
+  func stopServer() async {
+    await server.stop()
+  }
+
+  /// Starts a stopped server again, at the same port, on the file that the last one left.
+  func startServer() async throws {
+    await store.close()
+    store = try await Self.openStore(in: directory)
+    server = try Self.makeServer(directory, container, store, port: serverPort)
+    try server.start()
+  }
+
+  func stopSimulator() async {
+    await simulator.stop()
+  }
+
+  /// Starts a simulator in the place of the stopped one.
+  func startSimulator() async throws {
+    simulator = try await APNsSimulator.start(
+      Self.simulatorConfiguration(
+        authority, providerKey, directory: directory, port: simulator.port))
+  }
+
+  // MARK: Users and devices
+
+  /// The web auth token of a user, who is added on first use.
+  func token(of user: String) async throws -> String {
+    if let token = tokens[user] { return token }
+    let added = try await store.addUser(named: user, at: .now)
+    let token = try await Account.makeToken(for: added, in: store, at: .now)
+    tokens[user] = token
+    return token
+  }
+
+  /// The container as one device of a user sees it.
+  func container(of user: String, device: String) async throws -> CKContainer {
+    container(token: try await token(of: user), device: "\(user)-\(device)")
+  }
+
+  /// The container as someone with this token, or without any, sees it.
+  func container(token: String?, device: String) -> CKContainer {
+    CKContainer(
+      identifier: Self.container,
+      configuration: PetrelConfiguration(
+        serverURL: serverURL, webAuthToken: token, deviceID: device))
+  }
+
+  /// The same, for a device that is registered for pushes.
+  @discardableResult
+  func registeredContainer(of user: String, device: String) async throws -> CKContainer {
+    let container = try await container(of: user, device: device)
+    try await container.registerForRemoteNotifications(
+      deviceToken: Self.deviceToken(of: user, device: device))
+    return container
+  }
+
+  var serverURL: URL {
+    var components = URLComponents()
+    components.scheme = "http"
+    components.host = "127.0.0.1"
+    components.port = serverPort
+    return components.url!
+  }
+
+  /// The APNs token of a user's device.
+  nonisolated static func deviceToken(of user: String, device: String) -> Data {
+    Data(SHA256.hash("\(user) \(device)".utf8))
+  }
+
+  /// The APNs token as it stands in a push's path.
+  nonisolated static func deviceTokenText(of user: String, device: String) -> String {
+    deviceToken(of: user, device: device).map { String(format: "%02x", $0) }.joined()
+  }
+
+  // MARK: Pushes
+
+  private static let sentinelType = "Sentinel"
+  private static let sentinelSubscription = "sentinel"
+
+  /// All pushes that were accepted so far, but those for sentinels, once none can be under way any
+  /// more for what `user` was told is saved in the database.
+  ///
+  /// Changes of a database are dispatched in order: a sentinel record is saved behind all others,
+  /// and when its push is there and no delivery is under way, all has been sent.
+  func settledPushes(
+    of user: String = "anna", in scope: CKDatabase.Scope = .private
+  ) async throws -> [ReceivedPush] {
+    let watcher = "sentinel-\(scope.rawValue)"
+    let database = try await container(of: user, device: "sentinel-writer").database(with: scope)
+    let id = Self.sentinelSubscription + watcher
+    if sentinels.insert("\(user) \(scope.rawValue)").inserted {
+      try await registeredContainer(of: user, device: watcher)
+      try await database.save(
+        CKQuerySubscription(
+          recordType: Self.sentinelType, predicate: NSPredicate(value: true), subscriptionID: id))
+    }
+    sentinelCount += 1
+    let name = "sentinel-\(sentinelCount)"
+    try await database.save(
+      CKRecord(recordType: Self.sentinelType, recordID: CKRecord.ID(recordName: name)))
+    let token = Self.deviceTokenText(of: user, device: watcher)
+    try await simulator.waitForPushes(count: 1, within: Self.patience) {
+      $0.isAccepted && $0.deviceToken == token && $0.recordName == name
+    }
+    let server = server
+    try await eventually("no delivery is under way") {
+      server.deliveryMetrics.underWay == 0
+    }
+    return simulator.received.filter {
+      $0.isAccepted && !($0.subscriptionID ?? "").hasPrefix(Self.sentinelSubscription)
+    }
+  }
+
+  /// The first accepted pushes for a device of a user; waits for them.
+  @discardableResult
+  func pushes(
+    _ count: Int = 1, to user: String = "anna", device: String = "phone"
+  ) async throws -> [ReceivedPush] {
+    let token = Self.deviceTokenText(of: user, device: device)
+    return try await simulator.waitForPushes(count: count, within: Self.patience) {
+      $0.isAccepted && $0.deviceToken == token
+    }
+  }
+}
+
+/// Something that a test waited for did not come about.
+struct Impatience: Error, CustomStringConvertible {
+  var description: String
+}
+
+/// Comes back once `condition` holds; throws when it does not within ``Cloud/patience``.
+func eventually(
+  _ description: String, _ condition: () async throws -> Bool
+) async throws {
+  let deadline = ContinuousClock.now + Cloud.patience
+  while true {
+    if try await condition() { return }
+    guard ContinuousClock.now < deadline else {
+      throw Impatience(description: "it did not come about that \(description)")
+    }
+    try await Task.sleep(for: .milliseconds(5))
+  }
+}
