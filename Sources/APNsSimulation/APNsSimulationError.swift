@@ -4,6 +4,8 @@ public struct APNsSimulationError: Error, Sendable, Hashable, CustomStringConver
   public struct Code: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 
+    /// A line of a file of faults cannot be read.
+    public static let invalidFault = Code(description: "invalidFault")
     /// Certificate, port or file cannot be had.
     public static let notStarted = Code(description: "notStarted")
     /// The pushes that were waited for did not come in time.

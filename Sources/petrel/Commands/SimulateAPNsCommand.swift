@@ -10,6 +10,9 @@ enum SimulateAPNsCommand: Command {
     .init("data", "DIRECTORY", "where its key and certificate lie (default .petrel/apns)"),
     .init("port", "PORT", "0 lets the system choose (default 2197)"),
     .init("json", nil, "prints each push as a line of JSON"),
+    .init("faults", "FILE", "trouble to make, a line each, such as: * ServiceUnavailable x3"),
+    .init("streams", "NUMBER", "requests that may be open on one connection (default 1000)"),
+    .init("goaway-after", "NUMBER", "ends each connection after so many requests"),
     .init("count", "NUMBER", "stops after so many pushes were accepted"),
   ]
 
@@ -18,7 +21,14 @@ enum SimulateAPNsCommand: Command {
     let greatestCount = try arguments.int("count", in: 1...Int.max)
     let files = try SimulatorFiles(in: arguments.string("data") ?? ".petrel/apns")
     let port = try arguments.int("port", in: 0...65_535) ?? 2197
-    let simulator = try await APNsSimulator.start(files.configuration(port: port))
+    var configuration = files.configuration(port: port)
+    configuration.requestsPerConnection = try arguments.int("goaway-after", in: 1...Int.max)
+    if let streams = try arguments.int("streams", in: 1...100_000) {
+      configuration.maximumConcurrentStreams = streams
+    }
+    let faults = try faults(arguments)
+    let simulator = try await APNsSimulator.start(configuration)
+    for instruction in faults { simulator.script(instruction.fault, for: instruction.deviceToken) }
     let pushes = simulator.watch()
     introduce(
       files.settings(host: "127.0.0.1", port: simulator.port, topic: "your.bundle.id"),
@@ -38,6 +48,18 @@ enum SimulateAPNsCommand: Command {
       group.cancelAll()
     }
     return 0
+  }
+
+  private static func faults(_ arguments: Arguments) throws -> [FaultInstruction] {
+    guard let file = arguments.string("faults") else { return [] }
+    guard let data = FileManager.default.contents(atPath: file) else {
+      throw UsageError("cannot read \(file)")
+    }
+    do {
+      return try FaultInstruction.parse(String(decoding: data, as: UTF8.self))
+    } catch {
+      throw UsageError("\(file): \(error)")
+    }
   }
 
   private static func introduce(_ settings: JSONValue, asJSON: Bool) {
