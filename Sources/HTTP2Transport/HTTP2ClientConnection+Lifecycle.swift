@@ -74,6 +74,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
       let error = HTTP2Error(.closed, "the connection is closing")
       ending = error
       waiting.append(contentsOf: intake.close(error))
+      guard isOpen || !waiting.isEmpty else { return end(nil) }
       submitWaiting()
       channel?.flush()
     }
@@ -113,6 +114,10 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     case .settingUp(let channel), .open(let channel): channel
     case .idle, .connecting, .closed: nil
     }
+  }
+
+  private var isOpen: Bool {
+    if case .open = phase { true } else { false }
   }
 
   // MARK: Keep-alive

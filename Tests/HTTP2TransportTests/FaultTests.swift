@@ -93,22 +93,18 @@ import Testing
 
   @Test("A peer that goes silent is found out by PING, busy or idle", arguments: [true, false])
   func silence(isBusy: Bool) async throws {
-    let playground = try Playground()
+    let playground = try Playground(stalls: true)
     let client = try playground.client {
       $0.pingAfterBusySilence = isBusy ? .milliseconds(50) : .seconds(3600)
       $0.pingAfterIdleSilence = isBusy ? .seconds(3600) : .milliseconds(50)
       $0.pingTimeout = .milliseconds(50)
     }
-    try await client.events.wait(count: 1)
-    if isBusy {
-      client.send("/")
-      try await playground.requests.wait(count: 1)
-    }
-    try await eventually { !playground.server.openConnections.isEmpty }
-    playground.server.stall(playground.server.openConnections[0])
+    if isBusy { client.send("/") }
     let error = try #require(try await client.ending())
     #expect(error.code == .connectionLost)
     #expect(error.reason.contains("PING"))
+    #expect(client.events.elements.first?.isOpened == true)
+    if isBusy { #expect(client.error(of: "/")?.isSafeToRepeat == false) }
     await playground.stop()
   }
 

@@ -14,8 +14,10 @@ final class Playground: Sendable {
   let loop: EventLoop
   let authorityFile: String
 
+  /// - Parameter stalls: whether the server falls silent on each connection once its settings are
+  ///   sent.
   init(
-    configure: (inout HTTP2ServerConfiguration) -> Void = { _ in },
+    stalls: Bool = false, configure: (inout HTTP2ServerConfiguration) -> Void = { _ in },
     answering handler: @escaping HTTP2Server.Handler = { _ in }
   ) throws {
     let authority = try CertificateAuthority(commonName: "Playground")
@@ -29,12 +31,18 @@ final class Playground: Sendable {
       privateKeyPEM: certificate.privateKeyPEM)
     configure(&configuration)
     let (serverEvents, requests) = (serverEvents, requests)
+    let stalled = Box()
     server = try HTTP2Server(
-      configuration, onEvent: { serverEvents.record($0) },
+      configuration,
+      onEvent: { event in
+        serverEvents.record(event)
+        if case .opened(let connection) = event { stalled.server?.stall(connection) }
+      },
       handler: { request in
         requests.record(request)
         handler(request)
       })
+    if stalls { stalled.server = server }
     try server.start()
     loop = try EventLoop(name: "test-client")
   }
@@ -63,6 +71,11 @@ final class Playground: Sendable {
   func stop() async {
     await server.stop()
   }
+}
+
+/// A server that its own callbacks know. Set before the server is started, and only read after.
+private final class Box: @unchecked Sendable {
+  weak var server: HTTP2Server?
 }
 
 /// A started connection with all it reports.
