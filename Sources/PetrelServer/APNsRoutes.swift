@@ -25,15 +25,25 @@ final class APNsRoutes: Sendable {
     var routes: [Name: PushRoute] = [:]
     var clients: [APNsClient] = []
     var loop: EventLoop?
+    // APNs counts how often a key makes tokens, so containers with the same key share them.
+    var sources: [[String]: ProviderTokenSource] = [:]
     for (container, settings) in configuration.containers {
       guard let apns = settings.apns else { continue }
-      let key = try Self.key(apns, container: container)
+      let name = [apns.keyFile, apns.keyID, apns.teamID]
+      let tokens: ProviderTokenSource
+      if let shared = sources[name] {
+        tokens = shared
+      } else {
+        let key = try Self.key(apns, container: container)
+        tokens = ProviderTokenSource(key: key, keyID: apns.keyID, teamID: apns.teamID)
+      }
+      sources[name] = tokens
       for environment in APNsEnvironment.allCases {
         do {
           let shared = try loop ?? EventLoop(name: "petrel-apns")
           loop = shared
           let client = APNsClient(
-            Self.configuration(apns, environment, key), loop: shared, clock: clock)
+            Self.configuration(apns, environment, tokens), loop: shared, clock: clock)
           clients.append(client)
           routes[Name(container: container, environment: environment)] = PushRoute(
             topic: apns.topic, send: { client.send($0, completion: $1) })
@@ -52,13 +62,14 @@ final class APNsRoutes: Sendable {
     routes[Name(container: device.container, environment: device.apnsEnvironment)]
   }
 
-  func close() {
-    for client in clients { client.close() }
+  func close() async {
+    for client in clients { await client.close() }
     loop?.shutDown()
   }
 
   private static func configuration(
-    _ apns: ServerConfiguration.APNs, _ environment: APNsEnvironment, _ key: ES256PrivateKey
+    _ apns: ServerConfiguration.APNs, _ environment: APNsEnvironment,
+    _ tokens: ProviderTokenSource
   ) -> APNsClient.Configuration {
     let host =
       switch environment {
@@ -67,8 +78,7 @@ final class APNsRoutes: Sendable {
       }
     return APNsClient.Configuration(
       host: apns.host ?? host, port: apns.port ?? 443,
-      trust: apns.authorityFile.map { .certificateFile($0) } ?? .system, key: key,
-      keyID: apns.keyID, teamID: apns.teamID)
+      trust: apns.authorityFile.map { .certificateFile($0) } ?? .system, tokens: tokens)
   }
 
   private static func key(

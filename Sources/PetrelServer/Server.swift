@@ -99,7 +99,7 @@ public final class Server: Sendable {
     maintenance.withLock { $0 }?.cancel()
     await dispatcher.stop()
     await worker.stop()
-    routes.close()
+    await routes.close()
   }
 
   /// Trims what is beyond its retention, now and once an hour.

@@ -2,32 +2,54 @@ import Cryptography
 import HTTP2Transport
 
 extension APNsClient {
-  /// Where a client sends, and in whose name.
+  /// Where a client sends, in whose name, and its limits.
   public struct Configuration: Sendable {
     /// Such as `api.push.apple.com`.
     public var host: String
+    /// 443, or 2197 where a firewall lets only that pass.
     public var port: Int
     /// Whose certificates to accept.
     public var trust: TLSTrust
-    /// The team's key, from its `.p8` file.
-    public var key: ES256PrivateKey
-    /// Ten characters.
-    public var keyID: String
-    /// Ten characters.
-    public var teamID: String
+    /// Makes the provider tokens; clients with the same key should share one.
+    public var tokens: ProviderTokenSource
     /// Pushes that may wait for a connection or a free stream; one more is answered as not sent.
     public var capacity = 10_000
+    /// How long connecting may take, name resolution and TLS included.
+    public var connectTimeout: Duration = .seconds(10)
+    /// A connection that was silent for so long while answers are due is asked for a sign of life.
+    public var pingAfterBusySilence: Duration = .seconds(60)
+    /// A connection that does not answer that for so long counts as lost.
+    public var pingTimeout: Duration = .seconds(20)
+    /// How long ``APNsClient/close()`` waits for answers.
+    public var closeTimeout: Duration = .seconds(10)
 
     public init(
-      host: String, port: Int = 443, trust: TLSTrust = .system, key: ES256PrivateKey,
-      keyID: String, teamID: String
+      host: String, port: Int = 443, trust: TLSTrust = .system, tokens: ProviderTokenSource
     ) {
       self.host = host
       self.port = port
       self.trust = trust
-      self.key = key
-      self.keyID = keyID
-      self.teamID = teamID
+      self.tokens = tokens
+    }
+
+    /// A configuration with a source of tokens of its own.
+    public init(
+      host: String, port: Int = 443, trust: TLSTrust = .system, key: ES256PrivateKey,
+      keyID: String, teamID: String
+    ) {
+      self.init(
+        host: host, port: port, trust: trust,
+        tokens: ProviderTokenSource(key: key, keyID: keyID, teamID: teamID))
+    }
+
+    var connection: HTTP2ClientConfiguration {
+      var connection = HTTP2ClientConfiguration(host: host, port: port, trust: trust)
+      connection.connectTimeout = connectTimeout
+      connection.pingAfterBusySilence = pingAfterBusySilence
+      connection.pingTimeout = pingTimeout
+      // Answers have a short reason at most.
+      connection.maximumResponseBytes = 16_384
+      return connection
     }
   }
 }

@@ -17,7 +17,13 @@ struct ProviderTokenIssuer: Sendable {
   private let key: ES256PrivateKey
   private let keyID: String
   private let teamID: String
-  private var current: (text: String, issued: Timestamp)?
+  private var current: Issue?
+
+  private struct Issue {
+    var text: String
+    /// When it was made; earlier if the clock was set back since.
+    var time: Timestamp
+  }
 
   init(key: ES256PrivateKey, keyID: String, teamID: String) {
     self.key = key
@@ -27,9 +33,9 @@ struct ProviderTokenIssuer: Sendable {
 
   /// The token to send with a request now.
   mutating func token(at now: Timestamp) throws(CryptographyError) -> String {
-    if let current, age(of: current.issued, at: now) < Self.renewalAge { return current.text }
+    if let current, age(at: now) < Self.renewalAge { return current.text }
     let text = try makeToken(at: now)
-    current = (text, now)
+    current = Issue(text: text, time: now)
     return text
   }
 
@@ -37,13 +43,17 @@ struct ProviderTokenIssuer: Sendable {
   /// repeat the request with.
   mutating func rejected(_ token: String, at now: Timestamp) -> Bool {
     guard let current, current.text == token else { return true }
-    guard age(of: current.issued, at: now) >= Self.leastAge else { return false }
+    guard age(at: now) >= Self.leastAge else { return false }
     self.current = nil
     return true
   }
 
-  private func age(of issued: Timestamp, at now: Timestamp) -> Double {
-    now.seconds - issued.seconds
+  /// Seconds since the present token was made. When the clock was set back they count from now, so
+  /// that a token from what is now the future does not live on until then.
+  private mutating func age(at now: Timestamp) -> Double {
+    guard let issue = current else { return .infinity }
+    if now < issue.time { current?.time = now }
+    return max(0, now.seconds - issue.time.seconds)
   }
 
   private func makeToken(at now: Timestamp) throws(CryptographyError) -> String {

@@ -1,0 +1,7 @@
+/// A push on its way through an ``APNsClient``.
+struct PushItem: Sendable {
+  let push: Push
+  let completion: APNsClient.Completion
+  /// How often the push was given to a connection.
+  var attempts = 0
+}
