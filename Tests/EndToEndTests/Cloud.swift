@@ -3,6 +3,7 @@ import ChangeDispatch
 import CloudKit
 import CloudKitModel
 import Cryptography
+import JSONCoding
 import PetrelServer
 import Storage
 
@@ -22,7 +23,7 @@ actor Cloud {
   private(set) var store: any RecordStore
   private(set) var server: Server
   private var tokens: [String: String] = [:]
-  private var serverPort: Int
+  private(set) var serverPort: Int
   private var sentinels: Set<String> = []
   private var sentinelCount = 0
 
@@ -116,6 +117,27 @@ actor Cloud {
     try server.start()
   }
 
+  /// Leaves the store's file and the port to a server in another process.
+  func makeRoomForProgram() async throws {
+    await server.stop()
+    await store.close()
+    guard let apns = container.apns else { return }
+    let settings: JSONValue = [
+      "containers": [
+        Self.container: [
+          "apns": [
+            "topic": .string(apns.topic), "teamID": .string(apns.teamID),
+            "keyID": .string(apns.keyID), "keyFile": .string(apns.keyFile),
+            "host": "127.0.0.1", "port": .int(Int64(simulator.port)),
+            "authorityFile": .string(directory + "/authority.pem"),
+          ]
+        ]
+      ]
+    ]
+    try settings.text.write(
+      toFile: directory + "/server.json", atomically: true, encoding: .utf8)
+  }
+
   func stopSimulator() async {
     await simulator.stop()
   }
@@ -136,6 +158,16 @@ actor Cloud {
     let token = try await Account.makeToken(for: added, in: store, at: .now)
     tokens[user] = token
     return token
+  }
+
+  /// A token of a user that was good until a second ago.
+  func expiredToken(of user: String) async throws -> String {
+    _ = try await token(of: user)
+    guard let known = try await store.user(named: user) else {
+      throw Impatience(description: "there is no user '\(user)'")
+    }
+    return try await Account.makeToken(
+      for: known, in: store, lifetime: 60, at: Timestamp.now.advanced(bySeconds: -61))
   }
 
   /// The container as one device of a user sees it.

@@ -1,0 +1,53 @@
+import CloudKit
+
+/// A program of this package that runs in a process of its own.
+final class Program: @unchecked Sendable {
+  /// Where the programs lie: beside the tests.
+  private static let directory = URL(
+    fileURLWithPath: (try? FileManager.default.destinationOfSymbolicLink(
+      atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
+  ).deletingLastPathComponent()
+
+  private let process = Process()
+  private let outputFile: URL
+
+  static func isBuilt(_ name: String) -> Bool {
+    FileManager.default.isExecutableFile(atPath: directory.appendingPathComponent(name).path)
+  }
+
+  /// Starts a program.
+  ///
+  /// - Parameters:
+  ///   - environment: set over that of the tests.
+  ///   - folder: where the program works, and where its output is kept.
+  init(
+    _ name: String, _ arguments: [String] = [], environment: [String: String] = [:],
+    in folder: String
+  ) throws {
+    outputFile = URL(fileURLWithPath: folder).appendingPathComponent("\(UUID().uuidString).out")
+    try Data().write(to: outputFile)
+    process.executableURL = Self.directory.appendingPathComponent(name)
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    process.currentDirectoryURL = URL(fileURLWithPath: folder)
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = try FileHandle(forWritingTo: outputFile)
+    process.standardError = process.standardOutput
+    try process.run()
+  }
+
+  /// What the program has printed.
+  var output: String { (try? String(contentsOf: outputFile, encoding: .utf8)) ?? "" }
+
+  /// Waits for the end and answers the exit status.
+  func end() async throws -> Int32 {
+    try await eventually("the program has ended") { !process.isRunning }
+    return process.terminationStatus
+  }
+
+  /// Takes the process away without a chance to put anything in order.
+  func kill() async throws {
+    Foundation.kill(process.processIdentifier, SIGKILL)
+    _ = try await end()
+  }
+}

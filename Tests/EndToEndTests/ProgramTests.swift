@@ -1,0 +1,98 @@
+import APNsSimulation
+import CloudKit
+import Testing
+
+@Suite("The programs")
+struct ProgramTests {
+  @Test(
+    "A server that is killed right after each reply loses no push, and repeats one with its apns-id",
+    .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+  func killed() async throws {
+    try await Cloud.run { cloud in
+      let phone = try await cloud.registeredContainer(of: "anna", device: "phone")
+      let laptop = try await cloud.container(of: "anna", device: "laptop")
+      try await phone.privateCloudDatabase.subscribe(where: .all)
+      try await cloud.makeRoomForProgram()
+      let arguments = ["serve", "--data", cloud.directory, "--port", "\(await cloud.serverPort)"]
+      for round in 0..<5 {
+        let server = try Program("petrel", arguments, in: cloud.directory)
+        do {
+          try await eventually("the server listens") { server.output.contains("listens on") }
+          try await laptop.privateCloudDatabase.modifyRecords(
+            saving: (0..<20).map { CKRecord("Item", "item-\(round)-\($0)") }, deleting: [])
+        } catch {
+          Issue.record("round \(round): \(error); the server printed: \(server.output)")
+        }
+        try await server.kill()
+      }
+      try await cloud.startServer()
+      let expected = Set((0..<5).flatMap { round in (0..<20).map { "item-\(round)-\($0)" } })
+      let simulator = await cloud.simulator
+      let pushes = try await cloud.settledPushes()
+      #expect(Set(pushes.compactMap(\.recordName)) == expected)
+      let identifiers = Dictionary(grouping: simulator.received) { $0.recordName ?? "" }
+        .mapValues { Set($0.compactMap { $0.headers["apns-id"] }) }
+      #expect(expected.allSatisfy { identifiers[$0]?.count == 1 })
+    }
+  }
+
+  @Test(
+    "The FeedItem example saves its subscription once, and it fires",
+    .enabled(if: Program.isBuilt("FeedItem"), "the program FeedItem is not built"))
+  func feedItem() async throws {
+    try await Cloud.run { cloud in
+      let phone = try await cloud.registeredContainer(of: "anna", device: "phone")
+      let laptop = try await cloud.container(of: "anna", device: "laptop").privateCloudDatabase
+      let environment = [
+        "PETREL_SERVER": await cloud.serverURL.absoluteString,
+        "PETREL_CONTAINER": Cloud.container, "PETREL_TOKEN": try await cloud.token(of: "anna"),
+        "PETREL_DEVICE": "anna-phone", "HOME": cloud.directory,
+        "XDG_CONFIG_HOME": cloud.directory + "/.config",
+      ]
+      let first = try Program("FeedItem", environment: environment, in: cloud.directory)
+      #expect(try await first.end() == 0)
+      #expect(first.output == "Saved: tagged-feed-changes\n")
+      let second = try Program("FeedItem", environment: environment, in: cloud.directory)
+      #expect(try await second.end() == 0)
+      #expect(second.output == "The subscription was saved by an earlier launch.\n")
+      #expect(
+        try await phone.privateCloudDatabase.allSubscriptions().map(\.subscriptionID)
+          == ["tagged-feed-changes"])
+      try await laptop.add("FeedItem", "swift", ["tags": ["Linux", "Swift"]])
+      try await laptop.add("FeedItem", "other", ["tags": ["Swiftly"]])
+      let pushes = try await cloud.settledPushes()
+      #expect(pushes.compactMap(\.event) == ["created swift"])
+      #expect(pushes.first?.headers["apns-push-type"] == "background")
+    }
+  }
+
+  @Test("The FeedItem example's operation calls the blocks of both styles")
+  func feedItemOperation() async throws {
+    try await Cloud.run { cloud in
+      let phone = try await cloud.container(of: "anna", device: "phone").privateCloudDatabase
+      let subscription = CKQuerySubscription(
+        recordType: "FeedItem", predicate: NSPredicate(format: "tags CONTAINS 'Swift'"),
+        subscriptionID: "tagged-feed-changes", options: .firesOnRecordCreation)
+      subscription.zoneID = CKRecordZone.default().zoneID
+      subscription.notificationInfo = .init(shouldSendContentAvailable: true)
+      let refused = CKQuerySubscription(
+        recordType: "FeedItem", predicate: .all, subscriptionID: "refused",
+        options: .firesOnRecordCreation)
+      refused.notificationInfo = .init(desiredKeys: ["a", "b", "c", "d"])
+      let good = await phone.outcome(
+        of: CKModifySubscriptionsOperation(
+          subscriptionsToSave: [subscription], subscriptionIDsToDelete: nil))
+      #expect(good.saved == ["tagged-feed-changes"])
+      #expect(good.errors.isEmpty && good.resultError == nil && good.completionError == nil)
+      let mixed = await phone.outcome(
+        of: CKModifySubscriptionsOperation(
+          subscriptionsToSave: [subscription, refused], subscriptionIDsToDelete: nil))
+      #expect(mixed.saved == ["tagged-feed-changes"])
+      #expect(mixed.errors.mapValues(\.code) == ["refused": .invalidArguments])
+      #expect(mixed.resultError == nil)
+      #expect(mixed.completionError?.code == .partialFailure)
+      let partial = mixed.completionError?.partialErrorsByItemID
+      #expect((partial?["refused"] as? CKError)?.code == .invalidArguments)
+    }
+  }
+}
