@@ -25,6 +25,9 @@ actor Cloud {
   private var tokens: [String: String] = [:]
   private(set) var serverPort: Int
   private var sentinels: Set<String> = []
+  /// The devices that watch for sentinels. What is dispatched after their registration goes to
+  /// them too.
+  private var sentinelTokens: Set<String?> = []
   private var sentinelCount = 0
 
   private static let keyID = "ENDTOEND01"
@@ -215,7 +218,7 @@ actor Cloud {
   private static let sentinelType = "Sentinel"
   private static let sentinelSubscription = "sentinel"
 
-  /// All pushes that were accepted so far, but those for sentinels, once none can be under way any
+  /// All pushes that were accepted so far, but those of sentinels, once none can be under way any
   /// more for what `user` was told is saved in the database.
   ///
   /// Changes of a database are dispatched in order: a sentinel record is saved behind all others,
@@ -227,6 +230,7 @@ actor Cloud {
     let database = try await container(of: user, device: "sentinel-writer").database(with: scope)
     let id = Self.sentinelSubscription + watcher
     if sentinels.insert("\(user) \(scope.rawValue)").inserted {
+      sentinelTokens.insert(Self.deviceTokenText(of: user, device: watcher))
       try await registeredContainer(of: user, device: watcher)
       try await database.save(
         CKQuerySubscription(
@@ -245,7 +249,8 @@ actor Cloud {
       server.deliveryMetrics.underWay == 0
     }
     return simulator.received.filter {
-      $0.isAccepted && !($0.subscriptionID ?? "").hasPrefix(Self.sentinelSubscription)
+      $0.isAccepted && !sentinelTokens.contains($0.deviceToken)
+        && !($0.subscriptionID ?? "").hasPrefix(Self.sentinelSubscription)
     }
   }
 

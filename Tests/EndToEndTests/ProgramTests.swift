@@ -30,7 +30,9 @@ struct ProgramTests {
       let simulator = await cloud.simulator
       let pushes = try await cloud.settledPushes()
       #expect(Set(pushes.compactMap(\.recordName)) == expected)
-      let identifiers = Dictionary(grouping: simulator.received) { $0.recordName ?? "" }
+      let token = Cloud.deviceTokenText(of: "anna", device: "phone")
+      let attempts = simulator.received.filter { $0.deviceToken == token }
+      let identifiers = Dictionary(grouping: attempts) { $0.recordName ?? "" }
         .mapValues { Set($0.compactMap { $0.headers["apns-id"] }) }
       #expect(expected.allSatisfy { identifiers[$0]?.count == 1 })
     }
