@@ -70,20 +70,27 @@ let package = Package(
       name: "FeedItem", dependencies: ["CloudKit"], path: "Examples/FeedItem",
       exclude: ["README.md"]),
 
-    .testTarget(name: "JSONCodingTests", dependencies: ["JSONCoding"]),
-    .testTarget(name: "CloudKitModelTests", dependencies: ["CloudKitModel"]),
+    // What property tests of several rooms share.
+    .target(name: "PropertyTesting", path: "Tests/PropertyTesting"),
+
+    .testTarget(name: "JSONCodingTests", dependencies: ["PropertyTesting", "JSONCoding"]),
+    .testTarget(name: "CloudKitModelTests", dependencies: ["PropertyTesting", "CloudKitModel"]),
     .testTarget(
-      name: "WebServicesTests", dependencies: ["WebServices", "CloudKitModel", "JSONCoding"]),
+      name: "WebServicesTests",
+      dependencies: ["PropertyTesting", "WebServices", "CloudKitModel", "JSONCoding"]),
     .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
     .testTarget(name: "HTTP2TransportTests", dependencies: ["HTTP2Transport", "Cryptography"]),
     .testTarget(name: "HTTPServiceTests", dependencies: ["HTTPService"]),
-    .testTarget(name: "StorageTests", dependencies: ["Storage", "CloudKitModel"]),
     .testTarget(
-      name: "MatchingTests", dependencies: ["Matching", "CloudKitModel", "JSONCoding"],
+      name: "StorageTests", dependencies: ["PropertyTesting", "Storage", "CloudKitModel"]),
+    .testTarget(
+      name: "MatchingTests",
+      dependencies: ["PropertyTesting", "Matching", "CloudKitModel", "JSONCoding"],
       resources: [.copy("Fixtures")]),
     .testTarget(
       name: "PushDeliveryTests",
       dependencies: [
+        "PropertyTesting",
         "PushDelivery", "APNsSimulation", "HTTP2Transport", "Cryptography", "CloudKitModel",
         "JSONCoding",
       ]),
@@ -94,7 +101,10 @@ let package = Package(
       ]),
     .testTarget(
       name: "CloudKitTests",
-      dependencies: ["CloudKit", "CoreLocation", "HTTPService", "WebServices", "CloudKitModel"]),
+      dependencies: [
+        "PropertyTesting", "CloudKit", "CoreLocation", "HTTPService", "WebServices",
+        "CloudKitModel",
+      ]),
     .testTarget(
       name: "ChangeDispatchTests",
       dependencies: ["ChangeDispatch", "Storage", "PushDelivery", "CloudKitModel"]),

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import PropertyTesting
 import Testing
 
 @Suite("What holds for every filter")
@@ -10,13 +11,13 @@ struct FilterPropertyTests {
     let system = FieldKey.system(generator.pick(SystemField.allCases))
     return Filter(
       generator.pick([.field("f"), .field("f"), .field("f"), system, .allText]), comparator,
-      generator.oneIn(10) ? nil : generator.value(),
-      distance: generator.oneIn(2) ? 1_000 : nil,
+      generator.chance(1, in: 10) ? nil : generator.value(),
+      distance: generator.chance(1, in: 2) ? 1_000 : nil,
       options: Filter.Options(rawValue: generator.pick([0, 0, 1, 2, 3])))
   }
 
   private func record(_ generator: inout SeededGenerator) -> Record {
-    Record.sample(generator.oneIn(10) ? [:] : ["f": generator.value(), "g": generator.value()])
+    Record.sample(generator.chance(1, in: 10) ? [:] : ["f": generator.value(), "g": generator.value()])
   }
 
   @Test("A NOT_… form holds exactly when its positive form does not", arguments: 0..<40)

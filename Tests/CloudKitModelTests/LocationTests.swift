@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import PropertyTesting
 import Testing
 
 @Suite("Distances on the sphere")
@@ -44,7 +45,7 @@ struct LocationTests {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<200 {
       let a = place(&generator)
-      let b = generator.oneIn(3) ? near(a, &generator) : place(&generator)
+      let b = generator.chance(1, in: 3) ? near(a, &generator) : place(&generator)
       let c = place(&generator)
       let ab = a.distance(to: b)
       #expect(ab == b.distance(to: a), "\(a) \(b)")

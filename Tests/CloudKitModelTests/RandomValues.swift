@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import PropertyTesting
 
 extension SeededGenerator {
   /// Of any type, often a list, drawn from few values so that two of them often meet.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import PropertyTesting
 import Testing
 
 @Suite("Names and numbers of the vocabulary")

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import PropertyTesting
 
 /// Makes filters of all kinds that a predicate can express.
 struct FilterGenerator {

@@ -1,4 +1,5 @@
 import CloudKitModel
+import PropertyTesting
 import Testing
 
 @testable import CloudKit

@@ -1,4 +1,5 @@
 import JSONCoding
+import PropertyTesting
 import Testing
 
 @Suite("JSON written and parsed again")

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import PropertyTesting
 
 /// A small made-up schema with subscriptions and changes, drawn from few values so that they meet
 /// often; among them those on which equality, order and folding are easily got wrong.
@@ -23,7 +24,7 @@ struct RandomWorld {
       schema[name] = FieldType(
         generator.pick([
           .string, .string, .int64, .double, .timestamp, .location, .reference,
-        ]), isList: generator.oneIn(3))
+        ]), isList: generator.chance(1, in: 3))
     }
     self.schema = schema
   }
@@ -55,12 +56,12 @@ struct RandomWorld {
         Location(
           latitude: generator.pick(Self.degrees.filter { abs($0) <= 90 }),
           longitude: generator.pick(Self.degrees),
-          altitude: generator.oneIn(2) ? 5 : nil))
+          altitude: generator.chance(1, in: 2) ? 5 : nil))
     case .reference:
       return .reference(
         Reference(
           recordName: generator.pick(Self.names),
-          zoneID: generator.oneIn(2) ? nil : generator.pick(zones),
+          zoneID: generator.chance(1, in: 2) ? nil : generator.pick(zones),
           action: generator.pick(Reference.Action.allCases)))
     case .asset:
       return .asset(Asset(fileChecksum: generator.pick(["x", "y"]), size: 1))
@@ -70,8 +71,8 @@ struct RandomWorld {
   /// A value of the type or, at times, of another one.
   mutating func value(like type: FieldType) -> RecordValue {
     var element = type.element
-    if generator.oneIn(12) { element = generator.pick(ValueType.allCases) }
-    if element.isNumber, generator.oneIn(2) { element = generator.pick([.int64, .double]) }
+    if generator.chance(1, in: 12) { element = generator.pick(ValueType.allCases) }
+    if element.isNumber, generator.chance(1, in: 2) { element = generator.pick([.int64, .double]) }
     return type.isList ? list(of: element) : value(element)
   }
 
@@ -81,7 +82,7 @@ struct RandomWorld {
   }
 
   mutating func filter() -> Filter {
-    if generator.oneIn(60) { return .never }
+    if generator.chance(1, in: 60) { return .never }
     let (key, type) = filterKey()
     let comparator = comparator(for: type)
     var wanted: RecordValue?
@@ -94,27 +95,27 @@ struct RandomWorld {
     case .containsAllTokens, .containsAnyTokens: wanted = value(like: FieldType(.string))
     default: wanted = value(like: type)
     }
-    if generator.oneIn(15) { wanted = nil }
+    if generator.chance(1, in: 15) { wanted = nil }
     return Filter(
       key, comparator, wanted,
       distance: comparator == .near ? generator.pick([0, 1_200, 3_000, 2e7]) : nil,
-      options: generator.oneIn(3) ? Filter.Options(rawValue: generator.pick([1, 2, 3])) : [])
+      options: generator.chance(1, in: 3) ? Filter.Options(rawValue: generator.pick([1, 2, 3])) : [])
   }
 
   private mutating func filterKey() -> (FieldKey, FieldType) {
-    if generator.oneIn(8) {
+    if generator.chance(1, in: 8) {
       let field = generator.pick(SystemField.allCases)
       let isName = field.type == .string
-      return (.system(field), FieldType(isName && generator.oneIn(2) ? .reference : field.type))
+      return (.system(field), FieldType(isName && generator.chance(1, in: 2) ? .reference : field.type))
     }
-    if generator.oneIn(20) { return (.allText, FieldType(.string)) }
+    if generator.chance(1, in: 20) { return (.allText, FieldType(.string)) }
     let name = generator.pick(schema.keys.sorted() + ["missing"])
     return (.field(name), schema[name] ?? FieldType(generator.pick(ValueType.allCases)))
   }
 
   /// Mostly one that fits the field.
   private mutating func comparator(for type: FieldType) -> CloudKitModel.Comparator {
-    if generator.oneIn(6) { return generator.pick(CloudKitModel.Comparator.allCases) }
+    if generator.chance(1, in: 6) { return generator.pick(CloudKitModel.Comparator.allCases) }
     var fitting: [CloudKitModel.Comparator]
     if type.isList {
       fitting = [.listContains, .listContainsAll, .listContainsAny, .equals]
@@ -130,11 +131,11 @@ struct RandomWorld {
       if type.element == .location { fitting += [.near, .near] }
     }
     let comparator = generator.pick(fitting)
-    return generator.oneIn(3) ? comparator.negation ?? comparator : comparator
+    return generator.chance(1, in: 3) ? comparator.negation ?? comparator : comparator
   }
 
   mutating func subscription(id: String) -> Subscription {
-    let type = generator.oneIn(2) ? generator.pick(recordTypes) : nil
+    let type = generator.chance(1, in: 2) ? generator.pick(recordTypes) : nil
     let kind: Subscription.Kind
     switch Int.random(in: 0..<10, using: &generator) {
     case 0: kind = .recordZone(generator.pick(zones), recordType: type)
@@ -142,8 +143,8 @@ struct RandomWorld {
     default:
       var filters = (0..<generator.pick([0, 1, 1, 2, 2, 3])).map { _ in filter() }
       if let first = filters.first {
-        if generator.oneIn(6) { filters.append(first) }
-        if generator.oneIn(8), let opposite = first.comparator.negation {
+        if generator.chance(1, in: 6) { filters.append(first) }
+        if generator.chance(1, in: 8), let opposite = first.comparator.negation {
           var contradiction = first
           contradiction.comparator = opposite
           filters.append(contradiction)
@@ -152,8 +153,8 @@ struct RandomWorld {
       kind = .query(
         Query(
           recordType: generator.pick(recordTypes), filters: filters,
-          sortKeys: generator.oneIn(4) ? [SortKey(.system(.recordName))] : []),
-        zoneID: generator.oneIn(4) ? generator.pick(zones) : nil,
+          sortKeys: generator.chance(1, in: 4) ? [SortKey(.system(.recordName))] : []),
+        zoneID: generator.chance(1, in: 4) ? generator.pick(zones) : nil,
         options: Subscription.Options(rawValue: UInt.random(in: 0...15, using: &generator)))
     }
     return Subscription(subscriptionID: id, kind: kind)
@@ -173,15 +174,15 @@ struct RandomWorld {
     var record = Record(
       recordID: RecordID(recordName: generator.pick(Self.names), zoneID: zoneID),
       recordType: generator.pick(recordTypes))
-    for (name, type) in schema.sorted(by: { $0.key < $1.key }) where !generator.oneIn(6) {
+    for (name, type) in schema.sorted(by: { $0.key < $1.key }) where !generator.chance(1, in: 6) {
       record.fields[name] = value(like: type)
     }
-    if generator.oneIn(2) {
+    if generator.chance(1, in: 2) {
       record.recordChangeTag = "a"
       record.created = stamp()
       record.modified = stamp()
     }
-    if generator.oneIn(2), case .reference(let parent) = value(.reference) {
+    if generator.chance(1, in: 2), case .reference(let parent) = value(.reference) {
       record.parent = parent
     }
     return record

@@ -24,7 +24,7 @@ struct SubscriptionIndexPropertyTests {
       let key = SubscriptionKey(
         subscriber: world.generator.pick(world.subscribers),
         subscriptionID: world.generator.pick(world.subscriptionIDs))
-      if world.generator.oneIn(5) {
+      if world.generator.chance(1, in: 5) {
         let wasThere = model.removeValue(forKey: key) != nil
         let removed = index.remove(key)
         #expect(removed == wasThere, "step \(step)")
@@ -36,7 +36,7 @@ struct SubscriptionIndexPropertyTests {
       #expect(index.count == model.count, "step \(step)")
 
       let change = world.change()
-      let bound = world.generator.oneIn(4) ? version / 2 : version
+      let bound = world.generator.chance(1, in: 4) ? version / 2 : version
       let found = index.matches(change, savedBy: bound)
       let wanted = model.filter {
         $0.value.version <= bound && $0.value.subscription.matches(change)
@@ -65,7 +65,7 @@ struct SubscriptionIndexPropertyTests {
   private func subscription(
     for key: SubscriptionKey, world: inout RandomWorld, model: [SubscriptionKey: Saved]
   ) -> Subscription {
-    guard world.generator.oneIn(3), !model.isEmpty else {
+    guard world.generator.chance(1, in: 3), !model.isEmpty else {
       return world.subscription(id: key.subscriptionID)
     }
     var copy = model[world.generator.pick(model.keys.sorted())]!.subscription

@@ -2,6 +2,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import JSONCoding
+import PropertyTesting
 import Testing
 
 @testable import PushDelivery

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import PropertyTesting
 
 /// Random notifications: any mixture of properties, with texts that are hard on JSON and on limits.
 struct RandomNotification {

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import PropertyTesting
 import Testing
 
 @testable import Storage

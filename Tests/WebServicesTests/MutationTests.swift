@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import JSONCoding
+import PropertyTesting
 import Testing
 import WebServices
 

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import PropertyTesting
 import WebServices
 
 /// Random values of the model, among them those that are hard on the wire: empty and long texts,
