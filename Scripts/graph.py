@@ -105,7 +105,7 @@ def groups(modules):
             found[name] = "shared" if name in server else "client"
         elif module.path.is_relative_to(ROOT / "Examples"):
             found[name] = "client"
-        elif module.type != "test":
+        elif not module.path.is_relative_to(ROOT / "Tests"):
             found[name] = "server"
     return found
 

@@ -17,7 +17,8 @@ struct FilterPropertyTests {
   }
 
   private func record(_ generator: inout SeededGenerator) -> Record {
-    Record.sample(generator.chance(1, in: 10) ? [:] : ["f": generator.value(), "g": generator.value()])
+    Record.sample(
+      generator.chance(1, in: 10) ? [:] : ["f": generator.value(), "g": generator.value()])
   }
 
   @Test("A NOT_… form holds exactly when its positive form does not", arguments: 0..<40)

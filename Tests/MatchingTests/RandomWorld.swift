@@ -99,14 +99,16 @@ struct RandomWorld {
     return Filter(
       key, comparator, wanted,
       distance: comparator == .near ? generator.pick([0, 1_200, 3_000, 2e7]) : nil,
-      options: generator.chance(1, in: 3) ? Filter.Options(rawValue: generator.pick([1, 2, 3])) : [])
+      options: generator.chance(1, in: 3)
+        ? Filter.Options(rawValue: generator.pick([1, 2, 3])) : [])
   }
 
   private mutating func filterKey() -> (FieldKey, FieldType) {
     if generator.chance(1, in: 8) {
       let field = generator.pick(SystemField.allCases)
       let isName = field.type == .string
-      return (.system(field), FieldType(isName && generator.chance(1, in: 2) ? .reference : field.type))
+      let isReference = isName && generator.chance(1, in: 2)
+      return (.system(field), FieldType(isReference ? .reference : field.type))
     }
     if generator.chance(1, in: 20) { return (.allText, FieldType(.string)) }
     let name = generator.pick(schema.keys.sorted() + ["missing"])
