@@ -225,8 +225,10 @@ public final class DeliveryWorker: Sendable {
     var retry = RetryDelay()
     while !state.withLock({ $0.isStopped }) {
       do {
-        try await loadDue()
-        let next = try await store.nextDeliveryTime(after: clock())
+        // One moment for both: what comes due between two would be in neither answer.
+        let now = clock()
+        try await loadDue(at: now)
+        let next = try await store.nextDeliveryTime(after: now)
         retry.succeed()
         if let next {
           await loaderSignal.wait(atMost: max(0, next.seconds - clock().seconds))
@@ -243,10 +245,10 @@ public final class DeliveryWorker: Sendable {
     }
   }
 
-  private func loadDue() async throws {
+  private func loadDue(at now: Timestamp) async throws {
     guard state.withLock({ $0.schedule.needsLoading }) else { return }
     let limit = state.withLock { $0.schedule.beginLoading() }
-    let due = try await store.dueDeliveries(at: clock(), limit: limit)
+    let due = try await store.dueDeliveries(at: now, limit: limit)
     let admitted = state.withLock { state in
       if due.count == limit { state.schedule.fallBehind() }
       return state.isStopped ? [] : state.schedule.admit(loaded: due)
