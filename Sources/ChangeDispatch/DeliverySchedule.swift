@@ -11,16 +11,37 @@ struct DeliverySchedule {
   /// What was finished since the store was asked: it may stand in the answer all the same. Nil when
   /// no answer is awaited.
   private var finishedMeanwhile: Set<Delivery.ID>?
+  /// What the last two answers of the store brought: one that was logged just before may come in
+  /// memory only afterwards.
+  private var loaded: (latest: Set<Delivery.ID>, before: Set<Delivery.ID>) = ([], [])
 
   init(capacity: Int) {
     self.capacity = capacity
   }
 
-  /// Takes in deliveries and answers those to send now. One that is under way already is left out;
-  /// when there is no room the rest stays in the store until ``needsLoading``.
+  /// Takes in deliveries that were just logged and answers those to send now. One that the store
+  /// gave already is left out; when there is no room the rest stays in the store until
+  /// ``needsLoading``.
   mutating func admit(_ deliveries: [Delivery]) -> [Delivery] {
+    let loaded = loaded
+    return admit(deliveries) { loaded.latest.contains($0) || loaded.before.contains($0) }
+  }
+
+  /// Takes in the store's answer to ``beginLoading()`` and answers those to send now. What is under
+  /// way and what was finished in between is left out.
+  mutating func admit(loaded deliveries: [Delivery]) -> [Delivery] {
+    let finished = finishedMeanwhile ?? []
+    finishedMeanwhile = nil
+    let admitted = admit(deliveries) { finished.contains($0) }
+    loaded = (latest: Set(admitted.map(\.id)), before: loaded.latest)
+    return admitted
+  }
+
+  private mutating func admit(
+    _ deliveries: [Delivery], except isKnown: (Delivery.ID) -> Bool
+  ) -> [Delivery] {
     var admitted: [Delivery] = []
-    for delivery in deliveries {
+    for delivery in deliveries where !isKnown(delivery.id) {
       guard underWay.count < capacity else {
         isBehind = true
         break
@@ -28,14 +49,6 @@ struct DeliverySchedule {
       if underWay.insert(delivery.id).inserted { admitted.append(delivery) }
     }
     return admitted
-  }
-
-  /// Takes in the store's answer to ``beginLoading()``, as ``admit(_:)`` does; what was finished in
-  /// between is left out.
-  mutating func admit(loaded deliveries: [Delivery]) -> [Delivery] {
-    let finished = finishedMeanwhile ?? []
-    finishedMeanwhile = nil
-    return admit(finished.isEmpty ? deliveries : deliveries.filter { !finished.contains($0.id) })
   }
 
   /// These are under way no longer: their outcome is in the store.

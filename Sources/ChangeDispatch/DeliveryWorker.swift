@@ -36,7 +36,8 @@ public final class DeliveryWorker: Sendable {
     var updates: [DeliveryUpdate] = []
     var metrics = Metrics()
     /// When waiting for outcomes ends; nil while the worker runs.
-    var stopDeadline: Timestamp?
+    /// By a clock that nobody sets.
+    var stopDeadline: ContinuousClock.Instant?
 
     var isStopped: Bool { stopDeadline != nil }
   }
@@ -91,7 +92,7 @@ public final class DeliveryWorker: Sendable {
   /// after ``Configuration/stopTime`` at the latest. Deliveries without an outcome are sent again by
   /// the next process, with the same `apns-id`.
   public func stop() async {
-    let deadline = clock().advanced(bySeconds: configuration.stopTime)
+    let deadline = ContinuousClock.now + .seconds(configuration.stopTime)
     state.withLock { $0.stopDeadline = deadline }
     loaderSignal.signal()
     recorderSignal.signal()
@@ -179,7 +180,7 @@ public final class DeliveryWorker: Sendable {
       }
       if updates.isEmpty {
         if let stopDeadline {
-          let rest = stopDeadline.seconds - clock().seconds
+          let rest = (stopDeadline - .now) / .seconds(1)
           if isIdle || rest <= 0 { return }
           await recorderSignal.wait(atMost: rest)
         } else {
