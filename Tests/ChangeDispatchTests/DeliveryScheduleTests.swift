@@ -27,6 +27,29 @@ struct DeliveryScheduleTests {
     #expect(schedule.needsLoading)
   }
 
+  @Test("what was finished while the store was asked is not sent a second time")
+  func leavesOutWhatWasFinishedMeanwhile() {
+    var schedule = DeliverySchedule(capacity: 10)
+    _ = schedule.admit(Self.deliveries(1...2))
+    _ = schedule.beginLoading()
+    schedule.finish(Self.deliveries(1...1).map(\.id))
+    #expect(Self.numbers(schedule.admit(loaded: Self.deliveries(1...3))) == [3])
+    // A later answer of the store knows of its outcome: it is owed again.
+    _ = schedule.beginLoading()
+    #expect(Self.numbers(schedule.admit(loaded: Self.deliveries(1...1))) == [1])
+  }
+
+  @Test("what the store gave first and was finished is not sent again when it comes in memory")
+  func leavesOutWhatTheStoreGave() {
+    var schedule = DeliverySchedule(capacity: 10)
+    _ = schedule.beginLoading()
+    #expect(Self.numbers(schedule.admit(loaded: Self.deliveries(1...2))) == [1, 2])
+    schedule.finish(Self.deliveries(1...2).map(\.id))
+    _ = schedule.beginLoading()
+    #expect(schedule.admit(loaded: []).isEmpty)
+    #expect(Self.numbers(schedule.admit(Self.deliveries(1...3))) == [3])
+  }
+
   @Test("the store is asked at the start, and then not without need")
   func loadsAtStart() {
     var schedule = DeliverySchedule(capacity: 4)

@@ -1,0 +1,394 @@
+import CloudKitModel
+import Foundation
+import PushDelivery
+import Storage
+import Testing
+
+@testable import ChangeDispatch
+
+@Suite("Delivering pushes")
+struct DeliveryWorkerTests {
+  private typealias World = DispatchWorld
+
+  @Test("a delivery that is accepted is done")
+  func delivered() async throws {
+    try await withWorld { world in
+      let route = ScriptedRoute { _, _ in .accepted }
+      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      running.worker.enqueue(try await world.owe(3))
+      try await eventually("all must be delivered") { running.worker.metrics.delivered == 3 }
+      await running.worker.stop()
+      #expect(try await world.owed().isEmpty)
+      #expect(route.pushes.count == 3)
+      let push = try #require(route.pushes.first)
+      #expect(push.deviceToken == World.deviceToken && push.topic == "com.example.app")
+      #expect(push.kind == .alert)
+      #expect(running.worker.metrics == .init(delivered: 3))
+      #expect(running.reportLines.isEmpty)
+    }
+  }
+
+  @Test("what an earlier process left is delivered after the start")
+  func loadsAtStart() async throws {
+    try await withWorld(inFile: true) { world in
+      try await world.owe(20)
+      let route = ScriptedRoute { _, _ in .accepted }
+      let running = RunningWorker(world.store, clock: TestClock(), route: route, capacity: 3)
+      try await eventually("all must be delivered") { try await world.owed().isEmpty }
+      await running.worker.stop()
+      #expect(Set(route.pushes.map(\.identifier)).count == 20)
+      #expect(route.pushes.count == 20)
+    }
+  }
+
+  @Test("a delivery that could not be sent is due again after its delay, with the same apns-id")
+  func retries() async throws {
+    try await withWorld { world in
+      let route = ScriptedRoute { _, before in
+        before == 0 ? .answer(503, "ServiceUnavailable", retryAfter: 100) : .accepted
+      }
+      let clock = TestClock()
+      let running = RunningWorker(world.store, clock: clock, route: route)
+      running.worker.enqueue(try await world.owe(1))
+      try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
+      let due = World.start.advanced(bySeconds: 100)
+      #expect(try await world.store.nextDeliveryTime(after: World.start) == due)
+      #expect(try await world.owed().map(\.attempts) == [1])
+      #expect(route.pushes.count == 1)
+      await running.worker.stop()
+
+      clock.advance(bySeconds: 100)
+      let next = RunningWorker(world.store, clock: clock, route: route)
+      try await eventually("it must be delivered") { next.worker.metrics.delivered == 1 }
+      await next.worker.stop()
+      #expect(route.pushes.count == 2)
+      #expect(Set(route.pushes.map(\.identifier)).count == 1)
+    }
+  }
+
+  @Test("a repeat comes by itself when its time has come")
+  func repeatsInTime() async throws {
+    try await withWorld { world in
+      let route = ScriptedRoute { _, before in before < 3 ? .notSent("no connection") : .accepted }
+      // The worker waits by the machine's clock.
+      let difference = World.start.seconds - Timestamp.now.seconds
+      let worker = DeliveryWorker(
+        store: world.store, clock: { Timestamp.now.advanced(bySeconds: difference) },
+        random: { 0 }, report: { _ in }, route: { _ in route.route })
+      worker.start()
+      worker.enqueue(try await world.owe(1))
+      try await eventually("it must be sent four times") { route.pushes.count == 4 }
+      await worker.stop()
+      #expect(worker.metrics.retried == 3)
+      #expect(Set(route.pushes.map(\.identifier)).count == 1)
+    }
+  }
+
+  @Test("a repeat whose time has come before it is looked for is not overlooked")
+  func repeatIsDueAtOnce() async throws {
+    try await withWorld { world in
+      let clock = TestClock()
+      var store = HookedStore(world.store)
+      store.afterDeliveryUpdate = { updates in
+        if case .retry = updates.first?.state { clock.advance(bySeconds: 60) }
+      }
+      let route = ScriptedRoute { _, before in before == 0 ? .notSent("no connection") : .accepted }
+      let running = RunningWorker(store, clock: clock, route: route)
+      running.worker.enqueue(try await world.owe(1))
+      try await eventually("it must be delivered") { running.worker.metrics.delivered == 1 }
+      await running.worker.stop()
+    }
+  }
+
+  @Test("a repeat that falls due while the store is read is not overlooked")
+  func repeatFallsDueMeanwhile() async throws {
+    try await withWorld { world in
+      let clock = TestClock()
+      let route = ScriptedRoute { _, before in before == 0 ? .notSent("no connection") : .accepted }
+      var store = HookedStore(world.store)
+      store.afterDueReading = { due in
+        if route.pushes.count == 1, due.isEmpty { clock.advance(bySeconds: 60) }
+      }
+      let running = RunningWorker(store, clock: clock, route: route)
+      running.worker.enqueue(try await world.owe(1))
+      try await eventually("it must be delivered") { running.worker.metrics.delivered == 1 }
+      await running.worker.stop()
+    }
+  }
+
+  @Test("a push whose answer never came is sent again")
+  func unknown() async throws {
+    try await withWorld { world in
+      let clock = TestClock()
+      let route = ScriptedRoute { _, _ in .unknown("connection reset") }
+      let running = RunningWorker(world.store, clock: clock, route: route)
+      running.worker.enqueue(try await world.owe(1))
+      try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
+      await running.worker.stop()
+      #expect(try await world.owed().count == 1)
+    }
+  }
+
+  @Test(
+    "what has expired is given up without being sent", arguments: [(true, 86_400.0), (false, 3600)])
+  func expired(visible: Bool, lifetime: Double) async throws {
+    try await withWorld { world in
+      let clock = TestClock()
+      let route = ScriptedRoute { _, _ in .accepted }
+      try await world.owe(1, visible: visible)
+      clock.advance(bySeconds: lifetime)
+      let running = RunningWorker(world.store, clock: clock, route: route)
+      try await eventually("it must be given up") { running.worker.metrics.abandoned == 1 }
+      await running.worker.stop()
+      #expect(route.pushes.isEmpty)
+      #expect(try await world.owed().isEmpty)
+    }
+  }
+
+  @Test("a repeat that has expired in the meantime is given up")
+  func expiredRepeat() async throws {
+    try await withWorld { world in
+      let clock = TestClock()
+      let route = ScriptedRoute { _, _ in .notSent("no connection") }
+      let running = RunningWorker(world.store, clock: clock, route: route)
+      running.worker.enqueue(try await world.owe(1))
+      try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
+      clock.advance(bySeconds: 86_400)
+      try await eventually("it must be given up") { running.worker.metrics.abandoned == 1 }
+      await running.worker.stop()
+      #expect(route.pushes.count == 1)
+    }
+  }
+
+  @Test(
+    "a token that APNs does not know is dropped, unless it was registered after the answer's time",
+    arguments: [(-10.0, true), (10.0, false)])
+  func droppedToken(registered: Double, isDropped: Bool) async throws {
+    try await withWorld { world in
+      try await world.register(
+        World.deviceToken, at: World.start.advanced(bySeconds: registered))
+      let deliveries = try await world.owe(2, registers: false)
+      let route = ScriptedRoute { _, _ in .answer(410, "Unregistered", timestamp: World.start) }
+      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      running.worker.enqueue(Array(deliveries.prefix(1)))
+      try await eventually("it must be given up") { running.worker.metrics.abandoned >= 1 }
+      await running.worker.stop()
+      let token = try await world.store.deviceToken(World.deviceToken, kind: .apns)
+      #expect((token == nil) == isDropped)
+      // What else was owed to a dropped token is given up with it.
+      if isDropped { #expect(try await world.owed().isEmpty) }
+    }
+  }
+
+  @Test("a token that was never one of the topic is dropped without a time in the answer")
+  func badDeviceToken() async throws {
+    try await withWorld { world in
+      let clock = TestClock()
+      let deliveries = try await world.owe(1)
+      clock.advance(bySeconds: 1)
+      let route = ScriptedRoute { _, _ in .answer(400, "BadDeviceToken") }
+      let running = RunningWorker(world.store, clock: clock, route: route)
+      running.worker.enqueue(deliveries)
+      try await eventually("it must be given up") { running.worker.metrics.abandoned == 1 }
+      await running.worker.stop()
+      #expect(try await world.store.deviceToken(World.deviceToken, kind: .apns) == nil)
+    }
+  }
+
+  @Test("a fault of the push itself is reported and not repeated")
+  func fault() async throws {
+    try await withWorld { world in
+      let route = ScriptedRoute { _, _ in .answer(400, "BadMessageId") }
+      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      running.worker.enqueue(try await world.owe(1))
+      try await eventually("it must be given up") { running.worker.metrics.abandoned == 1 }
+      await running.worker.stop()
+      #expect(route.pushes.count == 1)
+      #expect(running.reportLines.count == 1)
+      #expect(running.reportLines.first?.contains("BadMessageId") ?? false)
+      #expect(try await world.store.deviceToken(World.deviceToken, kind: .apns) != nil)
+    }
+  }
+
+  @Test("what stands still until an operator acts is reported, and tried again after a minute")
+  func suspended() async throws {
+    try await withWorld { world in
+      let route = ScriptedRoute { _, _ in .answer(403, "InvalidProviderToken") }
+      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      running.worker.enqueue(try await world.owe(1))
+      try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
+      await running.worker.stop()
+      #expect(try await world.owed().map(\.due) == [World.start.advanced(bySeconds: 60)])
+      #expect(running.reportLines.first?.contains("'\(World.container)' stand still") ?? false)
+      #expect(running.reportLines.first?.contains("check key file") ?? false)
+    }
+  }
+
+  @Test("an expired provider token puts a push off")
+  func expiredProviderToken() async throws {
+    try await withWorld { world in
+      let route = ScriptedRoute { _, _ in .answer(403, "ExpiredProviderToken") }
+      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      running.worker.enqueue(try await world.owe(1))
+      try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
+      await running.worker.stop()
+      #expect(try await world.owed().map(\.due) == [World.start.advanced(bySeconds: 60)])
+    }
+  }
+
+  @Test("a container without APNs gives its deliveries up")
+  func noRoute() async throws {
+    try await withWorld { world in
+      try await world.owe(5)
+      let running = RunningWorker(world.store, clock: TestClock(), route: nil)
+      try await eventually("all must be given up") { running.worker.metrics.abandoned == 5 }
+      await running.worker.stop()
+      #expect(try await world.owed().isEmpty)
+    }
+  }
+
+  @Test(
+    "no more than the capacity is under way, and each of many is sent once", arguments: [1, 2, 7])
+  func capacity(_ capacity: Int) async throws {
+    try await withWorld(inFile: true) { world in
+      let route = ScriptedRoute { _, _ in nil }
+      let running = RunningWorker(
+        world.store, clock: TestClock(), route: route, capacity: capacity)
+      running.worker.enqueue(try await world.owe(50))
+      try await eventually("all must be delivered") {
+        route.release()
+        return running.worker.metrics.delivered == 50
+      }
+      await running.worker.stop()
+      #expect(route.mostHeld <= capacity)
+      #expect(route.pushes.count == 50)
+      #expect(Set(route.pushes.map(\.identifier)).count == 50)
+      #expect(try await world.owed().isEmpty)
+    }
+  }
+
+  @Test("deliveries without an answer at the stop are sent by the next process as the same pushes")
+  func restart() async throws {
+    try await withWorld(inFile: true) { world in
+      let silent = ScriptedRoute { _, _ in nil }
+      let clock = TestClock()
+      let first = RunningWorker(world.store, clock: clock, route: silent, stopTime: 0)
+      first.worker.enqueue(try await world.owe(10))
+      try await eventually("all must be sent") { silent.heldCount == 10 }
+      await first.worker.stop()
+      // An answer that comes too late for the first process is of no harm.
+      silent.release()
+      #expect(try await world.owed().count == 10)
+
+      let route = ScriptedRoute { _, _ in .accepted }
+      let second = RunningWorker(world.store, clock: clock, route: route)
+      try await eventually("all must be delivered") { second.worker.metrics.delivered == 10 }
+      await second.worker.stop()
+      #expect(Set(route.pushes) == Set(silent.pushes))
+      #expect(route.pushes.count == 10)
+    }
+  }
+
+  @Test("stop waits for the answers that are due and writes them", arguments: [false, true])
+  func stopWritesOutcomes(isAnsweredBefore: Bool) async throws {
+    try await withWorld { world in
+      let route = ScriptedRoute { _, _ in nil }
+      // The worker's clock stands still: the stop must go by another.
+      let running = RunningWorker(
+        world.store, clock: TestClock(), route: route, stopTime: 20)
+      running.worker.enqueue(try await world.owe(30))
+      try await eventually("all must be sent") { route.heldCount == 30 }
+      if isAnsweredBefore { route.release() }
+      async let stopped: Void = running.worker.stop()
+      if !isAnsweredBefore { route.release() }
+      await stopped
+      #expect(running.worker.metrics == .init(delivered: 30))
+      #expect(try await world.owed().isEmpty)
+      running.worker.enqueue(try await world.owe(1))
+      #expect(route.pushes.count == 30, "nothing is sent after the stop")
+    }
+  }
+
+  @Test("stop waits no longer than its time for answers that do not come")
+  func stopEndsInTime() async throws {
+    try await withWorld { world in
+      let route = ScriptedRoute { _, _ in nil }
+      let running = RunningWorker(
+        world.store, clock: TestClock(), route: route, stopTime: 0.05)
+      running.worker.enqueue(try await world.owe(1))
+      try await eventually("it must be sent") { route.heldCount == 1 }
+      await running.worker.stop()
+      #expect(try await world.owed().count == 1)
+    }
+  }
+
+  @Test("outcomes that could not be written are written later, and nothing is sent twice")
+  func failingStore() async throws {
+    try await withWorld { world in
+      let left = Box(3)
+      var store = HookedStore(world.store)
+      store.beforeDeliveryUpdate = { _ in
+        let fails = left.value.withLock { left in
+          left -= 1
+          return left >= 0
+        }
+        if fails { throw StoreError(.overloaded, "too many writes wait") }
+      }
+      let route = ScriptedRoute { _, _ in .accepted }
+      let running = RunningWorker(store, clock: TestClock(), route: route)
+      running.worker.enqueue(try await world.owe(20))
+      try await eventually("all must be written") { running.worker.metrics.delivered == 20 }
+      await running.worker.stop()
+      #expect(route.pushes.count == 20)
+      #expect(running.reportLines.count == 3)
+      #expect(try await world.owed().isEmpty)
+    }
+  }
+
+  @Test("dispatcher and worker together deliver each change under load")
+  func together() async throws {
+    try await withWorld(inFile: true) { world in
+      try await world.register(World.deviceToken)
+      try await world.subscribe(World.query("s"))
+      let route = ScriptedRoute { push, before in
+        before == 0 && push.identifier.uuid.0.isMultiple(of: 4) ? .notSent("busy") : .accepted
+      }
+      let clock = TestClock()
+      let worker = DeliveryWorker(
+        store: world.store, configuration: Self.tiny, clock: clock.read, random: { 0 },
+        report: { _ in }, route: { _ in route.route })
+      let dispatcher = Dispatcher(
+        store: world.store, clock: { DispatchWorld.start }, report: { _ in },
+        onDispatched: { worker.enqueue($0.deliveries) })
+      worker.start()
+      dispatcher.start()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for index in 0..<100 { group.addTask { try await world.save("n\(index)") } }
+        try await group.waitForAll()
+      }
+      try await eventually("each must have its first attempt") {
+        Set(route.pushes.map(\.identifier)).count == 100
+      }
+      clock.advance(bySeconds: 60)
+      try await eventually("all must be delivered") {
+        let isDispatched = try await world.isDispatched
+        let isDelivered = try await world.owed().isEmpty
+        return isDispatched && isDelivered
+      }
+      await dispatcher.stop()
+      await worker.stop()
+      let sent = Dictionary(grouping: route.pushes, by: \.identifier)
+      #expect(sent.count == 100)
+      for (identifier, pushes) in sent {
+        #expect(pushes.count == (identifier.uuid.0.isMultiple(of: 4) ? 2 : 1))
+      }
+    }
+  }
+
+  private static var tiny: DeliveryWorker.Configuration {
+    var configuration = DeliveryWorker.Configuration()
+    configuration.capacity = 5
+    configuration.updateBatchSize = 3
+    return configuration
+  }
+}

@@ -1,0 +1,136 @@
+import CloudKitModel
+import Foundation
+import PushDelivery
+import Storage
+import Synchronization
+
+@testable import ChangeDispatch
+
+/// A way to devices whose answers a test gives.
+final class ScriptedRoute: Sendable {
+  typealias Callback = @Sendable (APNsResult) -> Void
+
+  private struct State {
+    var pushes: [Push] = []
+    var held: [(Push, Callback)] = []
+    var mostHeld = 0
+  }
+
+  private let state = Mutex(State())
+  private let answer: @Sendable (Push, Int) -> APNsResult?
+
+  /// - Parameter answer: the answer to a push, given how often it was sent before; nil to hold it.
+  init(_ answer: @escaping @Sendable (Push, Int) -> APNsResult?) {
+    self.answer = answer
+  }
+
+  var pushes: [Push] { state.withLock { $0.pushes } }
+  var heldCount: Int { state.withLock { $0.held.count } }
+  /// The most pushes that were ever held at once.
+  var mostHeld: Int { state.withLock { $0.mostHeld } }
+
+  var route: PushRoute {
+    PushRoute(topic: "com.example.app") { push, callback in
+      let result = self.state.withLock { state -> APNsResult? in
+        let before = state.pushes.count { $0.identifier == push.identifier }
+        state.pushes.append(push)
+        let result = self.answer(push, before)
+        if result == nil {
+          state.held.append((push, callback))
+          state.mostHeld = max(state.mostHeld, state.held.count)
+        }
+        return result
+      }
+      if let result { callback(result) }
+    }
+  }
+
+  /// Answers all that is held.
+  func release(_ result: APNsResult = .accepted) {
+    let held = state.withLock { state in
+      defer { state.held = [] }
+      return state.held
+    }
+    for (_, callback) in held { callback(result) }
+  }
+}
+
+extension APNsResult {
+  static let accepted = answer(200)
+
+  static func answer(
+    _ status: Int, _ reason: String? = nil, timestamp: Timestamp? = nil,
+    retryAfter: Double? = nil
+  ) -> APNsResult {
+    .answered(
+      status: status, reason: reason, timestamp: timestamp, apnsID: nil, retryAfter: retryAfter)
+  }
+}
+
+/// A clock that tests move; it begins at ``DispatchWorld/start``.
+final class TestClock: Sendable {
+  private let now = Mutex(DispatchWorld.start)
+
+  var time: Timestamp { now.withLock { $0 } }
+  var read: @Sendable () -> Timestamp { { self.time } }
+  func advance(bySeconds seconds: Double) {
+    now.withLock { $0 = $0.advanced(bySeconds: seconds) }
+  }
+}
+
+/// A worker over a world's store, with its clock, its route and what it reported.
+final class RunningWorker: Sendable {
+  let worker: DeliveryWorker
+  let clock: TestClock
+  let reports = Box<[String]>([])
+
+  init(
+    _ store: any RecordStore, clock: TestClock, route: ScriptedRoute?, capacity: Int = 100,
+    stopTime: Double = 20
+  ) {
+    self.clock = clock
+    var configuration = DeliveryWorker.Configuration()
+    configuration.capacity = capacity
+    configuration.updateBatchSize = 7
+    configuration.stopTime = stopTime
+    worker = DeliveryWorker(
+      store: store, configuration: configuration, clock: clock.read, random: { 0 },
+      report: { [reports] line in reports.value.withLock { $0.append(line) } },
+      route: { _ in route?.route })
+    worker.start()
+  }
+
+  var reportLines: [String] { reports.value.withLock { $0 } }
+}
+
+extension DispatchWorld {
+  static let deviceToken = String(repeating: "ab", count: 32)
+
+  /// Registers Alice's device and logs `count` notifications for it.
+  ///
+  /// - Parameter visible: whether they show an alert.
+  @discardableResult
+  func owe(
+    _ count: Int, to token: String = deviceToken, visible: Bool = true, registers: Bool = true
+  ) async throws -> [Delivery] {
+    if registers { try await register(token) }
+    var subscription = Self.query("s")
+    if visible {
+      var info = NotificationInfo()
+      info.alertBody = "New"
+      subscription.notificationInfo = info
+    }
+    try await subscribe(subscription)
+    for _ in 0..<count { try await save("n-\(UUID().uuidString)") }
+    let entries = try await store.undispatchedChanges(in: publicID, after: .min, limit: 10_000)
+    let firing = try await store.subscriptionChanges(in: publicID, since: 0).saved
+    return try await store.completeDispatch(
+      of: entries.map { MatchedChange(entry: $0, firings: firing) }, timestamp: Self.start
+    ).deliveries
+  }
+
+  /// Deliveries without a final outcome, whenever they are due.
+  func owed() async throws -> [Delivery] {
+    try await store.dueDeliveries(at: Timestamp(milliseconds: .max), limit: 10_000)
+  }
+}

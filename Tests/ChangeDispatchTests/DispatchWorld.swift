@@ -1,0 +1,189 @@
+import CloudKitModel
+import Foundation
+import Storage
+import Synchronization
+import Testing
+
+@testable import ChangeDispatch
+
+/// A store with two users' private databases and a public one, and what tests do to them.
+struct DispatchWorld: Sendable {
+  static let container = "iCloud.com.example.app"
+  static let alice = "_alice"
+  static let bob = "_bob"
+  /// The token of a reader of Alice's log who has no device.
+  static let reader = "alice-reader"
+
+  let store: any RecordStore
+  let publicID: DatabaseID
+  let privateID: DatabaseID
+
+  init(_ store: any RecordStore) async throws {
+    self.store = store
+    publicID = try await store.database(at: Self.address(.public))
+    privateID = try await store.database(at: Self.address(.private, owner: Self.alice))
+    try await register(Self.reader, kind: .courier)
+  }
+
+  static func address(_ scope: DatabaseScope, owner: String? = nil) -> DatabaseAddress {
+    DatabaseAddress(container: container, environment: .development, scope: scope, owner: owner)
+  }
+
+  static let start = Timestamp(milliseconds: 1_700_000_000_000)
+
+  func register(
+    _ token: String, kind: DeviceToken.Kind = .apns, user: String = alice,
+    at timestamp: Timestamp = start, container: String = container
+  ) async throws {
+    try await store.saveDeviceToken(
+      DeviceToken(
+        kind: kind, token: token, container: container, environment: .development,
+        apnsEnvironment: .development, userRecordName: user, deviceID: nil, registered: timestamp))
+  }
+
+  func makeZone(_ name: String) async throws {
+    try await modifyZones([.create(ZoneID(zoneName: name))])
+  }
+
+  func modifyZones(_ operations: [ZoneOperation]) async throws {
+    let outcomes = try await store.modifyZones(
+      operations, in: privateID, origin: ChangeOrigin(userRecordName: Self.alice),
+      timestamp: Self.start)
+    for case .failed(_, let failure) in outcomes { throw failure }
+  }
+
+  func modify(_ operation: RecordOperation, in database: DatabaseID) async throws {
+    let outcomes = try await store.modifyRecords(
+      RecordModification(
+        database: database, operations: [operation], isAtomic: false,
+        origin: ChangeOrigin(userRecordName: Self.bob), onlyCreatorMayChange: false,
+        timestamp: Self.start))
+    for case .failed(let failure) in outcomes { throw failure }
+  }
+
+  /// Makes or changes a record.
+  func save(
+    _ name: String, type: String = "Note", _ fields: [String: RecordValue?] = [:],
+    zone: String? = nil, in database: DatabaseID? = nil
+  ) async throws {
+    try await modify(
+      RecordOperation(
+        kind: .forceUpdate,
+        recordID: RecordID(
+          recordName: name, zoneID: zone.map { ZoneID(zoneName: $0) } ?? .default),
+        recordType: type, fields: fields), in: database ?? publicID)
+  }
+
+  func delete(_ name: String, zone: String? = nil, in database: DatabaseID? = nil) async throws {
+    try await modify(
+      RecordOperation(
+        kind: .forceDelete,
+        recordID: RecordID(
+          recordName: name, zoneID: zone.map { ZoneID(zoneName: $0) } ?? .default)),
+      in: database ?? publicID)
+  }
+
+  func subscribe(
+    _ subscription: Subscription, in database: DatabaseID? = nil, as user: String = alice
+  ) async throws {
+    let outcomes = try await store.modifySubscriptions(
+      [.save(subscription)], of: user, in: database ?? publicID, timestamp: Self.start)
+    for case .failed(_, let failure) in outcomes { throw failure }
+  }
+
+  static func query(
+    _ id: String, type: String = "Note", filters: [Filter] = [], zone: String? = nil,
+    options: Subscription.Options = .events
+  ) -> Subscription {
+    Subscription(
+      subscriptionID: id,
+      kind: .query(
+        Query(recordType: type, filters: filters), zoneID: zone.map { ZoneID(zoneName: $0) },
+        options: options))
+  }
+
+  /// What Alice's log holds and her reader has not read, as `subscription record`, or
+  /// `subscription` where no record changed.
+  func readLog() async throws -> [String] {
+    var lines: [String] = []
+    while let next = try await store.nextCourierEntry(forToken: Self.reader) {
+      lines.append(Self.line(next.entry))
+      try await store.acknowledgeCourierEntry(next.entry, forToken: Self.reader)
+    }
+    return lines
+  }
+
+  static func line(_ entry: LogEntry) -> String {
+    let subscriptionID = entry.notification.subscription.subscriptionID
+    let record = entry.notification.change.record
+    return record.map { "\(subscriptionID) \($0.recordID.recordName)" } ?? subscriptionID
+  }
+
+  var isDispatched: Bool {
+    get async throws { try await store.undispatchedDatabases().isEmpty }
+  }
+}
+
+/// A dispatcher whose results are kept.
+final class RunningDispatcher: Sendable {
+  let dispatcher: Dispatcher
+  private let logged = Box<[LogEntry]>([])
+  private let reported = Box<[String]>([])
+
+  init(_ store: any RecordStore, configure: (inout Dispatcher.Configuration) -> Void = { _ in }) {
+    var configuration = Dispatcher.Configuration()
+    configure(&configuration)
+    dispatcher = Dispatcher(
+      store: store, configuration: configuration, clock: { DispatchWorld.start },
+      report: { [reported] line in reported.value.withLock { $0.append(line) } },
+      onDispatched: { [logged] result in logged.value.withLock { $0 += result.logged } })
+    dispatcher.start()
+  }
+
+  /// What was dispatched so far, in the order of the results.
+  var lines: [String] { logged.value.withLock { $0.map(DispatchWorld.line) } }
+  var reportCount: Int { reported.value.withLock { $0.count } }
+}
+
+/// A value that tasks share.
+final class Box<Value: Sendable>: Sendable {
+  let value: Mutex<Value>
+  init(_ value: Value) { self.value = Mutex(value) }
+}
+
+/// Runs `body` on an empty store in memory or in a file.
+func withWorld(
+  inFile: Bool = false, configure: (inout StoreConfiguration) -> Void = { _ in },
+  _ body: (DispatchWorld) async throws -> Void
+) async throws {
+  var configuration = StoreConfiguration()
+  configuration.tuning.cacheKilobytes = 2048
+  configure(&configuration)
+  guard inFile else {
+    let store = try await SQLRecordStore.inMemory(configuration: configuration)
+    try await body(try await DispatchWorld(store))
+    return await store.close()
+  }
+  let directory = NSTemporaryDirectory() + "petrel-dispatch-" + UUID().uuidString
+  try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(atPath: directory) }
+  let store = try await SQLRecordStore.open(
+    at: directory + "/store.sqlite", configuration: configuration)
+  try await body(try await DispatchWorld(store))
+  await store.close()
+}
+
+/// Waits until the condition holds; records an issue when it does not within twenty seconds.
+func eventually(
+  _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation,
+  _ condition: () async throws -> Bool
+) async throws {
+  let deadline = ContinuousClock.now + .seconds(20)
+  while try await !condition() {
+    guard ContinuousClock.now < deadline else {
+      Issue.record(what, sourceLocation: sourceLocation)
+      return
+    }
+    try await Task.sleep(for: .milliseconds(2))
+  }
+}

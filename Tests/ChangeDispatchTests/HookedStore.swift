@@ -1,0 +1,125 @@
+import CloudKitModel
+import Storage
+
+/// A store whose calls a test can hold up or let fail.
+struct HookedStore: RecordStore {
+  typealias Hook<Argument> = @Sendable (Argument) async throws -> Void
+
+  let base: any RecordStore
+  var beforeCompletion: Hook<[MatchedChange]> = { _ in }
+  var afterCompletion: Hook<[MatchedChange]> = { _ in }
+  var beforeDeliveryUpdate: Hook<[DeliveryUpdate]> = { _ in }
+  var afterDeliveryUpdate: Hook<[DeliveryUpdate]> = { _ in }
+  var afterDueReading: Hook<[Delivery]> = { _ in }
+  var beforeOutboxReading: Hook<DatabaseID> = { _ in }
+
+  init(_ base: any RecordStore) { self.base = base }
+
+  func completeDispatch(
+    of changes: [MatchedChange], timestamp: Timestamp
+  ) async throws -> DispatchResult {
+    try await beforeCompletion(changes)
+    let result = try await base.completeDispatch(of: changes, timestamp: timestamp)
+    try await afterCompletion(changes)
+    return result
+  }
+
+  func updateDeliveries(_ updates: [DeliveryUpdate]) async throws {
+    try await beforeDeliveryUpdate(updates)
+    try await base.updateDeliveries(updates)
+    try await afterDeliveryUpdate(updates)
+  }
+
+  func undispatchedChanges(
+    in database: DatabaseID, after sequence: Int64, limit: Int
+  ) async throws -> [OutboxEntry] {
+    try await beforeOutboxReading(database)
+    return try await base.undispatchedChanges(in: database, after: sequence, limit: limit)
+  }
+
+  // MARK: As the store behind does
+
+  func database(at address: DatabaseAddress) async throws -> DatabaseID {
+    try await base.database(at: address)
+  }
+  func address(of database: DatabaseID) async throws -> DatabaseAddress {
+    try await base.address(of: database)
+  }
+  func addUser(named name: String, at timestamp: Timestamp) async throws -> User {
+    try await base.addUser(named: name, at: timestamp)
+  }
+  func user(named name: String) async throws -> User? { try await base.user(named: name) }
+  func user(withRecordName userRecordName: String) async throws -> User? {
+    try await base.user(withRecordName: userRecordName)
+  }
+  func users() async throws -> [User] { try await base.users() }
+  func addWebAuthToken(_ token: WebAuthToken) async throws { try await base.addWebAuthToken(token) }
+  func webAuthToken(withHash hash: [UInt8]) async throws -> WebAuthToken? {
+    try await base.webAuthToken(withHash: hash)
+  }
+  func modifyRecords(_ modification: RecordModification) async throws -> [RecordOutcome] {
+    try await base.modifyRecords(modification)
+  }
+  func records(_ recordIDs: [RecordID], in database: DatabaseID) async throws -> [Record?] {
+    try await base.records(recordIDs, in: database)
+  }
+  func records(matching query: RecordQuery, in database: DatabaseID) async throws -> RecordPage {
+    try await base.records(matching: query, in: database)
+  }
+  func modifyZones(
+    _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
+    timestamp: Timestamp
+  ) async throws -> [ZoneOutcome] {
+    try await base.modifyZones(operations, in: database, origin: origin, timestamp: timestamp)
+  }
+  func zones(in database: DatabaseID) async throws -> [Zone] { try await base.zones(in: database) }
+  func modifySubscriptions(
+    _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
+    timestamp: Timestamp
+  ) async throws -> [SubscriptionOutcome] {
+    try await base.modifySubscriptions(
+      operations, of: subscriber, in: database, timestamp: timestamp)
+  }
+  func subscriptions(
+    of subscriber: String, in database: DatabaseID
+  ) async throws -> [Subscription] {
+    try await base.subscriptions(of: subscriber, in: database)
+  }
+  func subscriptionVersion(of database: DatabaseID) async throws -> Int64 {
+    try await base.subscriptionVersion(of: database)
+  }
+  func subscriptionChanges(
+    in database: DatabaseID, since version: Int64
+  ) async throws -> SubscriptionChanges {
+    try await base.subscriptionChanges(in: database, since: version)
+  }
+  func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {
+    base.setCommitHandler(handler)
+  }
+  func undispatchedDatabases() async throws -> [DatabaseID] {
+    try await base.undispatchedDatabases()
+  }
+  func saveDeviceToken(_ token: DeviceToken) async throws { try await base.saveDeviceToken(token) }
+  func deviceToken(_ token: String, kind: DeviceToken.Kind) async throws -> DeviceToken? {
+    try await base.deviceToken(token, kind: kind)
+  }
+  func deviceTokens(of userRecordName: String) async throws -> [DeviceToken] {
+    try await base.deviceTokens(of: userRecordName)
+  }
+  func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery] {
+    let due = try await base.dueDeliveries(at: timestamp, limit: limit)
+    try await afterDueReading(due)
+    return due
+  }
+  func nextDeliveryTime(after timestamp: Timestamp) async throws -> Timestamp? {
+    try await base.nextDeliveryTime(after: timestamp)
+  }
+  func nextCourierEntry(forToken token: String) async throws -> CourierEntry? {
+    try await base.nextCourierEntry(forToken: token)
+  }
+  func acknowledgeCourierEntry(_ entry: LogEntry, forToken token: String) async throws {
+    try await base.acknowledgeCourierEntry(entry, forToken: token)
+  }
+  func trim(at timestamp: Timestamp) async throws { try await base.trim(at: timestamp) }
+  func close() async { await base.close() }
+}
