@@ -80,15 +80,19 @@ public final class Server: Sendable {
   public var deliveryMetrics: DeliveryWorker.Metrics { worker.metrics }
   public var httpMetrics: HTTPServer.Metrics { http.metrics }
 
-  /// Dispatches and delivers what an earlier process left, and begins to listen.
+  /// Begins to listen, and dispatches and delivers what an earlier process left.
+  ///
+  /// - Throws: `HTTPServerError` when the address cannot be listened on; nothing runs then.
   public func start() throws {
-    worker.start()
-    dispatcher.start()
+    // First, for it alone can fail. What is committed before the dispatcher runs stands in the
+    // outbox, where it looks at its start.
     try http.start()
     let host =
       configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
     let url = configuration.publicURL ?? "http://\(host):\(http.port)"
     address.url.withLock { $0 = url }
+    worker.start()
+    dispatcher.start()
     maintenance.withLock { $0 = Task { await self.maintain() } }
   }
 
