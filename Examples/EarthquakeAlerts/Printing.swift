@@ -7,8 +7,8 @@ func show(_ text: String) {
 
 /// What a push shows: what APNs got, and what CloudKit makes of it.
 func describe(_ push: ArrivedPush, for subscriber: String) -> String {
-  let shown = ["apns-push-type", "apns-priority", "apns-topic", "apns-id", "apns-expiration"]
-  let headers = shown.compactMap { name in push.headers[name].map { "\(name): \($0)" } }
+  let headers = push.headers.filter { $0.key.hasPrefix("apns-") }.sorted { $0.key < $1.key }
+    .map { "\($0.key): \($0.value)" }
   return """
     ── push for \(subscriber)
        \(headers.joined(separator: "  "))
