@@ -84,7 +84,7 @@ import Testing
     for (path, outcome) in try await client.outcomes.wait(count: 4000) {
       #expect(try outcome.get().body == Array(path.utf8))
     }
-    #expect(client.connection.load.waiting == 0)
+    try await eventually { client.connection.load.waiting == 0 }
     await playground.stop()
   }
 

@@ -109,6 +109,7 @@ struct StartAndStopTests {
     #expect(try await idle.response().status == 200)
     await eventually("two are under way") {
       gate.waitingCount == 1 && server.metrics.requestsUnderWay == 2
+        && server.metrics.requestsServed == 1
     }
 
     async let stopped: Void = server.stop(within: .seconds(20))
