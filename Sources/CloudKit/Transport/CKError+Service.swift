@@ -85,6 +85,8 @@ extension CKError {
       case .offline: .networkUnavailable
       case .unreachable, .timedOut: .networkFailure
       case .answerLost: .serverResponseLost
+      case .unreadableFile: .assetFileNotFound
+      case .unwritableFile: .internalError
       case .cancelled: .operationCancelled
       }
     self.init(code, failure.reason)

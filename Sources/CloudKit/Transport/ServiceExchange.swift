@@ -117,7 +117,7 @@ extension RetryPolicy.Failure {
     switch failure.kind {
     case .offline, .unreachable: self = .notDelivered
     case .timedOut, .answerLost: self = .outcomeUnknown
-    case .cancelled: self = .final
+    case .unreadableFile, .unwritableFile, .cancelled: self = .final
     }
   }
 

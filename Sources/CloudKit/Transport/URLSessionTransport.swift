@@ -47,7 +47,7 @@ package final class URLSessionTransport: WebServicesTransport {
 
   private func session(for request: TransportRequest) -> URLSession {
     switch request.target {
-    case .path: Self.requests
+    case .path, .asset: Self.requests
     case .courier: Self.longPolls
     }
   }
@@ -62,14 +62,16 @@ package final class URLSessionTransport: WebServicesTransport {
     urlRequest.timeoutInterval = max(1, request.timeout.rounded(.up))
     if let body = request.body {
       urlRequest.httpBody = body
-      urlRequest.setValue("application/json", forHTTPHeaderField: "Content-Type")
+      urlRequest.setValue(
+        request.target.isAsset ? "application/octet-stream" : "application/json",
+        forHTTPHeaderField: "Content-Type")
     }
     return urlRequest
   }
 
   private func url(of target: TransportRequest.Target) -> URL? {
     switch target {
-    case .courier(let url):
+    case .courier(let url), .asset(let url):
       return url
     case .path(let path, let query):
       guard var components = URLComponents(url: serverURL, resolvingAgainstBaseURL: true) else {

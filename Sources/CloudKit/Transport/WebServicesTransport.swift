@@ -13,6 +13,42 @@ package protocol WebServicesTransport: Sendable {
     _ request: TransportRequest,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
   ) -> @Sendable () -> Void
+
+  /// Moves the bytes of an asset between a file and the server. A transport that has no way of its
+  /// own gets one that carries the whole file in one request through ``send(_:completion:)``.
+  ///
+  /// - Parameters:
+  ///   - progress: called on any thread, in order and before the completion, with the number of
+  ///     bytes that are moved so far.
+  ///   - completion: as for ``send(_:completion:)``. The file of a download is there when the status
+  ///     is 2xx, and the answer's body is empty then. Whatever else becomes of a download, it
+  ///     leaves no file.
+  func transfer(
+    _ transfer: AssetTransfer, progress: @escaping @Sendable (Int64) -> Void,
+    completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
+  ) -> @Sendable () -> Void
+}
+
+/// The way of an asset's bytes, whatever carries them.
+package struct AssetTransfer: Sendable, Hashable {
+  package enum Direction: Sendable, Hashable {
+    /// POSTs the bytes of this file.
+    case upload(from: URL)
+    /// GETs the bytes into this file, which does not exist yet.
+    case download(to: URL)
+  }
+
+  package var direction: Direction
+  /// The URL exactly as the server gave it.
+  package var url: URL
+  /// Seconds without a byte in either direction before the transfer counts as timed out.
+  package var timeout: TimeInterval
+
+  package init(_ direction: Direction, at url: URL, timeout: TimeInterval) {
+    self.direction = direction
+    self.url = url
+    self.timeout = timeout
+  }
 }
 
 /// A request, whatever carries it.
@@ -27,6 +63,9 @@ package struct TransportRequest: Sendable, Hashable {
     case path(String, query: [QueryItem])
     /// The web courier's URL, exactly as the server gave it: a long poll.
     case courier(URL)
+    /// Where an asset's bytes go to or come from, exactly as the server gave it. The body of a POST
+    /// is the bytes themselves, not JSON.
+    case asset(URL)
   }
 
   package struct QueryItem: Sendable, Hashable {
@@ -79,6 +118,10 @@ package struct TransportFailure: Error, Sendable {
     case timedOut
     /// The connection broke: whether the server got the request is not known.
     case answerLost
+    /// The file of an upload cannot be read.
+    case unreadableFile
+    /// The file of a download cannot be written.
+    case unwritableFile
     case cancelled
   }
 
