@@ -29,6 +29,8 @@ extension ServiceError {
       self.init(.tryAgainLater, "the server is stopping", retryAfter: 5)
     case .badContinuation:
       self.init(.badRequest, error.reason)
+    case .changeTokenExpired:
+      self.init(.changeTokenExpired, error.reason)
     default:
       self.init(.internalError, "the store failed; the server's log says why")
     }

@@ -23,6 +23,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let notFound = Code(description: "notFound")
     /// A continuation marker or change token is not one of this store's.
     public static let badContinuation = Code(description: "badContinuation")
+    /// A change token is older than what the store still knows of; start without one.
+    public static let changeTokenExpired = Code(description: "changeTokenExpired")
   }
 
   public var code: Code

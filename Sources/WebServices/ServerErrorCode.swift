@@ -18,6 +18,9 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   public static let authenticationRequired = ServerErrorCode(rawValue: "AUTHENTICATION_REQUIRED")
   /// Malformed, of a wrong type, or against a rule.
   public static let badRequest = ServerErrorCode(rawValue: "BAD_REQUEST")
+  /// The change token is older than what is kept: start again without one. Petrel's addition;
+  /// Apple's reference has no code for it.
+  public static let changeTokenExpired = ServerErrorCode(rawValue: "CHANGE_TOKEN_EXPIRED")
   /// The change tag is not current.
   public static let conflict = ServerErrorCode(rawValue: "CONFLICT")
   /// A create of something that exists.
@@ -38,7 +41,7 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   public var httpStatus: Int {
     switch self {
     case .accessDenied: 403
-    case .atomicError, .badRequest: 400
+    case .atomicError, .badRequest, .changeTokenExpired: 400
     case .authenticationFailed: 401
     case .authenticationRequired: 421
     case .conflict, .exists: 409

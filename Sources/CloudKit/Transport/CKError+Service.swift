@@ -26,6 +26,7 @@ extension CKError {
     case .atomicError: .batchRequestFailed
     case .authenticationFailed, .authenticationRequired: .notAuthenticated
     case .badRequest: namesRequestLimit(error.reason) ? .limitExceeded : .invalidArguments
+    case .changeTokenExpired: .changeTokenExpired
     case .conflict, .exists: .serverRecordChanged
     case .internalError: .internalError
     case .notFound: .unknownItem

@@ -15,6 +15,7 @@ struct ServiceErrorTests {
       (.authenticationFailed, .notAuthenticated),
       (.authenticationRequired, .notAuthenticated),
       (.badRequest, .invalidArguments),
+      (.changeTokenExpired, .changeTokenExpired),
       (.conflict, .serverRecordChanged),
       (.exists, .serverRecordChanged),
       (.internalError, .internalError),
