@@ -1,4 +1,10 @@
 extension UserDefaults {
+  /// The same as `object(forKey:)`. Foundation has this name from key-value coding, which Linux
+  /// lacks.
+  public func value(forKey key: String) -> Any? {
+    object(forKey: key)
+  }
+
   /// The same as `set(_:forKey:)`, and written to disk. Foundation has this name from key-value
   /// coding, which Linux lacks.
   ///

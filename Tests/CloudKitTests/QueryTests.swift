@@ -30,6 +30,22 @@ struct QueryTests {
     #expect(try CKQuery(model).model(now: .now) == model)
   }
 
+  @Test("An OR in a query stops the program when the query is made")
+  func alternatives() async {
+    await #expect(processExitsWith: .failure) {
+      _ = CKQuery(recordType: "T", predicate: NSPredicate(format: "a == 1 OR b == 2"))
+    }
+    await #expect(processExitsWith: .failure) {
+      let either = NSCompoundPredicate(orPredicateWithSubpredicates: [
+        NSPredicate(format: "a == 1"), NSPredicate(format: "b == 2"),
+      ])
+      let both = NSCompoundPredicate(andPredicateWithSubpredicates: [either])
+      _ = CKQuery(recordType: "T", predicate: both)
+    }
+    let one = NSCompoundPredicate(orPredicateWithSubpredicates: [NSPredicate(format: "a == 1")])
+    #expect(CKQuery(recordType: "T", predicate: one).recordType == "T")
+  }
+
   @Test("What a query cannot do is reported when it is lowered")
   func refusals() {
     func code(_ query: CKQuery) -> CKError.Code? {
@@ -39,8 +55,8 @@ struct QueryTests {
     let all = NSPredicate(value: true)
     #expect(code(CKQuery(recordType: "T", predicate: all)) == nil)
     #expect(code(CKQuery(recordType: "not a name", predicate: all)) == .invalidArguments)
-    let or = NSCompoundPredicate(orPredicateWithSubpredicates: [all, all])
-    #expect(code(CKQuery(recordType: "T", predicate: or)) == .invalidArguments)
+    let block = NSPredicate { _, _ in true }
+    #expect(code(CKQuery(recordType: "T", predicate: block)) == .invalidArguments)
     let sorted = CKQuery(recordType: "T", predicate: all)
     sorted.sortDescriptors = [NSSortDescriptor(keyPath: \String.count, ascending: true)]
     #expect(code(sorted) == .invalidArguments)

@@ -150,6 +150,31 @@ struct RecordTests {
     }
   }
 
+  @Test("Key-value coding reaches properties, and through them by paths")
+  func keyPaths() async {
+    let zoneID = CKRecordZone.ID(zoneName: "Z")
+    let albumID = CKRecord.ID(recordName: "album", zoneID: zoneID)
+    record["title"] = "Mona"
+    record["album"] = CKRecord.Reference(recordID: albumID, action: .deleteSelf)
+    #expect(record.value(forKey: "recordID") as? CKRecord.ID == record.recordID)
+    #expect(record.value(forKey: "creationDate") == nil)
+    #expect(record.value(forKeyPath: "title") as? String == "Mona")
+    #expect(record.value(forKeyPath: "recordID.zoneID.zoneName") as? String == "_defaultZone")
+    #expect(record.value(forKeyPath: "album.recordID.recordName") as? String == "album")
+    #expect(record.value(forKeyPath: "album.action") as? Int == 1)
+    #expect(record.value(forKeyPath: "creatorUserRecordID.recordName") == nil)
+    let values = record.dictionaryWithValues(forKeys: ["title", "none"])
+    #expect(values["title"] as? String == "Mona")
+    #expect(values["none"] is NSNull)
+    record.setNilValueForKey("title")
+    #expect(record["title"] == nil)
+    await #expect(processExitsWith: .failure) {
+      let record = CKRecord(recordType: "T")
+      record["title"] = "Mona"
+      _ = record.value(forKeyPath: "title.length")
+    }
+  }
+
   @Test("An empty record type stops the program")
   func emptyRecordType() async {
     await #expect(processExitsWith: .failure) { _ = CKRecord(recordType: "") }

@@ -11,6 +11,16 @@ indirect enum PredicateNode: Sendable, Hashable {
   case or([PredicateNode])
   /// A predicate made of a closure, which cannot be looked into.
   case block
+
+  /// Whether there is an `OR` between two predicates anywhere in the tree.
+  var hasAlternatives: Bool {
+    switch self {
+    case .constant, .comparison, .block: false
+    case .not(let node): node.hasAlternatives
+    case .and(let nodes): nodes.contains { $0.hasAlternatives }
+    case .or(let nodes): nodes.count > 1 || nodes.contains { $0.hasAlternatives }
+    }
+  }
 }
 
 /// Two expressions and what stands between them.

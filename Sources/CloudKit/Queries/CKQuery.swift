@@ -2,9 +2,10 @@ package import CloudKitModel
 
 /// A search for records of one type that a predicate holds for.
 ///
-/// The rules for predicates are checked when the query runs, and a breach is reported as
-/// `CKError.invalidArguments`: `AND` but no `OR`, no key paths, no `LIKE`, `MATCHES`, `ENDSWITH` or
-/// `ALL`, no comparison with nil, no blocks.
+/// An `OR` stops the program at once, as at Apple: make one query for each side. The other rules for
+/// predicates are checked when the query runs, and a breach is reported as
+/// `CKError.invalidArguments`: no key paths, no `LIKE`, `MATCHES`, `ENDSWITH` or `ALL`, no comparison
+/// with nil, no blocks.
 public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   public let recordType: CKRecord.RecordType
   public let predicate: NSPredicate
@@ -17,9 +18,13 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     set { order.withLock { $0 = newValue } }
   }
 
-  /// - Precondition: `recordType` is not empty.
+  /// - Precondition: `recordType` is not empty, and `predicate` has no `OR`.
   public init(recordType: CKRecord.RecordType, predicate: NSPredicate) {
     requireArgument(!recordType.isEmpty, "CKQuery: recordType must not be empty")
+    requireArgument(
+      !predicate.node.hasAlternatives,
+      "CKQuery: the predicate has an OR, which CloudKit cannot search for; make one query for each "
+        + "side: \(predicate.canonicalFormat)")
     self.recordType = recordType
     self.predicate = predicate
     order = Locked(nil)
