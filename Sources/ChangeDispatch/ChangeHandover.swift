@@ -21,6 +21,10 @@ final class ChangeHandover: Sendable {
     private(set) var waiting: [OutboxEntry] = []
     private(set) var isBehind: Bool
     private(set) var isStopped = false
+    /// Whether the dispatcher is at what it took, or keeps changes back for a later transaction.
+    private(set) var isUnderWay = false
+    /// Whether someone waits until everything is dispatched.
+    var isAwaited = false
     let capacity: Int
 
     /// - Parameter isBehind: whether the outbox may hold changes already, as after a start.
@@ -38,16 +42,28 @@ final class ChangeHandover: Sendable {
       }
     }
 
+    /// Whether every change was dispatched and has left the outbox.
+    var isSettled: Bool { isStopped || (waiting.isEmpty && !isBehind && !isUnderWay) }
+
     /// The next work, nil when there is none. Changes that were taken in before the queue was full
     /// come first, so that the order is kept.
-    mutating func take(atMost limit: Int) -> Work? {
+    ///
+    /// - Parameter keepsBack: whether the dispatcher keeps changes back for a later transaction.
+    mutating func take(atMost limit: Int, keepsBack: Bool = false) -> Work? {
+      let work = nextWork(atMost: limit, keepsBack: keepsBack)
+      isUnderWay = work != nil || keepsBack
+      return work
+    }
+
+    private mutating func nextWork(atMost limit: Int, keepsBack: Bool) -> Work? {
       if isStopped { return .stop }
       if !waiting.isEmpty {
         let batch = Array(waiting.prefix(limit))
         waiting.removeFirst(batch.count)
         return .dispatch(batch)
       }
-      return isBehind ? .catchUp : nil
+      if isBehind { return .catchUp }
+      return isAwaited && keepsBack ? .idle : nil
     }
 
     /// From now on changes are taken in again. Whoever calls this reads the outbox once more
@@ -68,6 +84,7 @@ final class ChangeHandover: Sendable {
 
   private let state: Mutex<State>
   private let signal = WakeSignal()
+  private let settlement = Settlement()
 
   init(capacity: Int) {
     state = Mutex(State(capacity: capacity))
@@ -82,12 +99,36 @@ final class ChangeHandover: Sendable {
   /// Waits for the next work; with `patience`, for so many seconds at most.
   func next(atMost limit: Int, within patience: Double? = nil) async -> Work {
     while true {
-      if let work = state.withLock({ $0.take(atMost: limit) }) { return work }
+      if let work = take(atMost: limit, keepsBack: patience != nil) { return work }
       if let patience {
         await signal.wait(atMost: patience)
-        return state.withLock({ $0.take(atMost: limit) }) ?? .idle
+        return take(atMost: limit, keepsBack: true) ?? .idle
       }
       await signal.wait()
+    }
+  }
+
+  private func take(atMost limit: Int, keepsBack: Bool) -> Work? {
+    let (work, isSettled) = state.withLock { state in
+      let work = state.take(atMost: limit, keepsBack: keepsBack)
+      if state.isSettled { state.isAwaited = false }
+      return (work, state.isSettled)
+    }
+    if isSettled { settlement.come() }
+    return work
+  }
+
+  /// Comes back as soon as every change was dispatched and has left the outbox, or the handover is
+  /// stopped.
+  func settled() async {
+    await settlement.wait {
+      let isSettled = state.withLock { state in
+        if !state.isSettled { state.isAwaited = true }
+        return state.isSettled
+      }
+      // Changes that were kept back are to go now.
+      if !isSettled { signal.signal() }
+      return isSettled
     }
   }
 
@@ -97,6 +138,7 @@ final class ChangeHandover: Sendable {
   func stop() {
     state.withLock { $0.stop() }
     signal.signal()
+    settlement.come()
   }
 
   var isStopped: Bool { state.withLock { $0.isStopped } }

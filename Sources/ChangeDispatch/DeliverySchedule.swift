@@ -57,6 +57,9 @@ struct DeliverySchedule {
     finishedMeanwhile?.formUnion(ids)
   }
 
+  /// Whether nothing is under way and the store holds nothing that is due.
+  var isSettled: Bool { underWay.isEmpty && !isBehind && finishedMeanwhile == nil }
+
   /// Whether the store should be asked for due deliveries now.
   var needsLoading: Bool { isBehind && underWay.count <= capacity / 2 }
 

@@ -18,6 +18,8 @@ public final class DeliveryWorker: Sendable {
     public var stopTime = 5.0
     /// How long a delivery waits whose route stands still until an operator has acted, in seconds.
     public var suspensionDelay = 60.0
+    /// Where the worker's tasks run; nil is Swift's own pool.
+    public var executor: (any TaskExecutor)?
 
     public init() {}
   }
@@ -40,6 +42,7 @@ public final class DeliveryWorker: Sendable {
     var stopDeadline: ContinuousClock.Instant?
 
     var isStopped: Bool { stopDeadline != nil }
+    var isSettled: Bool { isStopped || schedule.isSettled }
   }
 
   private let store: any RecordStore
@@ -51,6 +54,7 @@ public final class DeliveryWorker: Sendable {
   private let state: Mutex<State>
   private let loaderSignal = WakeSignal()
   private let recorderSignal = WakeSignal()
+  private let settlement = Settlement()
   private let tasks = Mutex<[Task<Void, Never>]>([])
 
   /// - Parameters:
@@ -84,8 +88,24 @@ public final class DeliveryWorker: Sendable {
   public func start() {
     tasks.withLock { tasks in
       guard tasks.isEmpty else { return }
-      tasks = [Task { await self.load() }, Task { await self.record() }]
+      tasks = [
+        Task(executorPreference: configuration.executor) { await self.load() },
+        Task(executorPreference: configuration.executor) { await self.record() },
+      ]
     }
+  }
+
+  /// Comes back as soon as no delivery is under way and none is due: each has been sent and its
+  /// outcome is in the store. Deliveries that are to be tried again at a later time of the clock are
+  /// not waited for. Comes back at once after ``stop()``, and not before ``start()``.
+  public func settled() async {
+    await settlement.wait { state.withLock { $0.isSettled } }
+  }
+
+  /// Looks again for deliveries that are due, as is needed after the clock was set forward.
+  public func lookForDueDeliveries() {
+    state.withLock { $0.schedule.fallBehind() }
+    loaderSignal.signal()
   }
 
   /// Takes no more deliveries, waits for the outcomes of those under way and writes them, and stops;
@@ -94,6 +114,7 @@ public final class DeliveryWorker: Sendable {
   public func stop() async {
     let deadline = ContinuousClock.now + .seconds(configuration.stopTime)
     state.withLock { $0.stopDeadline = deadline }
+    settlement.come()
     loaderSignal.signal()
     recorderSignal.signal()
     let tasks = tasks.withLock { $0 }
@@ -202,7 +223,7 @@ public final class DeliveryWorker: Sendable {
   }
 
   private func settle(_ updates: [DeliveryUpdate]) {
-    let wakesLoader = state.withLock { state in
+    let (wakesLoader, isSettled) = state.withLock { state in
       state.updates.removeFirst(updates.count)
       state.schedule.finish(updates.lazy.map(\.id))
       for update in updates {
@@ -215,9 +236,10 @@ public final class DeliveryWorker: Sendable {
           state.schedule.fallBehind()
         }
       }
-      return state.schedule.needsLoading
+      return (state.schedule.needsLoading, state.isSettled)
     }
     if wakesLoader { loaderSignal.signal() }
+    if isSettled { settlement.come() }
   }
 
   // MARK: Loading from the store
@@ -250,10 +272,12 @@ public final class DeliveryWorker: Sendable {
     guard state.withLock({ $0.schedule.needsLoading }) else { return }
     let limit = state.withLock { $0.schedule.beginLoading() }
     let due = try await store.dueDeliveries(at: now, limit: limit)
-    let admitted = state.withLock { state in
+    let (admitted, isSettled) = state.withLock { state in
       if due.count == limit { state.schedule.fallBehind() }
-      return state.isStopped ? [] : state.schedule.admit(loaded: due)
+      let admitted = state.isStopped ? [] : state.schedule.admit(loaded: due)
+      return (admitted, state.isSettled)
     }
     for delivery in admitted { send(delivery) }
+    if isSettled { settlement.come() }
   }
 }

@@ -21,6 +21,8 @@ public final class Dispatcher: Sendable {
     public var retirementDelay = 0.05
     /// Databases whose indexes are kept in memory.
     public var indexCapacity = 1_000
+    /// Where the dispatcher's task runs; nil is Swift's own pool.
+    public var executor: (any TaskExecutor)?
 
     public init() {}
   }
@@ -76,8 +78,17 @@ public final class Dispatcher: Sendable {
     let handover = handover
     store.setCommitHandler { entries in handover.offer(entries) }
     loop.withLock { loop in
-      if loop == nil { loop = Task { await self.run() } }
+      if loop == nil {
+        loop = Task(executorPreference: configuration.executor) { await self.run() }
+      }
     }
+  }
+
+  /// Comes back as soon as every change that was committed is dispatched and the outbox is empty.
+  /// Comes back at once after ``stop()``, and not before ``start()``. While commits never pause it
+  /// does not come back.
+  public func settled() async {
+    await handover.settled()
   }
 
   /// Finishes the batch that is under way. What waits stays in the outbox.
