@@ -113,7 +113,8 @@ final class CourierReaders: Sendable {
     for reader in all { reader.wake() }
   }
 
-  private func endOverdue() {
+  /// Wakes the polls whose time is up.
+  func endOverdue() {
     let now = clock()
     let overdue = state.withLock { state in
       state.readers.values.flatMap { $0.values.filter { $0.deadline <= now } }

@@ -60,12 +60,7 @@ final class RequestRouter: Sendable {
       if serviceError.code == .internalError {
         log.error("\(serviceError.uuid) \(request.method) \(request.path): \(error)")
       }
-      var headers = Self.headers
-      if let retryAfter = serviceError.retryAfter {
-        headers.append(("Retry-After", String(Int(retryAfter.rounded(.up)))))
-      }
-      return HTTPResponse(
-        status: serviceError.code.httpStatus, headers: headers, body: .data(serviceError.body))
+      return HTTPResponse(serviceError)
     }
   }
 
@@ -90,7 +85,7 @@ final class RequestRouter: Sendable {
       deviceID: request.query("clientId"),
       excludesOriginDevice: containers[path.container]?.excludesOriginDevice ?? true,
       body: request.body, now: clock())
-    return HTTPResponse(headers: Self.headers, body: .data(try await endpoint(context)))
+    return HTTPResponse(headers: HTTPResponse.jsonHeaders, body: .data(try await endpoint(context)))
   }
 
   /// The body for a request that the HTTP server refuses by itself, in the protocol's form.
@@ -106,6 +101,4 @@ final class RequestRouter: Sendable {
   }
 
   private static func isReadOnly(_ path: ServicePath) -> Bool { readOnly.contains(path.operation) }
-
-  private static let headers = [("Content-Type", "application/json; charset=utf-8")]
 }

@@ -36,6 +36,11 @@ final class WebCourier: Sendable {
     readers.wake(userRecordNames)
   }
 
+  /// Answers the polls whose time is up by the clock.
+  func endOverduePolls() {
+    readers.endOverdue()
+  }
+
   /// Answers all polls, now and from now on.
   func close() {
     readers.close()

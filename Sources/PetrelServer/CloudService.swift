@@ -1,0 +1,137 @@
+import ChangeDispatch
+import CloudKitModel
+import HTTPService
+import Storage
+import Synchronization
+
+/// The server without its sockets: answers requests that come as values, dispatches what they
+/// change and delivers the pushes.
+///
+/// ``Server`` puts it behind HTTP and APNs. A test can run it by itself:
+///
+/// ```swift
+/// let service = CloudService(
+///   configuration: configuration, store: store, publicURL: { "http://test.invalid" },
+///   route: { device in PushRoute(topic: "com.example.app") { push, done in … } })
+/// service.start()
+/// let response = await service.respond(to: HTTPRequest(method: "POST", target: "/database/1/…"))
+/// ```
+public final class CloudService: Sendable {
+  private let store: any RecordStore
+  private let log: ServerLog
+  private let clock: @Sendable () -> Timestamp
+  private let executor: (any TaskExecutor)?
+  private let router: RequestRouter
+  private let courier: WebCourier
+  private let dispatcher: Dispatcher
+  private let worker: DeliveryWorker
+  private let maintenance = Mutex<Task<Void, Never>?>(nil)
+
+  /// Makes a service over an open store. The store is not closed when the service stops.
+  ///
+  /// - Parameters:
+  ///   - clock: the time of everything that the service does.
+  ///   - executor: where the service's own tasks run; nil is Swift's own pool.
+  ///   - publicURL: the URL that clients reach the service at; web courier URLs begin with it.
+  ///   - route: the way to a device; nil when no pushes leave for its container.
+  public init(
+    configuration: ServerConfiguration, store: any RecordStore, log: ServerLog = .standardError,
+    clock: @escaping @Sendable () -> Timestamp = { .now }, executor: (any TaskExecutor)? = nil,
+    publicURL: @escaping @Sendable () -> String,
+    route: @escaping @Sendable (DeviceToken) -> PushRoute?
+  ) {
+    self.store = store
+    self.log = log
+    self.clock = clock
+    self.executor = executor
+    let courier = WebCourier(
+      store: store, pollTime: configuration.courierPollTime, clock: clock)
+    self.courier = courier
+    var deliveryConfiguration = DeliveryWorker.Configuration()
+    deliveryConfiguration.executor = executor
+    let worker = DeliveryWorker(
+      store: store, configuration: deliveryConfiguration, clock: clock,
+      report: { log.warning($0) }, route: route)
+    self.worker = worker
+    var dispatchConfiguration = Dispatcher.Configuration()
+    dispatchConfiguration.executor = executor
+    dispatcher = Dispatcher(
+      store: store, configuration: dispatchConfiguration, clock: clock,
+      report: { log.error($0) },
+      onDispatched: { result in
+        worker.enqueue(result.deliveries)
+        courier.wake(Set(result.logged.map(\.notification.subscriber)))
+      })
+    router = RequestRouter(
+      store: store, containers: configuration.containers, courier: courier, log: log,
+      clock: clock, publicURL: publicURL)
+  }
+
+  public var dispatchMetrics: Dispatcher.Metrics { dispatcher.metrics }
+  public var deliveryMetrics: DeliveryWorker.Metrics { worker.metrics }
+
+  /// Begins to dispatch and deliver, with what an earlier process left.
+  public func start() {
+    worker.start()
+    dispatcher.start()
+    maintenance.withLock { maintenance in
+      if maintenance == nil {
+        maintenance = Task(executorPreference: executor) { await self.maintain() }
+      }
+    }
+  }
+
+  /// The answer to a request; never fails, for what goes wrong is in the answer.
+  ///
+  /// A poll of the web courier is answered when there is a notification, when its time is up, or
+  /// when the task is cancelled.
+  public func respond(to request: HTTPRequest) async -> HTTPResponse {
+    await router.respond(to: request)
+  }
+
+  /// Comes back as soon as every change that was committed has been dispatched, every push that is
+  /// due was sent, and the outcomes are in the store. Pushes that are to be tried again later are
+  /// not waited for.
+  public func settle() async {
+    await dispatcher.settled()
+    await worker.settled()
+  }
+
+  /// Does what has come due by a clock that was set forward: pushes that wait for another attempt,
+  /// polls whose time is up, what is beyond its retention.
+  public func followClock() async {
+    worker.lookForDueDeliveries()
+    courier.endOverduePolls()
+    await trim()
+  }
+
+  /// Ends all polls of the web courier, now and from now on.
+  public func endPolls() {
+    courier.close()
+  }
+
+  /// Ends polls, then stops dispatching and delivering. What was not dispatched or delivered is in
+  /// the store.
+  public func stop() async {
+    endPolls()
+    maintenance.withLock { $0 }?.cancel()
+    await dispatcher.stop()
+    await worker.stop()
+  }
+
+  /// Trims what is beyond its retention, now and once an hour.
+  private func maintain() async {
+    while !Task.isCancelled {
+      await trim()
+      try? await Task.sleep(for: .seconds(3600))
+    }
+  }
+
+  private func trim() async {
+    do {
+      try await store.trim(at: clock())
+    } catch {
+      log.warning("old notifications could not be trimmed: \(error)")
+    }
+  }
+}
