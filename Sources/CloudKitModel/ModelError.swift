@@ -21,11 +21,14 @@ public struct ModelError: Error, Sendable, Hashable, CustomStringConvertible {
   public var field: String?
   /// The rule that was broken, with the offending value, for people.
   public var reason: String
+  /// The limit that was passed, with ``Code/limitExceeded``.
+  public var limit: Int?
 
-  public init(_ code: Code, field: String? = nil, _ reason: String) {
+  public init(_ code: Code, field: String? = nil, _ reason: String, limit: Int? = nil) {
     self.code = code
     self.field = field
     self.reason = reason
+    self.limit = limit
   }
 
   public var description: String { reason }

@@ -21,7 +21,8 @@ public struct Query: Sendable, Hashable {
     guard filters.count <= ServiceLimits.filtersPerQuery else {
       throw ModelError(
         .limitExceeded, field: "filterBy",
-        "the query has \(filters.count) filters; the limit is \(ServiceLimits.filtersPerQuery)")
+        "the query has \(filters.count) filters; the limit is \(ServiceLimits.filtersPerQuery)",
+        limit: ServiceLimits.filtersPerQuery)
     }
     for filter in filters { try filter.validate() }
     for sortKey in sortKeys {

@@ -79,11 +79,11 @@ public struct Record: Sendable, Hashable {
       try value.validate(field: name)
     }
     let size = approximateSize
-    guard size <= ServiceLimits.recordSize else {
+    let limit = ServiceLimits.recordSize
+    guard size <= limit else {
       throw ModelError(
         .limitExceeded,
-        "record '\(recordID.recordName)' has \(size) bytes; the limit is \(ServiceLimits.recordSize)"
-      )
+        "record '\(recordID.recordName)' has \(size) bytes; the limit is \(limit)", limit: limit)
     }
   }
 }

@@ -39,4 +39,11 @@ public struct RecordOperation: Sendable, Hashable {
     self.fields = fields
     self.parent = parent
   }
+
+  /// About how many bytes the fields count towards ``ServiceLimits/recordsSizePerRequest``.
+  public var approximateSize: Int {
+    fields.reduce(recordID.recordName.utf8.count) {
+      $0 + $1.key.utf8.count + ($1.value?.approximateSize ?? 0)
+    }
+  }
 }

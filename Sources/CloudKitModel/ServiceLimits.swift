@@ -6,6 +6,8 @@ public enum ServiceLimits {
   public static let recordsPerPage = 200
   /// Bytes of a record's fields, assets not counted.
   public static let recordSize = 1_000_000
+  /// Bytes of the fields of all records in one request, assets not counted.
+  public static let recordsSizePerRequest = 2_000_000
   /// Bytes of a request's body. Base64 makes the bytes of a 1 MB record a third larger, and a
   /// request may hold about 2 MB of records.
   public static let requestBodySize = 8 << 20

@@ -13,6 +13,7 @@ struct RecordsEndpoint: Sendable {
     let address = try context.address()
     let request = try ModifyRecordsRequest(
       parsing: context.body, context: context.messageContext())
+    try Self.checkSize(of: request)
     let database = try await databases.database(at: address)
     var operations = request.operations
     if request.isAtomic { operations = Self.failingTogether(operations) }
@@ -81,6 +82,18 @@ struct RecordsEndpoint: Sendable {
     return response.body(
       context: context.messageContext(numbersAsStrings: request.numbersAsStrings),
       desiredKeys: request.desiredKeys)
+  }
+
+  private static func checkSize(of request: ModifyRecordsRequest) throws(ServiceError) {
+    var size = 0
+    for case .success(let operation) in request.operations { size += operation.approximateSize }
+    let limit = ServiceLimits.recordsSizePerRequest
+    // A single record that is too large is named by its own error.
+    guard size > limit, request.operations.count > 1 else { return }
+    throw ServiceError(
+      .badRequest,
+      "operations: the records have \(size) bytes together; the limit is \(limit) per request",
+      limit: limit)
   }
 
   /// A user's own record exists from the beginning, without fields.

@@ -78,7 +78,7 @@ final class RequestRouter: Sendable {
         .badRequest, "\(path.operation) takes POST, not \(request.method)")
     }
     guard containers.isEmpty || containers[path.container] != nil else {
-      throw ServiceError(.badRequest, "container '\(path.container)' is not served here")
+      throw ServiceError(.badContainer, "container '\(path.container)' is not served here")
     }
     let context = RequestContext(
       path: path, caller: try await authenticator.caller(of: request),
@@ -96,8 +96,10 @@ final class RequestRouter: Sendable {
       case 503: .tryAgainLater
       default: .badRequest
       }
-    return ServiceError(code, refusal.message, retryAfter: refusal.retryAfter.map(Double.init))
-      .body
+    return ServiceError(
+      code, refusal.message, retryAfter: refusal.retryAfter.map(Double.init),
+      limit: refusal.reason == .bodyTooLarge ? ServiceLimits.requestBodySize : nil
+    ).body
   }
 
   private static func isReadOnly(_ path: ServicePath) -> Bool { readOnly.contains(path.operation) }

@@ -16,7 +16,8 @@ extension ServiceError {
       case .referenceMissing: .validatingReferenceError
       case .atomic: .atomicError
       }
-    self.init(code, failure.reason, serverRecord: failure.serverRecord)
+    self.init(
+      code, failure.reason, serverRecord: failure.serverRecord, limit: failure.limit)
   }
 
   /// The protocol's form of a failure of the store. What happened inside is for the log, not for

@@ -34,7 +34,7 @@ struct ZonesEndpoint: Sendable {
     let origin = try context.origin()
     guard try context.scope() == .private else {
       throw ServiceError(
-        .badRequest,
+        .badDatabase,
         "zones can be made and deleted in the private database only, not in the "
           + "\(try context.scope().pathComponent) one")
     }

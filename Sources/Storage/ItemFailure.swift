@@ -30,14 +30,18 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public var reason: String
   /// With ``Code/conflict`` and ``Code/exists``: the record as the server has it.
   public var serverRecord: Record?
+  /// With ``Code/limitExceeded``: the limit.
+  public var limit: Int?
 
   public init(
-    _ code: Code, field: String? = nil, _ reason: String, serverRecord: Record? = nil
+    _ code: Code, field: String? = nil, _ reason: String, serverRecord: Record? = nil,
+    limit: Int? = nil
   ) {
     self.code = code
     self.field = field
     self.reason = reason
     self.serverRecord = serverRecord
+    self.limit = limit
   }
 
   public var description: String { reason }
@@ -47,6 +51,7 @@ extension ItemFailure {
   /// A broken rule of the data model, as a failure of the item that broke it.
   init(_ error: ModelError) {
     self.init(
-      error.code == .limitExceeded ? .limitExceeded : .invalid, field: error.field, error.reason)
+      error.code == .limitExceeded ? .limitExceeded : .invalid, field: error.field, error.reason,
+      limit: error.limit)
   }
 }

@@ -167,7 +167,8 @@ extension RecordModifier {
     throw ItemFailure(
       .limitExceeded, field: field,
       "'\(field)' of record '\(record.recordID)' would be the \(count + 1)th reference that "
-        + "deletes its holder with record '\(reference.recordName)'; the limit is \(limit)")
+        + "deletes its holder with record '\(reference.recordName)'; the limit is \(limit)",
+      limit: limit)
   }
 
   private func write(

@@ -100,9 +100,12 @@ extension MessageReader {
   /// Throws when a list has more items than one request may have.
   func limitedElements(of key: String) throws(ServiceError) -> MessageReader {
     let list = try member(key)
-    if case .array(let array) = list.json, array.count > ServiceLimits.operationsPerRequest {
-      throw list.mistake(
-        "has \(array.count) items; the limit is \(ServiceLimits.operationsPerRequest) per request")
+    let limit = ServiceLimits.operationsPerRequest
+    if case .array(let array) = list.json, array.count > limit {
+      var mistake = list.mistake(
+        "has \(array.count) items; the limit is \(limit) per request")
+      mistake.limit = limit
+      throw mistake
     }
     return list
   }

@@ -125,7 +125,9 @@ struct MessageReader {
     do {
       try check()
     } catch {
-      throw mistake(error.reason)
+      var mistake = mistake(error.reason)
+      mistake.limit = error.limit
+      throw mistake
     }
   }
 }

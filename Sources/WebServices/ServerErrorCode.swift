@@ -36,19 +36,32 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   public static let validatingReferenceError = ServerErrorCode(
     rawValue: "VALIDATING_REFERENCE_ERROR")
   public static let zoneNotFound = ServerErrorCode(rawValue: "ZONE_NOT_FOUND")
+  /// The value of a unique field is taken.
+  public static let uniqueFieldError = ServerErrorCode(rawValue: "UNIQUE_FIELD_ERROR")
+
+  // Petrel's additions: what Apple's native client is told over its own protocol.
+
+  /// The container is not served here, or not for this app.
+  public static let badContainer = ServerErrorCode(rawValue: "BAD_CONTAINER")
+  /// The request does not belong into this database.
+  public static let badDatabase = ServerErrorCode(rawValue: "BAD_DATABASE")
+  /// The user deleted the zone that is asked for.
+  public static let userDeletedZone = ServerErrorCode(rawValue: "USER_DELETED_ZONE")
+  /// Another request is at work in the zone.
+  public static let zoneBusy = ServerErrorCode(rawValue: "ZONE_BUSY")
 
   /// The HTTP status of an answer that fails as a whole with this code.
   public var httpStatus: Int {
     switch self {
     case .accessDenied: 403
-    case .atomicError, .badRequest, .changeTokenExpired: 400
+    case .atomicError, .badContainer, .badDatabase, .badRequest, .changeTokenExpired: 400
     case .authenticationFailed: 401
     case .authenticationRequired: 421
-    case .conflict, .exists: 409
-    case .notFound, .zoneNotFound: 404
+    case .conflict, .exists, .uniqueFieldError: 409
+    case .notFound, .userDeletedZone, .zoneNotFound: 404
     case .quotaExceeded: 413
     case .throttled: 429
-    case .tryAgainLater: 503
+    case .tryAgainLater, .zoneBusy: 503
     case .validatingReferenceError: 412
     default: 500
     }

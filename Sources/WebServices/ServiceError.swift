@@ -17,10 +17,14 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The record as the server has it, with `CONFLICT` and `EXISTS`. Petrel's addition: Apple's
   /// native client gets it over its own protocol.
   public var serverRecord: Record?
+  /// The limit that was passed, with `BAD_REQUEST`: a number of items or bytes. Petrel's addition:
+  /// the protocol has no code for it, and the native client's `limitExceeded` needs one.
+  public var limit: Int?
 
   public init(
     _ code: ServerErrorCode, _ reason: String, uuid: String = UUID().uuidString.lowercased(),
-    retryAfter: Double? = nil, redirectURL: String? = nil, serverRecord: Record? = nil
+    retryAfter: Double? = nil, redirectURL: String? = nil, serverRecord: Record? = nil,
+    limit: Int? = nil
   ) {
     self.code = code
     self.reason = reason
@@ -28,11 +32,12 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
     self.retryAfter = retryAfter
     self.redirectURL = redirectURL
     self.serverRecord = serverRecord
+    self.limit = limit
   }
 
   /// The error as a rule of the data model states it.
   public init(_ error: ModelError) {
-    self.init(.badRequest, error.reason)
+    self.init(.badRequest, error.reason, limit: error.limit)
   }
 
   public var description: String { "\(code): \(reason)" }
@@ -45,7 +50,8 @@ extension ServiceError {
     self.init(
       ServerErrorCode(rawValue: code), reader.json["reason"]?.string ?? "",
       uuid: reader.json["uuid"]?.string ?? "", retryAfter: reader.json["retryAfter"]?.double,
-      redirectURL: reader.json["redirectURL"]?.string)
+      redirectURL: reader.json["redirectURL"]?.string,
+      limit: reader.json["limit"]?.int.map { Int($0) })
     if let record = try? reader.member("serverRecord") {
       serverRecord = try? Record(record)
     }
@@ -69,6 +75,7 @@ extension ServiceError {
     writer.member("reason", reason)
     if let retryAfter { writer.member("retryAfter", retryAfter) }
     writer.member("redirectURL", ifPresent: redirectURL)
+    if let limit { writer.member("limit", limit) }
     if let serverRecord {
       writer.key("serverRecord")
       serverRecord.write(to: &writer, context: context)

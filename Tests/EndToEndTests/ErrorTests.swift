@@ -130,6 +130,48 @@ struct ErrorTests {
     }
   }
 
+  @Test("Records of more than two megabytes together are limitExceeded; halves are saved")
+  func requestSizeLimit() async throws {
+    try await Cloud.run { cloud in
+      let phone = try await cloud.container(of: "anna", device: "phone").privateCloudDatabase
+      let records = (0..<6).map {
+        CKRecord("Item", "item-\($0)", ["data": Data(repeating: UInt8($0), count: 400_000)])
+      }
+      let outcome = await phone.outcome(of: CKModifyRecordsOperation(recordsToSave: records))
+      #expect(outcome.resultError?.code == .limitExceeded)
+      #expect(outcome.completionError?.code == .limitExceeded)
+      #expect(outcome.errors.isEmpty)
+      for half in [records[..<3], records[3...]] {
+        try await phone.modifyRecords(saving: Array(half), deleting: [])
+      }
+      let found = try await phone.records(for: records.map(\.recordID))
+      #expect(found.values.allSatisfy { error($0) == nil })
+    }
+  }
+
+  @Test("A body that the server does not even read is limitExceeded")
+  func bodyLimit() async throws {
+    try await Cloud.run { cloud in
+      let phone = try await cloud.container(of: "anna", device: "phone").privateCloudDatabase
+      let records = (0..<10).map {
+        CKRecord("Item", "item-\($0)", ["data": Data(repeating: UInt8($0), count: 900_000)])
+      }
+      let failure = await #expect(throws: CKError.self) {
+        try await phone.modifyRecords(saving: records, deleting: [])
+      }
+      #expect(failure?.code == .limitExceeded)
+    }
+  }
+
+  @Test("Making a zone in the public database is badDatabase")
+  func publicZones() async throws {
+    try await Cloud.run { cloud in
+      let phone = try await cloud.container(of: "anna", device: "phone").publicCloudDatabase
+      let failure = await #expect(throws: CKError.self) { try await phone.addZone("Notes") }
+      #expect(failure?.code == .badDatabase)
+    }
+  }
+
   @Test("A field's type is fixed by its first value; another is refused with both types")
   func fieldType() async throws {
     try await Cloud.run { cloud in

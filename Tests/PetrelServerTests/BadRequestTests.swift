@@ -250,7 +250,7 @@ struct BadRequestTests {
         "/database/1/iCloud.other/development/public/records/query?ckWebAuthToken="
           + Service.escaped(service.alice.token),
         body: Data(#"{"query": {"recordType": "Note"}}"#.utf8))
-      #expect(answer.failure == "400 BAD_REQUEST")
+      #expect(answer.failure == "400 BAD_CONTAINER")
       #expect(answer.reason == "container 'iCloud.other' is not served here")
     }
   }

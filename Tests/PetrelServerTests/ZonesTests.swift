@@ -83,7 +83,7 @@ struct ZonesTests {
         "\(database)/zones/modify",
         #"{"operations": [{"operationType": "create", "zone": {"zoneID": {"zoneName": "A"}}}]}"#,
         as: service.alice)
-      #expect(answer.failure == "400 BAD_REQUEST")
+      #expect(answer.failure == "400 BAD_DATABASE")
       #expect(answer.reason.contains("private database only, not in the \(database) one"))
     }
   }

@@ -25,7 +25,11 @@ extension CKError {
     case .accessDenied: .permissionFailure
     case .atomicError: .batchRequestFailed
     case .authenticationFailed, .authenticationRequired: .notAuthenticated
-    case .badRequest: namesRequestLimit(error.reason) ? .limitExceeded : .invalidArguments
+    case .badContainer: .badContainer
+    case .badDatabase: .badDatabase
+    // The wire has no code for a passed limit; the native framework does, and its clients split the
+    // request when they get it.
+    case .badRequest: error.limit == nil ? .invalidArguments : .limitExceeded
     case .changeTokenExpired: .changeTokenExpired
     case .conflict, .exists: .serverRecordChanged
     case .internalError: .internalError
@@ -35,36 +39,44 @@ extension CKError {
     case .tryAgainLater: .serviceUnavailable
     case .validatingReferenceError: .referenceViolation
     case .zoneNotFound: .zoneNotFound
-    case ServerErrorCode(rawValue: "UNIQUE_FIELD_ERROR"): .constraintViolation
+    case .uniqueFieldError: .constraintViolation
+    case .userDeletedZone: .userDeletedZone
+    case .zoneBusy: .zoneBusy
     default: .serverRejectedRequest
     }
-  }
-
-  /// Whether a `BAD_REQUEST` is about the size of the request or of a record. The wire has no code
-  /// for it; the native framework does, and its clients split the request when they get it.
-  private static func namesRequestLimit(_ reason: String) -> Bool {
-    reason.range(
-      of: #"has \d+ items; the limit is \d+|record '.*' has \d+ bytes; the limit is \d+"#,
-      options: .regularExpression) != nil
   }
 }
 
 extension CKError {
   /// The error of an answer whose status is not 2xx.
   init(_ response: TransportResponse) {
-    if let json = try? JSONValue(parsing: response.body), let error = ServiceError(body: json) {
+    let retryAfter = response.headers["retry-after"].flatMap { Self.seconds(retryAfter: $0) }
+    if let json = try? JSONValue(parsing: response.body), var error = ServiceError(body: json) {
+      error.retryAfter = error.retryAfter ?? retryAfter
+      // Other servers tell by the status alone that a body is too large.
+      if response.status == 413, error.code == .badRequest {
+        error.limit = error.limit ?? ServiceLimits.requestBodySize
+      }
       self.init(error)
       return
     }
     var userInfo: [String: Any] = [:]
-    if let seconds = response.headers["retry-after"].flatMap({ Double($0) }) {
-      userInfo[CKErrorRetryAfterKey] = NSNumber(value: seconds)
-    }
+    if let retryAfter { userInfo[CKErrorRetryAfterKey] = NSNumber(value: retryAfter) }
     self.init(
       Self.code(forStatus: response.status),
       "the server answered with HTTP status \(response.status) and no error of CloudKit Web "
         + "Services; is the server's URL right?",
       userInfo: userInfo)
+  }
+
+  /// What a `Retry-After` says: seconds, or the date until which to wait (RFC 9110, 10.2.3).
+  private static func seconds(retryAfter text: String) -> Double? {
+    if let seconds = Double(text) { return seconds.isFinite ? max(0, seconds) : nil }
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.timeZone = TimeZone(secondsFromGMT: 0)
+    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    return formatter.date(from: text).map { max(0, $0.timeIntervalSinceNow) }
   }
 
   /// For answers that do not come from the service itself but from something on the way to it.

@@ -25,7 +25,11 @@ struct ServiceErrorTests {
       (.tryAgainLater, .serviceUnavailable),
       (.validatingReferenceError, .referenceViolation),
       (.zoneNotFound, .zoneNotFound),
-      (ServerErrorCode(rawValue: "UNIQUE_FIELD_ERROR"), .constraintViolation),
+      (.uniqueFieldError, .constraintViolation),
+      (.badContainer, .badContainer),
+      (.badDatabase, .badDatabase),
+      (.userDeletedZone, .userDeletedZone),
+      (.zoneBusy, .zoneBusy),
       (ServerErrorCode(rawValue: "SOMETHING_NEW"), .serverRejectedRequest),
     ])
   func codes(code: ServerErrorCode, expected: CKError.Code) {
@@ -110,6 +114,33 @@ struct ServiceErrorTests {
       status: status, headers: ["Retry-After": "7"], body: Data("<html>".utf8))
     #expect(CKError(response).code == expected)
     #expect(CKError(response).retryAfterSeconds == 7)
+  }
+
+  @Test("The date of a Retry-After is told as seconds from now, and one that has passed as none")
+  func retryAfterDate() throws {
+    func retryAfter(_ text: String) -> Double? {
+      CKError(TransportResponse(status: 503, headers: ["Retry-After": text], body: Data()))
+        .retryAfterSeconds
+    }
+    let seconds = try #require(retryAfter("Fri, 01 Jan 2999 00:00:00 GMT"))
+    #expect(seconds > 1_000_000)
+    #expect(retryAfter("Sun, 06 Nov 1994 08:49:37 GMT") == 0)
+    #expect(retryAfter("soon") == nil)
+  }
+
+  @Test("The time to wait in an answer's head counts where the error names none")
+  func retryAfterOfHead() {
+    let error = ServiceError(.zoneBusy, "busy")
+    #expect(
+      CKError(TransportResponse(status: 503, headers: ["Retry-After": "4"], body: error.body))
+        .retryAfterSeconds == 4)
+  }
+
+  @Test("A bad request whose status says that it is too large is limitExceeded")
+  func tooLarge() {
+    let body = ServiceError(.badRequest, "the body has too many bytes").body
+    #expect(CKError(TransportResponse(status: 413, body: body)).code == .limitExceeded)
+    #expect(CKError(TransportResponse(status: 400, body: body)).code == .invalidArguments)
   }
 
   @Test("A body with an error of the service wins over the status")
