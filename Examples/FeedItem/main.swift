@@ -27,13 +27,19 @@ subscription.notificationInfo = notificationInfo
 let operation = CKModifySubscriptionsOperation(
   subscriptionsToSave: [subscription], subscriptionIDsToDelete: nil)
 operation.qualityOfService = .utility
-operation.modifySubscriptionsCompletionBlock = { saved, _, error in
-  if let error {
+operation.perSubscriptionSaveBlock = { subscriptionID, result in
+  switch result {
+  case .success:
+    defaults.setValue(true, forKey: flag)
+    print("Saved: \(subscriptionID)")
+  case .failure(let error):
     print("The subscription was not saved: \(error.localizedDescription)")
-    return
   }
-  defaults.setValue(true, forKey: flag)
-  print("Saved: \(saved?.map(\.subscriptionID).joined(separator: ", ") ?? "nothing")")
+}
+operation.modifySubscriptionsResultBlock = { result in
+  if case .failure(let error) = result {
+    print("The subscription was not saved: \(error.localizedDescription)")
+  }
 }
 
 CKContainer.default().privateCloudDatabase.add(operation)

@@ -1,4 +1,5 @@
 // The names that code from before Swift 4.2 uses.
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 @available(*, deprecated, renamed: "CKQuerySubscription.Options")
 public typealias CKQuerySubscriptionOptions = CKQuerySubscription.Options
@@ -17,3 +18,18 @@ public typealias CKReferenceAction = CKRecord.ReferenceAction
 
 @available(*, deprecated, renamed: "CKRecordZone.Capabilities")
 public typealias CKRecordZoneCapabilities = CKRecordZone.Capabilities
+
+@available(*, deprecated, renamed: "CKModifyRecordsOperation.RecordSavePolicy")
+public typealias CKRecordSavePolicy = CKModifyRecordsOperation.RecordSavePolicy
+
+@available(*, deprecated, renamed: "CKOperationGroup.TransferSize")
+public typealias CKOperationGroupTransferSize = CKOperationGroup.TransferSize
+
+@available(*, deprecated, renamed: "CKError.Code")
+public typealias CKErrorCode = CKError.Code
+
+@available(*, deprecated, renamed: "CKRecordZone.ID.defaultZoneName")
+public let CKRecordZoneDefaultName = CKRecordZone.ID.defaultZoneName
+
+@available(*, deprecated, renamed: "CKRecord.SystemType.userRecord")
+public let CKRecordTypeUserRecord = CKRecord.SystemType.userRecord

@@ -12,6 +12,7 @@ struct NotificationTests {
     return try #require(object as? [String: Any])
   }
 
+  @available(*, deprecated)
   @Test("A query push on the public database is read whole")
   func query() throws {
     let payload = try payload(
@@ -58,6 +59,7 @@ struct NotificationTests {
     #expect(CKDatabaseNotification(fromRemoteNotificationDictionary: payload) == nil)
   }
 
+  @available(*, deprecated)
   @Test("A silent query push on the private database names the user's own zone")
   func privateQuery() throws {
     let payload = try payload(
@@ -78,6 +80,7 @@ struct NotificationTests {
         == CKRecord.ID(recordName: "r", zoneID: CKRecordZone.ID(zoneName: "Notes")))
   }
 
+  @available(*, deprecated)
   @Test("A record-zone push is read")
   func recordZone() throws {
     let payload = try payload(
@@ -140,6 +143,7 @@ struct NotificationTests {
     #expect(query.containerIdentifier == nil)
   }
 
+  @available(*, deprecated)
   @Test("Numbers as text, unknown numbers and old places of the alert's parts are understood")
   func oddities() throws {
     let payload = try payload(

@@ -100,6 +100,7 @@ struct DatabaseTests {
     }
   }
 
+  @available(*, deprecated)
   @Test("The operation for the current user's record gives the user's own record")
   func currentUser() async throws {
     try await Cloud.run { cloud in

@@ -130,6 +130,7 @@ struct ErrorTests {
     }
   }
 
+  @available(*, deprecated)
   @Test("Records of more than two megabytes together are limitExceeded; halves are saved")
   func requestSizeLimit() async throws {
     try await Cloud.run { cloud in
@@ -210,6 +211,7 @@ struct ErrorTests {
     }
   }
 
+  @available(*, deprecated)
   @Test("In a custom zone one failure undoes the zone's other changes")
   func atomic() async throws {
     try await Cloud.run { cloud in
@@ -230,6 +232,7 @@ struct ErrorTests {
     }
   }
 
+  @available(*, deprecated)
   @Test("Result blocks get success when single items fail; completion blocks partialFailure")
   func blockStyles() async throws {
     try await Cloud.run { cloud in

@@ -14,6 +14,7 @@ struct OperationOutcome: Sendable {
 
 extension CKDatabase {
   /// Runs an operation with both styles of blocks.
+  @available(*, deprecated)
   func outcome(of operation: CKModifyRecordsOperation) async -> OperationOutcome {
     let box = OutcomeBox()
     operation.perRecordSaveBlock = { recordID, result in
@@ -28,6 +29,7 @@ extension CKDatabase {
   }
 
   /// Runs an operation with both styles of blocks.
+  @available(*, deprecated)
   func outcome(of operation: CKModifySubscriptionsOperation) async -> OperationOutcome {
     let box = OutcomeBox()
     operation.perSubscriptionSaveBlock = { box.note($0, $1.failure) }

@@ -68,6 +68,7 @@ struct ProgramTests {
     }
   }
 
+  @available(*, deprecated)
   @Test("The FeedItem example's operation calls the blocks of both styles")
   func feedItemOperation() async throws {
     try await Cloud.run { cloud in

@@ -18,6 +18,7 @@ struct PushContentTests {
     return try await cloud.pushes()[0]
   }
 
+  @available(*, deprecated)
   @Test("An alert has its title, subtitle, text, sound, category and flags")
   func alert() async throws {
     try await Cloud.run { cloud in
@@ -45,6 +46,7 @@ struct PushContentTests {
     }
   }
 
+  @available(*, deprecated)
   @Test("Localisation arguments are the values of the fields as text")
   func localization() async throws {
     try await Cloud.run { cloud in
@@ -73,6 +75,7 @@ struct PushContentTests {
     }
   }
 
+  @available(*, deprecated)
   @Test("The badge counts up on each device for itself")
   func badge() async throws {
     try await Cloud.run { cloud in
@@ -155,6 +158,7 @@ struct PushContentTests {
     }
   }
 
+  @available(*, deprecated)
   @Test("A payload that is too large is pruned for APNs and whole on the web courier")
   func pruning() async throws {
     try await Cloud.run { cloud in
@@ -180,6 +184,7 @@ struct PushContentTests {
     }
   }
 
+  @available(*, deprecated)
   @Test("Texts are cut at 100 characters, between characters as a person sees them")
   func truncation() async throws {
     try await Cloud.run { cloud in

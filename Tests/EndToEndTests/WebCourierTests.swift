@@ -3,6 +3,7 @@ import Testing
 
 @Suite("The web courier")
 struct WebCourierTests {
+  @available(*, deprecated)
   @Test("It brings notifications of other devices' changes and none of the device's own")
   func otherDevices() async throws {
     try await Cloud.run { cloud in

@@ -32,7 +32,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
     }, identifier: PetrelConfiguration.ambient.value?.containerIdentifier)
 
   /// The container that the configuration names. Always the same object.
-  public class func `default`() -> CKContainer { shared }
+  open class func `default`() -> CKContainer { shared }
 
   /// A container of the configured server. Identifiers begin with `iCloud.`; another one makes
   /// each operation fail with `badContainer`.
@@ -99,7 +99,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
 
   // MARK: Databases
 
-  public func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
+  open func database(with databaseScope: CKDatabase.Scope) -> CKDatabase {
     switch databaseScope {
     case .public: publicCloudDatabase
     case .private: privateCloudDatabase
@@ -110,7 +110,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
   // MARK: Operations
 
   /// Queues an operation. Operations on a database without one go to the private database.
-  public func add(_ operation: CKOperation) {
+  open func add(_ operation: CKOperation) {
     operation.setContainer(self)
     queue.addOperation(operation)
   }
@@ -118,7 +118,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
   /// Runs `body` with a container whose operations, and those of its databases, use this
   /// configuration and group where their own are silent.
   @discardableResult
-  public func configuredWith<Result>(
+  open func configuredWith<Result>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
     body: (CKContainer) throws -> Result
   ) rethrows -> Result {
@@ -127,7 +127,7 @@ open class CKContainer: NSObject, @unchecked Sendable {
   }
 
   @discardableResult
-  public func configuredWith<Result>(
+  open func configuredWith<Result>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
     body: @Sendable (CKContainer) async throws -> Result
   ) async rethrows -> Result {

@@ -77,7 +77,11 @@ extension CKDatabase {
     }
   }
 
-  /// Searches records and gives the first batch of results. Apple deprecates it.
+  /// Searches records and gives the first batch of results.
+  @available(
+    *, deprecated,
+    message: "Use fetch(withQuery:inZoneWith:desiredKeys:resultsLimit:completionHandler:)"
+  )
   public func perform(
     _ query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?,
     completionHandler: @escaping ([CKRecord]?, (any Error)?) -> Void
@@ -88,7 +92,9 @@ extension CKDatabase {
     }
   }
 
-  /// Searches records and gives the first batch of results. Apple deprecates it.
+  /// Searches records and gives the first batch of results.
+  @available(*, deprecated, message: "Use records(matching:inZoneWith:desiredKeys:resultsLimit:)")
+  @discardableResult
   @_disfavoredOverload
   public func records(
     matching query: CKQuery, inZoneWith zoneID: CKRecordZone.ID?

@@ -30,7 +30,7 @@ open class CKDatabase: NSObject, @unchecked Sendable {
   }
 
   /// Queues an operation, and makes this its database.
-  public func add(_ operation: CKDatabaseOperation) {
+  open func add(_ operation: CKDatabaseOperation) {
     operation.database = self
     queue.addOperation(operation)
   }
@@ -38,7 +38,7 @@ open class CKDatabase: NSObject, @unchecked Sendable {
   /// Runs `body` with a database whose operations use this configuration and group where their own
   /// are silent.
   @discardableResult
-  public func configuredWith<Result>(
+  open func configuredWith<Result>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
     body: (CKDatabase) throws -> Result
   ) rethrows -> Result {
@@ -46,7 +46,7 @@ open class CKDatabase: NSObject, @unchecked Sendable {
   }
 
   @discardableResult
-  public func configuredWith<Result>(
+  open func configuredWith<Result>(
     configuration: CKOperation.Configuration? = nil, group: CKOperationGroup? = nil,
     body: @Sendable (CKDatabase) async throws -> Result
   ) async rethrows -> Result {

@@ -27,7 +27,8 @@ extension CKError {
     case unknownItem = 11
     /// The request breaks a rule, such as that of predicates.
     case invalidArguments = 12
-    /// Deprecated: not sent.
+    /// Results were left out; not sent any more.
+    @available(*, deprecated, message: "No server sends it")
     case resultsTruncated = 13
     /// The server's record is newer than the one to be saved.
     case serverRecordChanged = 14

@@ -12,6 +12,7 @@ extension CKError {
   public static var permissionFailure: Code { .permissionFailure }
   public static var unknownItem: Code { .unknownItem }
   public static var invalidArguments: Code { .invalidArguments }
+  @available(*, deprecated, message: "No server sends it")
   public static var resultsTruncated: Code { .resultsTruncated }
   public static var serverRecordChanged: Code { .serverRecordChanged }
   public static var serverRejectedRequest: Code { .serverRejectedRequest }

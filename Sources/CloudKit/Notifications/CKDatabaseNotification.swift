@@ -2,7 +2,7 @@
 ///
 /// A payload that was cut down so far that its kind is lost is read as one of these too: it means
 /// "fetch the changes".
-public final class CKDatabaseNotification: CKNotification, @unchecked Sendable {
+open class CKDatabaseNotification: CKNotification, @unchecked Sendable {
   /// The database; the private one where the payload does not say.
   public let databaseScope: CKDatabase.Scope
 

@@ -6,7 +6,7 @@
 /// ```
 ///
 /// Pushes may be merged, cut short or lost: take one as a hint to fetch what changed.
-public class CKNotification: NSObject, CKNotificationConstructible, @unchecked Sendable {
+open class CKNotification: NSObject, CKNotificationConstructible, @unchecked Sendable {
   public typealias ID = CKNotificationID
 
   /// The kinds of notification, one class each.
@@ -36,38 +36,52 @@ public class CKNotification: NSObject, CKNotificationConstructible, @unchecked S
       type: .readNotification)
   }
 
-  public var notificationID: ID? { contents.notificationID }
-  public var containerIdentifier: String? { contents.containerIdentifier }
+  open var notificationID: ID? { contents.notificationID }
+  open var containerIdentifier: String? { contents.containerIdentifier }
   /// The user who saved the subscription.
-  public var subscriptionOwnerUserRecordID: CKRecord.ID? {
+  open var subscriptionOwnerUserRecordID: CKRecord.ID? {
     contents.subscriptionOwnerUserRecordID
   }
   /// Whether the server left data out to keep the payload within its limit.
-  public var isPruned: Bool { contents.isPruned }
-  public var subscriptionID: CKSubscription.ID? { contents.subscriptionID }
+  open var isPruned: Bool { contents.isPruned }
+  open var subscriptionID: CKSubscription.ID? { contents.subscriptionID }
 
-  public override var description: String {
+  open override var description: String {
     "<\(type(of: self)): \(notificationID?.identifier ?? "no ID"), subscription "
       + "\(subscriptionID ?? "unknown")>"
   }
 }
 
-/// What of a notification the user sees. Apple has these deprecated in favour of the system's own
-/// classes for notifications, which Linux lacks.
+/// What of a notification the user sees. Deprecated as on Apple's systems, where the
+/// system's own classes for notifications hold it; Linux lacks those, so these stay.
 extension CKNotification {
+  @available(*, deprecated, message: "Read it from the notification that the system shows")
   public var alertBody: String? { contents.alert.body }
+  @available(*, deprecated, message: "Read it from the notification that the system shows")
   public var alertLocalizationKey: String? { contents.alert.localizationKey }
   /// The values that the localised text uses.
+  @available(*, deprecated, message: "Read it from the notification that the system shows")
   public var alertLocalizationArgs: [String]? { contents.alert.localizationArgs }
+  @available(*, deprecated, message: "Read it from the notification that the system shows")
   public var title: String? { contents.alert.title }
+  @available(*, deprecated, message: "Read it from the notification that the system shows")
   public var titleLocalizationKey: String? { contents.alert.titleLocalizationKey }
+  @available(*, deprecated, message: "Read it from the notification that the system shows")
   public var titleLocalizationArgs: [String]? { contents.alert.titleLocalizationArgs }
+  @available(*, deprecated, message: "Read it from the notification that the system shows")
   public var subtitle: String? { contents.alert.subtitle }
+  @available(*, deprecated, message: "Read it from the notification that the system shows")
   public var subtitleLocalizationKey: String? { contents.alert.subtitleLocalizationKey }
+  @available(*, deprecated, message: "Read it from the notification that the system shows")
   public var subtitleLocalizationArgs: [String]? { contents.alert.subtitleLocalizationArgs }
+  @available(*, deprecated, message: "Read it from the notification that the system shows")
   public var alertActionLocalizationKey: String? { contents.alert.actionLocalizationKey }
+  @available(*, deprecated, message: "Read it from the notification that the system shows")
   public var alertLaunchImage: String? { contents.alert.launchImage }
+  @available(*, deprecated, message: "Read it from the notification that the system shows")
   public var badge: NSNumber? { contents.alert.badge.map { NSNumber(value: $0) } }
+  @available(*, deprecated, message: "Read it from the notification that the system shows")
   public var soundName: String? { contents.alert.soundName }
+  @available(*, deprecated, message: "Read it from the notification that the system shows")
   public var category: String? { contents.alert.category }
 }

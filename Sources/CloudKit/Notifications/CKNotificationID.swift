@@ -1,6 +1,6 @@
 /// Names a notification: `CKNotification.ID`. Opaque; equal for the push and for the entry in the
 /// notification log.
-public final class CKNotificationID: NSObject, NSSecureCoding, NSCopying, Sendable {
+open class CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The `nid` of the payload.
   package let identifier: String
 
@@ -8,9 +8,9 @@ public final class CKNotificationID: NSObject, NSSecureCoding, NSCopying, Sendab
     self.identifier = identifier
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
-  public init?(coder: NSCoder) {
+  public required init?(coder: NSCoder) {
     guard let identifier = coder.decodeOptionalString(forKey: "identifier") else {
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
@@ -18,17 +18,17 @@ public final class CKNotificationID: NSObject, NSSecureCoding, NSCopying, Sendab
     self.identifier = identifier
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encodeOptional(identifier, forKey: "identifier")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any { self }
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  public override func isEqual(_ object: Any?) -> Bool {
+  open override func isEqual(_ object: Any?) -> Bool {
     (object as? CKNotificationID)?.identifier == identifier
   }
 
-  public override var hash: Int { identifier.hashValue }
+  open override var hash: Int { identifier.hashValue }
 
-  public override var description: String { "<CKNotificationID: \(identifier)>" }
+  open override var description: String { "<CKNotificationID: \(identifier)>" }
 }

@@ -1,5 +1,5 @@
 /// That a query subscription fired on one record.
-public final class CKQueryNotification: CKNotification, @unchecked Sendable {
+open class CKQueryNotification: CKNotification, @unchecked Sendable {
   /// What happened to the record.
   public enum Reason: Int, Sendable {
     case recordCreated = 1
@@ -16,7 +16,8 @@ public final class CKQueryNotification: CKNotification, @unchecked Sendable {
   /// The database; the private one where the payload does not say.
   public let databaseScope: CKDatabase.Scope
 
-  public var isPublicDatabase: Bool { databaseScope == .public }
+  @available(*, deprecated, message: "Use databaseScope")
+  open var isPublicDatabase: Bool { databaseScope == .public }
 
   init(
     _ contents: Contents, reason: Reason, recordFields: [String: Any]?, recordID: CKRecord.ID?,

@@ -1,5 +1,5 @@
 /// That a record-zone subscription fired: something in the zone changed.
-public final class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
+open class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
   public let recordZoneID: CKRecordZone.ID?
   /// The database; the private one where the payload does not say.
   public let databaseScope: CKDatabase.Scope

@@ -6,7 +6,7 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
   private let target = Locked<CKDatabase?>(nil)
 
   /// The database; nil means the private database of the operation's container.
-  public var database: CKDatabase? {
+  open var database: CKDatabase? {
     get { target.withLock { $0 } }
     set { target.withLock { $0 = newValue } }
   }

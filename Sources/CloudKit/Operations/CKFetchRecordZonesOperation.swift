@@ -3,13 +3,19 @@ internal import WebServices
 
 /// Fetches zones by their IDs, or all zones of the database, the default zone among them.
 open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
-  public var recordZoneIDs: [CKRecordZone.ID]?
+  open var recordZoneIDs: [CKRecordZone.ID]?
 
   public var perRecordZoneResultBlock: ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
   public var fetchRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called last. Apple deprecates it for ``fetchRecordZonesResultBlock``.
-  public var fetchRecordZonesCompletionBlock:
+  /// Called last.
+  @available(*, deprecated, message: "Use fetchRecordZonesResultBlock")
+  open var fetchRecordZonesCompletionBlock:
     (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
+  {
+    get { formerCompletionBlock }
+    set { formerCompletionBlock = newValue }
+  }
+  var formerCompletionBlock: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
 
   private var fetchesAll = false
   private var sent: [CKRecordZone.ID] = []
@@ -22,10 +28,10 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
   }
 
   /// Fetches all zones; `recordZoneIDs` is ignored.
-  public class func fetchAllRecordZonesOperation() -> Self {
-    let operation = Self()
+  open class func fetchAllRecordZonesOperation() -> Self {
+    let operation = CKFetchRecordZonesOperation()
     operation.fetchesAll = true
-    return operation
+    return made(operation)
   }
 
   override func firstCall() throws(CKError) -> ServiceCall? {
@@ -74,6 +80,6 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
 
   override func conclude(_ error: CKError?) {
     fetchRecordZonesResultBlock?(error.map { .failure($0) } ?? .success(()))
-    fetchRecordZonesCompletionBlock?(zones, error ?? itemErrors.partialFailure)
+    formerCompletionBlock?(zones, error ?? itemErrors.partialFailure)
   }
 }

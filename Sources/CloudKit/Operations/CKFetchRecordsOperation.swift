@@ -3,18 +3,28 @@ internal import WebServices
 
 /// Fetches records by their IDs. A record that does not exist fails with `unknownItem`.
 open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
-  public var recordIDs: [CKRecord.ID]?
+  open var recordIDs: [CKRecord.ID]?
   /// The fields to fetch; nil means all, an empty list only the system fields.
-  public var desiredKeys: [CKRecord.FieldKey]?
+  open var desiredKeys: [CKRecord.FieldKey]?
 
   /// Called with 1.0 for each record that was fetched.
-  public var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
+  open var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
   public var perRecordResultBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
   public var fetchRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called for each record. Apple deprecates it for ``perRecordResultBlock``.
-  public var perRecordCompletionBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
-  /// Called last. Apple deprecates it for ``fetchRecordsResultBlock``.
-  public var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
+  /// Called for each record.
+  @available(*, deprecated, message: "Use perRecordResultBlock")
+  open var perRecordCompletionBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)? {
+    get { formerPerRecordBlock }
+    set { formerPerRecordBlock = newValue }
+  }
+  var formerPerRecordBlock: ((CKRecord?, CKRecord.ID?, (any Error)?) -> Void)?
+  /// Called last.
+  @available(*, deprecated, message: "Use fetchRecordsResultBlock")
+  open var fetchRecordsCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)? {
+    get { formerCompletionBlock }
+    set { formerCompletionBlock = newValue }
+  }
+  var formerCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
 
   private var fetchesCurrentUser = false
   private var sent: [CKRecord.ID]?
@@ -27,10 +37,10 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   }
 
   /// Fetches the record of the current user.
-  public class func fetchCurrentUserRecordOperation() -> Self {
-    let operation = Self()
+  open class func fetchCurrentUserRecordOperation() -> Self {
+    let operation = CKFetchRecordsOperation()
     operation.fetchesCurrentUser = true
-    return operation
+    return made(operation)
   }
 
   override func firstCall() throws(CKError) -> ServiceCall? {
@@ -74,17 +84,17 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
       records[recordID] = record
       perRecordProgressBlock?(recordID, 1)
       perRecordResultBlock?(recordID, .success(record))
-      perRecordCompletionBlock?(record, recordID, nil)
+      formerPerRecordBlock?(record, recordID, nil)
     case .failure(let error):
       itemErrors.add(error, for: recordID)
       perRecordResultBlock?(recordID, .failure(error))
-      perRecordCompletionBlock?(nil, recordID, error)
+      formerPerRecordBlock?(nil, recordID, error)
     }
   }
 
   override func conclude(_ error: CKError?) {
     fetchRecordsResultBlock?(error.map { .failure($0) } ?? .success(()))
-    fetchRecordsCompletionBlock?(records, error ?? itemErrors.partialFailure)
+    formerCompletionBlock?(records, error ?? itemErrors.partialFailure)
   }
 }
 

@@ -4,14 +4,20 @@ internal import WebServices
 /// Fetches the user's subscriptions by their IDs, or all of them in the database. One that does not
 /// exist fails with `unknownItem`.
 open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
-  public var subscriptionIDs: [CKSubscription.ID]?
+  open var subscriptionIDs: [CKSubscription.ID]?
 
   public var perSubscriptionResultBlock:
     ((CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
   public var fetchSubscriptionsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called last. Apple deprecates it for ``fetchSubscriptionsResultBlock``.
-  public var fetchSubscriptionCompletionBlock:
+  /// Called last.
+  @available(*, deprecated, message: "Use fetchSubscriptionsResultBlock")
+  open var fetchSubscriptionCompletionBlock:
     (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
+  {
+    get { formerCompletionBlock }
+    set { formerCompletionBlock = newValue }
+  }
+  var formerCompletionBlock: (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
 
   private var fetchesAll = false
   private var sent: [CKSubscription.ID] = []
@@ -24,10 +30,10 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
   }
 
   /// Fetches all subscriptions; `subscriptionIDs` is ignored.
-  public class func fetchAllSubscriptionsOperation() -> Self {
-    let operation = Self()
+  open class func fetchAllSubscriptionsOperation() -> Self {
+    let operation = CKFetchSubscriptionsOperation()
     operation.fetchesAll = true
-    return operation
+    return made(operation)
   }
 
   override func firstCall() throws(CKError) -> ServiceCall? {
@@ -78,6 +84,6 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
 
   override func conclude(_ error: CKError?) {
     fetchSubscriptionsResultBlock?(error.map { .failure($0) } ?? .success(()))
-    fetchSubscriptionCompletionBlock?(subscriptions, error ?? itemErrors.partialFailure)
+    formerCompletionBlock?(subscriptions, error ?? itemErrors.partialFailure)
   }
 }

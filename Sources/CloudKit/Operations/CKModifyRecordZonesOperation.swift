@@ -3,15 +3,21 @@ internal import WebServices
 
 /// Saves and deletes custom zones of the private database. Deleting a zone deletes its records.
 open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable {
-  public var recordZonesToSave: [CKRecordZone]?
-  public var recordZoneIDsToDelete: [CKRecordZone.ID]?
+  open var recordZonesToSave: [CKRecordZone]?
+  open var recordZoneIDsToDelete: [CKRecordZone.ID]?
 
   public var perRecordZoneSaveBlock: ((CKRecordZone.ID, Result<CKRecordZone, any Error>) -> Void)?
   public var perRecordZoneDeleteBlock: ((CKRecordZone.ID, Result<Void, any Error>) -> Void)?
   public var modifyRecordZonesResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called last. Apple deprecates it for ``modifyRecordZonesResultBlock``.
-  public var modifyRecordZonesCompletionBlock:
+  /// Called last.
+  @available(*, deprecated, message: "Use modifyRecordZonesResultBlock")
+  open var modifyRecordZonesCompletionBlock:
     (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
+  {
+    get { formerCompletionBlock }
+    set { formerCompletionBlock = newValue }
+  }
+  var formerCompletionBlock: (([CKRecordZone]?, [CKRecordZone.ID]?, (any Error)?) -> Void)?
 
   private var sent: [ZoneOperation] = []
   private var savedZones: [CKRecordZone] = []
@@ -79,7 +85,7 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
 
   override func conclude(_ error: CKError?) {
     modifyRecordZonesResultBlock?(error.map { .failure($0) } ?? .success(()))
-    modifyRecordZonesCompletionBlock?(
+    formerCompletionBlock?(
       savedZones, deletedZoneIDs, error ?? itemErrors.partialFailure)
   }
 }

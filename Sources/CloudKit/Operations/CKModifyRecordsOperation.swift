@@ -18,24 +18,34 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     case allKeys = 2
   }
 
-  public var recordsToSave: [CKRecord]?
-  public var recordIDsToDelete: [CKRecord.ID]?
-  public var savePolicy = RecordSavePolicy.ifServerRecordUnchanged
+  open var recordsToSave: [CKRecord]?
+  open var recordIDsToDelete: [CKRecord.ID]?
+  open var savePolicy = RecordSavePolicy.ifServerRecordUnchanged
   /// Whether, in zones that can, all changes of a zone are made or none. One failure then gives
   /// the zone's other records `batchRequestFailed`.
-  public var isAtomic = true
+  open var isAtomic = true
   /// Kept for source compatibility.
-  public var clientChangeTokenData: Data?
+  open var clientChangeTokenData: Data?
 
   /// Called with 1.0 for each record that was saved.
-  public var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
+  open var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
   public var perRecordSaveBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
   public var perRecordDeleteBlock: ((CKRecord.ID, Result<Void, any Error>) -> Void)?
   public var modifyRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called for each record to save. Apple deprecates it for ``perRecordSaveBlock``.
-  public var perRecordCompletionBlock: ((CKRecord, (any Error)?) -> Void)?
-  /// Called last. Apple deprecates it for ``modifyRecordsResultBlock``.
-  public var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
+  /// Called for each record to save.
+  @available(*, deprecated, message: "Use perRecordSaveBlock")
+  open var perRecordCompletionBlock: ((CKRecord, (any Error)?) -> Void)? {
+    get { formerPerRecordBlock }
+    set { formerPerRecordBlock = newValue }
+  }
+  var formerPerRecordBlock: ((CKRecord, (any Error)?) -> Void)?
+  /// Called last.
+  @available(*, deprecated, message: "Use modifyRecordsResultBlock")
+  open var modifyRecordsCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)? {
+    get { formerCompletionBlock }
+    set { formerCompletionBlock = newValue }
+  }
+  var formerCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
 
   private enum Item {
     case save(CKRecord)
@@ -109,7 +119,7 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
   override func conclude(_ error: CKError?) {
     modifyRecordsResultBlock?(error.map { .failure($0) } ?? .success(()))
-    modifyRecordsCompletionBlock?(
+    formerCompletionBlock?(
       savedRecords, deletedRecordIDs, error ?? itemErrors.partialFailure)
   }
 
@@ -128,11 +138,11 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     case .success(let saved):
       savedRecords.append(saved)
       perRecordSaveBlock?(record.recordID, .success(saved))
-      perRecordCompletionBlock?(saved, nil)
+      formerPerRecordBlock?(saved, nil)
     case .failure(let error):
       itemErrors.add(error, for: record.recordID)
       perRecordSaveBlock?(record.recordID, .failure(error))
-      perRecordCompletionBlock?(record, error)
+      formerPerRecordBlock?(record, error)
     }
   }
 }

@@ -15,16 +15,22 @@ internal import WebServices
 /// CKContainer.default().privateCloudDatabase.add(operation)
 /// ```
 open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Sendable {
-  public var subscriptionsToSave: [CKSubscription]?
-  public var subscriptionIDsToDelete: [CKSubscription.ID]?
+  open var subscriptionsToSave: [CKSubscription]?
+  open var subscriptionIDsToDelete: [CKSubscription.ID]?
 
   public var perSubscriptionSaveBlock:
     ((CKSubscription.ID, Result<CKSubscription, any Error>) -> Void)?
   public var perSubscriptionDeleteBlock: ((CKSubscription.ID, Result<Void, any Error>) -> Void)?
   public var modifySubscriptionsResultBlock: ((Result<Void, any Error>) -> Void)?
-  /// Called last. Apple deprecates it for ``modifySubscriptionsResultBlock``.
-  public var modifySubscriptionsCompletionBlock:
+  /// Called last.
+  @available(*, deprecated, message: "Use modifySubscriptionsResultBlock")
+  open var modifySubscriptionsCompletionBlock:
     (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
+  {
+    get { formerCompletionBlock }
+    set { formerCompletionBlock = newValue }
+  }
+  var formerCompletionBlock: (([CKSubscription]?, [CKSubscription.ID]?, (any Error)?) -> Void)?
 
   private var sent: [SubscriptionOperation] = []
   private var savedSubscriptions: [CKSubscription] = []
@@ -102,7 +108,7 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
 
   override func conclude(_ error: CKError?) {
     modifySubscriptionsResultBlock?(error.map { .failure($0) } ?? .success(()))
-    modifySubscriptionsCompletionBlock?(
+    formerCompletionBlock?(
       savedSubscriptions, deletedSubscriptionIDs, error ?? itemErrors.partialFailure)
   }
 }

@@ -14,7 +14,7 @@ open class CKOperation: Operation, @unchecked Sendable {
 
   /// Kept for source compatibility: long-lived operations end with their process, so nothing is
   /// persisted and the block is not called.
-  public var longLivedOperationWasPersistedBlock: (() -> Void)?
+  open var longLivedOperationWasPersistedBlock: (() -> Void)?
 
   /// What its blocks and its exchange with the server run on.
   let callbackQueue = DispatchQueue(label: "CKOperation")
@@ -30,14 +30,14 @@ open class CKOperation: Operation, @unchecked Sendable {
     var container: CKContainer?
   }
 
-  public required override init() {
+  public override init() {
     super.init()
   }
 
   // MARK: Configuration
 
   /// How the operation runs. Assigning copies; assigning nil resets to the defaults.
-  public var configuration: CKOperation.Configuration! {
+  open var configuration: CKOperation.Configuration! {
     get { settings.withLock { $0.configuration } }
     set {
       let copy = CKOperationConfiguration(newValue?.values ?? .init())
@@ -46,7 +46,7 @@ open class CKOperation: Operation, @unchecked Sendable {
   }
 
   /// The group whose default configuration counts where the operation's own is silent.
-  public var group: CKOperationGroup? {
+  open var group: CKOperationGroup? {
     get { settings.withLock { $0.group } }
     set { settings.withLock { $0.group = newValue } }
   }
@@ -93,6 +93,12 @@ open class CKOperation: Operation, @unchecked Sendable {
     let mayStart = lifecycle.withLock { $0.handle(.start) }
     didChangeValue(for: \.isExecuting)
     guard mayStart else { return }
+    callbackQueue.async { if self.isCancelled { self.begin() } else { self.main() } }
+  }
+
+  /// Does the work: ``start()`` calls it on a background queue. Subclasses that override it, to
+  /// prepare what the operation needs, end with `super.main()`.
+  open override func main() {
     callbackQueue.async { self.begin() }
   }
 
@@ -168,31 +174,36 @@ open class CKOperation: Operation, @unchecked Sendable {
 }
 
 extension CKOperation {
-  /// The configuration's container. Apple deprecates this form.
+  /// The configuration's container.
+  @available(*, deprecated, message: "Use the configuration's container")
   public var container: CKContainer? {
     get { configuration.container }
     set { configuration.container = newValue }
   }
 
-  /// The configuration's value. Apple deprecates this form.
+  /// The configuration's value.
+  @available(*, deprecated, message: "Use the configuration's allowsCellularAccess")
   public var allowsCellularAccess: Bool {
     get { configuration.allowsCellularAccess }
     set { configuration.allowsCellularAccess = newValue }
   }
 
-  /// The configuration's value. Apple deprecates this form.
+  /// The configuration's value.
+  @available(*, deprecated, message: "Use the configuration's isLongLived")
   public var isLongLived: Bool {
     get { configuration.isLongLived }
     set { configuration.isLongLived = newValue }
   }
 
-  /// The configuration's value. Apple deprecates this form.
+  /// The configuration's value.
+  @available(*, deprecated, message: "Use the configuration's timeoutIntervalForRequest")
   public var timeoutIntervalForRequest: TimeInterval {
     get { configuration.timeoutIntervalForRequest }
     set { configuration.timeoutIntervalForRequest = newValue }
   }
 
-  /// The configuration's value. Apple deprecates this form.
+  /// The configuration's value.
+  @available(*, deprecated, message: "Use the configuration's timeoutIntervalForResource")
   public var timeoutIntervalForResource: TimeInterval {
     get { configuration.timeoutIntervalForResource }
     set { configuration.timeoutIntervalForResource = newValue }

@@ -2,7 +2,7 @@
 ///
 /// A property that was set counts before the one of the operation's group, and that before the
 /// default.
-public class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
+open class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
   struct Values: Sendable {
     var container: CKContainer?
     var qualityOfService: QualityOfService?
@@ -36,42 +36,42 @@ public class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable 
 
   var values: Values { stored.withLock { $0 } }
 
-  public func copy(with zone: NSZone? = nil) -> Any { CKOperationConfiguration(values) }
+  open func copy(with zone: NSZone? = nil) -> Any { CKOperationConfiguration(values) }
 
   /// The container; nil means the default one.
-  public var container: CKContainer? {
+  open var container: CKContainer? {
     get { values.container }
     set { stored.withLock { $0.container = newValue } }
   }
 
   /// How urgent the operation is; `.default` unless set. Operations of `.utility` and `.background`
   /// try again by themselves when the network fails or the server is busy.
-  public var qualityOfService: QualityOfService {
+  open var qualityOfService: QualityOfService {
     get { values.effectiveQualityOfService }
     set { stored.withLock { $0.qualityOfService = newValue } }
   }
 
   /// Kept for source compatibility; true unless set. There is no cellular network to avoid.
-  public var allowsCellularAccess: Bool {
+  open var allowsCellularAccess: Bool {
     get { values.allowsCellularAccess ?? true }
     set { stored.withLock { $0.allowsCellularAccess = newValue } }
   }
 
   /// Kept for source compatibility; false unless set. Operations end with their process.
-  public var isLongLived: Bool {
+  open var isLongLived: Bool {
     get { values.isLongLived ?? false }
     set { stored.withLock { $0.isLongLived = newValue } }
   }
 
   /// Seconds to wait for a sign of the answer to one request; 60 unless set.
-  public var timeoutIntervalForRequest: TimeInterval {
+  open var timeoutIntervalForRequest: TimeInterval {
     get { values.effectiveRequestTimeout }
     set { stored.withLock { $0.timeoutIntervalForRequest = newValue } }
   }
 
   /// Seconds for the whole operation with all its attempts; a negative number means no limit.
   /// Unless set, a week, and no limit for `.userInteractive` and `.userInitiated`.
-  public var timeoutIntervalForResource: TimeInterval {
+  open var timeoutIntervalForResource: TimeInterval {
     get { values.effectiveResourceTimeout }
     set { stored.withLock { $0.timeoutIntervalForResource = newValue } }
   }

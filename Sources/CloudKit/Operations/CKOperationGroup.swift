@@ -1,5 +1,5 @@
 /// Operations that belong together, and the configuration they share.
-public class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
+open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
   /// How much a group's operations are expected to transfer.
   public enum TransferSize: Int, Sendable {
     case unknown = 0
@@ -30,7 +30,7 @@ public class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
 
   /// What operations of the group use where their own configuration is silent. Assigning copies;
   /// assigning nil resets to the defaults.
-  public var defaultConfiguration: CKOperation.Configuration! {
+  open var defaultConfiguration: CKOperation.Configuration! {
     get { stored.withLock { $0.configuration } }
     set {
       let copy = CKOperationConfiguration(newValue?.values ?? .init())
@@ -39,28 +39,28 @@ public class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
   }
 
   /// A name for people.
-  public var name: String? {
+  open var name: String? {
     get { stored.withLock { $0.name } }
     set { stored.withLock { $0.name = newValue } }
   }
 
   /// How much there is to do, in a unit of the program's own.
-  public var quantity: Int {
+  open var quantity: Int {
     get { stored.withLock { $0.quantity } }
     set { stored.withLock { $0.quantity = newValue } }
   }
 
-  public var expectedSendSize: TransferSize {
+  open var expectedSendSize: TransferSize {
     get { stored.withLock { $0.expectedSendSize } }
     set { stored.withLock { $0.expectedSendSize = newValue } }
   }
 
-  public var expectedReceiveSize: TransferSize {
+  open var expectedReceiveSize: TransferSize {
     get { stored.withLock { $0.expectedReceiveSize } }
     set { stored.withLock { $0.expectedReceiveSize = newValue } }
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
   /// A group from an archive. The default configuration is not archived.
   public required init(coder: NSCoder) {
@@ -75,7 +75,7 @@ public class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
       TransferSize(rawValue: coder.decodeInteger(forKey: "expectedReceiveSize")) ?? .unknown
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encodeOptional(operationGroupID, forKey: "operationGroupID")
     coder.encodeOptional(name, forKey: "name")
     coder.encode(quantity, forKey: "quantity")

@@ -8,24 +8,34 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
   public typealias Cursor = CKQueryCursor
 
   /// Stands for as many results as the server gives at once.
-  public class var maximumResults: Int { 0 }
+  open class var maximumResults: Int { 0 }
 
-  public var query: CKQuery?
+  open var query: CKQuery?
   /// Where to go on; `query` and `zoneID` are ignored then.
-  public var cursor: CKQueryOperation.Cursor?
+  open var cursor: CKQueryOperation.Cursor?
   /// The zone to search; nil means all. The shared database needs one.
-  public var zoneID: CKRecordZone.ID?
+  open var zoneID: CKRecordZone.ID?
   /// Results at most; the server gives at most 200.
-  public var resultsLimit = CKQueryOperation.maximumResults
+  open var resultsLimit = CKQueryOperation.maximumResults
   /// The fields to fetch; nil means all, an empty list only the system fields.
-  public var desiredKeys: [CKRecord.FieldKey]?
+  open var desiredKeys: [CKRecord.FieldKey]?
 
   public var recordMatchedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
   public var queryResultBlock: ((Result<CKQueryOperation.Cursor?, any Error>) -> Void)?
-  /// Called for each record. Apple deprecates it for ``recordMatchedBlock``.
-  public var recordFetchedBlock: ((CKRecord) -> Void)?
-  /// Called last. Apple deprecates it for ``queryResultBlock``.
-  public var queryCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)?
+  /// Called for each record.
+  @available(*, deprecated, message: "Use recordMatchedBlock")
+  open var recordFetchedBlock: ((CKRecord) -> Void)? {
+    get { formerRecordBlock }
+    set { formerRecordBlock = newValue }
+  }
+  var formerRecordBlock: ((CKRecord) -> Void)?
+  /// Called last.
+  @available(*, deprecated, message: "Use queryResultBlock")
+  open var queryCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)? {
+    get { formerCompletionBlock }
+    set { formerCompletionBlock = newValue }
+  }
+  var formerCompletionBlock: ((CKQueryOperation.Cursor?, (any Error)?) -> Void)?
 
   private var sent: QueryRecordsRequest?
   private var nextCursor: CKQueryOperation.Cursor?
@@ -70,7 +80,7 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     for case .success(.record(let model)) in response.records {
       let record = CKRecord(model)
       recordMatchedBlock?(record.recordID, .success(record))
-      recordFetchedBlock?(record)
+      formerRecordBlock?(record)
     }
     for case .failure(let failed) in response.records {
       guard case .record(let name, let zoneID) = failed.name else { continue }
@@ -87,6 +97,6 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
 
   override func conclude(_ error: CKError?) {
     queryResultBlock?(error.map { .failure($0) } ?? .success(nextCursor))
-    queryCompletionBlock?(nextCursor, error ?? itemErrors.partialFailure)
+    formerCompletionBlock?(nextCursor, error ?? itemErrors.partialFailure)
   }
 }

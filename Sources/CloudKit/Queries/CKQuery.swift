@@ -6,14 +6,14 @@ package import CloudKitModel
 /// predicates are checked when the query runs, and a breach is reported as
 /// `CKError.invalidArguments`: no key paths, no `LIKE`, `MATCHES`, `ENDSWITH` or `ALL`, no comparison
 /// with nil, no blocks.
-public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   public let recordType: CKRecord.RecordType
   public let predicate: NSPredicate
 
   private let order: Locked<[NSSortDescriptor]?>
 
   /// How the records are sorted, by the first descriptor first; nil leaves the order open.
-  public var sortDescriptors: [NSSortDescriptor]? {
+  open var sortDescriptors: [NSSortDescriptor]? {
     get { order.withLock { $0 } }
     set { order.withLock { $0 = newValue } }
   }
@@ -43,11 +43,11 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Send
       model.sortKeys.isEmpty ? nil : model.sortKeys.map { NSSortDescriptor.descriptor(for: $0) })
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
   /// A query from an archive. One that lacks type or predicate makes the decoder fail, and a query
   /// that finds nothing.
-  public init(coder: NSCoder) {
+  public required init(coder: NSCoder) {
     let recordType = coder.decodeOptionalString(forKey: "recordType")
     let predicate = coder.decodePredicate(forKey: "predicate")
     if recordType == nil || predicate == nil {
@@ -58,17 +58,17 @@ public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     order = Locked(coder.decodeSortDescriptors(forKey: "sortDescriptors"))
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encodeOptional(recordType, forKey: "recordType")
     coder.encodePredicate(predicate, forKey: "predicate")
     coder.encodeSortDescriptors(sortDescriptors, forKey: "sortDescriptors")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any {
+  open func copy(with zone: NSZone? = nil) -> Any {
     CKQuery(copyOf: self)
   }
 
-  public override var description: String {
+  open override var description: String {
     "<CKQuery: \(recordType) where \(predicate.canonicalFormat), sorted by "
       + "\(sortDescriptors ?? [])>"
   }

@@ -1,7 +1,7 @@
 package import CloudKitModel
 
 /// Where a query left off: `CKQueryOperation.Cursor`. Opaque; it holds the query with it.
-public final class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, Sendable {
+open class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The query as it was sent, with `now()` as it was then.
   package let query: Query
   /// The zone that was searched; nil for all.
@@ -15,9 +15,9 @@ public final class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, Sendable 
     self.continuationMarker = continuationMarker
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
-  public init?(coder: NSCoder) {
+  public required init?(coder: NSCoder) {
     guard let query = coder.decodeOptional(CKQuery.self, forKey: "query"),
       let model = try? query.model(now: .now),
       let marker = coder.decodeOptionalString(forKey: "continuationMarker")
@@ -30,19 +30,19 @@ public final class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, Sendable 
     continuationMarker = marker
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encode(CKQuery(query), forKey: "query")
     coder.encode(zoneID.map { CKRecordZone.ID($0) }, forKey: "zoneID")
     coder.encodeOptional(continuationMarker, forKey: "continuationMarker")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any { self }
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  public override func isEqual(_ object: Any?) -> Bool {
+  open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? CKQueryCursor else { return false }
     return query == other.query && zoneID == other.zoneID
       && continuationMarker == other.continuationMarker
   }
 
-  public override var hash: Int { continuationMarker.hashValue }
+  open override var hash: Int { continuationMarker.hashValue }
 }

@@ -2,7 +2,7 @@
 ///
 /// Tokens of a database, of a zone and of the notification log are not interchangeable; the server
 /// tells them apart.
-public final class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, Sendable {
+open class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The token in the server's own form.
   package let syncToken: String
 
@@ -10,9 +10,9 @@ public final class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, Sen
     self.syncToken = syncToken
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
-  public init?(coder: NSCoder) {
+  public required init?(coder: NSCoder) {
     guard let syncToken = coder.decodeOptionalString(forKey: "syncToken") else {
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
@@ -20,17 +20,17 @@ public final class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, Sen
     self.syncToken = syncToken
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encodeOptional(syncToken, forKey: "syncToken")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any { self }
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  public override func isEqual(_ object: Any?) -> Bool {
+  open override func isEqual(_ object: Any?) -> Bool {
     (object as? CKServerChangeToken)?.syncToken == syncToken
   }
 
-  public override var hash: Int { syncToken.hashValue }
+  open override var hash: Int { syncToken.hashValue }
 
-  public override var description: String { "<CKServerChangeToken: \(syncToken)>" }
+  open override var description: String { "<CKServerChangeToken: \(syncToken)>" }
 }

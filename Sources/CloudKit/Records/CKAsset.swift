@@ -4,7 +4,7 @@ package import CloudKitModel
 ///
 /// To save one, point it at a file that stays where it is until the save ends. A fetched asset
 /// points at a temporary file: move it before you use it.
-public final class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// Where the file lies on this machine; nil when the asset was not downloaded.
   public let fileURL: URL?
 
@@ -28,9 +28,9 @@ public final class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     set { stored.withLock { $0 = newValue } }
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
-  public init?(coder: NSCoder) {
+  public required init?(coder: NSCoder) {
     fileURL = coder.decodeOptional(NSURL.self, forKey: "fileURL").map { $0 as URL }
     guard let checksum = coder.decodeOptionalString(forKey: "fileChecksum") else {
       stored = Locked(nil)
@@ -45,7 +45,7 @@ public final class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Send
         downloadURL: coder.decodeOptionalString(forKey: "downloadURL")))
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encode(fileURL.map { $0 as NSURL }, forKey: "fileURL")
     guard let asset = storedAsset else { return }
     coder.encode(asset.fileChecksum as NSString, forKey: "fileChecksum")
@@ -56,11 +56,11 @@ public final class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     coder.encodeOptional(asset.downloadURL, forKey: "downloadURL")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any {
+  open func copy(with zone: NSZone? = nil) -> Any {
     CKAsset(fileURL: fileURL, stored: storedAsset)
   }
 
-  public override var description: String {
+  open override var description: String {
     "<CKAsset: \(fileURL?.path ?? "not downloaded")>"
   }
 }

@@ -5,7 +5,7 @@
 /// letter and hold letters, digits and `_`. The server checks them.
 ///
 /// Threads may share a record: each access is atomic.
-public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSetting,
+open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSetting,
   @unchecked Sendable
 {
   public typealias ID = CKRecordID
@@ -13,32 +13,30 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSett
   public typealias RecordType = String
   public typealias FieldKey = String
 
-  public let recordType: RecordType
-  public let recordID: ID
-  /// Changes with each save; nil before the first.
-  public let recordChangeTag: String?
-  public let creatorUserRecordID: ID?
-  public let creationDate: Date?
-  public let lastModifiedUserRecordID: ID?
-  public let modificationDate: Date?
-  /// The share that the record belongs to.
-  public let share: Reference?
-
+  private let storedType: RecordType
+  private let storedID: ID
+  let systemFields: SystemFields
   let contents: Locked<Contents>
+
+  open var recordType: RecordType { storedType }
+  open var recordID: ID { storedID }
+  /// Changes with each save; nil before the first.
+  open var recordChangeTag: String? { systemFields.changeTag }
+  open var creatorUserRecordID: ID? { systemFields.creator }
+  open var creationDate: Date? { systemFields.creationDate }
+  open var lastModifiedUserRecordID: ID? { systemFields.lastModifier }
+  open var modificationDate: Date? { systemFields.modificationDate }
+  /// The share that the record belongs to.
+  open var share: Reference? { systemFields.share }
 
   /// A new record.
   ///
   /// - Precondition: `recordType` is not empty.
   public init(recordType: RecordType, recordID: ID = CKRecord.ID()) {
     requireArgument(!recordType.isEmpty, "CKRecord: recordType must not be empty")
-    self.recordType = recordType
-    self.recordID = recordID
-    recordChangeTag = nil
-    creatorUserRecordID = nil
-    creationDate = nil
-    lastModifiedUserRecordID = nil
-    modificationDate = nil
-    share = nil
+    storedType = recordType
+    storedID = recordID
+    systemFields = SystemFields()
     contents = Locked(Contents())
   }
 
@@ -49,18 +47,13 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSett
   }
 
   init(recordType: RecordType, recordID: ID, system: SystemFields, contents: Contents) {
-    self.recordType = recordType
-    self.recordID = recordID
-    recordChangeTag = system.changeTag
-    creatorUserRecordID = system.creator
-    creationDate = system.creationDate
-    lastModifiedUserRecordID = system.lastModifier
-    modificationDate = system.modificationDate
-    share = system.share
+    storedType = recordType
+    storedID = recordID
+    systemFields = system
     self.contents = Locked(contents)
   }
 
-  public class var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
   /// A record from an archive: all of it, or its system fields (``encodeSystemFields(with:)``).
   ///
@@ -71,26 +64,20 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSett
     if recordType == nil || recordID == nil {
       coder.failWithError(CocoaError(.coderValueNotFound))
     }
-    self.recordType = recordType ?? ""
-    self.recordID = recordID ?? ID()
-    let system = SystemFields(coder: coder)
-    recordChangeTag = system.changeTag
-    creatorUserRecordID = system.creator
-    creationDate = system.creationDate
-    lastModifiedUserRecordID = system.lastModifier
-    modificationDate = system.modificationDate
-    share = system.share
+    storedType = recordType ?? ""
+    storedID = recordID ?? ID()
+    systemFields = SystemFields(coder: coder)
     contents = Locked(Contents(coder: coder))
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     encodeSystemFields(with: coder)
     contents.withLock { $0 }.encodeFields(with: coder)
   }
 
   /// Encodes what the server needs to recognise the record (type, ID, change tag, users, dates,
   /// parent and share), without its fields. For keeping beside data of your own.
-  public func encodeSystemFields(with coder: NSCoder) {
+  open func encodeSystemFields(with coder: NSCoder) {
     coder.encodeOptional(recordType, forKey: "recordType")
     coder.encode(recordID, forKey: "recordID")
     systemFields.encode(with: coder)
@@ -98,19 +85,13 @@ public class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSett
   }
 
   /// A record of its own with the same fields, changed keys and change tag.
-  public func copy(with zone: NSZone? = nil) -> Any {
+  open func copy(with zone: NSZone? = nil) -> Any {
     CKRecord(
       recordType: recordType, recordID: recordID, system: systemFields,
       contents: contents.withLock { $0 })
   }
 
-  var systemFields: SystemFields {
-    SystemFields(
-      changeTag: recordChangeTag, creator: creatorUserRecordID, creationDate: creationDate,
-      lastModifier: lastModifiedUserRecordID, modificationDate: modificationDate, share: share)
-  }
-
-  public override var description: String {
+  open override var description: String {
     "<CKRecord: \(recordType) \(recordID.recordName), zone \(recordID.zoneID.zoneName), "
       + "change tag \(recordChangeTag ?? "none"), fields \(allKeys())>"
   }

@@ -3,7 +3,7 @@ package import CloudKitModel
 /// The name of a record and the zone it lies in: `CKRecord.ID`. Immutable.
 ///
 /// Two IDs are equal when name and zone are.
-public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, Sendable {
+open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   public let recordName: String
   public let zoneID: CKRecordZone.ID
 
@@ -30,9 +30,9 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, Sendable {
     zoneID = CKRecordZone.ID(model.zoneID)
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
-  public init?(coder: NSCoder) {
+  public required init?(coder: NSCoder) {
     guard let recordName = coder.decodeOptionalString(forKey: "recordName"), !recordName.isEmpty,
       let zoneID = coder.decodeOptional(CKRecordZoneID.self, forKey: "zoneID")
     else {
@@ -43,26 +43,26 @@ public final class CKRecordID: NSObject, NSSecureCoding, NSCopying, Sendable {
     self.zoneID = zoneID
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encodeOptional(recordName, forKey: "recordName")
     coder.encode(zoneID, forKey: "zoneID")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any { self }
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  public override func isEqual(_ object: Any?) -> Bool {
+  open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? CKRecordID else { return false }
     return recordName == other.recordName && zoneID == other.zoneID
   }
 
-  public override var hash: Int {
+  open override var hash: Int {
     var hasher = Hasher()
     hasher.combine(recordName)
     hasher.combine(zoneID)
     return hasher.finalize()
   }
 
-  public override var description: String {
+  open override var description: String {
     "<CKRecordID: \(recordName), zone \(zoneID.zoneName):\(zoneID.ownerName)>"
   }
 }

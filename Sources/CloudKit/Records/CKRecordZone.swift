@@ -1,5 +1,5 @@
 /// A zone: a part of a database whose changes can be fetched together.
-public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
+open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   public typealias ID = CKRecordZoneID
 
   /// What a zone can do. Default zones can do none of it, custom zones all.
@@ -19,14 +19,31 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
     package static let all: Capabilities = [.fetchChanges, .atomic, .sharing, .zoneWideSharing]
   }
 
+  /// What the keys of encrypted fields are for.
+  public enum EncryptionScope: Int, Sendable {
+    /// Each record has keys of its own.
+    case perRecord = 0
+    /// One key is for the whole zone.
+    case perZone = 1
+  }
+
   public let zoneID: CKRecordZone.ID
   /// What the zone can do; valid only in zones that the server returned.
   public let capabilities: Capabilities
   /// The share of the whole zone, in fetched zones that have one.
   public let share: CKRecord.Reference?
 
+  private let scope: Locked<EncryptionScope>
+
+  /// Kept with the zone, in copies and archives too. Petrel's server, which encrypts no fields, does
+  /// not look at it: a fetched zone has `perRecord`.
+  open var encryptionScope: EncryptionScope {
+    get { scope.withLock { $0 } }
+    set { scope.withLock { $0 = newValue } }
+  }
+
   /// The default zone of the current user.
-  public class func `default`() -> CKRecordZone {
+  open class func `default`() -> CKRecordZone {
     CKRecordZone(zoneID: .default)
   }
 
@@ -46,11 +63,12 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
     self.zoneID = zoneID
     self.capabilities = capabilities
     self.share = share
+    scope = Locked(.perRecord)
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
-  public init?(coder: NSCoder) {
+  public required init?(coder: NSCoder) {
     guard let zoneID = coder.decodeOptional(CKRecordZoneID.self, forKey: "zoneID") else {
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
@@ -59,17 +77,24 @@ public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
     capabilities = Capabilities(
       rawValue: UInt(clamping: coder.decodeInteger(forKey: "capabilities")))
     share = coder.decodeOptional(CKReference.self, forKey: "share")
+    scope = Locked(
+      EncryptionScope(rawValue: coder.decodeInteger(forKey: "encryptionScope")) ?? .perRecord)
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encode(zoneID, forKey: "zoneID")
     coder.encode(Int(clamping: capabilities.rawValue), forKey: "capabilities")
     coder.encode(share, forKey: "share")
+    coder.encode(encryptionScope.rawValue, forKey: "encryptionScope")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any { self }
+  open func copy(with zone: NSZone? = nil) -> Any {
+    let copy = CKRecordZone(zoneID: zoneID, capabilities: capabilities, share: share)
+    copy.encryptionScope = encryptionScope
+    return copy
+  }
 
-  public override var description: String {
+  open override var description: String {
     "<CKRecordZone: \(zoneID.zoneName):\(zoneID.ownerName)>"
   }
 }

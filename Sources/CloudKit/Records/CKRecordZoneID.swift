@@ -3,7 +3,7 @@ package import CloudKitModel
 /// The name of a zone and of its owner: `CKRecordZone.ID`. Immutable.
 ///
 /// Two IDs are equal when both names are.
-public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable {
+open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The default zone of the current user.
   public static let `default` = CKRecordZoneID(
     zoneName: defaultZoneName, ownerName: CKCurrentUserDefaultName)
@@ -45,9 +45,9 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable
     self.init(zoneName: zoneName, ownerName: owner)
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
-  public init?(coder: NSCoder) {
+  public required init?(coder: NSCoder) {
     guard let zoneName = coder.decodeOptionalString(forKey: "zoneName"), !zoneName.isEmpty,
       let ownerName = coder.decodeOptionalString(forKey: "ownerName"), !ownerName.isEmpty
     else {
@@ -58,24 +58,24 @@ public final class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, Sendable
     self.ownerName = ownerName
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encodeOptional(zoneName, forKey: "zoneName")
     coder.encodeOptional(ownerName, forKey: "ownerName")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any { self }
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  public override func isEqual(_ object: Any?) -> Bool {
+  open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? CKRecordZoneID else { return false }
     return zoneName == other.zoneName && ownerName == other.ownerName
   }
 
-  public override var hash: Int {
+  open override var hash: Int {
     var hasher = Hasher()
     hasher.combine(zoneName)
     hasher.combine(ownerName)
     return hasher.finalize()
   }
 
-  public override var description: String { "<CKRecordZoneID: \(zoneName):\(ownerName)>" }
+  open override var description: String { "<CKRecordZoneID: \(zoneName):\(ownerName)>" }
 }

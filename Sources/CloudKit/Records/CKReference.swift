@@ -1,5 +1,5 @@
 /// A field's pointer to another record of the same database: `CKRecord.Reference`. Immutable.
-public final class CKReference: NSObject, NSSecureCoding, NSCopying, Sendable {
+open class CKReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   @available(*, deprecated, renamed: "CKRecord.ReferenceAction")
   public typealias Action = CKRecord.ReferenceAction
 
@@ -16,9 +16,9 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, Sendable {
     self.init(recordID: record.recordID, action: action)
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
-  public init?(coder: NSCoder) {
+  public required init?(coder: NSCoder) {
     guard let recordID = coder.decodeOptional(CKRecordID.self, forKey: "recordID") else {
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
@@ -29,21 +29,21 @@ public final class CKReference: NSObject, NSSecureCoding, NSCopying, Sendable {
       ?? CKRecord.ReferenceAction.none
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encode(recordID, forKey: "recordID")
     coder.encode(Int(action.rawValue), forKey: "action")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any { self }
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  public override func isEqual(_ object: Any?) -> Bool {
+  open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? CKReference else { return false }
     return recordID == other.recordID && action == other.action
   }
 
-  public override var hash: Int { recordID.hash }
+  open override var hash: Int { recordID.hash }
 
-  public override var description: String {
+  open override var description: String {
     "<CKReference: \(recordID.recordName), zone \(recordID.zoneID.zoneName):\(recordID.zoneID.ownerName)>"
   }
 }

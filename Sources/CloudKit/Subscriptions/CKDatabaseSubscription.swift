@@ -1,9 +1,9 @@
 /// Fires on any change in a custom zone of its database. For the private and the shared database.
-public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
+open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
   private let type: Locked<CKRecord.RecordType?>
 
   /// When set, only changes of records of this type count.
-  public var recordType: CKRecord.RecordType? {
+  open var recordType: CKRecord.RecordType? {
     get { type.withLock { $0 } }
     set { type.withLock { $0 = newValue } }
   }
@@ -29,12 +29,12 @@ public final class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     super.init(coder: coder, type: .database)
   }
 
-  public override func encode(with coder: NSCoder) {
+  open override func encode(with coder: NSCoder) {
     super.encode(with: coder)
     coder.encodeOptional(recordType, forKey: "recordType")
   }
 
-  public override func copy(with zone: NSZone? = nil) -> Any {
+  open override func copy(with zone: NSZone? = nil) -> Any {
     let copy = CKDatabaseSubscription(recordType: recordType, subscriptionID: subscriptionID)
     copy.notificationInfo = notificationInfo
     return copy

@@ -4,7 +4,7 @@ package import CloudKitModel
 ///
 /// Nothing set means a silent push. Pushes that set only `shouldSendContentAvailable` have medium
 /// priority; all others are shown to the user, who must have allowed it.
-public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   private let contents: Locked<NotificationInfo>
 
   /// An info in which nothing is set.
@@ -67,127 +67,127 @@ public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unc
   }
 
   /// The text of the alert. Not used when `alertLocalizationKey` is set.
-  public var alertBody: String? {
+  open var alertBody: String? {
     get { self[\.alertBody] }
     set { self[\.alertBody] = newValue }
   }
 
   /// The key of the alert's text in the app's strings file.
-  public var alertLocalizationKey: String? {
+  open var alertLocalizationKey: String? {
     get { self[\.alertLocalizationKey] }
     set { self[\.alertLocalizationKey] = newValue }
   }
 
   /// The names of the fields whose values the localised alert uses: strings, numbers and dates.
-  public var alertLocalizationArgs: [CKRecord.FieldKey]? {
+  open var alertLocalizationArgs: [CKRecord.FieldKey]? {
     get { self[\.alertLocalizationArgs] }
     set { self[\.alertLocalizationArgs] = newValue }
   }
 
   /// The title of the alert. Not used when `titleLocalizationKey` is set.
-  public var title: String? {
+  open var title: String? {
     get { self[\.title] }
     set { self[\.title] = newValue }
   }
 
-  public var titleLocalizationKey: String? {
+  open var titleLocalizationKey: String? {
     get { self[\.titleLocalizationKey] }
     set { self[\.titleLocalizationKey] = newValue }
   }
 
-  public var titleLocalizationArgs: [CKRecord.FieldKey]? {
+  open var titleLocalizationArgs: [CKRecord.FieldKey]? {
     get { self[\.titleLocalizationArgs] }
     set { self[\.titleLocalizationArgs] = newValue }
   }
 
   /// The subtitle of the alert. Not used when `subtitleLocalizationKey` is set.
-  public var subtitle: String? {
+  open var subtitle: String? {
     get { self[\.subtitle] }
     set { self[\.subtitle] = newValue }
   }
 
-  public var subtitleLocalizationKey: String? {
+  open var subtitleLocalizationKey: String? {
     get { self[\.subtitleLocalizationKey] }
     set { self[\.subtitleLocalizationKey] = newValue }
   }
 
-  public var subtitleLocalizationArgs: [CKRecord.FieldKey]? {
+  open var subtitleLocalizationArgs: [CKRecord.FieldKey]? {
     get { self[\.subtitleLocalizationArgs] }
     set { self[\.subtitleLocalizationArgs] = newValue }
   }
 
   /// The key of the text of the button that opens the app; nil leaves only one that dismisses.
-  public var alertActionLocalizationKey: String? {
+  open var alertActionLocalizationKey: String? {
     get { self[\.alertActionLocalizationKey] }
     set { self[\.alertActionLocalizationKey] = newValue }
   }
 
   /// The name of an image in the app's bundle that is shown while the app starts.
-  public var alertLaunchImage: String? {
+  open var alertLaunchImage: String? {
     get { self[\.alertLaunchImage] }
     set { self[\.alertLaunchImage] = newValue }
   }
 
   /// The name of a sound file in the app's bundle, or `default`.
-  public var soundName: String? {
+  open var soundName: String? {
     get { self[\.soundName] }
     set { self[\.soundName] = newValue }
   }
 
   /// The names of at most three fields whose values the notification carries; query subscriptions
   /// only. Strings may be cut at 100 characters.
-  public var desiredKeys: [CKRecord.FieldKey]? {
+  open var desiredKeys: [CKRecord.FieldKey]? {
     get { self[\.desiredKeys] }
     set { self[\.desiredKeys] = newValue }
   }
 
   /// Whether each notification raises the app's badge by one.
-  public var shouldBadge: Bool {
+  open var shouldBadge: Bool {
     get { self[\.shouldBadge] }
     set { self[\.shouldBadge] = newValue }
   }
 
   /// Whether the notification wakes the app in the background.
-  public var shouldSendContentAvailable: Bool {
+  open var shouldSendContentAvailable: Bool {
     get { self[\.shouldSendContentAvailable] }
     set { self[\.shouldSendContentAvailable] = newValue }
   }
 
   /// Whether the notification passes through the app's service extension.
-  public var shouldSendMutableContent: Bool {
+  open var shouldSendMutableContent: Bool {
     get { self[\.shouldSendMutableContent] }
     set { self[\.shouldSendMutableContent] = newValue }
   }
 
   /// The name of a group of actions.
-  public var category: String? {
+  open var category: String? {
     get { self[\.category] }
     set { self[\.category] = newValue }
   }
 
   /// Notifications with the same value here replace each other on the device. At most 64 bytes.
-  public var collapseIDKey: String? {
+  open var collapseIDKey: String? {
     get { self[\.collapseIDKey] }
     set { self[\.collapseIDKey] = newValue }
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
-  public init?(coder: NSCoder) {
+  public required init?(coder: NSCoder) {
     contents = Locked(NotificationInfo(coder: coder))
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     contents.withLock { $0 }.encode(with: coder)
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any {
+  open func copy(with zone: NSZone? = nil) -> Any {
     CKNotificationInfo(contents.withLock { $0 })
   }
 
-  public override func isEqual(_ object: Any?) -> Bool {
+  open override func isEqual(_ object: Any?) -> Bool {
     (object as? CKNotificationInfo)?.model == model
   }
 
-  public override var hash: Int { model.hashValue }
+  open override var hash: Int { model.hashValue }
 }

@@ -5,7 +5,7 @@ internal import CloudKitModel
 /// For the public and the private database. Creations and updates are matched on the new values,
 /// deletions on the last ones. The predicate has the rules of `CKQuery`, and must not use `now()`; a
 /// breach is reported when the subscription is saved.
-public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
+open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
   /// The events to fire on, and whether to fire only once.
   public struct Options: OptionSet, Sendable {
     public let rawValue: UInt
@@ -30,7 +30,7 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
   private let zone: Locked<CKRecordZone.ID?>
 
   /// The zone to watch; nil means all the user's zones in the database.
-  public var zoneID: CKRecordZone.ID? {
+  open var zoneID: CKRecordZone.ID? {
     get { zone.withLock { $0 } }
     set { zone.withLock { $0 = newValue } }
   }
@@ -98,7 +98,7 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     super.init(coder: coder, type: .query)
   }
 
-  public override func encode(with coder: NSCoder) {
+  open override func encode(with coder: NSCoder) {
     super.encode(with: coder)
     coder.encodeOptional(recordType, forKey: "recordType")
     coder.encodePredicate(predicate, forKey: "predicate")
@@ -106,7 +106,7 @@ public final class CKQuerySubscription: CKSubscription, @unchecked Sendable {
     coder.encode(zoneID, forKey: "zoneID")
   }
 
-  public override func copy(with zone: NSZone? = nil) -> Any {
+  open override func copy(with zone: NSZone? = nil) -> Any {
     CKQuerySubscription(copyOf: self)
   }
 }

@@ -1,11 +1,11 @@
 /// Fires on any change in a zone. For custom zones of the private database.
-public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
+open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
   public let zoneID: CKRecordZone.ID
 
   private let type: Locked<CKRecord.RecordType?>
 
   /// When set, only changes of records of this type count.
-  public var recordType: CKRecord.RecordType? {
+  open var recordType: CKRecord.RecordType? {
     get { type.withLock { $0 } }
     set { type.withLock { $0 = newValue } }
   }
@@ -37,13 +37,13 @@ public final class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable
     super.init(coder: coder, type: .recordZone)
   }
 
-  public override func encode(with coder: NSCoder) {
+  open override func encode(with coder: NSCoder) {
     super.encode(with: coder)
     coder.encode(zoneID, forKey: "zoneID")
     coder.encodeOptional(recordType, forKey: "recordType")
   }
 
-  public override func copy(with zone: NSZone? = nil) -> Any {
+  open override func copy(with zone: NSZone? = nil) -> Any {
     let copy = CKRecordZoneSubscription(
       zoneID: zoneID, recordType: recordType, subscriptionID: subscriptionID)
     copy.notificationInfo = notificationInfo

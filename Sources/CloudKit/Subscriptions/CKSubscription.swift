@@ -1,5 +1,5 @@
 /// A standing wish to be told of changes. Make one of the subclasses and save it in a database.
-public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   public typealias ID = String
   public typealias NotificationInfo = CKNotificationInfo
 
@@ -17,7 +17,7 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
   private let info: Locked<NotificationInfo?>
 
   /// What the notifications carry and show; nil means silent pushes. Copied when it is set.
-  public var notificationInfo: NotificationInfo? {
+  open var notificationInfo: NotificationInfo? {
     get { info.withLock { $0 } }
     set {
       let copy = newValue?.copy() as? NotificationInfo
@@ -45,19 +45,19 @@ public class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
     info = Locked(coder.decodeOptional(CKNotificationInfo.self, forKey: "notificationInfo"))
   }
 
-  public class var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
   /// An archive always names one of the subclasses, which have initializers of their own.
   public required init(coder: NSCoder) {
     stopForInvalidArgument("CKSubscription is abstract: decode one of its subclasses")
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encodeOptional(subscriptionID, forKey: "subscriptionID")
     coder.encode(notificationInfo, forKey: "notificationInfo")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any {
+  open func copy(with zone: NSZone? = nil) -> Any {
     stopForInvalidArgument("CKSubscription is abstract: its subclasses copy themselves")
   }
 }

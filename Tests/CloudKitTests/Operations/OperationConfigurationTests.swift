@@ -65,6 +65,7 @@ struct OperationConfigurationTests {
     #expect(values.qualityOfService == .background)
   }
 
+  @available(*, deprecated)
   @Test("Assigning a configuration copies it, and nil resets it")
   func copying() {
     let configuration = CKOperation.Configuration()

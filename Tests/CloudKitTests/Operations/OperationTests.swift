@@ -26,6 +26,7 @@ struct OperationTests {
     return operation
   }
 
+  @available(*, deprecated)
   @Test("Blocks are called in order: items, result, completionBlock; the operation is over last")
   func order() {
     let operation = fetch("a", in: .scripted(Self.found))
@@ -75,6 +76,7 @@ struct OperationTests {
     #expect(operation.isFinished)
   }
 
+  @available(*, deprecated)
   @Test("Cancelling midway ends the request and reports operationCancelled through the blocks")
   func cancelMidway() {
     let sent = DispatchSemaphore(value: 0)

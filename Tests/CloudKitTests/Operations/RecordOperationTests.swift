@@ -103,6 +103,7 @@ struct RecordOperationTests {
 
   // MARK: Modifying
 
+  @available(*, deprecated)
   @Test("Saves and deletions report by item, then together")
   func modify() throws {
     let transport = ScriptedTransport(modifying(Self.saved))
@@ -136,6 +137,7 @@ struct RecordOperationTests {
     #expect(try sent.operations.map { try $0.get().kind } == [.update, .forceDelete])
   }
 
+  @available(*, deprecated)
   @Test("Errors of items go to their blocks, and together only to the old completion block")
   func itemErrors() {
     let server = Record(
@@ -333,6 +335,7 @@ struct RecordOperationTests {
     #expect(transport.requests.isEmpty)
   }
 
+  @available(*, deprecated)
   @Test("The old forms of a query give the records, or the error")
   func oldQuery() async throws {
     let transport = ScriptedTransport { _, _ in

@@ -69,6 +69,7 @@ struct SubscriptionOperationTests {
         == ["saved a true", "deleted b false", "deleted missing true", "result true"])
   }
 
+  @available(*, deprecated)
   @Test("Completion block: errors of items together, by subscription ID")
   func completionBlock() {
     let operation = CKModifySubscriptionsOperation(
@@ -121,6 +122,7 @@ struct SubscriptionOperationTests {
       transport.requests.map(\.operation) == ["subscriptions/list", "subscriptions/lookup"])
   }
 
+  @available(*, deprecated)
   @Test("A save whose answer was lost is repeated; so is a deletion, whose work may be done")
   func lostAnswers() {
     let transport = ScriptedTransport { request, index in

@@ -31,6 +31,7 @@ struct ZoneOperationTests {
       ])
   }
 
+  @available(*, deprecated)
   @Test("Errors of zones go to their blocks, and together to the old completion block")
   func itemErrors() {
     let transport = answering([
