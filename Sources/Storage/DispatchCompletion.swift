@@ -8,13 +8,6 @@ struct DispatchCompletion {
   private var supplies: [DatabaseID: NumberSupply] = [:]
   private var devices: [Recipient: [String]] = [:]
 
-  /// A subscriber in a container.
-  private struct Recipient: Hashable {
-    var subscriber: String
-    var container: String
-    var environment: ContainerEnvironment
-  }
-
   init(timestamp: Timestamp, session: StoreSession) {
     self.timestamp = timestamp
     self.session = session
@@ -60,13 +53,13 @@ struct DispatchCompletion {
     try session.connection.run(
       """
       INSERT INTO notification_log
-        (database_id, sequence, subscriber, origin_device, logged, content)
-      VALUES ($1, $2, $3, $4, $5, $6)
+        (database_id, sequence, subscriber, origin_device, logged, content, notification_id)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)
       """,
       [
         .integer(database.rawValue), .integer(sequence), .text(notification.subscriber),
         SQLValue(madeBySubscriber ? change.deviceID : nil), .integer(timestamp.milliseconds),
-        .bytes(notification.storedContent),
+        .bytes(notification.storedContent), .bytes(change.notificationID.storedBytes),
       ])
     try session.connection.run(
       """
@@ -111,7 +104,7 @@ struct DispatchCompletion {
   /// The subscriber's APNs tokens in the notification's container that are alive.
   private mutating func tokens(of notification: SubscriptionNotification) throws -> [String] {
     let recipient = Recipient(
-      subscriber: notification.subscriber, container: notification.database.container,
+      userRecordName: notification.subscriber, container: notification.database.container,
       environment: notification.database.environment)
     if let known = devices[recipient] { return known }
     let tokens = try session.connection.rows(
@@ -122,7 +115,7 @@ struct DispatchCompletion {
       ORDER BY token
       """,
       [
-        .text(recipient.subscriber), .text(recipient.container),
+        .text(recipient.userRecordName), .text(recipient.container),
         .text(recipient.environment.rawValue), .integer(timestamp.milliseconds),
       ]
     ) { $0.text(0) }

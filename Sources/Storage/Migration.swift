@@ -4,6 +4,8 @@ struct Migration: Sendable {
   var version: Int64
   /// Definitions in PostgreSQL's words; `SQLConnection.definition(_:)` turns them into the engine's.
   var statements: [String]
+  /// Fills in what the new form derives from stored contents, which SQL cannot read.
+  var fill: (@Sendable (any SQLConnection) throws -> Void)?
 
   /// Brings the store to the last of `migrations`, in one transaction.
   ///
@@ -25,6 +27,7 @@ struct Migration: Sendable {
         for statement in migration.statements {
           try connection.execute(connection.definition(statement))
         }
+        try migration.fill?(connection)
       }
       try connection.run("DELETE FROM store_form", [])
       try connection.run("INSERT INTO store_form (version) VALUES ($1)", [.integer(newest)])

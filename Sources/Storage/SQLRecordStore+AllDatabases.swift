@@ -75,20 +75,25 @@ private struct DueRow {
 }
 
 extension StoreSession {
-  /// The databases of the token's container in which its user has been notified.
-  func notifiedDatabases(of device: DeviceToken) throws -> [DatabaseID] {
+  /// The databases of the recipient's container in which the user has been notified.
+  func notifiedDatabases(of recipient: Recipient) throws -> [NotifiedDatabase] {
     try connection.rows(
       """
-      SELECT databases.database_id FROM subscriber_databases
+      SELECT databases.database_id, subscriber_databases.trimmed_through, databases.last_number
+      FROM subscriber_databases
       JOIN databases ON databases.database_id = subscriber_databases.database_id
       WHERE subscriber_databases.subscriber = $1 AND databases.container = $2
         AND databases.environment = $3
       ORDER BY databases.database_id
       """,
       [
-        .text(device.userRecordName), .text(device.container),
-        .text(device.environment.rawValue),
+        .text(recipient.userRecordName), .text(recipient.container),
+        .text(recipient.environment.rawValue),
       ]
-    ) { DatabaseID(rawValue: $0.integer(0)) }
+    ) {
+      NotifiedDatabase(
+        id: DatabaseID(rawValue: $0.integer(0)), trimmedThrough: $0.integer(1),
+        lastNumber: $0.integer(2))
+    }
   }
 }

@@ -11,8 +11,8 @@ extension SQLRecordStore {
     try await read { session in
       let (device, badge) = try session.courierToken(token)
       var oldest: LogEntry?
-      for database in try session.notifiedDatabases(of: device) {
-        guard let entry = try session.nextLogEntry(for: device, in: database) else { continue }
+      for database in try session.notifiedDatabases(of: device.recipient) {
+        guard let entry = try session.nextLogEntry(for: device, in: database.id) else { continue }
         if let other = oldest, !entry.isOlder(than: other) { continue }
         oldest = entry
       }
@@ -88,12 +88,12 @@ extension StoreSession {
   /// Puts a new reader at the end of the log: it sees what comes from now on.
   func startCursors(of token: DeviceToken) throws {
     try connection.run("DELETE FROM courier_cursors WHERE token = $1", [.text(token.token)])
-    for database in try notifiedDatabases(of: token) {
+    for database in try notifiedDatabases(of: token.recipient) {
       try connection.run(
         """
         INSERT INTO courier_cursors (database_id, token, sequence)
         SELECT $1, $2, last_number FROM databases WHERE database_id = $1
-        """, [.integer(database.rawValue), .text(token.token)])
+        """, [.integer(database.id.rawValue), .text(token.token)])
     }
   }
 }

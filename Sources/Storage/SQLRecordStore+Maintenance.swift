@@ -2,25 +2,17 @@ import CloudKitModel
 
 /// How long things are kept.
 enum Retention {
-  /// Log entries, finished deliveries and deletions of subscriptions.
+  /// Log entries and their marks, finished deliveries and deletions of subscriptions.
   static let milliseconds: Int64 = 30 * 24 * 60 * 60 * 1000
-  /// Log entries of one user.
+  /// Log entries of one user, and as many marks.
   static let logEntries: Int64 = 10_000
   /// Rows that are deleted in one write, so that others need not wait long.
   static let batch: Int64 = 500
 }
 
-/// The newest log entry of a subscriber that is beyond the limit.
-private struct LogCut: Sendable {
-  var subscriber: String
-  var logged: Int64
-  var database: Int64
-  var sequence: Int64
-}
-
 extension SQLRecordStore {
-  /// Drops what is beyond its retention: log entries and finished deliveries after 30 days, log
-  /// entries beyond a user's newest 10,000, tokens that have expired.
+  /// Drops what is beyond its retention: log entries, their marks and finished deliveries after 30
+  /// days, log entries and marks beyond a user's newest 10,000, tokens that have expired.
   ///
   /// It works in small writes, so that others are not held up; what it dropped stays dropped when a
   /// later one fails. A delivery goes with its log entry, finished or not.
@@ -29,6 +21,10 @@ extension SQLRecordStore {
     while try await write({ try $0.trimLog(before: horizon) }) {}
     for cut in try await read({ try $0.overfullLogs() }) {
       while try await write({ try $0.trimLog(through: cut) }) {}
+    }
+    while try await write({ try $0.trimMarks(before: horizon) }) {}
+    for cut in try await read({ try $0.overfullMarks() }) {
+      while try await write({ try $0.trimMarks(through: cut) }) {}
     }
     while try await write({ try $0.trimDeliveries(before: horizon) }) {}
     try await write { try $0.forgetSubscriptionDeletions(before: horizon) }
@@ -39,58 +35,6 @@ extension SQLRecordStore {
 // These too look at all databases (see `SQLRecordStore+AllDatabases.swift`), but delete row by row
 // under each database's own number. Those that work in batches return whether there may be more to do.
 extension StoreSession {
-  fileprivate func trimLog(before horizon: Int64) throws -> Bool {
-    let old = try connection.rows(
-      """
-      SELECT database_id, sequence FROM notification_log WHERE logged < $1
-      ORDER BY database_id, sequence LIMIT $2
-      """, [.integer(horizon), .integer(Retention.batch)]
-    ) { ($0.integer(0), $0.integer(1)) }
-    for (database, sequence) in old { try dropLogEntry(sequence, of: database) }
-    return old.count == Int(Retention.batch)
-  }
-
-  /// The subscribers with too many log entries, with the newest entry that goes.
-  fileprivate func overfullLogs() throws -> [LogCut] {
-    let overfull = try connection.rows(
-      "SELECT subscriber FROM notification_log GROUP BY subscriber HAVING COUNT(*) > $1",
-      [.integer(Retention.logEntries)]
-    ) { $0.text(0) }
-    return try overfull.compactMap { subscriber in
-      try connection.first(
-        """
-        SELECT logged, database_id, sequence FROM notification_log WHERE subscriber = $1
-        ORDER BY logged DESC, database_id DESC, sequence DESC LIMIT 1 OFFSET $2
-        """, [.text(subscriber), .integer(Retention.logEntries)]
-      ) {
-        LogCut(
-          subscriber: subscriber, logged: $0.integer(0), database: $0.integer(1),
-          sequence: $0.integer(2))
-      }
-    }
-  }
-
-  fileprivate func trimLog(through cut: LogCut) throws -> Bool {
-    let surplus = try connection.rows(
-      """
-      SELECT database_id, sequence FROM notification_log
-      WHERE subscriber = $1 AND (logged, database_id, sequence) <= ($2, $3, $4) LIMIT $5
-      """,
-      [
-        .text(cut.subscriber), .integer(cut.logged), .integer(cut.database),
-        .integer(cut.sequence), .integer(Retention.batch),
-      ]
-    ) { ($0.integer(0), $0.integer(1)) }
-    for (database, sequence) in surplus { try dropLogEntry(sequence, of: database) }
-    return surplus.count == Int(Retention.batch)
-  }
-
-  private func dropLogEntry(_ sequence: Int64, of database: Int64) throws {
-    try connection.run(
-      "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2",
-      [.integer(database), .integer(sequence)])
-  }
-
   /// Drops finished deliveries that are old, and those whose log entry is gone.
   fileprivate func trimDeliveries(before horizon: Int64) throws -> Bool {
     let old = try connection.rows(

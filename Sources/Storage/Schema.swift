@@ -6,7 +6,8 @@
 /// the order of their primary key.
 enum Schema {
   static let migrations: [Migration] = [
-    Migration(version: 1, statements: reference + records + subscriptions + delivery)
+    Migration(version: 1, statements: reference + records + subscriptions + delivery),
+    Migration(version: 2, statements: notificationLog, fill: fillNotificationIDs),
   ]
 
   /// Small tables that every node knows.

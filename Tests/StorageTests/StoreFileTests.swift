@@ -91,12 +91,13 @@ struct StoreFileTests {
   func migrations() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
+      let newest = try #require(Schema.migrations.last).version
       let second = Migration(
-        version: 2,
+        version: newest + 1,
         statements: [
           "CREATE TABLE extra (name TEXT PRIMARY KEY)", "INSERT INTO extra VALUES ('two')",
         ])
-      let third = Migration(version: 3, statements: ["INSERT INTO extra VALUES ('three')"])
+      let third = Migration(version: newest + 2, statements: ["INSERT INTO extra VALUES ('three')"])
       func open(_ migrations: [Migration]) async throws -> SQLRecordStore {
         try await SQLRecordStore.open(
           path: path, configuration: fresh(), migrations: migrations)
@@ -118,12 +119,58 @@ struct StoreFileTests {
       #expect(await storeError { _ = try await open(Schema.migrations) } == .newerSchema)
       // One that fails leaves the store as it was.
       let broken = Migration(
-        version: 4, statements: ["INSERT INTO extra VALUES ('four')", "NONSENSE"])
+        version: newest + 3, statements: ["INSERT INTO extra VALUES ('four')", "NONSENSE"])
       let all = Schema.migrations + [second, third]
       #expect(await storeError { _ = try await open(all + [broken]) } == .statementFailed)
       let intact = try await open(all)
       #expect(try await extras(intact) == ["three", "two"])
       await intact.close()
+    }
+  }
+
+  @Test("entries of the notification log from before they had an ID column are found by ID")
+  func notificationIDs() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/a.sqlite"
+      let first = try await SQLRecordStore.open(
+        path: path, configuration: fresh(), migrations: [Schema.migrations[0]])
+      let test = try await TestStore(first)
+      let database = test.publicID
+      let notifications = (0..<1200).map { _ in
+        SubscriptionNotification(
+          database: TestStore.address(.public), subscriber: TestStore.alice,
+          subscription: noteSubscription("s"),
+          change: Change(
+            event: .recordCreated, zoneID: .default, record: nil, notificationID: UUID(),
+            timestamp: TestStore.time(0)))
+      }
+      try await first.write { session in
+        var numbers = try NumberSupply(of: database, count: notifications.count, from: session)
+        for notification in notifications {
+          try session.connection.run(
+            """
+            INSERT INTO notification_log
+              (database_id, sequence, subscriber, origin_device, logged, content)
+            VALUES ($1, $2, $3, NULL, 0, $4)
+            """,
+            [
+              .integer(database.rawValue), .integer(try numbers.take(from: session)),
+              .text(notification.subscriber), .bytes(notification.storedContent),
+            ])
+        }
+        try session.connection.run(
+          "INSERT INTO subscriber_databases (database_id, subscriber) VALUES ($1, $2)",
+          [.integer(database.rawValue), .text(TestStore.alice)])
+      }
+      await first.close()
+      let migrated = try await SQLRecordStore.open(at: path, configuration: fresh())
+      let log = try await TestStore(migrated)
+      let page = try await log.log(limit: 2000)
+      #expect(page.notifications.count == 1200)
+      let ids = notifications.map(\.change.notificationID)
+      #expect(try await log.mark(ids, at: 1) == Set(ids))
+      #expect(try await log.log(since: page.token, limit: 2000).notifications.count == 1200)
+      await migrated.close()
     }
   }
 

@@ -1,0 +1,64 @@
+import CloudKitModel
+import Foundation
+
+/// How far a reader has come in a user's notification log: a place in each database.
+struct NotificationLogToken: Equatable {
+  struct Place: Equatable {
+    /// The position of the last change that was read.
+    var position: Int64
+    /// What was trimmed up to here was gone before the reader began, so that it misses nothing.
+    var floor: Int64
+  }
+
+  var recipient: Recipient
+  var places: [DatabaseID: Place] = [:]
+
+  /// Tells the token from those of other feeds.
+  private static let mark = "notifications"
+
+  init(of recipient: Recipient) {
+    self.recipient = recipient
+  }
+
+  /// Reads a token's text. Throws ``StoreError/Code/badContinuation`` when it is none.
+  init(_ text: String) throws {
+    let broken = StoreError(
+      .badContinuation,
+      "the change token is not one of a notification log; send the token that the log's last page "
+        + "came with, or start without one")
+    guard let data = Data(base64Encoded: text) else { throw broken }
+    do {
+      var decoder = try RowDecoder([UInt8](data), of: "change token")
+      guard try decoder.decodeText() == Self.mark else { throw broken }
+      let user = try decoder.decodeText()
+      let container = try decoder.decodeText()
+      guard let environment = ContainerEnvironment(rawValue: try decoder.decodeText()) else {
+        throw broken
+      }
+      recipient = Recipient(
+        userRecordName: user, container: container, environment: environment)
+      for _ in 0..<(try decoder.decodeCount()) {
+        let database = DatabaseID(rawValue: try decoder.decodeInteger())
+        places[database] = Place(
+          position: try decoder.decodeInteger(), floor: try decoder.decodeInteger())
+      }
+      try decoder.finish()
+    } catch {
+      throw broken
+    }
+  }
+
+  var text: String {
+    var encoder = RowEncoder()
+    encoder.encode(Self.mark)
+    encoder.encode(recipient.userRecordName)
+    encoder.encode(recipient.container)
+    encoder.encode(recipient.environment.rawValue)
+    encoder.encode(each: places.sorted { $0.key < $1.key }) { encoder, place in
+      encoder.encode(place.key.rawValue)
+      encoder.encode(place.value.position)
+      encoder.encode(place.value.floor)
+    }
+    return Data(encoder.bytes).base64EncodedString()
+  }
+}

@@ -1,0 +1,20 @@
+import CloudKitModel
+
+/// A user in a container: whom notifications are for.
+public struct Recipient: Sendable, Hashable {
+  public var userRecordName: String
+  public var container: String
+  public var environment: ContainerEnvironment
+
+  public init(userRecordName: String, container: String, environment: ContainerEnvironment) {
+    self.userRecordName = userRecordName
+    self.container = container
+    self.environment = environment
+  }
+}
+
+extension DeviceToken {
+  var recipient: Recipient {
+    Recipient(userRecordName: userRecordName, container: container, environment: environment)
+  }
+}

@@ -1,0 +1,118 @@
+import CloudKitModel
+import Foundation
+
+extension SQLRecordStore {
+  /// What changed in the recipient's log since `token`, oldest first.
+  ///
+  /// - Complexity: O(*d* (log *n* + *limit*)) for *d* databases in which the user was ever
+  ///   notified; entries that were marked since are passed over one by one.
+  public func notificationLog(
+    of recipient: Recipient, since token: String?, limit: Int
+  ) async throws -> NotificationLogPage {
+    try await read {
+      try NotificationLogReading(recipient: recipient, session: $0)
+        .page(since: token, limit: max(1, limit))
+    }
+  }
+
+  /// Marks notifications as read, with one write for each database that has any of them.
+  ///
+  /// - Complexity: O(*d* *m* log *n*) for *m* IDs and *d* databases in which the user was ever
+  ///   notified.
+  public func markNotificationsRead(
+    _ notificationIDs: [UUID], of recipient: Recipient, timestamp: Timestamp
+  ) async throws -> Set<UUID> {
+    let subscriber = recipient.userRecordName
+    let states = try await read { session in
+      try session.notifiedDatabases(of: recipient).map { database in
+        try session.logState(of: notificationIDs, of: subscriber, in: database.id)
+      }
+    }
+    for state in states where !state.unread.isEmpty {
+      try await write {
+        try $0.mark(state.unread, of: subscriber, in: state.database, at: timestamp)
+      }
+    }
+    return states.reduce(into: []) { $0.formUnion($1.known) }
+  }
+
+  public func setBadge(_ badge: Int, of recipient: Recipient) async throws {
+    try await write { session in
+      _ = try session.connection.run(
+        """
+        UPDATE device_tokens SET badge = $4
+        WHERE user_record_name = $1 AND container = $2 AND environment = $3
+        """,
+        [
+          .text(recipient.userRecordName), .text(recipient.container),
+          .text(recipient.environment.rawValue), .integer(Int64(badge)),
+        ])
+    }
+  }
+}
+
+/// What one database's log has of some notification IDs.
+private struct LogState: Sendable {
+  var database: DatabaseID
+  var known: Set<UUID> = []
+  /// Those that are not marked, each once, in the order they were asked for.
+  var unread: [UUID] = []
+}
+
+extension StoreSession {
+  fileprivate func logState(
+    of notificationIDs: [UUID], of subscriber: String, in database: DatabaseID
+  ) throws -> LogState {
+    var state = LogState(database: database)
+    for notificationID in notificationIDs where !state.known.contains(notificationID) {
+      let key: [SQLValue] = [
+        .integer(database.rawValue), .text(subscriber), .bytes(notificationID.storedBytes),
+      ]
+      if try isMarked(key) {
+        state.known.insert(notificationID)
+      } else if try isLogged(key) {
+        state.known.insert(notificationID)
+        state.unread.append(notificationID)
+      }
+    }
+    return state
+  }
+
+  private func isMarked(_ key: [SQLValue]) throws -> Bool {
+    try connection.first(
+      """
+      SELECT 1 FROM notification_marks
+      WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3
+      """, key
+    ) { _ in true } ?? false
+  }
+
+  private func isLogged(_ key: [SQLValue]) throws -> Bool {
+    try connection.first(
+      """
+      SELECT 1 FROM notification_log
+      WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3 LIMIT 1
+      """, key
+    ) { _ in true } ?? false
+  }
+
+  fileprivate func mark(
+    _ notificationIDs: [UUID], of subscriber: String, in database: DatabaseID, at time: Timestamp
+  ) throws {
+    var numbers = try NumberSupply(of: database, count: notificationIDs.count, from: self)
+    for notificationID in notificationIDs {
+      // Another device may have marked it meanwhile.
+      try connection.run(
+        """
+        INSERT INTO notification_marks
+          (database_id, subscriber, notification_id, position, marked)
+        VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (database_id, subscriber, notification_id) DO NOTHING
+        """,
+        [
+          .integer(database.rawValue), .text(subscriber), .bytes(notificationID.storedBytes),
+          .integer(try numbers.take(from: self)), .integer(time.milliseconds),
+        ])
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import CloudKitModel
+
+extension Schema {
+  /// What the notification log needs for its readers: IDs to find entries by, marks, and how much
+  /// of each user's log was trimmed. A mark's position is drawn from the same numbers as the
+  /// entries' sequences, so that both stand in one order.
+  static let notificationLog = [
+    "ALTER TABLE notification_log ADD COLUMN notification_id BYTEA",
+    """
+    CREATE INDEX notification_log_by_id
+    ON notification_log (database_id, subscriber, notification_id)
+    """,
+    "ALTER TABLE subscriber_databases ADD COLUMN trimmed_through BIGINT NOT NULL DEFAULT 0",
+    """
+    CREATE TABLE notification_marks (
+      database_id BIGINT NOT NULL, subscriber TEXT NOT NULL, notification_id BYTEA NOT NULL,
+      position BIGINT NOT NULL, marked BIGINT NOT NULL,
+      PRIMARY KEY (database_id, subscriber, notification_id)) /*clustered*/
+    """,
+    """
+    CREATE INDEX notification_marks_by_position
+    ON notification_marks (database_id, subscriber, position, marked)
+    """,
+  ]
+
+  /// Writes the IDs of entries that were logged before entries had a column for it.
+  static func fillNotificationIDs(_ connection: any SQLConnection) throws {
+    // The content does not hold the address, and its ID does not depend on it.
+    let nowhere = DatabaseAddress(
+      container: "", environment: .development, scope: .public, owner: nil)
+    var last: (database: Int64, sequence: Int64) = (Int64.min, Int64.min)
+    while true {
+      let batch = try connection.rows(
+        """
+        SELECT database_id, sequence, content FROM notification_log
+        WHERE (database_id, sequence) > ($1, $2) ORDER BY database_id, sequence LIMIT 500
+        """, [.integer(last.database), .integer(last.sequence)]
+      ) { (database: $0.integer(0), sequence: $0.integer(1), content: $0.bytes(2)) }
+      guard let end = batch.last else { return }
+      for row in batch {
+        let notification = try SubscriptionNotification(
+          stored: row.content, database: nowhere, subscriber: "")
+        try connection.run(
+          """
+          UPDATE notification_log SET notification_id = $3
+          WHERE database_id = $1 AND sequence = $2
+          """,
+          [
+            .integer(row.database), .integer(row.sequence),
+            .bytes(notification.change.notificationID.storedBytes),
+          ])
+      }
+      last = (end.database, end.sequence)
+    }
+  }
+}

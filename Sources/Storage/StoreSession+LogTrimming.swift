@@ -1,0 +1,184 @@
+import CloudKitModel
+
+/// How much of a user's notification log goes: up to this change, in order of time.
+struct LogCut: Sendable {
+  var subscriber: String
+  var moment: Int64
+  var database: Int64
+  var position: Int64
+
+  fileprivate init(_ subscriber: String, _ row: any SQLRow) {
+    self.subscriber = subscriber
+    moment = row.integer(0)
+    database = row.integer(1)
+    position = row.integer(2)
+  }
+
+  fileprivate var arguments: [SQLValue] {
+    [
+      .text(subscriber), .integer(moment), .integer(database), .integer(position),
+      .integer(Retention.batch),
+    ]
+  }
+}
+
+/// A change of a user's notification log that goes.
+private struct TrimmedChange {
+  var database: Int64
+  var position: Int64
+  var subscriber: String
+  /// Whether readers learnt of it at this position: not so for an entry that was marked since.
+  var isCurrent: Bool
+  /// Of a mark only.
+  var notificationID: [UInt8] = []
+
+  init(entry row: any SQLRow) {
+    database = row.integer(0)
+    position = row.integer(1)
+    subscriber = row.text(2)
+    isCurrent = row.integer(3) == 0
+  }
+
+  init(mark row: any SQLRow) {
+    database = row.integer(0)
+    position = row.integer(1)
+    subscriber = row.text(2)
+    isCurrent = true
+    notificationID = row.bytes(3)
+  }
+}
+
+// These look at all databases, as all maintenance does. They work in batches and return whether
+// there may be more to do.
+extension StoreSession {
+  private static let entryColumns = """
+    database_id, sequence, subscriber, EXISTS (
+      SELECT 1 FROM notification_marks
+      WHERE notification_marks.database_id = notification_log.database_id
+        AND notification_marks.subscriber = notification_log.subscriber
+        AND notification_marks.notification_id = notification_log.notification_id)
+    """
+  private static let markColumns = "database_id, position, subscriber, notification_id"
+
+  // MARK: Entries
+
+  func trimLog(before horizon: Int64) throws -> Bool {
+    try drop(
+      entries: connection.rows(
+        """
+        SELECT \(Self.entryColumns) FROM notification_log WHERE logged < $1
+        ORDER BY database_id, sequence LIMIT $2
+        """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(entry:)))
+  }
+
+  /// The subscribers with too many log entries, with the newest entry that goes.
+  func overfullLogs() throws -> [LogCut] {
+    let overfull = try connection.rows(
+      "SELECT subscriber FROM notification_log GROUP BY subscriber HAVING COUNT(*) > $1",
+      [.integer(Retention.logEntries)]
+    ) { $0.text(0) }
+    return try overfull.compactMap { subscriber in
+      try connection.first(
+        """
+        SELECT logged, database_id, sequence FROM notification_log WHERE subscriber = $1
+        ORDER BY logged DESC, database_id DESC, sequence DESC LIMIT 1 OFFSET $2
+        """, [.text(subscriber), .integer(Retention.logEntries)]
+      ) { LogCut(subscriber, $0) }
+    }
+  }
+
+  func trimLog(through cut: LogCut) throws -> Bool {
+    try drop(
+      entries: connection.rows(
+        """
+        SELECT \(Self.entryColumns) FROM notification_log
+        WHERE subscriber = $1 AND (logged, database_id, sequence) <= ($2, $3, $4) LIMIT $5
+        """, cut.arguments, TrimmedChange.init(entry:)))
+  }
+
+  private func drop(entries: [TrimmedChange]) throws -> Bool {
+    for entry in entries {
+      try connection.run(
+        "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2",
+        [.integer(entry.database), .integer(entry.position)])
+    }
+    try noteTrimmed(entries)
+    return entries.count == Int(Retention.batch)
+  }
+
+  // MARK: Marks
+
+  func trimMarks(before horizon: Int64) throws -> Bool {
+    try drop(
+      marks: connection.rows(
+        """
+        SELECT \(Self.markColumns) FROM notification_marks WHERE marked < $1
+        ORDER BY database_id, subscriber, position LIMIT $2
+        """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(mark:)))
+  }
+
+  /// The subscribers with too many marks, with the newest mark that goes.
+  func overfullMarks() throws -> [LogCut] {
+    let overfull = try connection.rows(
+      "SELECT subscriber FROM notification_marks GROUP BY subscriber HAVING COUNT(*) > $1",
+      [.integer(Retention.logEntries)]
+    ) { $0.text(0) }
+    return try overfull.compactMap { subscriber in
+      try connection.first(
+        """
+        SELECT marked, database_id, position FROM notification_marks WHERE subscriber = $1
+        ORDER BY marked DESC, database_id DESC, position DESC LIMIT 1 OFFSET $2
+        """, [.text(subscriber), .integer(Retention.logEntries)]
+      ) { LogCut(subscriber, $0) }
+    }
+  }
+
+  func trimMarks(through cut: LogCut) throws -> Bool {
+    try drop(
+      marks: connection.rows(
+        """
+        SELECT \(Self.markColumns) FROM notification_marks
+        WHERE subscriber = $1 AND (marked, database_id, position) <= ($2, $3, $4) LIMIT $5
+        """, cut.arguments, TrimmedChange.init(mark:)))
+  }
+
+  /// Drops marks, and the entries that they are for: without the mark they would be unread again.
+  private func drop(marks: [TrimmedChange]) throws -> Bool {
+    for mark in marks {
+      let key: [SQLValue] = [
+        .integer(mark.database), .text(mark.subscriber), .bytes(mark.notificationID),
+      ]
+      for table in ["notification_marks", "notification_log"] {
+        try connection.run(
+          """
+          DELETE FROM \(table)
+          WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3
+          """, key)
+      }
+    }
+    try noteTrimmed(marks)
+    return marks.count == Int(Retention.batch)
+  }
+
+  // MARK: What readers have missed
+
+  /// Keeps how far each log was trimmed, so that readers who had not come so far are told.
+  private func noteTrimmed(_ changes: [TrimmedChange]) throws {
+    struct Log: Hashable {
+      var database: Int64
+      var subscriber: String
+    }
+    var through: [Log: Int64] = [:]
+    for change in changes where change.isCurrent {
+      let log = Log(database: change.database, subscriber: change.subscriber)
+      through[log] = max(through[log] ?? 0, change.position)
+    }
+    for (log, position) in through {
+      try connection.run(
+        """
+        UPDATE subscriber_databases SET trimmed_through = $3
+        WHERE database_id = $1 AND subscriber = $2 AND trimmed_through < $3
+        """, [.integer(log.database), .text(log.subscriber), .integer(position)])
+    }
+  }
+}
