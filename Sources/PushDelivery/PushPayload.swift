@@ -12,7 +12,8 @@ import JSONCoding
 /// The strings of `alertLocalizationArgs` and desired keys are cut at
 /// ``CloudKitModel/ServiceLimits/pushStringLength`` characters. A desired key whose value a payload
 /// cannot carry (bytes, assets, lists, numbers that are not finite) is left out, and the payload is
-/// marked as pruned (`ck.p`), so that the app knows to fetch the record.
+/// marked as pruned (`ck.p`), so that the app knows to fetch the record. A payload for the
+/// notification log is neither cut nor marked.
 public struct PushPayload: Sendable, Hashable {
   /// Who reads the payload.
   public enum Form: Sendable, Hashable, CaseIterable {
@@ -22,6 +23,12 @@ public struct PushPayload: Sendable, Hashable {
     /// For the web courier: of any size, and with no `aps` when the subscription has no
     /// notification info.
     case courier
+    /// For a reader of the notification log: as for the courier, but whole. Strings are not cut, and
+    /// nothing is marked as pruned.
+    case log
+
+    /// Characters of a string before it is cut; nil for no limit.
+    var stringLimit: Int? { self == .log ? nil : ServiceLimits.pushStringLength }
   }
 
   /// UTF-8 JSON.

@@ -13,13 +13,16 @@ struct PushPayloadAlertText: Equatable {
   init() {}
 
   /// The key displaces the text, and arguments without a key have no place to go.
-  init(text: String?, key: String?, argumentNames: [String]?, fields: [String: RecordValue]) {
+  init(
+    text: String?, key: String?, argumentNames: [String]?, fields: [String: RecordValue],
+    stringLimit: Int?
+  ) {
     guard let key else {
       self.text = text
       return
     }
     self.key = key
-    arguments = argumentNames?.map { PushPayloadText.argument(fields[$0]) }
+    arguments = argumentNames?.map { PushPayloadText.argument(fields[$0], limit: stringLimit) }
   }
 
   func write(to writer: inout JSONWriter, text textName: String, prefix: String) {
@@ -45,16 +48,16 @@ struct PushPayloadAlert: Equatable {
 
   init() {}
 
-  init(_ info: NotificationInfo, fields: [String: RecordValue]) {
+  init(_ info: NotificationInfo, fields: [String: RecordValue], stringLimit: Int?) {
     title = PushPayloadAlertText(
       text: info.title, key: info.titleLocalizationKey,
-      argumentNames: info.titleLocalizationArgs, fields: fields)
+      argumentNames: info.titleLocalizationArgs, fields: fields, stringLimit: stringLimit)
     subtitle = PushPayloadAlertText(
       text: info.subtitle, key: info.subtitleLocalizationKey,
-      argumentNames: info.subtitleLocalizationArgs, fields: fields)
+      argumentNames: info.subtitleLocalizationArgs, fields: fields, stringLimit: stringLimit)
     body = PushPayloadAlertText(
       text: info.alertBody, key: info.alertLocalizationKey,
-      argumentNames: info.alertLocalizationArgs, fields: fields)
+      argumentNames: info.alertLocalizationArgs, fields: fields, stringLimit: stringLimit)
     actionKey = info.alertActionLocalizationKey
     launchImage = info.alertLaunchImage
   }

@@ -66,26 +66,28 @@ struct PushPayloadContent: Equatable {
     guard let info else { return }
 
     let fields = change.record?.fields ?? [:]
-    alert = PushPayloadAlert(info, fields: fields)
+    alert = PushPayloadAlert(info, fields: fields, stringLimit: form.stringLimit)
     self.badge = info.shouldBadge ? badge : nil
     sound = info.soundName
     category = info.category
     isContentAvailable = info.shouldSendContentAvailable
     isContentMutable = info.shouldSendMutableContent
     if kind == .query, reason == .recordCreated || reason == .recordUpdated {
-      collectDesiredValues(info.desiredKeys ?? [], of: notification)
+      collectDesiredValues(info.desiredKeys ?? [], of: notification, form: form)
     }
   }
 
   private mutating func collectDesiredValues(
-    _ names: [String], of notification: SubscriptionNotification
+    _ names: [String], of notification: SubscriptionNotification, form: PushPayload.Form
   ) {
     for name in names where !desiredValues.contains(where: { $0.name == name }) {
       guard let value = notification.change.record?.fields[name] else { continue }
-      if let sendable = PushPayloadField.Value(value, in: notification) {
+      if let sendable = PushPayloadField.Value(
+        value, in: notification, stringLimit: form.stringLimit)
+      {
         desiredValues.append(PushPayloadField(name: name, value: sendable))
       } else {
-        isPruned = true
+        isPruned = form != .log
       }
     }
   }

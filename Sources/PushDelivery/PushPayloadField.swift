@@ -14,10 +14,12 @@ struct PushPayloadField: Equatable {
     case reference(recordName: String, zone: PushPayloadContent.Zone)
 
     /// Nil for a value that a payload cannot carry.
-    init?(_ value: RecordValue, in notification: SubscriptionNotification) {
+    init?(
+      _ value: RecordValue, in notification: SubscriptionNotification, stringLimit: Int?
+    ) {
       switch value {
       case .string(let text):
-        self = .string(PushPayloadText.cut(text))
+        self = .string(PushPayloadText.cut(text, limit: stringLimit))
       case .int64(let number):
         self = .int64(number)
       case .double(let number) where number.isFinite:

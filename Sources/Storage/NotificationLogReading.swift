@@ -11,15 +11,11 @@ struct NotificationLogReading {
 
   /// A change of the log that has not been loaded.
   private struct Change {
-    enum Kind {
-      case entry(size: Int)
-      case mark(UUID)
-    }
-
     var database: DatabaseID
     var position: Int64
     var moment: Timestamp
-    var kind: Kind
+    /// What was marked; nil for an entry.
+    var marked: UUID?
   }
 
   func page(since text: String?, limit: Int) throws -> NotificationLogPage {
@@ -35,14 +31,12 @@ struct NotificationLogReading {
     while notifications.count < limit, size < Self.pageSize {
       guard let next = Self.oldest(of: queues), let change = queues[next].popFirst() else { break }
       token.places[change.database]?.position = change.position
-      switch change.kind {
-      case .mark(let notificationID):
+      if let notificationID = change.marked {
         notifications.append(.read(notificationID: notificationID, marked: change.moment))
-      case .entry(let bytes):
-        notifications.append(
-          .unread(
-            try session.logEntry(
-              change.position, of: recipient.userRecordName, in: change.database)))
+      } else {
+        let (entry, bytes) = try session.logEntry(
+          change.position, of: recipient.userRecordName, in: change.database)
+        notifications.append(.unread(entry))
         size += bytes
       }
     }
@@ -102,7 +96,7 @@ struct NotificationLogReading {
     ]
     let entries = try session.connection.rows(
       """
-      SELECT sequence, logged, LENGTH(content) FROM notification_log
+      SELECT sequence, logged FROM notification_log
       WHERE database_id = $1 AND subscriber = $2 AND sequence > $3 AND NOT EXISTS (
         SELECT 1 FROM notification_marks
         WHERE notification_marks.database_id = notification_log.database_id
@@ -113,7 +107,7 @@ struct NotificationLogReading {
     ) {
       Change(
         database: database, position: $0.integer(0),
-        moment: Timestamp(milliseconds: $0.integer(1)), kind: .entry(size: Int($0.integer(2))))
+        moment: Timestamp(milliseconds: $0.integer(1)))
     }
     let marks = try session.connection.rows(
       """
@@ -124,8 +118,7 @@ struct NotificationLogReading {
     ) { row in
       Change(
         database: database, position: row.integer(0),
-        moment: Timestamp(milliseconds: row.integer(1)),
-        kind: .mark(try UUID(stored: row.bytes(2))))
+        moment: Timestamp(milliseconds: row.integer(1)), marked: try UUID(stored: row.bytes(2)))
     }
     return Array((entries + marks).sorted { $0.position < $1.position }.prefix(limit))
   }
@@ -140,19 +133,24 @@ struct NotifiedDatabase {
 }
 
 extension StoreSession {
-  fileprivate func logEntry(
+  /// An entry of the log, with the size of its stored contents.
+  func logEntry(
     _ sequence: Int64, of subscriber: String, in database: DatabaseID
-  ) throws -> LogEntry {
+  ) throws -> (entry: LogEntry, size: Int) {
     let address = try address(of: database)
     let entry = try connection.first(
       "SELECT logged, content FROM notification_log WHERE database_id = $1 AND sequence = $2",
       [.integer(database.rawValue), .integer(sequence)]
-    ) {
-      LogEntry(
-        database: database, sequence: sequence,
-        notification: try SubscriptionNotification(
-          stored: $0.bytes(1), database: address, subscriber: subscriber),
-        logged: Timestamp(milliseconds: $0.integer(0)))
+    ) { row in
+      let content = row.bytes(1)
+      let notification = try SubscriptionNotification(
+        stored: content, database: address, subscriber: subscriber)
+      let logged = Timestamp(milliseconds: row.integer(0))
+      return (
+        LogEntry(
+          database: database, sequence: sequence, notification: notification, logged: logged),
+        content.count
+      )
     }
     guard let entry else {
       throw StoreError(

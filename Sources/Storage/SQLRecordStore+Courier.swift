@@ -62,10 +62,9 @@ extension StoreSession {
   fileprivate func nextLogEntry(
     for device: DeviceToken, in database: DatabaseID
   ) throws -> LogEntry? {
-    let address = try address(of: database)
-    return try connection.first(
+    let sequence = try connection.first(
       """
-      SELECT sequence, logged, content FROM notification_log
+      SELECT sequence FROM notification_log
       WHERE database_id = $1 AND subscriber = $2
         AND sequence > COALESCE((SELECT sequence FROM courier_cursors
           WHERE database_id = $1 AND token = $3), 0)
@@ -76,12 +75,9 @@ extension StoreSession {
         .integer(database.rawValue), .text(device.userRecordName), .text(device.token),
         SQLValue(device.deviceID),
       ]
-    ) {
-      LogEntry(
-        database: database, sequence: $0.integer(0),
-        notification: try SubscriptionNotification(
-          stored: $0.bytes(2), database: address, subscriber: device.userRecordName),
-        logged: Timestamp(milliseconds: $0.integer(1)))
+    ) { $0.integer(0) }
+    return try sequence.map {
+      try logEntry($0, of: device.userRecordName, in: database).entry
     }
   }
 

@@ -4,8 +4,16 @@ extension Schema {
   /// What the notification log needs for its readers: IDs to find entries by, marks, and how much
   /// of each user's log was trimmed. A mark's position is drawn from the same numbers as the
   /// entries' sequences, so that both stand in one order.
+  ///
+  /// The index by subscriber holds all that readers choose entries by: an engine that had to look
+  /// at the rows for it would rather walk the whole database's log.
   static let notificationLog = [
     "ALTER TABLE notification_log ADD COLUMN notification_id BYTEA",
+    "DROP INDEX notification_log_by_subscriber",
+    """
+    CREATE INDEX notification_log_by_subscriber ON notification_log
+      (database_id, subscriber, sequence, logged, origin_device, notification_id)
+    """,
     """
     CREATE INDEX notification_log_by_id
     ON notification_log (database_id, subscriber, notification_id)

@@ -192,7 +192,7 @@ struct PushPayloadShapeTests {
   }
 
   @Test(
-    "a value that a payload cannot carry is left out, and the payload marked",
+    "a value that a payload cannot carry is left out, and the payload marked but for the log",
     arguments: PushPayload.Form.allCases)
   func unsendable(form: PushPayload.Form) throws {
     let values: [RecordValue] = [
@@ -206,8 +206,8 @@ struct PushPayloadShapeTests {
       let payload = PushPayload(notification, badge: nil, form: form)
       let ck = try #require(try JSONValue(parsing: payload.text)["ck"])
       #expect(ck["qry"]?["af"] == ["good": 1], "\(value)")
-      #expect(ck["p"] == 1)
-      #expect(payload.isPruned && payload.prunedParts.isEmpty)
+      #expect(ck["p"] == (form == .log ? nil : 1))
+      #expect(payload.isPruned == (form != .log) && payload.prunedParts.isEmpty)
     }
   }
 
@@ -247,5 +247,22 @@ struct PushPayloadShapeTests {
     #expect(
       payload["ck"]?["qry"]?["af"]?["long"]
         == .string(String(repeating: "e\u{301}", count: 99) + "\r\n"))
+  }
+
+  @Test("the notification log has strings whole, and no size limit")
+  func whole() throws {
+    let long = String(repeating: "x", count: 6000)
+    let info = NotificationFixture.info {
+      $0.alertLocalizationKey = "K"
+      $0.alertLocalizationArgs = ["long"]
+      $0.desiredKeys = ["long"]
+    }
+    let notification = NotificationFixture.query(info, fields: ["long": .string(long)])
+    let payload = PushPayload(notification, badge: nil, form: .log)
+    #expect(!payload.isPruned && payload.prunedParts.isEmpty)
+    let json = try JSONValue(parsing: payload.text)
+    #expect(json["aps"]?["alert"]?["loc-args"] == [.string(long)])
+    #expect(json["ck"]?["qry"]?["af"] == ["long": .string(long)])
+    #expect(json["ck"]?["p"] == nil)
   }
 }
