@@ -17,6 +17,8 @@ public enum ServiceLimits {
   public static let pushStringLength = 100
   /// Bytes of the value of `apns-collapse-id`.
   public static let collapseIdentifierSize = 64
+  /// The largest badge that can be set: one can count on from it without end.
+  public static let badge = Int(Int32.max)
   /// Bytes of a push payload.
   public static let pushPayloadSize = 4096
   /// `deleteSelf` references to one record.

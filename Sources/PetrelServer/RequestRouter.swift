@@ -30,6 +30,7 @@ final class RequestRouter: Sendable {
     let zones = ZonesEndpoint(store: store, databases: databases)
     let subscriptions = SubscriptionsEndpoint(store: store, databases: databases)
     let tokens = TokensEndpoint(store: store, publicURL: publicURL)
+    let notifications = NotificationsEndpoint(store: store)
     endpoints = [
       "records/modify": records.modify,
       "records/lookup": records.lookup,
@@ -42,6 +43,9 @@ final class RequestRouter: Sendable {
       "subscriptions/modify": subscriptions.modify,
       "tokens/create": tokens.create,
       "tokens/register": tokens.register,
+      "tokens/badge": tokens.badge,
+      "notifications/changes": notifications.changes,
+      "notifications/markRead": notifications.markRead,
       "users/caller": { context in
         UserResponse(userRecordName: try context.user()).body
       },

@@ -8,6 +8,7 @@ public struct FailedItem: Error, Sendable, Hashable {
     case record(recordName: String, zoneID: ZoneID?)
     case zone(ZoneID)
     case subscription(subscriptionID: String)
+    case notification(notificationID: String)
     /// The item was too broken to have a name.
     case unknown
   }
@@ -30,6 +31,9 @@ public struct FailedItem: Error, Sendable, Hashable {
   static func name(of reader: MessageReader) -> Name {
     if let subscriptionID = reader.json["subscriptionID"]?.string {
       return .subscription(subscriptionID: subscriptionID)
+    }
+    if let notificationID = reader.json["notificationID"]?.string {
+      return .notification(notificationID: notificationID)
     }
     let zoneID = (try? reader.optional("zoneID")).flatMap { zone in
       zone.flatMap { try? ZoneID($0) }
@@ -54,6 +58,8 @@ public struct FailedItem: Error, Sendable, Hashable {
         zoneID.write(to: &writer, context: context)
       case .subscription(let subscriptionID):
         writer.member("subscriptionID", subscriptionID)
+      case .notification(let notificationID):
+        writer.member("notificationID", notificationID)
       case .unknown:
         break
       }

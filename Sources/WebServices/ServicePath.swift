@@ -3,7 +3,7 @@ import Foundation
 
 /// The path of a request of CloudKit Web Services:
 /// `/database/1/{container}/{environment}/{database}/{operation}`, or
-/// `/device/1/{container}/{environment}/tokens/{create|register}`.
+/// `/device/1/{container}/{environment}/{operation}` for `tokens/…` and `notifications/…`.
 ///
 /// The archived reference puts `tokens/…` under `/database/…`; Apple's service has them under
 /// `/device/…`. Both are read, with or without a database; the second is written.
@@ -12,7 +12,7 @@ public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
 
   public var container: String
   public var environment: ContainerEnvironment
-  /// Nil for `tokens/…`.
+  /// Nil for what belongs to the whole container: `tokens/…` and `notifications/…`.
   public var scope: DatabaseScope?
   /// Such as `records/modify`.
   public var operation: String

@@ -14,7 +14,7 @@ struct Answer: Sendable {
 
   /// The items of the answer's list, whatever its name.
   var items: [JSONValue] {
-    for name in ["records", "zones", "subscriptions"] {
+    for name in ["records", "zones", "subscriptions", "notifications"] {
       if let array = json[name]?.array { return array }
     }
     return []

@@ -111,7 +111,8 @@ final class Service: Sendable {
     var query: [String] = []
     if let user { query.append("ckWebAuthToken=\(Self.escaped(user.token))") }
     if let device { query.append("clientId=\(device)") }
-    let prefix = operation.hasPrefix("tokens/") ? "device" : "database"
+    let isOfDevices = operation.hasPrefix("tokens/") || operation.hasPrefix("notifications/")
+    let prefix = isOfDevices ? "device" : "database"
     return "/\(prefix)/1/\(Self.container)/development/\(operation)?"
       + query.joined(separator: "&")
   }

@@ -1,0 +1,79 @@
+internal import CloudKitModel
+internal import JSONCoding
+internal import WebServices
+
+/// Fetches what changed in the user's notification log since a token: new notifications, and those
+/// that some device marked as read.
+///
+/// The server logs every notification of the user in the container, whichever database it comes
+/// from, for 30 days and 10,000 entries; a token from before what is left fails with
+/// `changeTokenExpired`: start without one. One that is not read comes whole, with all desired keys;
+/// one that was marked comes as a `CKNotification` of type `readNotification` with nothing but its
+/// ID. Several subscriptions that fired on one change are several notifications with one ID.
+///
+/// ```swift
+/// let operation = CKFetchNotificationChangesOperation(previousServerChangeToken: token)
+/// operation.notificationChangedBlock = { notification in … }
+/// operation.fetchNotificationChangesCompletionBlock = { token, error in
+///   // Keep the token; when operation.moreComing is true, fetch again with it.
+/// }
+/// CKContainer.default().add(operation)
+/// ```
+///
+/// Source: Apple, "CKFetchNotificationChangesOperation" (macOS 10.10 to 10.13).
+@available(
+  *, deprecated,
+  message:
+    "Use CKDatabaseSubscription, CKFetchDatabaseChangesOperation and CKFetchRecordZoneChangesOperation"
+)
+open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable {
+  /// Where to go on; nil means the beginning of the log.
+  open var previousServerChangeToken: CKServerChangeToken?
+  /// Notifications at most; 0 leaves it to the server, which gives at most 200.
+  open var resultsLimit = 0
+  /// Whether the log has more already: fetch again with the new token. Set before the completion
+  /// block runs.
+  open private(set) var moreComing = false
+
+  /// Called for each notification, oldest first.
+  open var notificationChangedBlock: ((CKNotification) -> Void)?
+  /// Called last, with the token for the next fetch; it is nil when the operation failed.
+  open var fetchNotificationChangesCompletionBlock: ((CKServerChangeToken?, (any Error)?) -> Void)?
+
+  private var serverChangeToken: CKServerChangeToken?
+
+  public convenience init(previousServerChangeToken: CKServerChangeToken?) {
+    self.init()
+    self.previousServerChangeToken = previousServerChangeToken
+  }
+
+  override func firstCall() throws(CKError) -> ServiceCall? {
+    guard resultsLimit >= 0 else {
+      throw CKError(.invalidArguments, "resultsLimit \(resultsLimit) must not be negative")
+    }
+    let request = NotificationChangesRequest(
+      syncToken: previousServerChangeToken?.syncToken, resultsLimit: resultsLimit)
+    return ServiceCall(operation: "notifications/changes", scope: nil, body: request.body)
+  }
+
+  override func receive(_ answer: ServiceExchange.Answer) throws(CKError) -> ServiceCall? {
+    let response = try read { () throws(ServiceError) in
+      try NotificationChangesResponse(parsing: answer.body)
+    }
+    var notifications: [CKNotification] = []
+    for item in response.notifications {
+      guard let notification = CKNotification.logged(item) else {
+        throw CKError(.internalError, "the server's answer has an entry that is no notification")
+      }
+      notifications.append(notification)
+    }
+    for notification in notifications { notificationChangedBlock?(notification) }
+    moreComing = response.moreComing
+    serverChangeToken = CKServerChangeToken(syncToken: response.syncToken)
+    return nil
+  }
+
+  override func conclude(_ error: CKError?) {
+    fetchNotificationChangesCompletionBlock?(error == nil ? serverChangeToken : nil, error)
+  }
+}

@@ -1,0 +1,68 @@
+import CloudKitModel
+import Foundation
+import JSONCoding
+import PushDelivery
+import Storage
+import WebServices
+
+/// `notifications/changes` and `notifications/markRead`: the caller's notification log in a
+/// container.
+struct NotificationsEndpoint: Sendable {
+  let store: any RecordStore
+
+  func changes(_ context: RequestContext) async throws -> Data {
+    let recipient = try context.recipient()
+    let request = try NotificationChangesRequest(parsing: context.body)
+    let page = try await store.notificationLog(
+      of: recipient, since: request.syncToken,
+      limit: request.resultsLimit == 0
+        ? ServiceLimits.recordsPerPage : min(request.resultsLimit, ServiceLimits.recordsPerPage))
+    return NotificationChangesResponse(
+      notifications: try page.notifications.map { try Self.item($0, for: recipient) },
+      syncToken: page.token, moreComing: page.moreComing
+    ).body
+  }
+
+  private static func item(
+    _ notification: LoggedNotification, for recipient: Recipient
+  ) throws -> NotificationLogItem {
+    switch notification {
+    case .unread(let entry):
+      let payload = PushPayload(entry.notification, badge: nil, form: .log)
+      return NotificationLogItem(
+        payload: try JSONValue(parsing: Data(payload.bytes)).object ?? [:])
+    case .read(let notificationID, _):
+      return NotificationLogItem(
+        readNotificationID: notificationID.uuidString.lowercased(),
+        container: recipient.container, environment: recipient.environment)
+    }
+  }
+
+  /// Marks notifications as read. An ID that the caller's log does not have is a `NOT_FOUND` of its
+  /// own.
+  func markRead(_ context: RequestContext) async throws -> Data {
+    let recipient = try context.recipient()
+    let request = try MarkNotificationsReadRequest(parsing: context.body)
+    let marked = try await store.markNotificationsRead(
+      request.notificationIDs.compactMap { UUID(uuidString: $0) }, of: recipient,
+      timestamp: context.now)
+    let items = request.notificationIDs.map { id -> Result<String, FailedItem> in
+      if let uuid = UUID(uuidString: id), marked.contains(uuid) { return .success(id) }
+      return .failure(
+        FailedItem(
+          .notification(notificationID: id),
+          ServiceError(.notFound, "notification '\(id)' is not in the notification log")))
+    }
+    return MarkNotificationsReadResponse(notifications: items).body
+  }
+}
+
+extension RequestContext {
+  /// The caller in the container that the request is for.
+  ///
+  /// - Throws: `AUTHENTICATION_REQUIRED` for anonymous callers.
+  func recipient() throws(ServiceError) -> Recipient {
+    Recipient(
+      userRecordName: try user(), container: path.container, environment: path.environment)
+  }
+}
