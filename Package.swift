@@ -8,6 +8,7 @@ let package = Package(
   products: [
     .library(name: "CloudKit", targets: ["CloudKit"]),
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
+    .library(name: "PetrelTesting", targets: ["PetrelTesting"]),
     .executable(name: "petrel", targets: ["petrel"]),
   ],
   targets: [
@@ -15,8 +16,17 @@ let package = Package(
     .executableTarget(
       name: "petrel",
       dependencies: [
-        "PetrelServer", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService",
-        "APNsSimulation", "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
+        "PetrelTesting", "PetrelServer", "ChangeDispatch", "PushDelivery", "Matching", "Storage",
+        "HTTPService", "APNsSimulation", "Cryptography", "WebServices", "CloudKitModel",
+        "JSONCoding",
+      ]),
+
+    // The server and the client together, in a test's own process.
+    .target(
+      name: "PetrelTesting",
+      dependencies: [
+        "CloudKit", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "HTTPService",
+        "Cryptography", "WebServices", "CloudKitModel",
       ]),
 
     // The server.
@@ -119,6 +129,7 @@ let package = Package(
         "CloudKit", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "APNsSimulation",
         "HTTPService", "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
       ]),
+    .testTarget(name: "PetrelTestingTests", dependencies: ["PetrelTesting", "CloudKit"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -54,7 +54,7 @@ package final class URLSessionTransport: WebServicesTransport {
 
   // MARK: Requests
 
-  func urlRequest(for request: TransportRequest) -> URLRequest? {
+  package func urlRequest(for request: TransportRequest) -> URLRequest? {
     guard let url = url(of: request.target) else { return nil }
     var urlRequest = URLRequest(url: url)
     urlRequest.httpMethod = request.method.rawValue

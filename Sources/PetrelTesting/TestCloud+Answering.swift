@@ -1,0 +1,133 @@
+internal import CloudKit
+internal import CloudKitModel
+internal import HTTPService
+internal import PetrelServer
+internal import Synchronization
+internal import WebServices
+
+extension TestCloud {
+  /// What comes back to a device for a request, with the fault that strikes it.
+  func answer(
+    _ request: HTTPRequest, to sender: InProcessTransport
+  ) async -> Result<TransportResponse, TransportFailure> {
+    if hasStopped {
+      return .failure(TransportFailure(.unreachable, "the TestCloud was stopped"))
+    }
+    do {
+      try await accounts.ready()
+    } catch {
+      return .failure(TransportFailure(.unreachable, "the TestCloud has failed: \(error)"))
+    }
+    if sender.meetsFaults, let struck = takeFault(for: request, of: sender) {
+      return await answer(request, to: sender, with: struck)
+    }
+    return await respond(to: request)
+  }
+
+  /// The fault that strikes a request, and what the request saves.
+  private func takeFault(
+    for request: HTTPRequest, of sender: InProcessTransport
+  ) -> (fault: TestFault, saves: RecordSaves?)? {
+    faults.withLock { plan in
+      if plan.count == 0 { return nil }
+      let userRecordName = sender.user.flatMap { accounts.names.recordName(of: $0) }
+      let saves = RecordSaves(request, userRecordName: userRecordName)
+      let target = FaultPlan<TestFault>.Target(
+        user: sender.user, device: sender.device, operation: TestOperation(request))
+      let fault = plan.take(for: target) { fault in
+        switch fault.kind {
+        case .networkLoss, .answerLost, .refusal: true
+        case .quotaExceeded: saves?.savesRecords ?? false
+        case .conflict: saves?.canConflict ?? false
+        }
+      }
+      return fault.map { ($0, saves) }
+    }
+  }
+
+  private func answer(
+    _ request: HTTPRequest, to sender: InProcessTransport,
+    with struck: (fault: TestFault, saves: RecordSaves?)
+  ) async -> Result<TransportResponse, TransportFailure> {
+    switch struck.fault.kind {
+    case .networkLoss:
+      return .failure(TransportFailure(.offline, "the test has taken the network away"))
+    case .answerLost:
+      _ = await respond(to: request)
+      return .failure(TransportFailure(.answerLost, "the test has broken the connection"))
+    case .refusal(let code, let retryAfter):
+      return await transported(
+        HTTPResponse(ServiceError(code, "the test asked for this error", retryAfter: retryAfter)))
+    case .quotaExceeded:
+      let body = struck.saves?.refusal(.quotaExceeded, "the user's storage is full") ?? Data()
+      return await transported(HTTPResponse(body: .data(body)))
+    case .conflict(let change):
+      do {
+        try await struck.saves?.interfere(as: otherContainer(than: sender, for: request), change)
+      } catch {
+        return await transported(
+          HTTPResponse(
+            ServiceError(.internalError, "the other device could not save its change: \(error)")))
+      }
+      return await respond(to: request)
+    }
+  }
+
+  /// The container of a request as another device of the same user sees it. It meets no faults.
+  private func otherContainer(
+    than sender: InProcessTransport, for request: HTTPRequest
+  ) -> CKContainer {
+    let device = "another device than \(sender.device)"
+    let identifier = (try? ServicePath(parsing: request.path))?.container
+    return container(
+      user: sender.user, device: device,
+      identifier: identifier ?? configuration.containerIdentifier,
+      transport: InProcessTransport(
+        cloud: self, user: sender.user, device: device, meetsFaults: false))
+  }
+
+  // MARK: The service's answers
+
+  private func respond(
+    to request: HTTPRequest
+  ) async -> Result<TransportResponse, TransportFailure> {
+    await transported(await service.respond(to: request))
+  }
+
+  private func transported(
+    _ response: HTTPResponse
+  ) async -> Result<TransportResponse, TransportFailure> {
+    do {
+      return .success(
+        TransportResponse(
+          status: response.status,
+          headers: Dictionary(response.headers, uniquingKeysWith: { $1 }),
+          body: try await response.body.collected()))
+    } catch {
+      return .failure(TransportFailure(.answerLost, "the answer broke off: \(error)"))
+    }
+  }
+}
+
+extension TestOperation {
+  /// What a request asks for.
+  init(_ request: HTTPRequest) {
+    let path = try? ServicePath(parsing: request.path)
+    self.init(
+      rawValue: path?.operation ?? String(request.path.drop { $0 == "/" }))
+  }
+}
+
+extension HTTPBody {
+  /// The whole body.
+  fileprivate func collected() async throws -> Data {
+    switch self {
+    case .data(let data):
+      return data
+    case .stream(let write):
+      let collected = Mutex(Data())
+      try await write(HTTPStreamWriter { chunk in collected.withLock { $0.append(chunk) } })
+      return collected.withLock { $0 }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/// What a request to the cloud asks for: the operations of CloudKit Web Services that the classes of
+/// CloudKit use.
+///
+/// The raw value is the end of the request's path, such as `records/modify`.
+public struct TestOperation: RawRepresentable, Sendable, Hashable {
+  public let rawValue: String
+
+  public init(rawValue: String) {
+    self.rawValue = rawValue
+  }
+
+  /// `CKModifyRecordsOperation` and what saves or deletes records.
+  public static let modifyRecords = TestOperation(rawValue: "records/modify")
+  /// `CKFetchRecordsOperation` and what fetches records by their IDs.
+  public static let fetchRecords = TestOperation(rawValue: "records/lookup")
+  /// `CKQueryOperation`.
+  public static let query = TestOperation(rawValue: "records/query")
+  /// `CKModifyRecordZonesOperation`.
+  public static let modifyRecordZones = TestOperation(rawValue: "zones/modify")
+  /// `CKFetchRecordZonesOperation` with zone IDs.
+  public static let fetchRecordZones = TestOperation(rawValue: "zones/lookup")
+  /// `CKFetchRecordZonesOperation.fetchAllRecordZonesOperation()`.
+  public static let fetchAllRecordZones = TestOperation(rawValue: "zones/list")
+  /// `CKModifySubscriptionsOperation`.
+  public static let modifySubscriptions = TestOperation(rawValue: "subscriptions/modify")
+  /// `CKFetchSubscriptionsOperation` with subscription IDs.
+  public static let fetchSubscriptions = TestOperation(rawValue: "subscriptions/lookup")
+  /// `CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()`.
+  public static let fetchAllSubscriptions = TestOperation(rawValue: "subscriptions/list")
+  /// `CKContainer.userRecordID()` and `accountStatus()`.
+  public static let fetchUser = TestOperation(rawValue: "users/caller")
+  /// `CKContainer.registerForRemoteNotifications(deviceToken:)`.
+  public static let registerDevice = TestOperation(rawValue: "tokens/register")
+  /// The long poll behind `CKContainer.remoteNotifications()`.
+  public static let pollNotifications = TestOperation(rawValue: "aps")
+
+  /// Whether only faults that name the operation concern it: these requests come at any moment, and
+  /// would take the faults that are meant for others.
+  var isInBackground: Bool {
+    self == .pollNotifications || rawValue.hasPrefix("tokens/")
+  }
+}
