@@ -6,6 +6,7 @@ enum Program {
   private static let commands: [any Command.Type] = [
     ServeCommand.self, DemoCommand.self, UsersAddCommand.self, UsersListCommand.self,
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
+    BenchTestCloudCommand.self,
     VersionCommand.self,
   ]
 

@@ -1,0 +1,46 @@
+import Foundation
+import PetrelTesting
+import Storage
+
+/// `petrel bench testcloud`
+enum BenchTestCloudCommand: Command {
+  static let name = "bench testcloud"
+  static let summary = "Measures how long it takes to start the cloud that a test runs on."
+  static let options: [Arguments.Option] = [
+    .init("count", "NUMBER", "clouds started, one after the other (default 200)")
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let count = try arguments.int("count", in: 1...100_000) ?? 200
+    var stores: [Double] = []
+    var clouds: [Double] = []
+    var first: [Double] = []
+    // In turn, so that both see the same machine.
+    for _ in 0..<count {
+      let begin = monotonicSeconds()
+      let store = try await SQLRecordStore.inMemory()
+      stores.append(monotonicSeconds() - begin)
+      await store.close()
+
+      let start = monotonicSeconds()
+      let cloud = try await TestCloud()
+      clouds.append(monotonicSeconds() - start)
+      _ = try await cloud.container(user: "anna").userRecordID()
+      first.append(monotonicSeconds() - start)
+      await cloud.stop()
+    }
+    Output.line("\(count) of each                             p50        p99    greatest")
+    line("opening an empty store in memory", stores)
+    line("starting a TestCloud", clouds)
+    line("until its first request is answered", first)
+    return 0
+  }
+
+  private static func line(_ title: String, _ seconds: [Double]) {
+    let times = Percentiles(seconds)
+    Output.line(
+      title.padding(toLength: 36, withPad: " ", startingAt: 0)
+        + times.text(0.5).leftPadding(to: 11) + times.text(0.99).leftPadding(to: 11)
+        + times.text(1).leftPadding(to: 12))
+  }
+}

@@ -1,0 +1,20 @@
+import Testing
+
+@testable import PetrelTesting
+
+@Suite("Waiting for requests")
+struct RequestsUnderWayTests {
+  @Test("the wait ends with the last request")
+  func waits() async {
+    let requests = RequestsUnderWay()
+    await requests.finished()
+    requests.begin()
+    requests.begin()
+    async let finished: Void = requests.finished()
+    requests.end()
+    requests.begin()
+    requests.end()
+    requests.end()
+    await finished
+  }
+}
