@@ -33,3 +33,5 @@ swift build --build-tests --scratch-path "$build" -Xswiftc -warnings-as-errors
 # would keep every core busy for seconds.
 begin "tests"
 swift test --skip-build --disable-xctest --no-parallel --scratch-path "$build"
+# A suite that is written as with XCTest has a runner of its own.
+swift test --skip-build --disable-swift-testing --scratch-path "$build"
