@@ -11,7 +11,7 @@ internal import WebServices
 ///
 /// A test names them without waiting; whatever asks the cloud for something waits until all that
 /// were named before are there. So a device gets the pushes for every change that is made after it
-/// was named.
+/// was named, and for no other.
 final class Accounts: Sendable {
   struct Device: Sendable, Hashable {
     var container: String
@@ -94,6 +94,9 @@ final class Accounts: Sendable {
   }
 
   private func register(_ device: Device, webAuthToken: String) async throws {
+    // Pushes go to the devices that are there when a change is dispatched: what was changed before
+    // this device was named is not for it.
+    await service.settle()
     let path = ServicePath(
       container: device.container, environment: environment, scope: nil,
       operation: "tokens/register")
