@@ -185,6 +185,132 @@ struct NotificationTests {
     }
   }
 
+  @available(*, deprecated)
+  @Test("Desired values are what a record would give, from JSON and from Swift's own values alike")
+  func recordFields() throws {
+    let parsed = try payload(
+      """
+      { "ck": { "ckuserid": "USER", "nid": "n",
+          "qry": { "sid": "s", "dbs": 1, "fo": 2, "rid": "r", "zid": "Notes", "zoid": "USER",
+            "af": { "int": 7, "large": 9223372036854775807, "double": 0.5, "yes": true, "no": false,
+                    "date": 1700000000.25, "text": "t", "list": ["a", 2],
+                    "place": { "latitude": 1.5, "longitude": -2 },
+                    "own": { "recordName": "a", "zoneName": "Notes", "ownerName": "USER" },
+                    "other": { "recordName": "b", "zoneName": "Z", "ownerName": "_o" },
+                    "bare": { "recordName": "c" }, "odd": { "x": 1 }, "none": null } } } }
+      """)
+    let fields: [String: Any] = [
+      "int": 7, "large": Int64.max, "double": 0.5, "yes": true, "no": false,
+      "date": 1_700_000_000.25, "text": "t" as NSString, "list": ["a", 2] as [Any],
+      "place": ["latitude": 1.5, "longitude": -2],
+      "own": ["recordName": "a", "zoneName": "Notes", "ownerName": Self.user],
+      "other": ["recordName": "b", "zoneName": "Z", "ownerName": "_o"] as NSDictionary,
+      "bare": ["recordName": "c"], "odd": ["x": 1], "none": NSNull(),
+    ]
+    let query: [String: Any] = [
+      "sid": "s", "dbs": 1, "fo": 2, "rid": "r", "zid": "Notes", "zoid": Self.user, "af": fields,
+    ]
+    let made: [AnyHashable: Any] = [
+      "ck": ["ckuserid": Self.user, "nid": "n", "qry": query] as [String: Any]
+    ]
+    for payload in [parsed, made] {
+      let notification = try #require(
+        CKQueryNotification(fromRemoteNotificationDictionary: payload))
+      #expect(notification.databaseScope == .private)
+      #expect(notification.queryNotificationReason == .recordUpdated)
+      let values = try #require(notification.recordFields)
+      #expect(values["int"] as? Int == 7)
+      #expect(values["int"] as? Int64 == 7)
+      #expect(values["int"] as? Double == 7)
+      #expect((values["int"] as? NSNumber)?.stringValue == "7")
+      #expect(values["large"] as? Int64 == .max)
+      #expect(values["double"] as? Double == 0.5)
+      #expect(values["yes"] as? Bool == true && values["no"] as? Bool == false)
+      #expect(
+        (values["date"] as? TimeInterval).map(Date.init(timeIntervalSince1970:))
+          == Date(timeIntervalSince1970: 1_700_000_000.25))
+      #expect(values["text"] as? String == "t")
+      #expect(values["text"] as? NSString == "t")
+      #expect((values["list"] as? [Any])?.count == 2)
+      let place = try #require(values["place"] as? CLLocation)
+      #expect(place.coordinate.latitude == 1.5 && place.coordinate.longitude == -2)
+      let notes = CKRecordZone.ID(zoneName: "Notes")
+      let own = try #require(values["own"] as? CKRecord.Reference)
+      #expect(own.recordID == CKRecord.ID(recordName: "a", zoneID: notes))
+      #expect(own.action == .none)
+      #expect(
+        (values["other"] as? CKRecord.Reference)?.recordID.zoneID
+          == CKRecordZone.ID(zoneName: "Z", ownerName: "_o"))
+      #expect(
+        (values["bare"] as? CKRecord.Reference)?.recordID == CKRecord.ID(recordName: "c"))
+      #expect(values["odd"] == nil && values["none"] == nil)
+      #expect(values.count == 12)
+    }
+  }
+
+  @Test("Each class reads payloads of its own kind only, and CKNotification all of them")
+  func factories() {
+    let kinds: [(String, CKNotification.NotificationType)] = [
+      ("qry", .query), ("fet", .recordZone), ("met", .database),
+    ]
+    for (key, type) in kinds {
+      let payload: [String: NSObject] = [
+        "ck": ["nid": "n", key: ["sid": "s", "dbs": 2]] as NSDictionary
+      ]
+      let notification = CKNotification(fromRemoteNotificationDictionary: payload)
+      #expect(notification?.notificationType == type)
+      #expect(notification?.subscriptionID == "s")
+      let query = CKQueryNotification(fromRemoteNotificationDictionary: payload)
+      let zone = CKRecordZoneNotification(fromRemoteNotificationDictionary: payload)
+      let database = CKDatabaseNotification(fromRemoteNotificationDictionary: payload)
+      #expect((query != nil) == (type == .query))
+      #expect((zone != nil) == (type == .recordZone))
+      #expect((database != nil) == (type == .database))
+      let scopes = [query?.databaseScope, zone?.databaseScope, database?.databaseScope]
+      #expect(scopes.compactMap { $0 } == [.public])
+      #expect(query?.recordFields == nil && query?.recordID == nil)
+      #expect(zone?.recordZoneID == nil)
+    }
+  }
+
+  @available(*, deprecated)
+  @Test("What a payload does not say is nil")
+  func absent() throws {
+    let payload = try payload(
+      #"{ "aps": { "alert": { "title-loc-key": "T" } }, "ck": { "met": {} } }"#)
+    let notification = try #require(CKNotification(fromRemoteNotificationDictionary: payload))
+    #expect(notification.titleLocalizationKey == "T")
+    let texts: [String?] = [
+      notification.alertBody, notification.alertLocalizationKey,
+      notification.alertActionLocalizationKey, notification.alertLaunchImage, notification.title,
+      notification.subtitle, notification.subtitleLocalizationKey, notification.soundName,
+      notification.category, notification.containerIdentifier, notification.subscriptionID,
+    ]
+    #expect(texts.allSatisfy { $0 == nil })
+    let arguments: [[String]?] = [
+      notification.alertLocalizationArgs, notification.titleLocalizationArgs,
+      notification.subtitleLocalizationArgs,
+    ]
+    #expect(arguments.allSatisfy { $0 == nil })
+    let badge: NSNumber? = notification.badge
+    #expect(badge == nil)
+    #expect(notification.notificationID == nil)
+    #expect(notification.subscriptionOwnerUserRecordID == nil)
+    #expect(!notification.isPruned)
+  }
+
+  @Test("Raw values are Apple's")
+  func rawValues() {
+    #expect(CKNotification.NotificationType.query.rawValue == 1)
+    #expect(CKNotification.NotificationType.recordZone.rawValue == 2)
+    #expect(CKNotification.NotificationType.readNotification.rawValue == 3)
+    #expect(CKNotification.NotificationType.database.rawValue == 4)
+    #expect(CKQueryNotification.Reason(rawValue: 1) == .recordCreated)
+    #expect(CKQueryNotification.Reason(rawValue: 2) == .recordUpdated)
+    #expect(CKQueryNotification.Reason(rawValue: 3) == .recordDeleted)
+    #expect(CKQueryNotification.Reason(rawValue: 4) == nil)
+  }
+
   @Test("Notification IDs are equal by value and go through a secure archive")
   func identifiers() throws {
     let id = CKNotificationID("n")

@@ -25,7 +25,7 @@ extension CKNotification {
         Contents(ck: ck, kind: query, aps: aps),
         reason: query.integer("fo").flatMap { CKQueryNotification.Reason(rawValue: $0) }
           ?? .recordUpdated,
-        recordFields: query.object("af").map { recordFields($0) },
+        recordFields: query.object("af").map { recordFields($0, of: query, ck: ck) },
         recordID: recordID(query, ck: ck), databaseScope: databaseScope(query))
     }
     if let zone = ck.object("fet") {
@@ -56,31 +56,13 @@ extension CKNotification {
     guard let zone = kind.string("zid"), !zone.isEmpty, let owner = kind.string("zoid"),
       !owner.isEmpty
     else { return nil }
+    return CKRecordZone.ID(zoneName: zone, ownerName: ownerName(owner, of: kind, ck: ck))
+  }
+
+  static func ownerName(_ owner: String, of kind: PayloadObject, ck: PayloadObject) -> String {
     let isOwn =
       owner == "_defaultOwner"
       || (owner == ck.string("ckuserid") && databaseScope(kind) == .private)
-    return CKRecordZone.ID(
-      zoneName: zone, ownerName: isOwn ? CKCurrentUserDefaultName : owner)
-  }
-
-  private static func recordFields(_ fields: PayloadObject) -> [String: Any] {
-    var values: [String: Any] = [:]
-    for key in fields.keys {
-      values[key] = fields.object(key).map { value($0) } ?? fields[key]
-    }
-    return values
-  }
-
-  /// A location or a reference, which payloads hold as objects.
-  private static func value(_ object: PayloadObject) -> Any? {
-    if let latitude = object.number("latitude"), let longitude = object.number("longitude") {
-      return CLLocation(
-        Location(latitude: latitude.doubleValue, longitude: longitude.doubleValue))
-    }
-    guard let name = object.string("recordName"), !name.isEmpty else { return nil }
-    let zone = CKRecordZone.ID(
-      zoneName: object.string("zoneName") ?? CKRecordZone.ID.defaultZoneName,
-      ownerName: object.string("ownerName") ?? CKCurrentUserDefaultName)
-    return CKReference(recordID: CKRecord.ID(recordName: name, zoneID: zone), action: .none)
+    return isOwn ? CKCurrentUserDefaultName : owner
   }
 }

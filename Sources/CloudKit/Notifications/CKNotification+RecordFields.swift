@@ -1,0 +1,49 @@
+internal import CloudKitModel
+
+extension CKNotification {
+  /// The values of desired keys as an app reads them from a record: numbers as `NSNumber`, locations
+  /// and references, which payloads hold as objects, as what they are.
+  ///
+  /// Dates stay numbers, as they do on Apple's systems.
+  static func recordFields(
+    _ fields: PayloadObject, of kind: PayloadObject, ck: PayloadObject
+  ) -> [String: Any] {
+    var values: [String: Any] = [:]
+    for key in fields.keys {
+      if let object = fields.object(key) {
+        values[key] = location(object) ?? reference(object, of: kind, ck: ck)
+      } else {
+        values[key] = fields[key].map { plainValue($0) }
+      }
+    }
+    return values
+  }
+
+  private static func plainValue(_ value: Any) -> Any {
+    switch value {
+    case let text as String: text
+    case let number as NSNumber: number
+    case let list as [Any]: list.map { plainValue($0) }
+    default: value
+    }
+  }
+
+  private static func location(_ object: PayloadObject) -> CLLocation? {
+    guard let latitude = object.number("latitude"), let longitude = object.number("longitude")
+    else { return nil }
+    return CLLocation(
+      Location(latitude: latitude.doubleValue, longitude: longitude.doubleValue))
+  }
+
+  private static func reference(
+    _ object: PayloadObject, of kind: PayloadObject, ck: PayloadObject
+  ) -> CKRecord.Reference? {
+    guard let name = object.string("recordName"), !name.isEmpty else { return nil }
+    let zone = CKRecordZone.ID(
+      zoneName: object.string("zoneName") ?? CKRecordZone.ID.defaultZoneName,
+      ownerName: object.string("ownerName").map { ownerName($0, of: kind, ck: ck) }
+        ?? CKCurrentUserDefaultName)
+    return CKRecord.Reference(
+      recordID: CKRecord.ID(recordName: name, zoneID: zone), action: .none)
+  }
+}
