@@ -133,3 +133,17 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+#if !os(Linux)
+// Apple's systems get the client alone. They have a CoreLocation of their own, and a CloudKit too:
+// who depends on this package there renames its module (docs/coming-from-apple.md).
+let client: Set = ["CloudKit", "WebServices", "CloudKitModel", "JSONCoding"]
+package.platforms = [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)]
+package.products.removeAll { $0.name != "CloudKit" }
+package.targets.removeAll { !client.contains($0.name) }
+for target in package.targets {
+  target.dependencies.removeAll {
+    if case .byNameItem("CoreLocation", _) = $0 { true } else { false }
+  }
+}
+#endif

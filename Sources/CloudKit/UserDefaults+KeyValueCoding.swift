@@ -1,3 +1,4 @@
+#if !canImport(ObjectiveC)
 extension UserDefaults {
   /// The same as `object(forKey:)`. Foundation has this name from key-value coding, which Linux
   /// lacks.
@@ -15,3 +16,4 @@ extension UserDefaults {
     synchronize()
   }
 }
+#endif

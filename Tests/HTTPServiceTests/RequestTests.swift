@@ -3,7 +3,7 @@ import HTTPService
 import Testing
 
 #if canImport(FoundationNetworking)
-  import FoundationNetworking
+import FoundationNetworking
 #endif
 
 @Suite("Requests over sockets")

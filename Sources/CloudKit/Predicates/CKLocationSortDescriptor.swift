@@ -1,3 +1,4 @@
+#if !canImport(ObjectiveC)
 /// The order of a location field's distance from a place, nearest first. Altitude does not count.
 public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
   public let relativeLocation: CLLocation
@@ -41,3 +42,4 @@ public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
 
   public override var description: String { "(\(fieldName), nearest to \(relativeLocation))" }
 }
+#endif

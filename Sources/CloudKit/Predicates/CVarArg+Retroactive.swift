@@ -1,5 +1,6 @@
 // swift-format-ignore-file: AvoidRetroactiveConformances
 
+#if !canImport(ObjectiveC)
 // Code written for Apple's systems passes `date as CVarArg` to predicates. The values reach
 // `NSPredicate(format:)` as they are; the encodings below are for `String(format:)` alone.
 
@@ -21,3 +22,4 @@ extension Date: @retroactive CVarArg {
 extension Array: @retroactive CVarArg {
   public var _cVarArgEncoding: [Int] { NSObject.encoding(of: NSArray(array: self)) }
 }
+#endif

@@ -1,3 +1,4 @@
+#if !canImport(ObjectiveC)
 internal import CloudKitModel
 
 /// A predicate that was made from a format, and knows what it says.
@@ -9,14 +10,8 @@ final class FormatPredicate: NSPredicate {
   /// format that lowers to them again.
   let filters: [Filter]?
 
-  init(_ tree: PredicateNode) {
+  init(_ tree: PredicateNode, filters: [Filter]? = nil) {
     self.tree = tree
-    filters = nil
-    super.init(value: true)
-  }
-
-  init(_ filters: [Filter]) {
-    tree = PredicateNode(filters)
     self.filters = filters
     super.init(value: true)
   }
@@ -60,6 +55,18 @@ final class FormatPredicate: NSPredicate {
   override var hash: Int { tree.hashValue }
 }
 
+extension NSPredicate {
+  /// What the predicate says when it was made from a format; nil for Foundation's other kinds.
+  var ownTree: PredicateNode? { (self as? FormatPredicate)?.tree }
+
+  /// The filters that the predicate was made from.
+  var ownFilters: [Filter]? { (self as? FormatPredicate)?.filters }
+
+  static func predicate(_ tree: PredicateNode, filters: [Filter]? = nil) -> NSPredicate {
+    FormatPredicate(tree, filters: filters)
+  }
+}
+
 extension CKRecord {
   /// Whether the record passes. Here `OR` and `NOT` are free; each comparison means what it means to
   /// a server.
@@ -80,3 +87,4 @@ extension CKRecord {
     }
   }
 }
+#endif

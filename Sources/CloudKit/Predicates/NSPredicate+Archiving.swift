@@ -1,5 +1,6 @@
 extension NSCoder {
-  /// Foundation on Linux cannot archive predicates, so their format goes in their place.
+  /// Foundation on Linux cannot archive predicates, so their format goes in their place, on every
+  /// platform alike.
   func encodePredicate(_ predicate: NSPredicate, forKey key: String) {
     encodeOptional(predicate.canonicalFormat, forKey: key)
   }
@@ -7,9 +8,9 @@ extension NSCoder {
   /// The predicate of an archive. One made of a block comes back as one that no search accepts.
   func decodePredicate(forKey key: String) -> NSPredicate? {
     guard let format = decodeOptionalString(forKey: key) else { return nil }
-    if format == PredicatePrinter.text(PredicateNode.block) { return FormatPredicate(.block) }
+    if format == PredicatePrinter.text(PredicateNode.block) { return .predicate(.block) }
     do {
-      return FormatPredicate(try PredicateParser.parse(format))
+      return .predicate(try PredicateParser.parse(format))
     } catch {
       failWithError(CKError(.invalidArguments, String(describing: error)))
       return nil

@@ -1,3 +1,4 @@
+#if !canImport(ObjectiveC)
 /// Foundation's predicate on Linux, whose own initializers for formats are unavailable. A protocol
 /// can give a class an initializer that returns a subclass.
 public protocol PredicateFormatConstructible {}
@@ -26,3 +27,4 @@ extension PredicateFormatConstructible where Self: NSPredicate {
     self = predicate as! Self
   }
 }
+#endif

@@ -4,8 +4,6 @@ extension NSPredicate {
   /// What the predicate says, as far as it can be looked into.
   var node: PredicateNode {
     switch self {
-    case let predicate as FormatPredicate:
-      return predicate.tree
     case let compound as NSCompoundPredicate:
       let nodes = compound.subpredicates.map { $0.node }
       switch compound.compoundPredicateType {
@@ -14,6 +12,7 @@ extension NSPredicate {
       case .not: return .not(nodes.first ?? .block)
       }
     default:
+      if let tree = ownTree { return tree }
       for value in [true, false] where isEqual(NSPredicate(value: value)) {
         return .constant(value)
       }
@@ -26,13 +25,13 @@ extension NSPredicate {
   /// - Parameter now: What `now()` means; nil for a subscription, where it is not allowed.
   /// - Throws: `CKError.invalidArguments`, naming what CloudKit cannot search for.
   package func filters(now: Timestamp?) throws(CKError) -> [Filter] {
-    if let filters = (self as? FormatPredicate)?.filters { return filters }
+    if let filters = ownFilters { return filters }
     return try PredicateLowering(now: now).filters(for: node)
   }
 
   /// The predicate that stands for `filters`.
   package static func predicate(for filters: [Filter]) -> NSPredicate {
-    FormatPredicate(filters)
+    predicate(PredicateNode(filters), filters: filters)
   }
 
   /// The canonical format, whatever kind of predicate it is.

@@ -1,3 +1,4 @@
+#if !canImport(ObjectiveC)
 internal import CloudKitModel
 
 /// Foundation's sort descriptor on Linux, which knows no keys.
@@ -36,3 +37,9 @@ final class KeySortDescriptor: NSSortDescriptor {
     "(\(fieldName ?? "nil"), \(ascending ? "ascending" : "descending"))"
   }
 }
+
+extension NSSortDescriptor {
+  /// The key that a server can sort by; nil when the descriptor was made without one.
+  var searchableKey: String? { (self as? KeySortDescriptor)?.fieldName }
+}
+#endif

@@ -6,16 +6,14 @@ extension SortKey {
     let name: String
     switch descriptor {
     case let descriptor as CKLocationSortDescriptor: name = descriptor.fieldName
-    case let descriptor as KeySortDescriptor:
-      guard let key = descriptor.fieldName else {
-        throw CKError(.invalidArguments, "a sort descriptor needs a key")
+    default:
+      guard let key = descriptor.searchableKey else {
+        throw CKError(
+          .invalidArguments,
+          "a sort descriptor without a key, or made of a key path or comparator, is not supported; "
+            + "use NSSortDescriptor(key:ascending:)")
       }
       name = key
-    default:
-      throw CKError(
-        .invalidArguments,
-        "a sort descriptor made of a key path or comparator is not supported; "
-          + "use NSSortDescriptor(key:ascending:)")
     }
     self.init(
       SystemField(anyName: name).map { .system($0) } ?? .field(name),
@@ -30,6 +28,6 @@ extension NSSortDescriptor {
       return CKLocationSortDescriptor(
         key: key.key.description, relativeLocation: CLLocation(place))
     }
-    return KeySortDescriptor(key: key.key.description, ascending: key.ascending)
+    return NSSortDescriptor(key: key.key.description, ascending: key.ascending)
   }
 }

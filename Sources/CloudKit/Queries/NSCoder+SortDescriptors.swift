@@ -1,11 +1,11 @@
 extension NSCoder {
   /// Foundation on Linux cannot archive sort descriptors, so their keys and directions go in their
-  /// place. One that was made without a key is left out: no query accepts it.
+  /// place, on every platform alike. One that was made without a key is left out: no query accepts it.
   func encodeSortDescriptors(_ descriptors: [NSSortDescriptor]?, forKey key: String) {
     guard let descriptors else { return }
     let archive = descriptors.compactMap { descriptor -> NSObject? in
       if let nearest = descriptor as? CKLocationSortDescriptor { return nearest }
-      guard let name = (descriptor as? KeySortDescriptor)?.fieldName else { return nil }
+      guard let name = descriptor.searchableKey else { return nil }
       return [name as NSString, NSNumber(value: descriptor.ascending)] as NSArray
     }
     encode(NSArray(array: archive), forKey: key)
@@ -22,7 +22,7 @@ extension NSCoder {
       guard let parts = item as? [Any], parts.count == 2, let name = parts[0] as? String,
         let ascending = parts[1] as? Bool
       else { return nil }
-      return KeySortDescriptor(key: name, ascending: ascending)
+      return NSSortDescriptor(key: name, ascending: ascending)
     }
   }
 }

@@ -1,3 +1,4 @@
+#if !canImport(ObjectiveC)
 /// The methods of key-value coding that programs use on records. Foundation on Linux lacks them.
 extension CKRecord {
   /// The value of a field, or of a property of the record such as `recordID`; nil when it has none.
@@ -109,3 +110,4 @@ extension CKRecord.Reference: PropertyHolder {
     }
   }
 }
+#endif

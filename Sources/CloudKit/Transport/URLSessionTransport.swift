@@ -1,4 +1,6 @@
+#if canImport(FoundationNetworking)
 import FoundationNetworking
+#endif
 
 /// Sends requests over HTTP with Foundation's `URLSession`.
 package final class URLSessionTransport: WebServicesTransport {
