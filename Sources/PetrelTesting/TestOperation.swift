@@ -31,12 +31,18 @@ public struct TestOperation: RawRepresentable, Sendable, Hashable {
   public static let fetchUser = TestOperation(rawValue: "users/caller")
   /// `CKContainer.registerForRemoteNotifications(deviceToken:)`.
   public static let registerDevice = TestOperation(rawValue: "tokens/register")
+  /// `CKFetchNotificationChangesOperation`.
+  public static let fetchNotificationChanges = TestOperation(rawValue: "notifications/changes")
+  /// `CKMarkNotificationsReadOperation`.
+  public static let markNotificationsRead = TestOperation(rawValue: "notifications/markRead")
+  /// `CKModifyBadgeOperation`.
+  public static let modifyBadge = TestOperation(rawValue: "tokens/badge")
   /// The long poll behind `CKContainer.remoteNotifications()`.
   public static let pollNotifications = TestOperation(rawValue: "aps")
 
   /// Whether only faults that name the operation concern it: these requests come at any moment, and
   /// would take the faults that are meant for others.
   var isInBackground: Bool {
-    self == .pollNotifications || rawValue.hasPrefix("tokens/")
+    self == .pollNotifications || (rawValue.hasPrefix("tokens/") && self != .modifyBadge)
   }
 }
