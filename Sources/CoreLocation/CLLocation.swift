@@ -98,37 +98,62 @@ public final class CLLocation: NSObject, NSSecureCoding, NSCopying, Sendable {
 
   public static var supportsSecureCoding: Bool { true }
 
+  /// The keys of an archive, as in those of Apple's framework.
+  private enum ArchiveKey {
+    private static let prefix = "kCLLocationCodingKey"
+    static let latitude = prefix + "CoordinateLatitude"
+    static let longitude = prefix + "CoordinateLongitude"
+    static let altitude = prefix + "Altitude"
+    static let horizontalAccuracy = prefix + "HorizontalAccuracy"
+    static let verticalAccuracy = prefix + "VerticalAccuracy"
+    static let course = prefix + "Course"
+    static let speed = prefix + "Speed"
+    static let timestamp = prefix + "Timestamp"
+  }
+
   public required init?(coder: NSCoder) {
-    guard coder.containsValue(forKey: "latitude"), coder.containsValue(forKey: "longitude") else {
+    // Earlier archives have the names of the properties.
+    func double(_ key: String, _ formerKey: String) -> Double {
+      coder.decodeDouble(forKey: coder.containsValue(forKey: key) ? key : formerKey)
+    }
+    func accuracy(_ key: String) -> Double {
+      coder.containsValue(forKey: key) ? coder.decodeDouble(forKey: key) : -1
+    }
+    func hasValue(_ key: String, _ formerKey: String) -> Bool {
+      coder.containsValue(forKey: key) || coder.containsValue(forKey: formerKey)
+    }
+    guard hasValue(ArchiveKey.latitude, "latitude"), hasValue(ArchiveKey.longitude, "longitude")
+    else {
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
     }
     coordinate = CLLocationCoordinate2D(
-      latitude: coder.decodeDouble(forKey: "latitude"),
-      longitude: coder.decodeDouble(forKey: "longitude"))
-    altitude = coder.decodeDouble(forKey: "altitude")
-    horizontalAccuracy = coder.decodeDouble(forKey: "horizontalAccuracy")
-    verticalAccuracy = coder.decodeDouble(forKey: "verticalAccuracy")
-    course = coder.decodeDouble(forKey: "course")
-    courseAccuracy = coder.decodeDouble(forKey: "courseAccuracy")
-    speed = coder.decodeDouble(forKey: "speed")
-    speedAccuracy = coder.decodeDouble(forKey: "speedAccuracy")
-    timestamp = Date(timeIntervalSinceReferenceDate: coder.decodeDouble(forKey: "timestamp"))
-    sourceInformation = coder.decodeObject(
-      of: CLLocationSourceInformation.self, forKey: "sourceInformation")
+      latitude: double(ArchiveKey.latitude, "latitude"),
+      longitude: double(ArchiveKey.longitude, "longitude"))
+    altitude = double(ArchiveKey.altitude, "altitude")
+    horizontalAccuracy = double(ArchiveKey.horizontalAccuracy, "horizontalAccuracy")
+    verticalAccuracy = double(ArchiveKey.verticalAccuracy, "verticalAccuracy")
+    course = double(ArchiveKey.course, "course")
+    courseAccuracy = accuracy("courseAccuracy")
+    speed = double(ArchiveKey.speed, "speed")
+    speedAccuracy = accuracy("speedAccuracy")
+    timestamp = Date(timeIntervalSinceReferenceDate: double(ArchiveKey.timestamp, "timestamp"))
+    sourceInformation =
+      coder.containsValue(forKey: "sourceInformation")
+      ? coder.decodeObject(of: CLLocationSourceInformation.self, forKey: "sourceInformation") : nil
   }
 
   public func encode(with coder: NSCoder) {
-    coder.encode(coordinate.latitude, forKey: "latitude")
-    coder.encode(coordinate.longitude, forKey: "longitude")
-    coder.encode(altitude, forKey: "altitude")
-    coder.encode(horizontalAccuracy, forKey: "horizontalAccuracy")
-    coder.encode(verticalAccuracy, forKey: "verticalAccuracy")
-    coder.encode(course, forKey: "course")
+    coder.encode(coordinate.latitude, forKey: ArchiveKey.latitude)
+    coder.encode(coordinate.longitude, forKey: ArchiveKey.longitude)
+    coder.encode(altitude, forKey: ArchiveKey.altitude)
+    coder.encode(horizontalAccuracy, forKey: ArchiveKey.horizontalAccuracy)
+    coder.encode(verticalAccuracy, forKey: ArchiveKey.verticalAccuracy)
+    coder.encode(course, forKey: ArchiveKey.course)
     coder.encode(courseAccuracy, forKey: "courseAccuracy")
-    coder.encode(speed, forKey: "speed")
+    coder.encode(speed, forKey: ArchiveKey.speed)
     coder.encode(speedAccuracy, forKey: "speedAccuracy")
-    coder.encode(timestamp.timeIntervalSinceReferenceDate, forKey: "timestamp")
+    coder.encode(timestamp.timeIntervalSinceReferenceDate, forKey: ArchiveKey.timestamp)
     coder.encode(sourceInformation, forKey: "sourceInformation")
   }
 

@@ -19,6 +19,7 @@ open class CKNotificationID: NSObject, NSSecureCoding, NSCopying, @unchecked Sen
   }
 
   open func encode(with coder: NSCoder) {
+    coder.useArchivedClassNames()
     coder.encodeOptional(identifier, forKey: "identifier")
   }
 

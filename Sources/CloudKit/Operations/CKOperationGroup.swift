@@ -76,6 +76,7 @@ open class CKOperationGroup: NSObject, NSSecureCoding, @unchecked Sendable {
   }
 
   open func encode(with coder: NSCoder) {
+    coder.useArchivedClassNames()
     coder.encodeOptional(operationGroupID, forKey: "operationGroupID")
     coder.encodeOptional(name, forKey: "name")
     coder.encode(quantity, forKey: "quantity")

@@ -27,6 +27,7 @@ public final class CKLocationSortDescriptor: NSSortDescriptor, NSSecureCoding {
   }
 
   public func encode(with coder: NSCoder) {
+    coder.useArchivedClassNames()
     coder.encodeOptional(fieldName, forKey: "key")
     coder.encode(relativeLocation, forKey: "relativeLocation")
   }

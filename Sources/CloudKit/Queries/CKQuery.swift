@@ -59,6 +59,7 @@ open class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   }
 
   open func encode(with coder: NSCoder) {
+    coder.useArchivedClassNames()
     coder.encodeOptional(recordType, forKey: "recordType")
     coder.encodePredicate(predicate, forKey: "predicate")
     coder.encodeSortDescriptors(sortDescriptors, forKey: "sortDescriptors")

@@ -31,6 +31,7 @@ open class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
   }
 
   open func encode(with coder: NSCoder) {
+    coder.useArchivedClassNames()
     coder.encode(CKQuery(query), forKey: "query")
     coder.encode(zoneID.map { CKRecordZone.ID($0) }, forKey: "zoneID")
     coder.encodeOptional(continuationMarker, forKey: "continuationMarker")

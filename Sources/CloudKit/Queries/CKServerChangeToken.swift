@@ -13,15 +13,23 @@ open class CKServerChangeToken: NSObject, NSSecureCoding, NSCopying, @unchecked 
   open class var supportsSecureCoding: Bool { true }
 
   public required init?(coder: NSCoder) {
-    guard let syncToken = coder.decodeOptionalString(forKey: "syncToken") else {
+    if let data = coder.decodeOptional(NSData.self, forKey: "ChangeTokenData") {
+      // The bytes of a token of Apple's are no text. No server of ours knows it, whatever its form.
+      let bytes = data as Data
+      syncToken = String(data: bytes, encoding: .utf8) ?? bytes.base64EncodedString()
+    } else if let former = coder.decodeOptionalString(forKey: "syncToken") {
+      syncToken = former
+    } else if coder is NSKeyedUnarchiver {
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
+    } else {
+      syncToken = ""
     }
-    self.syncToken = syncToken
   }
 
   open func encode(with coder: NSCoder) {
-    coder.encodeOptional(syncToken, forKey: "syncToken")
+    coder.useArchivedClassNames()
+    coder.encode(Data(syncToken.utf8) as NSData, forKey: "ChangeTokenData")
   }
 
   open func copy(with zone: NSZone? = nil) -> Any { self }

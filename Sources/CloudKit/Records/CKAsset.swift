@@ -46,6 +46,7 @@ open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   }
 
   open func encode(with coder: NSCoder) {
+    coder.useArchivedClassNames()
     coder.encode(fileURL.map { $0 as NSURL }, forKey: "fileURL")
     guard let asset = storedAsset else { return }
     coder.encode(asset.fileChecksum as NSString, forKey: "fileChecksum")

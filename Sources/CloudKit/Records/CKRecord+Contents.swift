@@ -24,7 +24,7 @@ extension CKRecord {
 
 extension CKRecord.Contents {
   init(coder: NSCoder) {
-    parent = coder.decodeOptional(CKReference.self, forKey: "parent")
+    parent = coder.decodeOptional(CKReference.self, forKey: "ParentReference", "parent")
     isParentChanged = coder.decodeBool(forKey: "isParentChanged")
     changedKeys = Set(coder.decodeOptionalStrings(forKey: "changedKeys") ?? [])
     encryptedKeys = Set(coder.decodeOptionalStrings(forKey: "encryptedKeys") ?? [])

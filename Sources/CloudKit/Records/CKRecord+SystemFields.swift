@@ -12,21 +12,28 @@ extension CKRecord {
 
 extension CKRecord.SystemFields {
   init(coder: NSCoder) {
-    changeTag = coder.decodeOptionalString(forKey: "recordChangeTag")
-    creator = coder.decodeOptional(CKRecordID.self, forKey: "creatorUserRecordID")
-    creationDate = coder.decodeOptional(NSDate.self, forKey: "creationDate").map { $0 as Date }
-    lastModifier = coder.decodeOptional(CKRecordID.self, forKey: "lastModifiedUserRecordID")
+    changeTag = coder.decodeOptionalString(forKey: "ETag", "recordChangeTag")
+    creator = coder.decodeOptional(
+      CKRecordID.self, forKey: "CreatorUserRecordID", "creatorUserRecordID")
+    creationDate = coder.decodeOptional(NSDate.self, forKey: "RecordCtime", "creationDate").map {
+      $0 as Date
+    }
+    lastModifier = coder.decodeOptional(
+      CKRecordID.self, forKey: "LastModifiedUserRecordID", "lastModifiedUserRecordID")
     modificationDate =
-      coder.decodeOptional(NSDate.self, forKey: "modificationDate").map { $0 as Date }
-    share = coder.decodeOptional(CKReference.self, forKey: "share")
+      coder.decodeOptional(NSDate.self, forKey: "RecordMtime", "modificationDate").map {
+        $0 as Date
+      }
+    share = coder.decodeOptional(CKReference.self, forKey: "ShareReference", "share")
   }
 
   func encode(with coder: NSCoder) {
-    coder.encodeOptional(changeTag, forKey: "recordChangeTag")
-    coder.encode(creator, forKey: "creatorUserRecordID")
-    coder.encode(creationDate.map { $0 as NSDate }, forKey: "creationDate")
-    coder.encode(lastModifier, forKey: "lastModifiedUserRecordID")
-    coder.encode(modificationDate.map { $0 as NSDate }, forKey: "modificationDate")
-    coder.encode(share, forKey: "share")
+    coder.encode(changeTag != nil, forKey: "KnownToServer")
+    coder.encodeOptional(changeTag, forKey: "ETag")
+    coder.encode(creator, forKey: "CreatorUserRecordID")
+    coder.encode(creationDate.map { $0 as NSDate }, forKey: "RecordCtime")
+    coder.encode(lastModifier, forKey: "LastModifiedUserRecordID")
+    coder.encode(modificationDate.map { $0 as NSDate }, forKey: "RecordMtime")
+    coder.encode(share, forKey: "ShareReference")
   }
 }

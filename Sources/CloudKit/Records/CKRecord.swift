@@ -59,8 +59,8 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
   ///
   /// An archive that lacks type or ID makes the decoder fail, and a record without a type.
   public required init(coder: NSCoder) {
-    let recordType = coder.decodeOptionalString(forKey: "recordType")
-    let recordID = coder.decodeOptional(CKRecordID.self, forKey: "recordID")
+    let recordType = coder.decodeOptionalString(forKey: "RecordType", "recordType")
+    let recordID = coder.decodeOptional(CKRecordID.self, forKey: "RecordID", "recordID")
     if recordType == nil || recordID == nil {
       coder.failWithError(CocoaError(.coderValueNotFound))
     }
@@ -78,10 +78,11 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
   /// Encodes what the server needs to recognise the record (type, ID, change tag, users, dates,
   /// parent and share), without its fields. For keeping beside data of your own.
   open func encodeSystemFields(with coder: NSCoder) {
-    coder.encodeOptional(recordType, forKey: "recordType")
-    coder.encode(recordID, forKey: "recordID")
+    coder.useArchivedClassNames()
+    coder.encodeOptional(recordType, forKey: "RecordType")
+    coder.encode(recordID, forKey: "RecordID")
     systemFields.encode(with: coder)
-    coder.encode(parent, forKey: "parent")
+    coder.encode(parent, forKey: "ParentReference")
   }
 
   /// A record of its own with the same fields, changed keys and change tag.

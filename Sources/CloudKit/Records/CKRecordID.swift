@@ -33,8 +33,9 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
   open class var supportsSecureCoding: Bool { true }
 
   public required init?(coder: NSCoder) {
-    guard let recordName = coder.decodeOptionalString(forKey: "recordName"), !recordName.isEmpty,
-      let zoneID = coder.decodeOptional(CKRecordZoneID.self, forKey: "zoneID")
+    guard let recordName = coder.decodeOptionalString(forKey: "RecordName", "recordName"),
+      !recordName.isEmpty,
+      let zoneID = coder.decodeOptional(CKRecordZoneID.self, forKey: "ZoneID", "zoneID")
     else {
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
@@ -44,8 +45,9 @@ open class CKRecordID: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable 
   }
 
   open func encode(with coder: NSCoder) {
-    coder.encodeOptional(recordName, forKey: "recordName")
-    coder.encode(zoneID, forKey: "zoneID")
+    coder.useArchivedClassNames()
+    coder.encodeOptional(recordName, forKey: "RecordName")
+    coder.encode(zoneID, forKey: "ZoneID")
   }
 
   open func copy(with zone: NSZone? = nil) -> Any { self }

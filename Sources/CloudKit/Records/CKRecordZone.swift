@@ -69,22 +69,24 @@ open class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendabl
   open class var supportsSecureCoding: Bool { true }
 
   public required init?(coder: NSCoder) {
-    guard let zoneID = coder.decodeOptional(CKRecordZoneID.self, forKey: "zoneID") else {
+    guard let zoneID = coder.decodeOptional(CKRecordZoneID.self, forKey: "ZoneID", "zoneID") else {
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
     }
     self.zoneID = zoneID
     capabilities = Capabilities(
-      rawValue: UInt(clamping: coder.decodeInteger(forKey: "capabilities")))
-    share = coder.decodeOptional(CKReference.self, forKey: "share")
+      rawValue: coder.decodeOptional(NSNumber.self, forKey: "Capabilities")?.uintValue
+        ?? UInt(clamping: coder.decodeInteger(forKey: "capabilities")))
+    share = coder.decodeOptional(CKReference.self, forKey: "ShareReference", "share")
     scope = Locked(
       EncryptionScope(rawValue: coder.decodeInteger(forKey: "encryptionScope")) ?? .perRecord)
   }
 
   open func encode(with coder: NSCoder) {
-    coder.encode(zoneID, forKey: "zoneID")
-    coder.encode(Int(clamping: capabilities.rawValue), forKey: "capabilities")
-    coder.encode(share, forKey: "share")
+    coder.useArchivedClassNames()
+    coder.encode(zoneID, forKey: "ZoneID")
+    coder.encode(NSNumber(value: capabilities.rawValue), forKey: "Capabilities")
+    coder.encode(share, forKey: "ShareReference")
     coder.encode(encryptionScope.rawValue, forKey: "encryptionScope")
   }
 

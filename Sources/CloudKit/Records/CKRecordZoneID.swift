@@ -48,7 +48,8 @@ open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   open class var supportsSecureCoding: Bool { true }
 
   public required init?(coder: NSCoder) {
-    guard let zoneName = coder.decodeOptionalString(forKey: "zoneName"), !zoneName.isEmpty,
+    guard let zoneName = coder.decodeOptionalString(forKey: "ZoneName", "zoneName"),
+      !zoneName.isEmpty,
       let ownerName = coder.decodeOptionalString(forKey: "ownerName"), !ownerName.isEmpty
     else {
       coder.failWithError(CocoaError(.coderValueNotFound))
@@ -59,7 +60,8 @@ open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   }
 
   open func encode(with coder: NSCoder) {
-    coder.encodeOptional(zoneName, forKey: "zoneName")
+    coder.useArchivedClassNames()
+    coder.encodeOptional(zoneName, forKey: "ZoneName")
     coder.encodeOptional(ownerName, forKey: "ownerName")
   }
 

@@ -19,19 +19,22 @@ open class CKReference: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
   open class var supportsSecureCoding: Bool { true }
 
   public required init?(coder: NSCoder) {
-    guard let recordID = coder.decodeOptional(CKRecordID.self, forKey: "recordID") else {
+    guard let recordID = coder.decodeOptional(CKRecordID.self, forKey: "RecordID", "recordID")
+    else {
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
     }
     self.recordID = recordID
     action =
-      CKRecord.ReferenceAction(rawValue: UInt(clamping: coder.decodeInteger(forKey: "action")))
+      CKRecord.ReferenceAction(
+        rawValue: UInt(clamping: coder.decodeInteger(forKey: "ReferenceAction", "action")))
       ?? CKRecord.ReferenceAction.none
   }
 
   open func encode(with coder: NSCoder) {
-    coder.encode(recordID, forKey: "recordID")
-    coder.encode(Int(action.rawValue), forKey: "action")
+    coder.useArchivedClassNames()
+    coder.encode(recordID, forKey: "RecordID")
+    coder.encode(Int(action.rawValue), forKey: "ReferenceAction")
   }
 
   open func copy(with zone: NSZone? = nil) -> Any { self }

@@ -22,16 +22,35 @@ enum RecordFieldValue {
 
   /// The fields as objects that an archiver takes.
   static func archive(_ fields: [String: any CKRecordValueProtocol]) -> NSDictionary {
-    NSDictionary(dictionary: fields.mapValues { object($0) })
+    let entries = fields.map { (ArchivedText.escaped($0.key), archivable($0.value)) }
+    return NSDictionary(dictionary: Dictionary(uniqueKeysWithValues: entries))
+  }
+
+  private static func archivable(_ value: Any) -> Any {
+    switch value {
+    case let list as NSArray: NSArray(array: list.map { archivable($0) })
+    case let text as String: ArchivedText.escaped(text) as NSString
+    default: object(value)
+    }
+  }
+
+  private static func unarchived(_ value: Any) -> Any {
+    switch value {
+    case let list as NSArray: NSArray(array: list.map { unarchived($0) })
+    case let text as String: ArchivedText.original(text) as NSString
+    default: object(value)
+    }
   }
 
   /// The fields of an archive; nil when it holds something else.
   static func fields(of archive: NSDictionary) -> [String: any CKRecordValueProtocol]? {
     guard let values = archive as? [String: Any] else { return nil }
-    let fields = values.compactMapValues { value in
-      (object(value) as? any CKRecordValueProtocol).map { canonical($0) }
+    var fields: [String: any CKRecordValueProtocol] = [:]
+    for (key, value) in values {
+      guard let value = unarchived(value) as? any CKRecordValueProtocol else { return nil }
+      fields[ArchivedText.original(key)] = canonical(value)
     }
-    return fields.count == values.count ? fields : nil
+    return fields
   }
 
   private static func object(_ value: Any) -> Any {

@@ -178,6 +178,7 @@ open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked S
   }
 
   open func encode(with coder: NSCoder) {
+    coder.useArchivedClassNames()
     contents.withLock { $0 }.encode(with: coder)
   }
 

@@ -53,6 +53,7 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   }
 
   open func encode(with coder: NSCoder) {
+    coder.useArchivedClassNames()
     coder.encodeOptional(subscriptionID, forKey: "subscriptionID")
     coder.encode(notificationInfo, forKey: "notificationInfo")
   }
