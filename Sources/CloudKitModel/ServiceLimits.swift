@@ -4,6 +4,8 @@ public enum ServiceLimits {
   public static let operationsPerRequest = 400
   /// Records in one page of an answer.
   public static let recordsPerPage = 200
+  /// Bytes of the data that a client leaves with its changes (`clientChangeTokenData`).
+  public static let clientChangeTokenSize = 10_000
   /// Bytes of a record's fields, assets not counted.
   public static let recordSize = 1_000_000
   /// Bytes of the fields of all records in one request, assets not counted.

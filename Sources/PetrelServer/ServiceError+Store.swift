@@ -12,6 +12,8 @@ extension ServiceError {
       case .conflict: .conflict
       case .notFound: .notFound
       case .zoneNotFound: .zoneNotFound
+      case .zoneDeleted: .userDeletedZone
+      case .changeTokenExpired: .changeTokenExpired
       case .accessDenied: .accessDenied
       case .referenceMissing: .validatingReferenceError
       case .atomic: .atomicError

@@ -11,6 +11,8 @@ public struct RecordModification: Sendable {
   /// Whether only its creator may change or delete a record (the public database's default grant).
   public var onlyCreatorMayChange: Bool
   public var timestamp: Timestamp
+  /// What the device wants to be told by its later fetches from the zones changed here.
+  public var clientChangeToken: ClientChangeToken?
 
   public init(
     database: DatabaseID, operations: [RecordOperation], isAtomic: Bool, origin: ChangeOrigin,
@@ -22,6 +24,19 @@ public struct RecordModification: Sendable {
     self.origin = origin
     self.onlyCreatorMayChange = onlyCreatorMayChange
     self.timestamp = timestamp
+  }
+}
+
+/// Data that a device leaves with its changes, to recognise by a later fetch from the same zone that
+/// the server has them. Each device has its own in each zone.
+public struct ClientChangeToken: Sendable, Hashable {
+  public var data: [UInt8]
+  /// The name that the client gave for its device; nil stands for all devices without a name.
+  public var deviceID: String?
+
+  public init(data: [UInt8], deviceID: String?) {
+    self.data = data
+    self.deviceID = deviceID
   }
 }
 

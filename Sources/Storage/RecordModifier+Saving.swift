@@ -46,13 +46,15 @@ extension RecordModifier {
       let recordName = next.record.recordID.recordName
       try session.connection.run(
         """
-        INSERT INTO tombstones (database_id, zone_number, record_name, type_number, version)
-        SELECT $1, $2, $3, type_number, $4 FROM record_types
-        WHERE container = $5 AND environment = $6 AND name = $7
+        INSERT INTO tombstones (database_id, zone_number, record_name, type_number, version,
+          deleted)
+        SELECT $1, $2, $3, type_number, $4, $5 FROM record_types
+        WHERE container = $6 AND environment = $7 AND name = $8
         """,
         [
           .integer(database.rawValue), .integer(next.zoneNumber), .text(recordName),
-          .integer(sequence), .text(address.container), .text(address.environment.rawValue),
+          .integer(sequence), .integer(modification.timestamp.milliseconds),
+          .text(address.container), .text(address.environment.rawValue),
           .text(next.record.recordType),
         ])
       try post(.recordDeleted, record: next.record, sequence: sequence)

@@ -99,6 +99,13 @@ struct RecordModifier {
       }
       try session.connection.run("RELEASE zone", [])
     }
+    if let token = modification.clientChangeToken,
+      batch.indexes.contains(where: { outcomes[$0]?.isFailure == false })
+    {
+      try session.keep(
+        token, of: modification.origin.userRecordName, zone: zoneNumber, in: database,
+        at: modification.timestamp)
+    }
     guard latest > latestBefore else { return }
     try session.connection.run(
       "UPDATE zones SET version = $3 WHERE database_id = $1 AND zone_number = $2",

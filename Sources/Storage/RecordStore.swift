@@ -57,6 +57,29 @@ public protocol RecordStore: NotificationLogStore {
   /// Every zone, the default zone first.
   func zones(in database: DatabaseID) async throws -> [Zone]
 
+  // MARK: Change feeds
+
+  /// What became of a zone's records since a change token.
+  ///
+  /// - Each record appears once, with its latest state or as deleted, in the order of the last
+  ///   changes (or the opposite one). A page shows one state of the zone; what is committed while a
+  ///   client goes from page to page comes on a later page, or after the last.
+  /// - Throws ``ItemFailure``: ``ItemFailure/Code/zoneNotFound``, ``ItemFailure/Code/zoneDeleted``,
+  ///   ``ItemFailure/Code/invalid`` for the default zone, which has no feed, and
+  ///   ``ItemFailure/Code/changeTokenExpired``; and ``StoreError/Code/badContinuation`` for what is
+  ///   no token of a zone.
+  func recordChanges(
+    matching query: RecordChangesQuery, in database: DatabaseID
+  ) async throws -> RecordChangesPage
+  /// Which zones but the default zone changed or were deleted since a change token, each once, in
+  /// the order of their last changes.
+  ///
+  /// - Throws: ``ItemFailure/Code/changeTokenExpired``; ``StoreError/Code/badContinuation`` for what
+  ///   is no token of a database.
+  func zoneChanges(
+    since token: String?, limit: Int, in database: DatabaseID
+  ) async throws -> ZoneChangesPage
+
   // MARK: Subscriptions
 
   /// Saves and deletes subscriptions of one user. Desired keys are checked against the schema where
@@ -118,7 +141,8 @@ public protocol RecordStore: NotificationLogStore {
   // MARK: Maintenance
 
   /// Drops log entries and finished deliveries beyond their retention: 30 days or 10,000 entries a
-  /// user, whichever is less; and tokens that have expired.
+  /// user, whichever is less; tokens that have expired; and deletions that need not be remembered
+  /// any more.
   func trim(at timestamp: Timestamp) async throws
   /// Finishes what is under way and closes; calls after that throw ``StoreError/Code/closed``.
   func close() async

@@ -76,6 +76,7 @@ extension StoreSession {
       return .failed(zoneID, ItemFailure(error))
     }
     let zone = try addZone(zoneID, in: database, numbers: &numbers)
+    try forgetDeletion(of: zoneID, in: database)
     try post(change, sequence: zone.version, numbers: numbers)
     return .saved(zone)
   }
@@ -94,6 +95,7 @@ extension StoreSession {
     }
     try deleteContent(ofZone: number, in: database)
     let sequence = try numbers.take(from: self)
+    try remember(deletionOf: zoneID, in: database, version: sequence, at: change.timestamp)
     try post(change, sequence: sequence, numbers: numbers)
     return .deleted(zoneID)
   }
@@ -115,6 +117,7 @@ extension StoreSession {
     for statement in [
       "DELETE FROM records WHERE database_id = $1 AND zone_number = $2",
       "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2",
+      "DELETE FROM client_change_tokens WHERE database_id = $1 AND zone_number = $2",
       "DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2",
       "DELETE FROM zones WHERE database_id = $1 AND zone_number = $2",
     ] {

@@ -32,6 +32,9 @@ public struct StoreConfiguration: Sendable {
   /// Connections that only read, each with its own thread. A store in memory has none: its reads
   /// take turns with the writes.
   public var readers = 2
+  /// How long deletions of records and zones are remembered for change feeds, in seconds; 90 days
+  /// unless set. A change token from before a deletion that was forgotten has expired.
+  public var deletionRetention = 90.0 * 24 * 60 * 60
   public var tuning = Tuning()
   /// Makes the identifiers of changes and users; a test may give a seeded generator.
   public var makeUUID: @Sendable () -> UUID = { UUID() }

@@ -73,6 +73,16 @@ struct HookedStore: RecordStore {
     try await base.modifyZones(operations, in: database, origin: origin, timestamp: timestamp)
   }
   func zones(in database: DatabaseID) async throws -> [Zone] { try await base.zones(in: database) }
+  func recordChanges(
+    matching query: RecordChangesQuery, in database: DatabaseID
+  ) async throws -> RecordChangesPage {
+    try await base.recordChanges(matching: query, in: database)
+  }
+  func zoneChanges(
+    since token: String?, limit: Int, in database: DatabaseID
+  ) async throws -> ZoneChangesPage {
+    try await base.zoneChanges(since: token, limit: limit, in: database)
+  }
   func modifySubscriptions(
     _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
     timestamp: Timestamp

@@ -1,0 +1,92 @@
+import CloudKitModel
+import Foundation
+
+/// How far a client has read a change feed, in the form that clients keep and hand back.
+///
+/// A token does not say what may be read; the request does. So it is checked against mistakes only.
+struct ChangeToken: Equatable {
+  enum Feed: Equatable {
+    case database
+    /// The feed of the zone with this number. A zone that is made again has another.
+    case zone(Int64)
+  }
+
+  /// A feed that is read from its newest change backwards.
+  struct Walk: Equatable {
+    /// The version that the walk began at: where a reader goes on when the walk is done.
+    var top: Int64
+    /// Everything from here up to ``top`` was read.
+    var below: Int64
+  }
+
+  var database: DatabaseID
+  var feed: Feed
+  /// Everything up to this version was read.
+  var position: Int64
+  /// The version at which the reader began with nothing: what was deleted before, it never had.
+  var base: Int64
+  var walk: Walk?
+
+  /// The newest deletion that the reader needs not be told of.
+  var knownDeletions: Int64 { max(position, base) }
+
+  /// The token of a reader who has nothing yet, in a feed that stands at `version`.
+  init(beginningOf feed: Feed, in database: DatabaseID, at version: Int64) {
+    self.database = database
+    self.feed = feed
+    position = 0
+    base = version
+  }
+
+  // MARK: Text
+
+  private static let mark = UInt8(ascii: "T")
+
+  /// Reads a token. Throws ``StoreError/Code/badContinuation`` when it is none.
+  init(_ text: String) throws {
+    let broken = StoreError(
+      .badContinuation,
+      "the change token is none of a zone's or a database's; hand back what the last answer gave, "
+        + "or start without one")
+    guard let data = Data(base64Encoded: text), data.count >= 8, data.first == Self.mark
+    else { throw broken }
+    let body = [UInt8](data.dropLast(4))
+    guard Self.digest(of: body) == [UInt8](data.suffix(4)) else { throw broken }
+    do {
+      var decoder = try RowDecoder(Array(body.dropFirst()), of: "change token")
+      database = DatabaseID(rawValue: try decoder.decodeInteger())
+      feed = try decoder.decodeOptional { try $0.decodeInteger() }.map { .zone($0) } ?? .database
+      position = try decoder.decodeInteger()
+      base = try decoder.decodeInteger()
+      walk = try decoder.decodeOptional {
+        Walk(top: try $0.decodeInteger(), below: try $0.decodeInteger())
+      }
+      try decoder.finish()
+    } catch {
+      throw broken
+    }
+  }
+
+  var text: String {
+    var encoder = RowEncoder(reserving: 32)
+    encoder.encode(database.rawValue)
+    var zoneNumber: Int64?
+    if case .zone(let number) = feed { zoneNumber = number }
+    encoder.encode(optional: zoneNumber) { $0.encode($1) }
+    encoder.encode(position)
+    encoder.encode(base)
+    encoder.encode(optional: walk) {
+      $0.encode($1.top)
+      $0.encode($1.below)
+    }
+    let body = [Self.mark] + encoder.bytes
+    return Data(body + Self.digest(of: body)).base64EncodedString()
+  }
+
+  /// FNV-1a, 32 bits.
+  private static func digest(of body: [UInt8]) -> [UInt8] {
+    var hash: UInt32 = 0x811C_9DC5
+    for byte in body { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
+    return withUnsafeBytes(of: hash.bigEndian) { Array($0) }
+  }
+}

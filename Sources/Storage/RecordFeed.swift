@@ -1,0 +1,225 @@
+import CloudKitModel
+
+/// One page of a zone's change feed.
+struct RecordFeed {
+  let query: RecordChangesQuery
+  let database: DatabaseID
+  let session: StoreSession
+  private let zone: ZoneState
+  private let token: ChangeToken
+  /// The numbers of the types to report; nil means all.
+  private let typeNumbers: Set<Int64>?
+
+  /// Rows that one page looks at when it reports some types only.
+  private static let scanLimit = 5_000
+
+  private struct ZoneState {
+    var number: Int64
+    var version: Int64
+    var trimmedVersion: Int64
+  }
+
+  /// What the indexes by version tell of a change.
+  private struct Candidate {
+    enum Subject {
+      case record(number: Int64)
+      case tombstone(recordName: String)
+    }
+
+    var version: Int64
+    var typeNumber: Int64
+    var subject: Subject
+  }
+
+  init(
+    _ query: RecordChangesQuery, in database: DatabaseID, at address: DatabaseAddress,
+    session: StoreSession
+  ) throws {
+    self.query = query
+    self.database = database
+    self.session = session
+    guard !query.zoneID.isDefaultZone else {
+      throw ItemFailure(
+        .invalid, field: "zoneID",
+        "the default zone has no change feed; keep what you follow in a zone of your own")
+    }
+    zone = try Self.state(of: query.zoneID, in: database, session: session)
+    token = try Self.token(of: query, in: database, zone: zone)
+    typeNumbers = try query.recordTypes.map { names in
+      Set(try names.compactMap { try session.recordType(named: $0, at: address)?.number })
+    }
+  }
+
+  func page() throws -> RecordChangesPage {
+    let scanned =
+      typeNumbers == nil ? query.limit + 1 : max(query.limit + 1, Self.scanLimit)
+    let candidates = try candidates(limit: scanned)
+    var changes: [RecordChange] = []
+    var size = 0
+    var last: Int64?
+    // Rows beyond those that were looked at.
+    var hasMore = candidates.count == scanned
+    for candidate in candidates {
+      if typeNumbers?.contains(candidate.typeNumber) ?? true {
+        if changes.count == query.limit || (!changes.isEmpty && size >= query.sizeLimit) {
+          hasMore = true
+          break
+        }
+        changes.append(try change(candidate, size: &size))
+      }
+      last = candidate.version
+    }
+    return RecordChangesPage(
+      changes: changes, token: next(after: last, hasMore: hasMore).text, hasMore: hasMore,
+      size: size,
+      clientChangeToken: try query.reader.flatMap {
+        try session.clientChangeToken(of: $0, zone: zone.number, in: database)
+      })
+  }
+
+  // MARK: Tokens
+
+  private static func state(
+    of zoneID: ZoneID, in database: DatabaseID, session: StoreSession
+  ) throws -> ZoneState {
+    let name: [SQLValue] = [
+      .integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName),
+    ]
+    let state = try session.connection.first(
+      """
+      SELECT zone_number, version, trimmed_version FROM zones
+      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
+      """, name
+    ) {
+      ZoneState(number: $0.integer(0), version: $0.integer(1), trimmedVersion: $0.integer(2))
+    }
+    if let state { return state }
+    let wasDeleted = try session.connection.first(
+      """
+      SELECT 1 FROM zone_tombstones
+      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
+      """, name
+    ) { _ in true }
+    throw wasDeleted == nil
+      ? ItemFailure(.zoneNotFound, field: "zoneID", "there is no zone '\(zoneID)'")
+      : ItemFailure(.zoneDeleted, field: "zoneID", "zone '\(zoneID)' was deleted by its user")
+  }
+
+  private static func token(
+    of query: RecordChangesQuery, in database: DatabaseID, zone: ZoneState
+  ) throws -> ChangeToken {
+    var token: ChangeToken
+    if let text = query.token {
+      token = try ChangeToken(text)
+      guard token.feed != .database else {
+        throw StoreError(
+          .badContinuation,
+          "the change token is that of a database; zone '\(query.zoneID)' needs one of its own")
+      }
+      let isKnown =
+        token.database == database && token.feed == .zone(zone.number)
+        && token.knownDeletions >= zone.trimmedVersion && token.position <= zone.version
+      guard isKnown else {
+        throw ItemFailure(
+          .changeTokenExpired,
+          "the change token is not one of zone '\(query.zoneID)' as it is now, or from before "
+            + "deletions that are forgotten; start again without a token")
+      }
+    } else {
+      token = ChangeToken(
+        beginningOf: .zone(zone.number), in: database, at: zone.version)
+    }
+    guard query.isReversed else {
+      guard token.walk == nil else {
+        throw StoreError(
+          .badContinuation,
+          "the change token is that of a feed in reverse order; go on in reverse until nothing is "
+            + "left")
+      }
+      return token
+    }
+    if token.walk == nil {
+      token.walk = ChangeToken.Walk(top: zone.version, below: zone.version + 1)
+    }
+    return token
+  }
+
+  /// The token of a reader who has this page.
+  ///
+  /// - Parameter last: the version of the last row that was looked at.
+  private func next(after last: Int64?, hasMore: Bool) -> ChangeToken {
+    var next = token
+    if let walk = token.walk {
+      if hasMore {
+        next.walk?.below = last ?? walk.below
+      } else {
+        next.walk = nil
+        next.position = walk.top
+      }
+    } else {
+      next.position = hasMore ? last ?? token.position : zone.version
+    }
+    return next
+  }
+
+  // MARK: Rows
+
+  /// The next changes in the feed's order, at most `limit`.
+  private func candidates(limit: Int) throws -> [Candidate] {
+    // The lowest and the highest version asked for, exclusive.
+    let high = token.walk?.below ?? zone.version + 1
+    let records = try session.connection.rows(
+      """
+      SELECT version, type_number, record_number FROM records
+      WHERE database_id = $1 AND zone_number = $2 AND version > $3 AND version < $4
+      ORDER BY version \(order) LIMIT $5
+      """, arguments(above: token.position, below: high, limit: limit)
+    ) {
+      Candidate(
+        version: $0.integer(0), typeNumber: $0.integer(1), subject: .record(number: $0.integer(2)))
+    }
+    let tombstones = try session.connection.rows(
+      """
+      SELECT version, type_number, record_name FROM tombstones
+      WHERE database_id = $1 AND zone_number = $2 AND version > $3 AND version < $4
+      ORDER BY version \(order) LIMIT $5
+      """, arguments(above: token.knownDeletions, below: high, limit: limit)
+    ) {
+      Candidate(
+        version: $0.integer(0), typeNumber: $0.integer(1),
+        subject: .tombstone(recordName: $0.text(2)))
+    }
+    if tombstones.isEmpty { return records }
+    let merged = (records + tombstones).sorted {
+      query.isReversed ? $0.version > $1.version : $0.version < $1.version
+    }
+    return Array(merged.prefix(limit))
+  }
+
+  private var order: String { query.isReversed ? "DESC" : "ASC" }
+
+  private func arguments(above low: Int64, below high: Int64, limit: Int) -> [SQLValue] {
+    [
+      .integer(database.rawValue), .integer(zone.number), .integer(low), .integer(high),
+      .integer(Int64(limit)),
+    ]
+  }
+
+  private func change(_ candidate: Candidate, size: inout Int) throws -> RecordChange {
+    switch candidate.subject {
+    case .tombstone(let recordName):
+      return .deleted(
+        RecordID(recordName: recordName, zoneID: query.zoneID),
+        recordType: try session.recordTypeName(candidate.typeNumber))
+    case .record(let number):
+      let row = try session.connection.first(
+        StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
+        [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init)
+      guard let row else {
+        throw StoreError(.corrupt, "the index by version names a record that does not exist")
+      }
+      size += row.content.count
+      return .saved(try session.storedRecord(row, in: database).record)
+    }
+  }
+}
