@@ -17,11 +17,14 @@ struct RecordsEndpoint: Sendable {
     let database = try await databases.database(at: address)
     var operations = request.operations
     if request.isAtomic { operations = Self.failingTogether(operations) }
-    let outcomes = try await store.modifyRecords(
-      RecordModification(
-        database: database, operations: operations.compactMap { try? $0.get() },
-        isAtomic: request.isAtomic, origin: origin,
-        onlyCreatorMayChange: address.scope == .public, timestamp: context.now))
+    var modification = RecordModification(
+      database: database, operations: operations.compactMap { try? $0.get() },
+      isAtomic: request.isAtomic, origin: origin,
+      onlyCreatorMayChange: address.scope == .public, timestamp: context.now)
+    modification.clientChangeToken = request.clientChangeTokenData.map {
+      ClientChangeToken(data: [UInt8]($0), deviceID: context.deviceID)
+    }
+    let outcomes = try await store.modifyRecords(modification)
     let response = RecordsResponse(records: Self.answers(to: operations, outcomes))
     return response.body(
       context: context.messageContext(numbersAsStrings: request.numbersAsStrings),

@@ -28,6 +28,7 @@ final class RequestRouter: Sendable {
     let databases = DatabaseDirectory(store: store)
     let records = RecordsEndpoint(store: store, databases: databases)
     let zones = ZonesEndpoint(store: store, databases: databases)
+    let changes = ChangesEndpoint(store: store, databases: databases)
     let subscriptions = SubscriptionsEndpoint(store: store, databases: databases)
     let tokens = TokensEndpoint(store: store, publicURL: publicURL)
     let notifications = NotificationsEndpoint(store: store)
@@ -35,6 +36,10 @@ final class RequestRouter: Sendable {
       "records/modify": records.modify,
       "records/lookup": records.lookup,
       "records/query": records.query,
+      "records/changes": changes.records,
+      "changes/database": changes.database,
+      "changes/zone": changes.zone,
+      "zones/changes": changes.zones,
       "zones/list": zones.list,
       "zones/lookup": zones.lookup,
       "zones/modify": zones.modify,

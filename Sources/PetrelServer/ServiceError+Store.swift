@@ -13,7 +13,6 @@ extension ServiceError {
       case .notFound: .notFound
       case .zoneNotFound: .zoneNotFound
       case .zoneDeleted: .userDeletedZone
-      case .changeTokenExpired: .changeTokenExpired
       case .accessDenied: .accessDenied
       case .referenceMissing: .validatingReferenceError
       case .atomic: .atomicError

@@ -7,7 +7,8 @@ public struct RecordChangesQuery: Sendable {
   public var token: String?
   /// Changes at most, up to 200; 0 asks only whether there are any.
   public var limit: Int
-  /// Bytes of stored records after which a page ends. A page holds one change at least.
+  /// Bytes after which a page ends, as ``RecordChangesPage/size`` counts them. A page holds one
+  /// change at least.
   public var sizeLimit: Int
   /// Whether the newest change comes first.
   public var isReversed: Bool
@@ -38,7 +39,7 @@ public struct RecordChangesPage: Sendable {
   public var token: String
   /// Whether there is more to read now.
   public var hasMore: Bool
-  /// Bytes that the records take in the store.
+  /// Bytes that the changes take, roughly.
   public var size: Int
   /// What the reader left with its last changes of the zone.
   public var clientChangeToken: [UInt8]?

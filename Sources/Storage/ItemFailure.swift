@@ -15,8 +15,6 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case zoneNotFound
     /// The zone was deleted by its user.
     case zoneDeleted
-    /// The change token is from before what is still known; start again without one.
-    case changeTokenExpired
     /// The caller may not do this.
     case accessDenied
     /// The target of a validated reference, or a parent, does not exist.

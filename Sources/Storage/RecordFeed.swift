@@ -206,6 +206,8 @@ struct RecordFeed {
   }
 
   private func change(_ candidate: Candidate, size: inout Int) throws -> RecordChange {
+    // What a change takes beside its content, roughly.
+    size += 128
     switch candidate.subject {
     case .tombstone(let recordName):
       return .deleted(

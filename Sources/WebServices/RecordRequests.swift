@@ -12,6 +12,9 @@ public struct ModifyRecordsRequest: Sendable {
   /// The fields of single operations' answers, by their place in the request.
   public var itemDesiredKeys: [Int: Set<String>] = [:]
   public var numbersAsStrings: Bool
+  /// What the device wants to be told by its later fetches from the zones changed here. Petrel's
+  /// addition: Apple's native client sends it over its own protocol.
+  public var clientChangeTokenData: Data?
 
   public init(
     operations: [RecordOperation], isAtomic: Bool, desiredKeys: Set<String>? = nil
@@ -33,6 +36,7 @@ public struct ModifyRecordsRequest: Sendable {
     isAtomic = try reader.optionalBool("atomic") ?? true
     desiredKeys = try reader.optionalStrings("desiredKeys").map(Set.init)
     numbersAsStrings = try reader.optionalBool("numbersAsStrings") ?? false
+    clientChangeTokenData = try reader.clientChangeTokenData()
   }
 
   /// Writes the request; failed items are left out.
@@ -47,6 +51,8 @@ public struct ModifyRecordsRequest: Sendable {
           operation.write(to: &writer, context: context)
         }
       }
+      writer.member(
+        "clientChangeTokenData", ifPresent: clientChangeTokenData?.base64EncodedString())
     }
     return writer.data
   }

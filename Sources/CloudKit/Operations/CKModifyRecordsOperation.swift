@@ -24,7 +24,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   /// Whether, in zones that can, all changes of a zone are made or none. One failure then gives
   /// the zone's other records `batchRequestFailed`.
   open var isAtomic = true
-  /// Kept for source compatibility.
+  /// Data that later fetches of this device from the changed zones bring back, so that it sees that
+  /// the server has these changes. At most 10,000 bytes.
   open var clientChangeTokenData: Data?
 
   /// Called with 1.0 for each record that was saved.
@@ -86,7 +87,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
       return nil
     }
     guard !operations.isEmpty else { return nil }
-    let request = ModifyRecordsRequest(operations: operations, isAtomic: isAtomic)
+    var request = ModifyRecordsRequest(operations: operations, isAtomic: isAtomic)
+    request.clientChangeTokenData = clientChangeTokenData
     return call(
       "records/modify", body: request.body(context: messageContext),
       isIdempotent: operations.allSatisfy { $0.kind != .create && $0.kind != .update })

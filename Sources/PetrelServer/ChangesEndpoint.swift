@@ -1,0 +1,116 @@
+import CloudKitModel
+import Foundation
+import Storage
+import WebServices
+
+/// `changes/database`, `changes/zone`, and what they superseded: `zones/changes` and
+/// `records/changes`.
+struct ChangesEndpoint: Sendable {
+  /// Bytes of stored changes after which an answer ends; the zones behind have more coming.
+  private static let answerSize = 4 << 20
+
+  let store: any RecordStore
+  let databases: DatabaseDirectory
+
+  // MARK: Databases
+
+  func database(_ context: RequestContext) async throws -> Data {
+    try await zones(context, as: .current)
+  }
+
+  func zones(_ context: RequestContext) async throws -> Data {
+    try await zones(context, as: .superseded)
+  }
+
+  private func zones(
+    _ context: RequestContext, as form: DatabaseChangesForm
+  ) async throws -> Data {
+    let address = try feedAddress(context)
+    let request = try DatabaseChangesRequest(
+      parsing: context.body, as: form, context: context.messageContext())
+    let page = try await store.zoneChanges(
+      since: request.syncToken, limit: Self.limit(request.resultsLimit),
+      in: try await databases.database(at: address))
+    return DatabaseChangesResponse(
+      zones: page.changes.map { .success($0) }, syncToken: page.token, moreComing: page.hasMore
+    ).body(as: form, context: context.messageContext())
+  }
+
+  // MARK: Zones
+
+  func zone(_ context: RequestContext) async throws -> Data {
+    let address = try feedAddress(context)
+    let request = try ZoneChangesRequest(
+      parsing: context.body, context: context.messageContext())
+    let database = try await databases.database(at: address)
+    var size = Self.answerSize
+    var answers: [Result<RecordChangesResponse, FailedItem>] = []
+    for zone in request.zones {
+      switch zone {
+      case .success(let zone):
+        answers.append(try await page(of: zone, in: database, context, size: &size))
+      case .failure(let failed):
+        answers.append(.failure(failed))
+      }
+    }
+    return ZoneChangesResponse(zones: answers).body(
+      context: context.messageContext(), for: request)
+  }
+
+  func records(_ context: RequestContext) async throws -> Data {
+    let address = try feedAddress(context)
+    let request = try RecordChangesRequest(
+      parsing: context.body, context: context.messageContext())
+    let database = try await databases.database(at: address)
+    var size = Self.answerSize
+    switch try await page(of: request, in: database, context, size: &size) {
+    case .success(let page):
+      return page.body(context: context.messageContext(), for: request)
+    case .failure(let failed):
+      throw failed.error
+    }
+  }
+
+  /// - Parameter size: bytes that are left for this page and those behind it.
+  private func page(
+    of request: RecordChangesRequest, in database: DatabaseID, _ context: RequestContext,
+    size: inout Int
+  ) async throws -> Result<RecordChangesResponse, FailedItem> {
+    let query = RecordChangesQuery(
+      zoneID: request.zoneID, token: request.syncToken,
+      limit: size > 0 ? Self.limit(request.resultsLimit) : 0, sizeLimit: size,
+      isReversed: request.isReversed, recordTypes: request.desiredRecordTypes,
+      reader: context.caller.userRecordName.map {
+        ChangeOrigin(userRecordName: $0, deviceID: context.deviceID)
+      })
+    do {
+      let page = try await store.recordChanges(matching: query, in: database)
+      size -= page.size
+      return .success(
+        RecordChangesResponse(
+          zoneID: request.zoneID, changes: page.changes, syncToken: page.token,
+          moreComing: page.hasMore,
+          clientChangeTokenData: page.clientChangeToken.map { Data($0) }))
+    } catch let error as ItemFailure {
+      return .failure(FailedItem(.zone(request.zoneID), ServiceError(error)))
+    } catch let error as StoreError where error.code == .badContinuation {
+      return .failure(FailedItem(.zone(request.zoneID), ServiceError(error)))
+    }
+  }
+
+  // MARK: Both
+
+  /// The address of a database that has feeds.
+  private func feedAddress(_ context: RequestContext) throws(ServiceError) -> DatabaseAddress {
+    guard try context.scope() != .public else {
+      throw ServiceError(
+        .badRequest,
+        "the public database has no change feed; query its records, or subscribe to them")
+    }
+    return try context.address()
+  }
+
+  private static func limit(_ asked: Int) -> Int {
+    asked == 0 ? ServiceLimits.recordsPerPage : min(asked, ServiceLimits.recordsPerPage)
+  }
+}
