@@ -93,7 +93,9 @@ struct ChangesEndpoint: Sendable {
           clientChangeTokenData: page.clientChangeToken.map { Data($0) }))
     } catch let error as ItemFailure {
       return .failure(FailedItem(.zone(request.zoneID), ServiceError(error)))
-    } catch let error as StoreError where error.code == .badContinuation {
+    } catch let error as StoreError
+      where [.badContinuation, .changeTokenExpired].contains(error.code)
+    {
       return .failure(FailedItem(.zone(request.zoneID), ServiceError(error)))
     }
   }
@@ -104,7 +106,7 @@ struct ChangesEndpoint: Sendable {
   private func feedAddress(_ context: RequestContext) throws(ServiceError) -> DatabaseAddress {
     guard try context.scope() != .public else {
       throw ServiceError(
-        .badRequest,
+        .badDatabase,
         "the public database has no change feed; query its records, or subscribe to them")
     }
     return try context.address()

@@ -120,7 +120,7 @@ struct RecordFeed {
         token.database == database && token.feed == .zone(zone.number)
         && token.knownDeletions >= zone.trimmedVersion && token.position <= zone.version
       guard isKnown else {
-        throw ItemFailure(
+        throw StoreError(
           .changeTokenExpired,
           "the change token is not one of zone '\(query.zoneID)' as it is now, or from before "
             + "deletions that are forgotten; start again without a token")

@@ -65,17 +65,17 @@ public protocol RecordStore: NotificationLogStore {
   ///   changes (or the opposite one). A page shows one state of the zone; what is committed while a
   ///   client goes from page to page comes on a later page, or after the last.
   /// - Throws ``ItemFailure``: ``ItemFailure/Code/zoneNotFound``, ``ItemFailure/Code/zoneDeleted``,
-  ///   ``ItemFailure/Code/invalid`` for the default zone, which has no feed, and
-  ///   ``ItemFailure/Code/changeTokenExpired``; and ``StoreError/Code/badContinuation`` for what is
-  ///   no token of a zone.
+  ///   and ``ItemFailure/Code/invalid`` for the default zone, which has no feed; and
+  ///   ``StoreError/Code/changeTokenExpired``, and ``StoreError/Code/badContinuation`` for what is no
+  ///   token of a zone.
   func recordChanges(
     matching query: RecordChangesQuery, in database: DatabaseID
   ) async throws -> RecordChangesPage
   /// Which zones but the default zone changed or were deleted since a change token, each once, in
   /// the order of their last changes.
   ///
-  /// - Throws: ``ItemFailure/Code/changeTokenExpired``; ``StoreError/Code/badContinuation`` for what
-  ///   is no token of a database.
+  /// - Throws: ``StoreError/Code/changeTokenExpired``, and ``StoreError/Code/badContinuation`` for
+  ///   what is no token of a database.
   func zoneChanges(
     since token: String?, limit: Int, in database: DatabaseID
   ) async throws -> ZoneChangesPage

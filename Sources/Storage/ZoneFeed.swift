@@ -38,7 +38,7 @@ struct ZoneFeed {
       token.database == database && token.knownDeletions >= state.trimmedVersion
       && token.position <= state.version
     guard isKnown else {
-      throw ItemFailure(
+      throw StoreError(
         .changeTokenExpired,
         "the change token is not one of this database, or from before deletions that are "
           + "forgotten; start again without a token")
