@@ -74,12 +74,15 @@ extension StoreSession {
   }
 
   fileprivate func trimClientChangeTokens(before horizon: Int64) throws -> Bool {
-    let old = try connection.rows(
-      """
-      SELECT database_id, zone_number, user_record_name, device_id FROM client_change_tokens
-      WHERE saved < $1 LIMIT $2
-      """, [.integer(horizon), .integer(Retention.batch)]
-    ) { [.integer($0.integer(0)), .integer($0.integer(1)), .text($0.text(2)), .text($0.text(3))] }
+    let old =
+      try connection.rows(
+        """
+        SELECT database_id, zone_number, user_record_name, device_id FROM client_change_tokens
+        WHERE saved < $1 LIMIT $2
+        """, [.integer(horizon), .integer(Retention.batch)]
+      ) {
+        [.integer($0.integer(0)), .integer($0.integer(1)), .text($0.text(2)), .text($0.text(3))]
+      }
       as [[SQLValue]]
     for key in old {
       try connection.run(

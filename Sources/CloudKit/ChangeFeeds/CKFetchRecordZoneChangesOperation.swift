@@ -49,8 +49,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
 
   // Behind the deprecated properties.
   var changedRecord: ((CKRecord) -> Void)?
-  var zoneCompletion:
-    ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
+  var zoneCompletion: ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
   var completion: (((any Error)?) -> Void)?
 
   private var pending: [RecordChangesRequest] = []
