@@ -9,34 +9,34 @@ internal import WebServices
 /// `badDatabase`.
 open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Sendable {
   /// Where to go on; nil fetches everything.
-  public var previousServerChangeToken: CKServerChangeToken?
+  open var previousServerChangeToken: CKServerChangeToken?
   /// Zones in one answer at most; 0 leaves it to the server.
-  public var resultsLimit = 0
+  open var resultsLimit = 0
   /// Whether the operation asks on until nothing is left; otherwise it ends after one answer, and
   /// says whether more is coming.
-  public var fetchAllChanges = true
+  open var fetchAllChanges = true
 
-  public var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
-  public var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
+  open var recordZoneWithIDChangedBlock: ((CKRecordZone.ID) -> Void)?
+  open var recordZoneWithIDWasDeletedBlock: ((CKRecordZone.ID) -> Void)?
   /// Kept for source compatibility: a user's settings cannot purge zones here.
-  public var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
+  open var recordZoneWithIDWasPurgedBlock: ((CKRecordZone.ID) -> Void)?
   /// Kept for source compatibility: there is no key that a user could reset here.
-  public var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock:
-    ((CKRecordZone.ID) -> Void)?
+  open var recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock: ((CKRecordZone.ID) -> Void)?
   /// Called after the zones of each answer, with the token that stands for them.
-  public var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
+  open var changeTokenUpdatedBlock: ((CKServerChangeToken) -> Void)?
   public var fetchDatabaseChangesResultBlock:
     ((Result<(serverChangeToken: CKServerChangeToken, moreComing: Bool), any Error>) -> Void)?
 
+  /// Called last. The flag says whether more is coming.
   @available(*, deprecated, message: "Use fetchDatabaseChangesResultBlock")
-  public var fetchDatabaseChangesCompletionBlock:
+  open var fetchDatabaseChangesCompletionBlock:
     ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
   {
-    get { completion }
-    set { completion = newValue }
+    get { formerCompletionBlock }
+    set { formerCompletionBlock = newValue }
   }
+  private var formerCompletionBlock: ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
 
-  private var completion: ((CKServerChangeToken?, Bool, (any Error)?) -> Void)?
   private var token: CKServerChangeToken?
   private var moreComing = false
 
@@ -83,11 +83,11 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
   override func conclude(_ error: CKError?) {
     if let token, error == nil {
       fetchDatabaseChangesResultBlock?(.success((token, moreComing)))
-      completion?(token, moreComing, nil)
+      formerCompletionBlock?(token, moreComing, nil)
     } else {
       let error = error ?? CKError(.internalError, "the server gave no change token")
       fetchDatabaseChangesResultBlock?(.failure(error))
-      completion?(token, false, error)
+      formerCompletionBlock?(token, false, error)
     }
   }
 }

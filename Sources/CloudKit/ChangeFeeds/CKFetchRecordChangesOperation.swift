@@ -5,23 +5,22 @@ internal import WebServices
 /// deprecates it for ``CKFetchRecordZoneChangesOperation``, whose errors it shares.
 @available(*, deprecated, message: "Use CKFetchRecordZoneChangesOperation")
 open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendable {
-  public var recordZoneID: CKRecordZone.ID?
+  open var recordZoneID: CKRecordZone.ID?
   /// Where to go on; nil fetches everything.
-  public var previousServerChangeToken: CKServerChangeToken?
+  open var previousServerChangeToken: CKServerChangeToken?
   /// The fields to fetch; nil means all, an empty list only the system fields.
-  public var desiredKeys: [CKRecord.FieldKey]?
+  open var desiredKeys: [CKRecord.FieldKey]?
   /// Changes at most; 0 leaves it to the server.
-  public var resultsLimit = 0
+  open var resultsLimit = 0
   /// Whether another operation with the new token would fetch more; valid from the completion block
   /// on.
-  public private(set) var moreComing = false
+  open private(set) var moreComing = false
 
-  public var recordChangedBlock: ((CKRecord) -> Void)?
-  public var recordWithIDWasDeletedBlock: ((CKRecord.ID) -> Void)?
+  open var recordChangedBlock: ((CKRecord) -> Void)?
+  open var recordWithIDWasDeletedBlock: ((CKRecord.ID) -> Void)?
   /// Called last, with the new token and what this device gave as `clientChangeTokenData` when it
   /// last changed the zone.
-  public var fetchRecordChangesCompletionBlock:
-    ((CKServerChangeToken?, Data?, (any Error)?) -> Void)?
+  open var fetchRecordChangesCompletionBlock: ((CKServerChangeToken?, Data?, (any Error)?) -> Void)?
 
   private var token: CKServerChangeToken?
   private var clientChangeTokenData: Data?

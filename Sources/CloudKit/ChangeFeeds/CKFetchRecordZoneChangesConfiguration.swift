@@ -1,5 +1,5 @@
 /// What to fetch of one zone: `CKFetchRecordZoneChangesOperation.ZoneConfiguration`.
-public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying,
+open class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCopying,
   @unchecked Sendable
 {
   private struct Values {
@@ -11,19 +11,19 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCodi
   private let values = Locked(Values())
 
   /// Where to go on; nil fetches everything.
-  public var previousServerChangeToken: CKServerChangeToken? {
+  open var previousServerChangeToken: CKServerChangeToken? {
     get { values.withLock { $0.previousServerChangeToken } }
     set { values.withLock { $0.previousServerChangeToken = newValue } }
   }
 
   /// Changes in one answer at most; 0 leaves it to the server.
-  public var resultsLimit: Int {
+  open var resultsLimit: Int {
     get { values.withLock { $0.resultsLimit } }
     set { values.withLock { $0.resultsLimit = newValue } }
   }
 
   /// The fields to fetch; nil means all, an empty list only the system fields.
-  public var desiredKeys: [CKRecord.FieldKey]? {
+  open var desiredKeys: [CKRecord.FieldKey]? {
     get { values.withLock { $0.desiredKeys } }
     set { values.withLock { $0.desiredKeys = newValue } }
   }
@@ -42,9 +42,9 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCodi
     self.desiredKeys = desiredKeys
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
-  public convenience init?(coder: NSCoder) {
+  public required convenience init?(coder: NSCoder) {
     self.init(
       previousServerChangeToken: coder.decodeOptional(
         CKServerChangeToken.self, forKey: "previousServerChangeToken"),
@@ -52,13 +52,13 @@ public final class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCodi
       desiredKeys: coder.decodeOptionalStrings(forKey: "desiredKeys"))
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encode(previousServerChangeToken, forKey: "previousServerChangeToken")
     coder.encode(resultsLimit, forKey: "resultsLimit")
     coder.encodeOptional(desiredKeys, forKey: "desiredKeys")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any {
+  open func copy(with zone: NSZone? = nil) -> Any {
     CKFetchRecordZoneChangesConfiguration(
       previousServerChangeToken: previousServerChangeToken, resultsLimit: resultsLimit,
       desiredKeys: desiredKeys)

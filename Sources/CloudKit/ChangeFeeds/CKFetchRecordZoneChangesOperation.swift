@@ -19,19 +19,19 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
   public typealias ZoneOptions = CKFetchRecordZoneChangesConfiguration
 
   /// The zones; nil means those that have a configuration.
-  public var recordZoneIDs: [CKRecordZone.ID]?
+  open var recordZoneIDs: [CKRecordZone.ID]?
   /// What to fetch of each zone; without a configuration, everything.
-  public var configurationsByRecordZoneID:
+  open var configurationsByRecordZoneID:
     [CKRecordZone.ID: CKFetchRecordZoneChangesOperation.ZoneConfiguration]?
   /// Whether the operation asks on until nothing is left; otherwise it ends after one answer, and
   /// says for each zone whether more is coming.
-  public var fetchAllChanges = true
+  open var fetchAllChanges = true
 
   public var recordWasChangedBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
-  public var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
+  open var recordWithIDWasDeletedBlock: ((CKRecord.ID, CKRecord.RecordType) -> Void)?
   /// Called after the changes of each answer, with the token that stands for them and what this
   /// device gave as `clientChangeTokenData` when it last changed the zone.
-  public var recordZoneChangeTokensUpdatedBlock:
+  open var recordZoneChangeTokensUpdatedBlock:
     ((CKRecordZone.ID, CKServerChangeToken?, Data?) -> Void)?
   /// Called once for each zone, when it is done.
   public var recordZoneFetchResultBlock:
@@ -47,10 +47,35 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     )?
   public var fetchRecordZoneChangesResultBlock: ((Result<Void, any Error>) -> Void)?
 
-  // Behind the deprecated properties.
-  var changedRecord: ((CKRecord) -> Void)?
-  var zoneCompletion: ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
-  var completion: (((any Error)?) -> Void)?
+  /// Called for each record that is not gone.
+  @available(*, deprecated, message: "Use recordWasChangedBlock")
+  open var recordChangedBlock: ((CKRecord) -> Void)? {
+    get { formerRecordBlock }
+    set { formerRecordBlock = newValue }
+  }
+  private var formerRecordBlock: ((CKRecord) -> Void)?
+  /// Called once for each zone. The flag says whether more is coming.
+  @available(*, deprecated, message: "Use recordZoneFetchResultBlock")
+  open var recordZoneFetchCompletionBlock:
+    ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
+  {
+    get { formerZoneBlock }
+    set { formerZoneBlock = newValue }
+  }
+  private var formerZoneBlock:
+    ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
+  /// Called last.
+  @available(*, deprecated, message: "Use fetchRecordZoneChangesResultBlock")
+  open var fetchRecordZoneChangesCompletionBlock: (((any Error)?) -> Void)? {
+    get { formerCompletionBlock }
+    set { formerCompletionBlock = newValue }
+  }
+  private var formerCompletionBlock: (((any Error)?) -> Void)?
+  @available(*, deprecated, renamed: "configurationsByRecordZoneID")
+  open var optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? {
+    get { configurationsByRecordZoneID }
+    set { configurationsByRecordZoneID = newValue }
+  }
 
   private var pending: [RecordChangesRequest] = []
   private var itemErrors = ItemErrors()
@@ -63,6 +88,16 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     self.init()
     self.recordZoneIDs = recordZoneIDs
     self.configurationsByRecordZoneID = configurationsByRecordZoneID
+  }
+
+  @_disfavoredOverload
+  @available(*, deprecated, message: "Use init(recordZoneIDs:configurationsByRecordZoneID:)")
+  public convenience init(
+    recordZoneIDs: [CKRecordZone.ID],
+    optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? = nil
+  ) {
+    self.init(
+      recordZoneIDs: recordZoneIDs, configurationsByRecordZoneID: optionsByRecordZoneID)
   }
 
   override func firstCall() throws(CKError) -> ServiceCall? {
@@ -101,13 +136,13 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
         } else {
           let values = (token, page.clientChangeTokenData, page.moreComing)
           recordZoneFetchResultBlock?(zoneID, .success(values))
-          zoneCompletion?(zoneID, token, page.clientChangeTokenData, page.moreComing, nil)
+          formerZoneBlock?(zoneID, token, page.clientChangeTokenData, page.moreComing, nil)
         }
       case .failure(let failed):
         let error = CKError(failed.error)
         itemErrors.add(error, for: zoneID)
         recordZoneFetchResultBlock?(zoneID, .failure(error))
-        zoneCompletion?(zoneID, nil, nil, false, error)
+        formerZoneBlock?(zoneID, nil, nil, false, error)
       }
     }
     return nextCall()
@@ -119,7 +154,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
       case .saved(let model):
         let record = CKRecord(model)
         recordWasChangedBlock?(record.recordID, .success(record))
-        changedRecord?(record)
+        formerRecordBlock?(record)
       case .deleted(let recordID, let recordType):
         recordWithIDWasDeletedBlock?(CKRecord.ID(recordID), recordType)
       }
@@ -128,45 +163,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
 
   override func conclude(_ error: CKError?) {
     fetchRecordZoneChangesResultBlock?(error.map { .failure($0) } ?? .success(()))
-    completion?(error ?? itemErrors.partialFailure)
-  }
-}
-
-extension CKFetchRecordZoneChangesOperation {
-  @_disfavoredOverload
-  @available(*, deprecated, message: "Use init(recordZoneIDs:configurationsByRecordZoneID:)")
-  public convenience init(
-    recordZoneIDs: [CKRecordZone.ID],
-    optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? = nil
-  ) {
-    self.init(
-      recordZoneIDs: recordZoneIDs, configurationsByRecordZoneID: optionsByRecordZoneID)
-  }
-
-  @available(*, deprecated, renamed: "configurationsByRecordZoneID")
-  public var optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? {
-    get { configurationsByRecordZoneID }
-    set { configurationsByRecordZoneID = newValue }
-  }
-
-  @available(*, deprecated, message: "Use recordWasChangedBlock")
-  public var recordChangedBlock: ((CKRecord) -> Void)? {
-    get { changedRecord }
-    set { changedRecord = newValue }
-  }
-
-  @available(*, deprecated, message: "Use recordZoneFetchResultBlock")
-  public var recordZoneFetchCompletionBlock:
-    ((CKRecordZone.ID, CKServerChangeToken?, Data?, Bool, (any Error)?) -> Void)?
-  {
-    get { zoneCompletion }
-    set { zoneCompletion = newValue }
-  }
-
-  @available(*, deprecated, message: "Use fetchRecordZoneChangesResultBlock")
-  public var fetchRecordZoneChangesCompletionBlock: (((any Error)?) -> Void)? {
-    get { completion }
-    set { completion = newValue }
+    formerCompletionBlock?(error ?? itemErrors.partialFailure)
   }
 }
 
