@@ -24,14 +24,19 @@ extension TestCloud {
     return await respond(to: request)
   }
 
-  /// The fault that strikes a request, and what the request saves.
-  private func takeFault(
-    for request: HTTPRequest, of sender: InProcessTransport
-  ) -> (fault: TestFault, saves: RecordSaves?)? {
+  /// A fault, and what it concerns in the request that it strikes.
+  private struct Struck {
+    var fault: TestFault
+    var saves: RecordSaves?
+    var feed: FeedReading?
+  }
+
+  private func takeFault(for request: HTTPRequest, of sender: InProcessTransport) -> Struck? {
     faults.withLock { plan in
       if plan.count == 0 { return nil }
       let userRecordName = sender.user.flatMap { accounts.names.recordName(of: $0) }
       let saves = RecordSaves(request, userRecordName: userRecordName)
+      let feed = FeedReading(request, userRecordName: userRecordName)
       let target = FaultPlan<TestFault>.Target(
         user: sender.user, device: sender.device, operation: TestOperation(request))
       let fault = plan.take(for: target) { fault in
@@ -39,15 +44,15 @@ extension TestCloud {
         case .networkLoss, .answerLost, .refusal: true
         case .quotaExceeded: saves?.savesRecords ?? false
         case .conflict: saves?.canConflict ?? false
+        case .changeTokenExpired: feed != nil
         }
       }
-      return fault.map { ($0, saves) }
+      return fault.map { Struck(fault: $0, saves: saves, feed: feed) }
     }
   }
 
   private func answer(
-    _ request: HTTPRequest, to sender: InProcessTransport,
-    with struck: (fault: TestFault, saves: RecordSaves?)
+    _ request: HTTPRequest, to sender: InProcessTransport, with struck: Struck
   ) async -> Result<TransportResponse, TransportFailure> {
     switch struck.fault.kind {
     case .networkLoss:
@@ -70,6 +75,9 @@ extension TestCloud {
             ServiceError(.internalError, "the other device could not save its change: \(error)")))
       }
       return await respond(to: request)
+    case .changeTokenExpired:
+      guard let feed = struck.feed else { return await respond(to: request) }
+      return await transported(await feed.answer(from: service))
     }
   }
 

@@ -13,6 +13,7 @@ public struct TestFault: Sendable {
     case refusal(ServerErrorCode, retryAfter: Double?)
     case quotaExceeded
     case conflict(@Sendable (CKRecord) -> Void)
+    case changeTokenExpired
   }
 
   let kind: Kind
@@ -42,6 +43,9 @@ public struct TestFault: Sendable {
   /// The user's sign-in has expired: `notAuthenticated`.
   public static let authenticationExpired = TestFault(
     kind: .refusal(.authenticationFailed, retryAfter: nil))
+  /// The change token is older than what the server keeps: `changeTokenExpired`. Concerns only
+  /// requests that go on from a token; of several zones in one, those that do.
+  public static let changeTokenExpired = TestFault(kind: .changeTokenExpired)
   /// The user's storage is full: `quotaExceeded` for each record of a save. Concerns only requests
   /// that save records.
   public static let quotaExceeded = TestFault(kind: .quotaExceeded)

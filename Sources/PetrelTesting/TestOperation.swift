@@ -27,6 +27,12 @@ public struct TestOperation: RawRepresentable, Sendable, Hashable {
   public static let fetchSubscriptions = TestOperation(rawValue: "subscriptions/lookup")
   /// `CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()`.
   public static let fetchAllSubscriptions = TestOperation(rawValue: "subscriptions/list")
+  /// `CKFetchDatabaseChangesOperation`.
+  public static let fetchDatabaseChanges = TestOperation(rawValue: "changes/database")
+  /// `CKFetchRecordZoneChangesOperation`.
+  public static let fetchRecordZoneChanges = TestOperation(rawValue: "changes/zone")
+  /// `CKFetchRecordChangesOperation`, which is deprecated.
+  public static let fetchRecordChanges = TestOperation(rawValue: "records/changes")
   /// `CKContainer.userRecordID()` and `accountStatus()`.
   public static let fetchUser = TestOperation(rawValue: "users/caller")
   /// `CKContainer.registerForRemoteNotifications(deviceToken:)`.

@@ -1,0 +1,74 @@
+internal import CloudKitModel
+internal import HTTPService
+internal import PetrelServer
+internal import WebServices
+
+/// A request that goes on from a change token, for the fault that the token is too old.
+struct FeedReading {
+  private let request: HTTPRequest
+  private let context: MessageContext
+  /// What is asked of single zones, each with a token of its own.
+  private let zones: ZoneChangesRequest?
+
+  private static let failure = ServiceError(
+    .changeTokenExpired, "the test asked for this: the change token is too old")
+
+  /// Nil when the request reads no feed, begins at its beginning, or cannot be read.
+  init?(_ request: HTTPRequest, userRecordName: String?) {
+    let context = MessageContext(
+      ownerNaming: userRecordName.map { .relative(to: $0) } ?? .explicit)
+    self.request = request
+    self.context = context
+    let body = request.body
+    var zones: ZoneChangesRequest?
+    let token: String?
+    switch (try? ServicePath(parsing: request.path))?.operation {
+    case "changes/database":
+      token = try? DatabaseChangesRequest(parsing: body, context: context).syncToken
+    case "zones/changes":
+      token =
+        try? DatabaseChangesRequest(parsing: body, as: .superseded, context: context).syncToken
+    case "records/changes":
+      token = try? RecordChangesRequest(parsing: body, context: context).syncToken
+    case "notifications/changes":
+      token = try? NotificationChangesRequest(parsing: body).syncToken
+    case "changes/zone":
+      zones = try? ZoneChangesRequest(parsing: body, context: context)
+      token = zones?.zones.lazy.compactMap { Self.token(of: $0) }.first
+    default:
+      token = nil
+    }
+    guard token != nil else { return nil }
+    self.zones = zones
+  }
+
+  private static func token(of zone: Result<RecordChangesRequest, FailedItem>) -> String? {
+    (try? zone.get())?.syncToken
+  }
+
+  /// The answer that refuses the tokens. Zones that are read from their beginning are answered by
+  /// the service.
+  func answer(from service: CloudService) async -> HTTPResponse {
+    guard let zones else { return HTTPResponse(Self.failure) }
+    let answered = zones.zones.filter { Self.token(of: $0) == nil }
+    var answers: ArraySlice<Result<RecordChangesResponse, FailedItem>> = []
+    if !answered.isEmpty {
+      var part = request
+      part.body = ZoneChangesRequest(zones: answered.compactMap { try? $0.get() })
+        .body(context: context)
+      let response = await service.respond(to: part)
+      guard case .data(let body) = response.body,
+        let read = try? ZoneChangesResponse(parsing: body, context: context)
+      else { return response }
+      answers = read.zones[...]
+    }
+    let merged = zones.zones.map { zone -> Result<RecordChangesResponse, FailedItem> in
+      zone.flatMap { zone in
+        let refusal = FailedItem(.zone(zone.zoneID), Self.failure)
+        return zone.syncToken == nil ? answers.popFirst() ?? .failure(refusal) : .failure(refusal)
+      }
+    }
+    return HTTPResponse(
+      body: .data(ZoneChangesResponse(zones: merged).body(context: context, for: zones)))
+  }
+}
