@@ -24,12 +24,14 @@ public struct Record: Sendable, Hashable {
   public var parent: Reference?
   /// The share that the record belongs to.
   public var share: Reference?
+  /// What a record that is a share has beyond its fields; nil for other records.
+  public var shareContent: ShareContent?
   public var fields: [String: RecordValue]
 
   public init(
     recordID: RecordID, recordType: String, recordChangeTag: String? = nil, created: Stamp? = nil,
     modified: Stamp? = nil, parent: Reference? = nil, share: Reference? = nil,
-    fields: [String: RecordValue] = [:]
+    shareContent: ShareContent? = nil, fields: [String: RecordValue] = [:]
   ) {
     self.recordID = recordID
     self.recordType = recordType
@@ -38,6 +40,7 @@ public struct Record: Sendable, Hashable {
     self.modified = modified
     self.parent = parent
     self.share = share
+    self.shareContent = shareContent
     self.fields = fields
   }
 

@@ -27,10 +27,13 @@ public struct RecordOperation: Sendable, Hashable {
   public var fields: [String: RecordValue?]
   /// The parent to set; `.some(nil)` removes it, nil leaves it.
   public var parent: Reference??
+  /// What a share is to have beyond its fields; nil for other records.
+  public var shareContent: ShareContent?
 
   public init(
     kind: Kind, recordID: RecordID, recordType: String? = nil, recordChangeTag: String? = nil,
-    fields: [String: RecordValue?] = [:], parent: Reference?? = nil
+    fields: [String: RecordValue?] = [:], parent: Reference?? = nil,
+    shareContent: ShareContent? = nil
   ) {
     self.kind = kind
     self.recordID = recordID
@@ -38,6 +41,7 @@ public struct RecordOperation: Sendable, Hashable {
     self.recordChangeTag = recordChangeTag
     self.fields = fields
     self.parent = parent
+    self.shareContent = shareContent
   }
 
   /// About how many bytes the fields count towards ``ServiceLimits/recordsSizePerRequest``.

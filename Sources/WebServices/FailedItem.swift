@@ -9,6 +9,7 @@ public struct FailedItem: Error, Sendable, Hashable {
     case zone(ZoneID)
     case subscription(subscriptionID: String)
     case notification(notificationID: String)
+    case share(shortGUID: String)
     /// The item was too broken to have a name.
     case unknown
   }
@@ -35,6 +36,9 @@ public struct FailedItem: Error, Sendable, Hashable {
     if let notificationID = reader.json["notificationID"]?.string {
       return .notification(notificationID: notificationID)
     }
+    if let shortGUID = reader.json["shortGUID"]?["value"]?.string {
+      return .share(shortGUID: shortGUID)
+    }
     let zoneID = (try? reader.optional("zoneID")).flatMap { zone in
       zone.flatMap { try? ZoneID($0) }
     }
@@ -60,6 +64,9 @@ public struct FailedItem: Error, Sendable, Hashable {
         writer.member("subscriptionID", subscriptionID)
       case .notification(let notificationID):
         writer.member("notificationID", notificationID)
+      case .share(let shortGUID):
+        writer.key("shortGUID")
+        writer.object { $0.member("value", shortGUID) }
       case .unknown:
         break
       }

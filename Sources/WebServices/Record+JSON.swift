@@ -17,6 +17,7 @@ extension Record {
     for (name, value) in try FieldReading.values(in: reader) {
       if let value { fields[name] = value }
     }
+    if recordType == ShareContent.recordType { shareContent = try ShareContent(reader) }
   }
 
   /// Writes the record as an answer holds it.
@@ -41,6 +42,7 @@ extension Record {
       }
       write(parent, as: "parent", to: &writer, context: context)
       write(share, as: "share", to: &writer, context: context)
+      shareContent?.writeMembers(to: &writer)
       write(created, as: "created", to: &writer)
       write(modified, as: "modified", to: &writer)
       writer.member("deleted", false)

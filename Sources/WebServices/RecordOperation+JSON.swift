@@ -37,6 +37,7 @@ extension RecordOperation {
         member == .null
         ? .some(nil) : .some(try Reference(try record.member("parent")))
     }
+    if recordType == ShareContent.recordType { shareContent = try ShareContent(record) }
   }
 
   func write(to writer: inout JSONWriter, context: MessageContext) {
@@ -58,6 +59,7 @@ extension RecordOperation {
             writer.null()
           }
         }
+        shareContent?.writeMembers(to: &writer)
       }
     }
   }

@@ -71,24 +71,3 @@ public struct TokenResponse: Sendable, Hashable {
     return writer.data
   }
 }
-
-/// The answer of `users/caller`.
-public struct UserResponse: Sendable, Hashable {
-  public var userRecordName: String
-
-  public init(userRecordName: String) {
-    self.userRecordName = userRecordName
-  }
-
-  public init(parsing body: Data) throws(ServiceError) {
-    let reader = try MessageReader(
-      parsing: body, context: MessageContext(ownerNaming: .explicit))
-    userRecordName = try reader.member("userRecordName").string()
-  }
-
-  public var body: Data {
-    var writer = JSONWriter()
-    writer.object { $0.member("userRecordName", userRecordName) }
-    return writer.data
-  }
-}

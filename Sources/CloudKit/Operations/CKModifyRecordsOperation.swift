@@ -168,6 +168,7 @@ extension RecordOperation {
     self.init(
       kind: kind, recordID: model.recordID, recordType: model.recordType,
       recordChangeTag: kind == .update ? model.recordChangeTag : nil, fields: fields,
-      parent: changes.isParentChanged ? .some(model.parent) : nil)
+      parent: changes.isParentChanged ? .some(model.parent) : nil,
+      shareContent: (record as? CKShare)?.sharing.withLock { $0.model })
   }
 }

@@ -1,10 +1,33 @@
 package import CloudKitModel
 
-extension CKRecord {
-  /// A record as the server returned it: without changed keys.
+/// Makes records from what the server returned. An initializer of a protocol can return a subclass.
+package protocol RecordConstructible {}
+
+extension CKRecord: RecordConstructible {}
+
+extension RecordConstructible where Self: CKRecord {
+  /// A record as the server returned it: without changed keys. One of the share type is a `CKShare`.
   ///
   /// - Parameter assetFile: Where an asset's file was put; nil for one that was not fetched.
-  package convenience init(_ model: Record, assetFile: (Asset) -> URL? = { _ in nil }) {
+  package init(_ model: Record, assetFile: (Asset) -> URL? = { _ in nil }) {
+    let record = CKRecord(plain: model, assetFile: assetFile)
+    guard let content = model.shareContent else {
+      // Self is CKRecord: nothing makes a record of the only subclass this way.
+      self = record as! Self
+      return
+    }
+    let share = CKShare(
+      recordID: record.recordID, system: record.systemFields,
+      contents: record.contents.withLock { $0 },
+      sharing: CKShare.Sharing(
+        content, recordID: record.recordID, creator: record.creatorUserRecordID,
+        isOwn: model.recordID.zoneID.ownerName == ZoneID.currentOwnerName))
+    self = share as! Self
+  }
+}
+
+extension CKRecord {
+  fileprivate convenience init(plain model: Record, assetFile: (Asset) -> URL?) {
     let recordID = ID(model.recordID)
     let zoneID = recordID.zoneID
     var contents = Contents()

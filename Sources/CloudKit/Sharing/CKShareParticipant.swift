@@ -1,0 +1,120 @@
+internal import CloudKitModel
+
+/// One of those who share: `CKShare.Participant`.
+///
+/// Participants come from `CKFetchShareParticipantsOperation` or the methods of `CKContainer` that
+/// fetch share participants; put one in a share with `CKShare.addParticipant(_:)` and save the
+/// share. Two participants are equal when they are the same person.
+public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+  /// Who it is.
+  public let userIdentity: CKUserIdentity
+  public let acceptanceStatus: CKShare.ParticipantAcceptanceStatus
+  /// Unique in the share.
+  public let participantID: CKShare.Participant.ID
+
+  private let settings: Locked<Settings>
+  /// Where the person becomes a participant without being known before.
+  let oneTimeURL: URL?
+
+  private struct Settings {
+    var role: CKShare.ParticipantRole
+    var permission: CKShare.ParticipantPermission
+  }
+
+  init(
+    userIdentity: CKUserIdentity, role: CKShare.ParticipantRole = .privateUser,
+    permission: CKShare.ParticipantPermission = .readOnly,
+    acceptanceStatus: CKShare.ParticipantAcceptanceStatus = .pending,
+    participantID: String = UUID().uuidString, oneTimeURL: URL? = nil
+  ) {
+    self.userIdentity = userIdentity
+    self.acceptanceStatus = acceptanceStatus
+    self.participantID = participantID
+    self.oneTimeURL = oneTimeURL
+    settings = Locked(Settings(role: role, permission: permission))
+  }
+
+  /// A participant whom nobody knows yet: whoever first uses the URL that the saved share gives for
+  /// it, ``CKShare/oneTimeURL(for:)``.
+  public class func oneTimeURLParticipant() -> CKShare.Participant {
+    CKShareParticipant(userIdentity: CKUserIdentity(UserIdentity()))
+  }
+
+  /// What the participant is to the share. New participants are private users.
+  public var role: CKShare.ParticipantRole {
+    get { settings.withLock { $0.role } }
+    set { settings.withLock { $0.role = newValue } }
+  }
+
+  @available(*, deprecated, renamed: "role")
+  public var type: CKShare.ParticipantType {
+    get { CKShare.ParticipantType(role) }
+    set { role = CKShare.ParticipantRole(rawValue: newValue.rawValue) ?? .unknown }
+  }
+
+  /// What the participant may do. New participants may read.
+  public var permission: CKShare.ParticipantPermission {
+    get { settings.withLock { $0.permission } }
+    set { settings.withLock { $0.permission = newValue } }
+  }
+
+  public static var supportsSecureCoding: Bool { true }
+
+  public init?(coder: NSCoder) {
+    guard
+      let userIdentity = coder.decodeOptional(CKUserIdentity.self, forKey: "userIdentity"),
+      let participantID = coder.decodeOptionalString(forKey: "participantID")
+    else {
+      coder.failWithError(CocoaError(.coderValueNotFound))
+      return nil
+    }
+    self.userIdentity = userIdentity
+    self.participantID = participantID
+    acceptanceStatus =
+      .init(rawValue: coder.decodeInteger(forKey: "acceptanceStatus")) ?? .unknown
+    oneTimeURL = coder.decodeOptionalString(forKey: "oneTimeURL").flatMap { URL(string: $0) }
+    settings = Locked(
+      Settings(
+        role: .init(rawValue: coder.decodeInteger(forKey: "role")) ?? .unknown,
+        permission: .init(rawValue: coder.decodeInteger(forKey: "permission")) ?? .unknown))
+  }
+
+  public func encode(with coder: NSCoder) {
+    coder.encode(userIdentity, forKey: "userIdentity")
+    coder.encodeOptional(participantID, forKey: "participantID")
+    coder.encode(acceptanceStatus.rawValue, forKey: "acceptanceStatus")
+    coder.encodeOptional(oneTimeURL?.absoluteString, forKey: "oneTimeURL")
+    coder.encode(role.rawValue, forKey: "role")
+    coder.encode(permission.rawValue, forKey: "permission")
+  }
+
+  public func copy(with zone: NSZone? = nil) -> Any { copied }
+
+  var copied: CKShareParticipant {
+    CKShareParticipant(
+      userIdentity: userIdentity, role: role, permission: permission,
+      acceptanceStatus: acceptanceStatus, participantID: participantID, oneTimeURL: oneTimeURL)
+  }
+
+  /// What makes two participants the same person.
+  private var person: NSObject { userIdentity.person ?? participantID as NSString }
+
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? CKShareParticipant else { return false }
+    return person.isEqual(other.person)
+  }
+
+  public override var hash: Int { person.hash }
+
+  public override var description: String {
+    "<CKShareParticipant: \(userIdentity), \(role), \(permission), \(acceptanceStatus)>"
+  }
+}
+
+@available(*, deprecated)
+extension CKShare.ParticipantType {
+  /// The type that stands for a role; administrators had none.
+  fileprivate init(_ role: CKShare.ParticipantRole) {
+    self = Self(rawValue: role.rawValue) ?? .unknown
+  }
+}

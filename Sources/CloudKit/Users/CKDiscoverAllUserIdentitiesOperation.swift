@@ -1,0 +1,29 @@
+/// Looks for all users of the app who let themselves be found. On Apple's platforms these are those
+/// in the address book; here all users of the server count as each other's contacts.
+@available(*, deprecated, message: "Use CKFetchShareParticipantsOperation for sharing")
+open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendable {
+  /// Called for each user.
+  public var userIdentityDiscoveredBlock: ((CKUserIdentity) -> Void)?
+  public var discoverAllUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
+  @available(*, deprecated, renamed: "discoverAllUserIdentitiesResultBlock")
+  public var discoverAllUserIdentitiesCompletionBlock: (((any Error)?) -> Void)? {
+    get { completion }
+    set { completion = newValue }
+  }
+
+  private var completion: (((any Error)?) -> Void)?
+
+  override func firstCall() throws(CKError) -> ServiceCall? {
+    .discoverAllUsers
+  }
+
+  override func receive(_ answer: ServiceExchange.Answer) throws(CKError) -> ServiceCall? {
+    for identity in try foundUsers(in: answer).all { userIdentityDiscoveredBlock?(identity) }
+    return nil
+  }
+
+  override func conclude(_ error: CKError?) {
+    discoverAllUserIdentitiesResultBlock?(error.map { .failure($0) } ?? .success(()))
+    completion?(error)
+  }
+}

@@ -1,0 +1,100 @@
+internal import CloudKitModel
+
+/// Who a user is, as far as the app may know. Immutable; the framework makes it.
+///
+/// Two identities are equal when they are of one person: the same user record ID, or without one the
+/// same lookup info.
+public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, Sendable {
+  public typealias LookupInfo = CKUserIdentityLookupInfo
+
+  /// The ID of the user's record; nil for someone without an account.
+  public let userRecordID: CKRecord.ID?
+  /// How the user was looked up; nil when the user was found otherwise.
+  public let lookupInfo: CKUserIdentity.LookupInfo?
+  /// The user's name; nil when the user does not want to be discovered.
+  public let nameComponents: PersonNameComponents?
+  /// Whether the server knows the user.
+  public let hasiCloudAccount: Bool
+  /// The user's entries in the address book, which this platform does not have.
+  @available(*, deprecated, message: "No longer supported")
+  public var contactIdentifiers: [String] { [] }
+
+  init(
+    userRecordID: CKRecord.ID?, lookupInfo: CKUserIdentity.LookupInfo?,
+    nameComponents: PersonNameComponents?, hasiCloudAccount: Bool
+  ) {
+    self.userRecordID = userRecordID
+    self.lookupInfo = lookupInfo
+    self.nameComponents = nameComponents
+    self.hasiCloudAccount = hasiCloudAccount
+  }
+
+  /// An identity that the server named, or nobody's.
+  convenience init(_ model: UserIdentity) {
+    self.init(
+      userRecordID: model.userRecordName.map { CKRecord.ID(RecordID(recordName: $0)) },
+      lookupInfo: model.lookup.flatMap { CKUserIdentityLookupInfo($0) },
+      nameComponents: model.nameComponents, hasiCloudAccount: model.userRecordName != nil)
+  }
+
+  var model: UserIdentity {
+    UserIdentity(
+      userRecordName: userRecordID?.recordName, nameComponents: nameComponents,
+      lookup: lookupInfo?.model)
+  }
+
+  public static var supportsSecureCoding: Bool { true }
+
+  public init?(coder: NSCoder) {
+    userRecordID = coder.decodeOptional(CKRecordID.self, forKey: "userRecordID")
+    lookupInfo = coder.decodeOptional(CKUserIdentityLookupInfo.self, forKey: "lookupInfo")
+    nameComponents = PersonNameComponents(coder: coder)
+    hasiCloudAccount = coder.decodeBool(forKey: "hasiCloudAccount")
+  }
+
+  public func encode(with coder: NSCoder) {
+    coder.encode(userRecordID, forKey: "userRecordID")
+    coder.encode(lookupInfo, forKey: "lookupInfo")
+    nameComponents?.encode(with: coder)
+    coder.encode(hasiCloudAccount, forKey: "hasiCloudAccount")
+  }
+
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// What two identities of one person have in common; nil when nothing is known of the person.
+  var person: NSObject? { userRecordID ?? lookupInfo }
+
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? CKUserIdentity else { return false }
+    guard let person else { return self === other }
+    return person.isEqual(other.person)
+  }
+
+  public override var hash: Int { person?.hash ?? ObjectIdentifier(self).hashValue }
+
+  public override var description: String {
+    let name = [nameComponents?.givenName, nameComponents?.familyName].compactMap { $0 }
+    return "<CKUserIdentity: \(name.isEmpty ? "no name" : name.joined(separator: " ")), record "
+      + "\(userRecordID?.recordName ?? "unknown"), \(lookupInfo?.description ?? "no lookup info")>"
+  }
+}
+
+extension PersonNameComponents {
+  private static let parts: [(String, WritableKeyPath<PersonNameComponents, String?> & Sendable)] =
+    [
+      ("namePrefix", \.namePrefix), ("givenName", \.givenName), ("middleName", \.middleName),
+      ("familyName", \.familyName), ("nameSuffix", \.nameSuffix), ("nickname", \.nickname),
+    ]
+
+  /// The name that was encoded; nil when there is none.
+  fileprivate init?(coder: NSCoder) {
+    guard coder.decodeBool(forKey: "hasNameComponents") else { return nil }
+    self.init()
+    for (key, part) in Self.parts { self[keyPath: part] = coder.decodeOptionalString(forKey: key) }
+  }
+
+  fileprivate func encode(with coder: NSCoder) {
+    coder.encode(true, forKey: "hasNameComponents")
+    for (key, part) in Self.parts { coder.encodeOptional(self[keyPath: part], forKey: key) }
+  }
+}

@@ -1,0 +1,103 @@
+internal import CloudKitModel
+
+/// What a user is looked up by: `CKUserIdentity.LookupInfo`. Immutable.
+public final class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, Sendable {
+  public let emailAddress: String?
+  public let phoneNumber: String?
+  public let userRecordID: CKRecord.ID?
+
+  /// Looks for a user with this e-mail address. Letter case does not matter.
+  public init(emailAddress: String) {
+    self.emailAddress = emailAddress
+    phoneNumber = nil
+    userRecordID = nil
+  }
+
+  /// Looks for a user with this phone number. Spaces and punctuation do not matter.
+  public init(phoneNumber: String) {
+    emailAddress = nil
+    self.phoneNumber = phoneNumber
+    userRecordID = nil
+  }
+
+  /// Looks for the user whose record this is.
+  public init(userRecordID: CKRecord.ID) {
+    emailAddress = nil
+    phoneNumber = nil
+    self.userRecordID = userRecordID
+  }
+
+  /// One for each e-mail address, in order.
+  public class func lookupInfos(withEmails emails: [String]) -> [CKUserIdentity.LookupInfo] {
+    emails.map { CKUserIdentityLookupInfo(emailAddress: $0) }
+  }
+
+  /// One for each phone number, in order.
+  public class func lookupInfos(
+    withPhoneNumbers phoneNumbers: [String]
+  ) -> [CKUserIdentity.LookupInfo] {
+    phoneNumbers.map { CKUserIdentityLookupInfo(phoneNumber: $0) }
+  }
+
+  /// One for each user record ID, in order.
+  public class func lookupInfos(with recordIDs: [CKRecord.ID]) -> [CKUserIdentity.LookupInfo] {
+    recordIDs.map { CKUserIdentityLookupInfo(userRecordID: $0) }
+  }
+
+  /// What the server was asked for; nil when it is nothing.
+  init?(_ model: UserLookup) {
+    guard model != UserLookup() else { return nil }
+    emailAddress = model.emailAddress
+    phoneNumber = model.phoneNumber
+    userRecordID = model.userRecordName.map { CKRecord.ID(RecordID(recordName: $0)) }
+  }
+
+  var model: UserLookup {
+    UserLookup(
+      emailAddress: emailAddress, phoneNumber: phoneNumber,
+      userRecordName: userRecordID?.recordName)
+  }
+
+  public static var supportsSecureCoding: Bool { true }
+
+  public init?(coder: NSCoder) {
+    emailAddress = coder.decodeOptionalString(forKey: "emailAddress")
+    phoneNumber = coder.decodeOptionalString(forKey: "phoneNumber")
+    userRecordID = coder.decodeOptional(CKRecordID.self, forKey: "userRecordID")
+    guard emailAddress != nil || phoneNumber != nil || userRecordID != nil else {
+      coder.failWithError(CocoaError(.coderValueNotFound))
+      return nil
+    }
+  }
+
+  public func encode(with coder: NSCoder) {
+    coder.encodeOptional(emailAddress, forKey: "emailAddress")
+    coder.encodeOptional(phoneNumber, forKey: "phoneNumber")
+    coder.encode(userRecordID, forKey: "userRecordID")
+  }
+
+  public func copy(with zone: NSZone? = nil) -> Any { self }
+
+  public override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? CKUserIdentityLookupInfo else { return false }
+    return model == other.model
+  }
+
+  public override var hash: Int { model.hashValue }
+
+  public override var description: String {
+    "<CKUserIdentityLookupInfo: "
+      + (emailAddress ?? phoneNumber ?? userRecordID?.recordName ?? "empty") + ">"
+  }
+}
+
+extension Dictionary where Key == CKUserIdentity.LookupInfo {
+  /// The values by the one part of the lookup info that was asked by.
+  func keyed<Part: Hashable>(by part: KeyPath<CKUserIdentity.LookupInfo, Part?>) -> [Part: Value] {
+    var values: [Part: Value] = [:]
+    for (lookupInfo, value) in self {
+      if let key = lookupInfo[keyPath: part] { values[key] = value }
+    }
+    return values
+  }
+}
