@@ -15,7 +15,7 @@ struct RecordsEndpoint: Sendable {
       parsing: context.body, context: context.messageContext())
     try Self.checkSize(of: request)
     let database = try await databases.database(at: address)
-    var operations = request.operations
+    var operations = request.operations.map { $0.flatMap(SharesEndpoint.check) }
     if request.isAtomic { operations = Self.failingTogether(operations) }
     var modification = RecordModification(
       database: database, operations: operations.compactMap { try? $0.get() },
@@ -45,7 +45,7 @@ struct RecordsEndpoint: Sendable {
         continue
       }
       let isDefaultZone = recordID.zoneID.isDefaultZone
-      if isDefaultZone, recordID.recordName == context.caller.userRecordName {
+      if isDefaultZone, try await hasUserRecord(recordID.recordName, context) {
         items.append(.success(.record(Self.userRecord(recordID))))
         continue
       }
@@ -99,7 +99,15 @@ struct RecordsEndpoint: Sendable {
       limit: limit)
   }
 
-  /// A user's own record exists from the beginning, without fields.
+  /// Whether the name is that of a user whose record the database has: the caller's own, and in the
+  /// public database everyone's.
+  private func hasUserRecord(_ name: String, _ context: RequestContext) async throws -> Bool {
+    if name == context.caller.userRecordName { return true }
+    guard try context.scope() == .public, name.hasPrefix("_") else { return false }
+    return try await store.user(withRecordName: name) != nil
+  }
+
+  /// A user's record exists from the beginning, without fields.
   private static func userRecord(_ recordID: RecordID) -> Record {
     Record(recordID: recordID, recordType: "Users")
   }

@@ -32,6 +32,8 @@ final class RequestRouter: Sendable {
     let subscriptions = SubscriptionsEndpoint(store: store, databases: databases)
     let tokens = TokensEndpoint(store: store, publicURL: publicURL)
     let notifications = NotificationsEndpoint(store: store)
+    let users = UsersEndpoint(store: store)
+    let shares = SharesEndpoint()
     endpoints = [
       "records/modify": records.modify,
       "records/lookup": records.lookup,
@@ -51,14 +53,23 @@ final class RequestRouter: Sendable {
       "tokens/badge": tokens.badge,
       "notifications/changes": notifications.changes,
       "notifications/markRead": notifications.markRead,
-      "users/caller": { context in
-        UserResponse(userRecordName: try context.user()).body
-      },
+      "records/resolve": shares.refuse,
+      "records/accept": shares.refuse,
+      "users/caller": users.caller,
+      "users/current": users.current,
+      "users/discover": users.discover,
+      "users/lookup/email": users.lookUpEmail,
+      "users/lookup/id": users.lookUpID,
+      "users/lookup/contacts": users.lookUpContacts,
+      "users/permissions": users.permissions,
     ]
   }
 
-  /// Operations that read and take no arguments.
-  private static let readOnly: Set<String> = ["zones/list", "subscriptions/list", "users/caller"]
+  /// Operations that read and take no arguments, or do so without a body.
+  private static let readOnly: Set<String> = [
+    "zones/list", "subscriptions/list", "users/caller", "users/current", "users/discover",
+    "users/permissions",
+  ]
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     do {

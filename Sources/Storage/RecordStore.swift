@@ -17,13 +17,37 @@ public protocol RecordStore: NotificationLogStore {
 
   // MARK: Users
 
-  /// Makes an account. Throws ``StoreError/Code/exists`` when the name is taken.
-  func addUser(named name: String, at timestamp: Timestamp) async throws -> User
+  /// Makes an account. Throws ``StoreError/Code/exists`` when another user has the name, the e-mail
+  /// address or the phone number.
+  func addUser(
+    named name: String, profile: UserProfile, at timestamp: Timestamp
+  ) async throws -> User
   func user(named name: String) async throws -> User?
   func user(withRecordName userRecordName: String) async throws -> User?
   func users() async throws -> [User]
   func addWebAuthToken(_ token: WebAuthToken) async throws
   func webAuthToken(withHash hash: [UInt8]) async throws -> WebAuthToken?
+
+  // MARK: Discovery
+
+  /// What a user has decided to permit the app of a container, or not. What the user was not asked
+  /// for is absent.
+  func applicationPermissions(
+    of userRecordName: String, container: String, environment: ContainerEnvironment
+  ) async throws -> [ApplicationPermission: ApplicationPermission.Status]
+  func setApplicationPermissions(
+    _ statuses: [ApplicationPermission: ApplicationPermission.Status],
+    of userRecordName: String, container: String, environment: ContainerEnvironment
+  ) async throws
+  /// The users who are looked for, in the order asked for; nil for those who do not exist or do not
+  /// permit it to be found.
+  func discoverableUsers(
+    matching lookups: [UserLookup], container: String, environment: ContainerEnvironment
+  ) async throws -> [User?]
+  /// Users who permit it to be found, in the order of their record names.
+  func discoverableUsers(
+    container: String, environment: ContainerEnvironment, limit: Int
+  ) async throws -> [User]
 
   // MARK: Records
 
@@ -146,4 +170,11 @@ public protocol RecordStore: NotificationLogStore {
   func trim(at timestamp: Timestamp) async throws
   /// Finishes what is under way and closes; calls after that throw ``StoreError/Code/closed``.
   func close() async
+}
+
+extension RecordStore {
+  /// Makes an account of whose user nothing more is known.
+  public func addUser(named name: String, at timestamp: Timestamp) async throws -> User {
+    try await addUser(named: name, profile: UserProfile(), at: timestamp)
+  }
 }

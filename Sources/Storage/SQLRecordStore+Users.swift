@@ -1,30 +1,31 @@
 import CloudKitModel
+import Foundation
 
 extension SQLRecordStore {
-  public func addUser(named name: String, at timestamp: Timestamp) async throws -> User {
-    try await write { try $0.addUser(named: name, at: timestamp) }
+  public func addUser(
+    named name: String, profile: UserProfile, at timestamp: Timestamp
+  ) async throws -> User {
+    try await write { try $0.addUser(named: name, profile: profile, at: timestamp) }
   }
 
   public func user(named name: String) async throws -> User? {
     try await read {
       try $0.connection.first(
-        "SELECT name, user_record_name, created FROM users WHERE name = $1", [.text(name)],
-        User.init)
+        User.selection + " WHERE users.name = $1", [.text(name)], User.init)
     }
   }
 
   public func user(withRecordName userRecordName: String) async throws -> User? {
     try await read {
       try $0.connection.first(
-        "SELECT name, user_record_name, created FROM users WHERE user_record_name = $1",
-        [.text(userRecordName)], User.init)
+        User.selection + " WHERE users.user_record_name = $1", [.text(userRecordName)],
+        User.init)
     }
   }
 
   public func users() async throws -> [User] {
     try await read {
-      try $0.connection.rows(
-        "SELECT name, user_record_name, created FROM users ORDER BY name", [], User.init)
+      try $0.connection.rows(User.selection + " ORDER BY users.name", [], User.init)
     }
   }
 
@@ -59,26 +60,66 @@ extension SQLRecordStore {
 }
 
 extension User {
-  fileprivate init(_ row: any SQLRow) {
+  /// The columns that ``init(_:)`` reads.
+  static let selection = """
+    SELECT users.name, users.user_record_name, users.created, users.email, users.phone,
+      users.name_prefix, users.given_name, users.middle_name, users.family_name,
+      users.name_suffix, users.nickname
+    FROM users
+    """
+
+  init(_ row: any SQLRow) {
+    var names = PersonNameComponents()
+    names.namePrefix = row.optionalText(5)
+    names.givenName = row.optionalText(6)
+    names.middleName = row.optionalText(7)
+    names.familyName = row.optionalText(8)
+    names.nameSuffix = row.optionalText(9)
+    names.nickname = row.optionalText(10)
     self.init(
       name: row.text(0), userRecordName: row.text(1),
-      created: Timestamp(milliseconds: row.integer(2)))
+      created: Timestamp(milliseconds: row.integer(2)),
+      profile: UserProfile(stored: row.optionalText(3), row.optionalText(4), names))
   }
 }
 
 extension StoreSession {
-  fileprivate func addUser(named name: String, at timestamp: Timestamp) throws -> User {
+  fileprivate func addUser(
+    named name: String, profile: UserProfile, at timestamp: Timestamp
+  ) throws -> User {
     let digits = makeUUID().uuidString.lowercased().filter { $0 != "-" }
-    let user = User(name: name, userRecordName: "_" + digits, created: timestamp)
+    let user = User(
+      name: name, userRecordName: "_" + digits, created: timestamp, profile: profile)
+    let names = profile.nameComponents ?? PersonNameComponents()
     let added = try connection.run(
       """
-      INSERT INTO users (name, user_record_name, created) VALUES ($1, $2, $3)
-      ON CONFLICT (name) DO NOTHING
+      INSERT INTO users (name, user_record_name, created, email, phone, name_prefix, given_name,
+        middle_name, family_name, name_suffix, nickname)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+      ON CONFLICT DO NOTHING
       """,
-      [.text(name), .text(user.userRecordName), .integer(timestamp.milliseconds)])
-    guard added == 1 else {
-      throw StoreError(.exists, "there is a user named '\(name)' already; choose another name")
-    }
+      [
+        .text(name), .text(user.userRecordName), .integer(timestamp.milliseconds),
+        SQLValue(profile.emailAddress), SQLValue(profile.phoneNumber),
+        SQLValue(names.namePrefix), SQLValue(names.givenName), SQLValue(names.middleName),
+        SQLValue(names.familyName), SQLValue(names.nameSuffix), SQLValue(names.nickname),
+      ])
+    guard added == 1 else { throw try conflict(of: user) }
     return user
+  }
+
+  /// What a new user has in common with one who is there already.
+  private func conflict(of user: User) throws -> StoreError {
+    let isNameTaken = try connection.first(
+      "SELECT 1 FROM users WHERE name = $1", [.text(user.name)]
+    ) { _ in true }
+    if isNameTaken != nil {
+      return StoreError(
+        .exists, "there is a user named '\(user.name)' already; choose another name")
+    }
+    let places = [user.profile.emailAddress, user.profile.phoneNumber].compactMap { $0 }
+    return StoreError(
+      .exists,
+      "another user has \(places.joined(separator: " or ")) already; each user needs their own")
   }
 }

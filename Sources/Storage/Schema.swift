@@ -9,6 +9,7 @@ enum Schema {
     Migration(version: 1, statements: reference + records + subscriptions + delivery),
     Migration(version: 2, statements: notificationLog, fill: fillNotificationIDs),
     Migration(version: 3, statements: changeFeeds),
+    Migration(version: 4, statements: userProfiles),
   ]
 
   /// Small tables that every node knows.

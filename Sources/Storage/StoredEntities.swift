@@ -17,11 +17,15 @@ public struct User: Sendable, Hashable {
   /// `_` and 32 hexadecimal digits.
   public var userRecordName: String
   public var created: Timestamp
+  public var profile: UserProfile
 
-  public init(name: String, userRecordName: String, created: Timestamp) {
+  public init(
+    name: String, userRecordName: String, created: Timestamp, profile: UserProfile = UserProfile()
+  ) {
     self.name = name
     self.userRecordName = userRecordName
     self.created = created
+    self.profile = profile
   }
 }
 

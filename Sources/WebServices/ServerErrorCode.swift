@@ -27,8 +27,6 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   public static let exists = ServerErrorCode(rawValue: "EXISTS")
   public static let internalError = ServerErrorCode(rawValue: "INTERNAL_ERROR")
   public static let notFound = ServerErrorCode(rawValue: "NOT_FOUND")
-  /// What is asked for is part of the protocol, and this server does not have it. Petrel's own.
-  public static let notSupported = ServerErrorCode(rawValue: "NOT_SUPPORTED")
   public static let quotaExceeded = ServerErrorCode(rawValue: "QUOTA_EXCEEDED")
   /// Too many requests of one caller.
   public static let throttled = ServerErrorCode(rawValue: "THROTTLED")
@@ -47,6 +45,8 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   public static let badContainer = ServerErrorCode(rawValue: "BAD_CONTAINER")
   /// The request does not belong into this database.
   public static let badDatabase = ServerErrorCode(rawValue: "BAD_DATABASE")
+  /// What is asked for is part of the protocol, and this server does not have it.
+  public static let notSupported = ServerErrorCode(rawValue: "NOT_SUPPORTED")
   /// The user deleted the zone that is asked for.
   public static let userDeletedZone = ServerErrorCode(rawValue: "USER_DELETED_ZONE")
   /// Another request is at work in the zone.
@@ -61,8 +61,6 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
     case .authenticationRequired: 421
     case .conflict, .exists, .uniqueFieldError: 409
     case .notFound, .userDeletedZone, .zoneNotFound: 404
-    case .conflict, .exists: 409
-    case .notFound, .zoneNotFound: 404
     case .notSupported: 501
     case .quotaExceeded: 413
     case .throttled: 429

@@ -45,8 +45,35 @@ struct HookedStore: RecordStore {
   func address(of database: DatabaseID) async throws -> DatabaseAddress {
     try await base.address(of: database)
   }
-  func addUser(named name: String, at timestamp: Timestamp) async throws -> User {
-    try await base.addUser(named: name, at: timestamp)
+  func addUser(
+    named name: String, profile: UserProfile, at timestamp: Timestamp
+  ) async throws -> User {
+    try await base.addUser(named: name, profile: profile, at: timestamp)
+  }
+  func applicationPermissions(
+    of userRecordName: String, container: String, environment: ContainerEnvironment
+  ) async throws -> [ApplicationPermission: ApplicationPermission.Status] {
+    try await base.applicationPermissions(
+      of: userRecordName, container: container, environment: environment)
+  }
+  func setApplicationPermissions(
+    _ statuses: [ApplicationPermission: ApplicationPermission.Status],
+    of userRecordName: String, container: String, environment: ContainerEnvironment
+  ) async throws {
+    try await base.setApplicationPermissions(
+      statuses, of: userRecordName, container: container, environment: environment)
+  }
+  func discoverableUsers(
+    matching lookups: [UserLookup], container: String, environment: ContainerEnvironment
+  ) async throws -> [User?] {
+    try await base.discoverableUsers(
+      matching: lookups, container: container, environment: environment)
+  }
+  func discoverableUsers(
+    container: String, environment: ContainerEnvironment, limit: Int
+  ) async throws -> [User] {
+    try await base.discoverableUsers(
+      container: container, environment: environment, limit: limit)
   }
   func user(named name: String) async throws -> User? { try await base.user(named: name) }
   func user(withRecordName userRecordName: String) async throws -> User? {

@@ -13,8 +13,9 @@ public enum CKAccountStatus: Int, Sendable {
 }
 
 extension Notification.Name {
-  /// Posted when the account status changes. Kept for source compatibility: the account of a
-  /// program is that of its configuration, and does not change while it runs.
+  /// Posted when the account status changes: when the server refuses the program's user whom it
+  /// accepted before, or the reverse. It is noticed with the answer to any request, and posted on
+  /// that request's queue, without an object; ask `CKContainer.accountStatus()` what it is now.
   // swift-format-ignore: AlwaysUseLowerCamelCase
   public static let CKAccountChanged = Notification.Name("CKAccountChangedNotification")
 }

@@ -20,6 +20,7 @@ final class WebServicesClient: Sendable {
   let configuration: PetrelConfiguration
   let transport: any WebServicesTransport
   private let webAuthToken: Locked<String?>
+  private let account = Locked(AccountObservation())
 
   /// - Throws: `badContainer` when the configuration or the identifier is no good.
   init(
@@ -50,8 +51,15 @@ final class WebServicesClient: Sendable {
   }
 
   /// Keeps what an answer says for later requests: the web auth token that follows the one that was
-  /// sent (CloudKit Web Services, "Authenticating users").
+  /// sent (CloudKit Web Services, "Authenticating users"). Posts `CKAccountChanged` when the answer
+  /// shows that there is an account now and was none before, or the reverse.
   func note(_ response: TransportResponse) {
+    let hasToken = webAuthToken.withLock { $0 != nil }
+    if let event = AccountObservation.Event(response, hasToken: hasToken),
+      account.withLock({ $0.handle(event) })
+    {
+      NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
+    }
     guard let next = response.headers["x-apple-cloudkit-web-auth-token"], !next.isEmpty else {
       return
     }

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Foundation
 import PetrelServer
 import Storage
 
@@ -10,16 +11,25 @@ enum UsersAddCommand: Command {
   static let options: [Arguments.Option] = [
     .init("data", "DIRECTORY", "where the store lies (default .petrel)"),
     .init("expires-in", "TIME", "the token's lifetime, such as 12h or 30d (default 2w)"),
+    .init("email", "ADDRESS", "by which others may find the user"),
+    .init("phone", "NUMBER", "by which others may find the user, such as +49301234567"),
+    .init("given-name", "NAME", "what others who find the user are shown"),
+    .init("middle-name", "NAME", "the same"),
+    .init("family-name", "NAME", "the same"),
+    .init("nickname", "NAME", "the same"),
+    .init("name-prefix", "TITLE", "the same, such as Dr."),
+    .init("name-suffix", "TITLE", "the same, such as Jr."),
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.count == 1, let name = arguments.positional.first, !name.isEmpty
     else { throw UsageError("needs one NAME") }
     let lifetime = try arguments.duration("expires-in") ?? Account.tokenLifetime
+    let profile = try profile(arguments)
     let store = try await ServeCommand.openStore(
       in: ServeCommand.dataDirectory(arguments), role: .tool)
     do {
-      let user = try await store.addUser(named: name, at: .now)
+      let user = try await store.addUser(named: name, profile: profile, at: .now)
       let token = try await Account.makeToken(for: user, in: store, lifetime: lifetime, at: .now)
       Output.line(token)
     } catch {
@@ -28,6 +38,23 @@ enum UsersAddCommand: Command {
     }
     await store.close()
     return 0
+  }
+
+  private static func profile(_ arguments: Arguments) throws -> UserProfile {
+    var names = PersonNameComponents()
+    names.namePrefix = arguments.string("name-prefix")
+    names.givenName = arguments.string("given-name")
+    names.middleName = arguments.string("middle-name")
+    names.familyName = arguments.string("family-name")
+    names.nameSuffix = arguments.string("name-suffix")
+    names.nickname = arguments.string("nickname")
+    do {
+      return try UserProfile(
+        emailAddress: arguments.string("email"), phoneNumber: arguments.string("phone"),
+        nameComponents: names)
+    } catch {
+      throw UsageError(error.reason)
+    }
   }
 }
 
