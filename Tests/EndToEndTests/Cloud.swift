@@ -157,10 +157,31 @@ actor Cloud {
   /// The web auth token of a user, who is added on first use.
   func token(of user: String) async throws -> String {
     if let token = tokens[user] { return token }
-    let added = try await store.addUser(named: user, at: .now)
-    let token = try await Account.makeToken(for: added, in: store, at: .now)
-    tokens[user] = token
-    return token
+    try await addUser(named: user, profile: UserProfile())
+    return try await token(of: user)
+  }
+
+  /// Adds a user of whom something is known.
+  @discardableResult
+  func addUser(named name: String, profile: UserProfile) async throws -> User {
+    let user = try await store.addUser(named: name, profile: profile, at: .now)
+    tokens[name] = try await Account.makeToken(for: user, in: store, at: .now)
+    return user
+  }
+
+  /// Lets a user's token expire that many seconds from now, and starts the server again, which
+  /// forgets what it knew of tokens.
+  func expireToken(of name: String, inSeconds seconds: Double) async throws {
+    let token = try await token(of: name)
+    guard let user = try await store.user(named: name) else {
+      throw Impatience(description: "there is no user '\(name)'")
+    }
+    try await store.addWebAuthToken(
+      WebAuthToken(
+        hash: SHA256.hash(token.utf8), userRecordName: user.userRecordName, created: .now,
+        expires: Timestamp.now.advanced(bySeconds: seconds)))
+    await stopServer()
+    try await startServer()
   }
 
   /// A token of a user that was good until a second ago.

@@ -214,7 +214,7 @@ struct BadRequestTests {
       ),
       (
         "/database/1/iCloud.a/development/public/records/explode", "404 NOT_FOUND",
-        "records/lookup, records/modify, records/query"
+        "no such operation: 'records/explode'; known are "
       ),
       (
         "/device/1/iCloud.a/development/records/query", "400 BAD_REQUEST",

@@ -2,18 +2,18 @@ internal import WebServices
 
 /// Accepts shares for the current user. Their zones then appear in the shared database.
 open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
-  public var shareMetadatas: [CKShare.Metadata]?
+  open var shareMetadatas: [CKShare.Metadata]?
 
   /// Called for each share with the share as it was accepted.
   public var perShareResultBlock: ((CKShare.Metadata, Result<CKShare, any Error>) -> Void)?
   public var acceptSharesResultBlock: ((Result<Void, any Error>) -> Void)?
   @available(*, deprecated, renamed: "perShareResultBlock")
-  public var perShareCompletionBlock: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)? {
+  open var perShareCompletionBlock: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)? {
     get { itemCompletion }
     set { itemCompletion = newValue }
   }
   @available(*, deprecated, renamed: "acceptSharesResultBlock")
-  public var acceptSharesCompletionBlock: (((any Error)?) -> Void)? {
+  open var acceptSharesCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }
     set { completion = newValue }
   }

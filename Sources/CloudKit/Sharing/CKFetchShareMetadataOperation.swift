@@ -3,21 +3,21 @@ internal import WebServices
 /// Fetches what may be known of shares from their URLs. A share that does not exist fails with
 /// `unknownItem`.
 open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
-  public var shareURLs: [URL]?
+  open var shareURLs: [URL]?
   /// Whether the metadata shall hold the root record. The record IDs come in any case.
-  public var shouldFetchRootRecord = false
+  open var shouldFetchRootRecord = false
   /// The fields of the root records to fetch; nil means all.
-  public var rootRecordDesiredKeys: [CKRecord.FieldKey]?
+  open var rootRecordDesiredKeys: [CKRecord.FieldKey]?
 
   public var perShareMetadataResultBlock: ((URL, Result<CKShare.Metadata, any Error>) -> Void)?
   public var fetchShareMetadataResultBlock: ((Result<Void, any Error>) -> Void)?
   @available(*, deprecated, renamed: "perShareMetadataResultBlock")
-  public var perShareMetadataBlock: ((URL, CKShare.Metadata?, (any Error)?) -> Void)? {
+  open var perShareMetadataBlock: ((URL, CKShare.Metadata?, (any Error)?) -> Void)? {
     get { itemCompletion }
     set { itemCompletion = newValue }
   }
   @available(*, deprecated, renamed: "fetchShareMetadataResultBlock")
-  public var fetchShareMetadataCompletionBlock: (((any Error)?) -> Void)? {
+  open var fetchShareMetadataCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }
     set { completion = newValue }
   }

@@ -4,18 +4,18 @@
 /// participant without an account (`hasiCloudAccount` is false), who can be invited all the same.
 /// A user record ID that cannot be found fails with `unknownItem`.
 open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
-  public var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
+  open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
 
   public var perShareParticipantResultBlock:
     ((CKUserIdentity.LookupInfo, Result<CKShare.Participant, any Error>) -> Void)?
   public var fetchShareParticipantsResultBlock: ((Result<Void, any Error>) -> Void)?
   @available(*, deprecated, renamed: "perShareParticipantResultBlock")
-  public var shareParticipantFetchedBlock: ((CKShare.Participant) -> Void)? {
+  open var shareParticipantFetchedBlock: ((CKShare.Participant) -> Void)? {
     get { itemCompletion }
     set { itemCompletion = newValue }
   }
   @available(*, deprecated, renamed: "fetchShareParticipantsResultBlock")
-  public var fetchShareParticipantsCompletionBlock: (((any Error)?) -> Void)? {
+  open var fetchShareParticipantsCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }
     set { completion = newValue }
   }

@@ -4,7 +4,7 @@
 /// it, together with its root record, in one operation. Shares need a zone of one's own.
 ///
 /// - Note: Petrel's server refuses shares for now, with `serverRejectedRequest`.
-public final class CKShare: CKRecord, @unchecked Sendable {
+open class CKShare: CKRecord, @unchecked Sendable {
   public typealias Metadata = CKShareMetadata
   public typealias Participant = CKShareParticipant
 
@@ -48,33 +48,33 @@ public final class CKShare: CKRecord, @unchecked Sendable {
 
   /// What everyone may do who has the URL. `.none`, the default, admits only those who are added;
   /// setting another one removes the participants who came with the URL.
-  public var publicPermission: CKShare.ParticipantPermission {
+  open var publicPermission: CKShare.ParticipantPermission {
     get { sharing.withLock { $0.publicPermission } }
     set { sharing.withLock { $0.publicPermission = newValue } }
   }
 
   /// Where participants open the share; nil before it is saved.
-  public var url: URL? { sharing.withLock { $0.url } }
+  open var url: URL? { sharing.withLock { $0.url } }
 
   /// All who share, the owner among them.
-  public var participants: [CKShare.Participant] { sharing.withLock { $0.participants } }
+  open var participants: [CKShare.Participant] { sharing.withLock { $0.participants } }
 
-  public var owner: CKShare.Participant { sharing.withLock { $0.owner } }
+  open var owner: CKShare.Participant { sharing.withLock { $0.owner } }
 
   /// The participant that the current user is; nil when the user is none.
-  public var currentUserParticipant: CKShare.Participant? {
+  open var currentUserParticipant: CKShare.Participant? {
     sharing.withLock { $0.currentUserParticipant }
   }
 
   /// Adds a participant. One who is there already gets the role and the permission of the new one.
-  public func addParticipant(_ participant: CKShare.Participant) {
+  open func addParticipant(_ participant: CKShare.Participant) {
     sharing.withLock { $0.add(participant) }
   }
 
   /// Removes a participant; does nothing when there is none.
   ///
   /// - Precondition: it is not the owner.
-  public func removeParticipant(_ participant: CKShare.Participant) {
+  open func removeParticipant(_ participant: CKShare.Participant) {
     requireArgument(
       !participant.isEqual(owner), "CKShare: the owner cannot be removed from a share")
     sharing.withLock { $0.participants.removeAll { $0.isEqual(participant) } }
@@ -82,7 +82,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
 
   /// Where the participant with this ID, made by `oneTimeURLParticipant()`, joins the share; nil
   /// before the share is saved, and for other participants.
-  public func oneTimeURL(for participantID: CKShare.Participant.ID) -> URL? {
+  open func oneTimeURL(for participantID: CKShare.Participant.ID) -> URL? {
     participants.first { $0.participantID == participantID }?.oneTimeURL
   }
 
@@ -94,19 +94,19 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     super.init(coder: coder)
   }
 
-  public override func encodeSystemFields(with coder: NSCoder) {
+  open override func encodeSystemFields(with coder: NSCoder) {
     super.encodeSystemFields(with: coder)
     sharing.withLock { $0 }.encode(with: coder)
   }
 
   /// A share of its own with the same fields and copies of the participants.
-  public override func copy(with zone: NSZone? = nil) -> Any {
+  open override func copy(with zone: NSZone? = nil) -> Any {
     CKShare(
       recordID: recordID, system: systemFields, contents: contents.withLock { $0 },
       sharing: sharing.withLock { $0.copy() })
   }
 
-  public override var description: String {
+  open override var description: String {
     "<CKShare: \(recordID.recordName), zone \(recordID.zoneID.zoneName), "
       + "\(participants.count) participants, public permission \(publicPermission)>"
   }

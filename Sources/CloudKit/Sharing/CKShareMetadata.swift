@@ -5,7 +5,7 @@ internal import WebServices
 /// makes it. Accept the share with it: `CKAcceptSharesOperation`, `CKContainer.accept(_:)`.
 ///
 /// Two are equal when they are of the same share.
-public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The container that the share lies in.
   public let containerIdentifier: String
   public let share: CKShare
@@ -20,10 +20,10 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchec
   public let rootRecord: CKRecord?
 
   @available(*, deprecated, renamed: "hierarchicalRootRecordID")
-  public var rootRecordID: CKRecord.ID { hierarchicalRootRecordID ?? share.recordID }
+  open var rootRecordID: CKRecord.ID { hierarchicalRootRecordID ?? share.recordID }
 
   @available(*, deprecated, renamed: "participantRole")
-  public var participantType: CKShare.ParticipantType {
+  open var participantType: CKShare.ParticipantType {
     CKShare.ParticipantType(rawValue: participantRole.rawValue) ?? .unknown
   }
 
@@ -41,9 +41,9 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchec
     rootRecord = model.rootRecord.map { CKRecord($0) }
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
-  public init?(coder: NSCoder) {
+  public required init?(coder: NSCoder) {
     guard
       let containerIdentifier = coder.decodeOptionalString(forKey: "containerIdentifier"),
       let share = coder.decodeOptional(CKShare.self, forKey: "share"),
@@ -65,7 +65,7 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchec
       .init(rawValue: coder.decodeInteger(forKey: "participantPermission")) ?? .unknown
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encodeOptional(containerIdentifier, forKey: "containerIdentifier")
     coder.encode(share, forKey: "share")
     coder.encode(ownerIdentity, forKey: "ownerIdentity")
@@ -76,17 +76,17 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchec
     coder.encode(participantPermission.rawValue, forKey: "participantPermission")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any { self }
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  public override func isEqual(_ object: Any?) -> Bool {
+  open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? CKShareMetadata else { return false }
     return containerIdentifier == other.containerIdentifier
       && share.recordID == other.share.recordID
   }
 
-  public override var hash: Int { share.recordID.hash }
+  open override var hash: Int { share.recordID.hash }
 
-  public override var description: String {
+  open override var description: String {
     "<CKShareMetadata: \(share.recordID.recordName) in \(containerIdentifier), "
       + "\(participantRole), \(participantStatus)>"
   }

@@ -5,7 +5,7 @@ internal import CloudKitModel
 /// Participants come from `CKFetchShareParticipantsOperation` or the methods of `CKContainer` that
 /// fetch share participants; put one in a share with `CKShare.addParticipant(_:)` and save the
 /// share. Two participants are equal when they are the same person.
-public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
+open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// Who it is.
   public let userIdentity: CKUserIdentity
   public let acceptanceStatus: CKShare.ParticipantAcceptanceStatus
@@ -36,31 +36,31 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unc
 
   /// A participant whom nobody knows yet: whoever first uses the URL that the saved share gives for
   /// it, ``CKShare/oneTimeURL(for:)``.
-  public class func oneTimeURLParticipant() -> CKShare.Participant {
+  open class func oneTimeURLParticipant() -> CKShare.Participant {
     CKShareParticipant(userIdentity: CKUserIdentity(UserIdentity()))
   }
 
   /// What the participant is to the share. New participants are private users.
-  public var role: CKShare.ParticipantRole {
+  open var role: CKShare.ParticipantRole {
     get { settings.withLock { $0.role } }
     set { settings.withLock { $0.role = newValue } }
   }
 
   @available(*, deprecated, renamed: "role")
-  public var type: CKShare.ParticipantType {
+  open var type: CKShare.ParticipantType {
     get { CKShare.ParticipantType(role) }
     set { role = CKShare.ParticipantRole(rawValue: newValue.rawValue) ?? .unknown }
   }
 
   /// What the participant may do. New participants may read.
-  public var permission: CKShare.ParticipantPermission {
+  open var permission: CKShare.ParticipantPermission {
     get { settings.withLock { $0.permission } }
     set { settings.withLock { $0.permission = newValue } }
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
-  public init?(coder: NSCoder) {
+  public required init?(coder: NSCoder) {
     guard
       let userIdentity = coder.decodeOptional(CKUserIdentity.self, forKey: "userIdentity"),
       let participantID = coder.decodeOptionalString(forKey: "participantID")
@@ -79,7 +79,7 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unc
         permission: .init(rawValue: coder.decodeInteger(forKey: "permission")) ?? .unknown))
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encode(userIdentity, forKey: "userIdentity")
     coder.encodeOptional(participantID, forKey: "participantID")
     coder.encode(acceptanceStatus.rawValue, forKey: "acceptanceStatus")
@@ -88,7 +88,7 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unc
     coder.encode(permission.rawValue, forKey: "permission")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any { copied }
+  open func copy(with zone: NSZone? = nil) -> Any { copied }
 
   var copied: CKShareParticipant {
     CKShareParticipant(
@@ -99,14 +99,14 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unc
   /// What makes two participants the same person.
   private var person: NSObject { userIdentity.person ?? participantID as NSString }
 
-  public override func isEqual(_ object: Any?) -> Bool {
+  open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? CKShareParticipant else { return false }
     return person.isEqual(other.person)
   }
 
-  public override var hash: Int { person.hash }
+  open override var hash: Int { person.hash }
 
-  public override var description: String {
+  open override var description: String {
     "<CKShareParticipant: \(userIdentity), \(role), \(permission), \(acceptanceStatus)>"
   }
 }

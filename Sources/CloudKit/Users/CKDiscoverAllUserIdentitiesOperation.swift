@@ -3,10 +3,10 @@
 @available(*, deprecated, message: "Use CKFetchShareParticipantsOperation for sharing")
 open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendable {
   /// Called for each user.
-  public var userIdentityDiscoveredBlock: ((CKUserIdentity) -> Void)?
+  open var userIdentityDiscoveredBlock: ((CKUserIdentity) -> Void)?
   public var discoverAllUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
   @available(*, deprecated, renamed: "discoverAllUserIdentitiesResultBlock")
-  public var discoverAllUserIdentitiesCompletionBlock: (((any Error)?) -> Void)? {
+  open var discoverAllUserIdentitiesCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }
     set { completion = newValue }
   }

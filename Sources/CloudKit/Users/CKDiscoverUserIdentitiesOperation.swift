@@ -2,13 +2,13 @@
 /// called for them.
 @available(*, deprecated, message: "Use CKFetchShareParticipantsOperation for sharing")
 open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
-  public var userIdentityLookupInfos: [CKUserIdentity.LookupInfo] = []
+  open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo] = []
 
   /// Called for each user who was found.
-  public var userIdentityDiscoveredBlock: ((CKUserIdentity, CKUserIdentity.LookupInfo) -> Void)?
+  open var userIdentityDiscoveredBlock: ((CKUserIdentity, CKUserIdentity.LookupInfo) -> Void)?
   public var discoverUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
   @available(*, deprecated, renamed: "discoverUserIdentitiesResultBlock")
-  public var discoverUserIdentitiesCompletionBlock: (((any Error)?) -> Void)? {
+  open var discoverUserIdentitiesCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }
     set { completion = newValue }
   }

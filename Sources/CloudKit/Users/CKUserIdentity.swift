@@ -4,7 +4,7 @@ internal import CloudKitModel
 ///
 /// Two identities are equal when they are of one person: the same user record ID, or without one the
 /// same lookup info.
-public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, Sendable {
+open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   public typealias LookupInfo = CKUserIdentityLookupInfo
 
   /// The ID of the user's record; nil for someone without an account.
@@ -17,7 +17,7 @@ public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, Sendable
   public let hasiCloudAccount: Bool
   /// The user's entries in the address book, which this platform does not have.
   @available(*, deprecated, message: "No longer supported")
-  public var contactIdentifiers: [String] { [] }
+  open var contactIdentifiers: [String] { [] }
 
   init(
     userRecordID: CKRecord.ID?, lookupInfo: CKUserIdentity.LookupInfo?,
@@ -43,36 +43,36 @@ public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, Sendable
       lookup: lookupInfo?.model)
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
-  public init?(coder: NSCoder) {
+  public required init?(coder: NSCoder) {
     userRecordID = coder.decodeOptional(CKRecordID.self, forKey: "userRecordID")
     lookupInfo = coder.decodeOptional(CKUserIdentityLookupInfo.self, forKey: "lookupInfo")
     nameComponents = PersonNameComponents(coder: coder)
     hasiCloudAccount = coder.decodeBool(forKey: "hasiCloudAccount")
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encode(userRecordID, forKey: "userRecordID")
     coder.encode(lookupInfo, forKey: "lookupInfo")
     nameComponents?.encode(with: coder)
     coder.encode(hasiCloudAccount, forKey: "hasiCloudAccount")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any { self }
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 
   /// What two identities of one person have in common; nil when nothing is known of the person.
   var person: NSObject? { userRecordID ?? lookupInfo }
 
-  public override func isEqual(_ object: Any?) -> Bool {
+  open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? CKUserIdentity else { return false }
     guard let person else { return self === other }
     return person.isEqual(other.person)
   }
 
-  public override var hash: Int { person?.hash ?? ObjectIdentifier(self).hashValue }
+  open override var hash: Int { person?.hash ?? ObjectIdentifier(self).hashValue }
 
-  public override var description: String {
+  open override var description: String {
     let name = [nameComponents?.givenName, nameComponents?.familyName].compactMap { $0 }
     return "<CKUserIdentity: \(name.isEmpty ? "no name" : name.joined(separator: " ")), record "
       + "\(userRecordID?.recordName ?? "unknown"), \(lookupInfo?.description ?? "no lookup info")>"

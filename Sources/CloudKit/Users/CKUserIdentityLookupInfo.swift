@@ -1,7 +1,7 @@
 internal import CloudKitModel
 
 /// What a user is looked up by: `CKUserIdentity.LookupInfo`. Immutable.
-public final class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, Sendable {
+open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   public let emailAddress: String?
   public let phoneNumber: String?
   public let userRecordID: CKRecord.ID?
@@ -28,19 +28,19 @@ public final class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying
   }
 
   /// One for each e-mail address, in order.
-  public class func lookupInfos(withEmails emails: [String]) -> [CKUserIdentity.LookupInfo] {
+  open class func lookupInfos(withEmails emails: [String]) -> [CKUserIdentity.LookupInfo] {
     emails.map { CKUserIdentityLookupInfo(emailAddress: $0) }
   }
 
   /// One for each phone number, in order.
-  public class func lookupInfos(
+  open class func lookupInfos(
     withPhoneNumbers phoneNumbers: [String]
   ) -> [CKUserIdentity.LookupInfo] {
     phoneNumbers.map { CKUserIdentityLookupInfo(phoneNumber: $0) }
   }
 
   /// One for each user record ID, in order.
-  public class func lookupInfos(with recordIDs: [CKRecord.ID]) -> [CKUserIdentity.LookupInfo] {
+  open class func lookupInfos(with recordIDs: [CKRecord.ID]) -> [CKUserIdentity.LookupInfo] {
     recordIDs.map { CKUserIdentityLookupInfo(userRecordID: $0) }
   }
 
@@ -58,9 +58,9 @@ public final class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying
       userRecordName: userRecordID?.recordName)
   }
 
-  public static var supportsSecureCoding: Bool { true }
+  open class var supportsSecureCoding: Bool { true }
 
-  public init?(coder: NSCoder) {
+  public required init?(coder: NSCoder) {
     emailAddress = coder.decodeOptionalString(forKey: "emailAddress")
     phoneNumber = coder.decodeOptionalString(forKey: "phoneNumber")
     userRecordID = coder.decodeOptional(CKRecordID.self, forKey: "userRecordID")
@@ -70,22 +70,22 @@ public final class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying
     }
   }
 
-  public func encode(with coder: NSCoder) {
+  open func encode(with coder: NSCoder) {
     coder.encodeOptional(emailAddress, forKey: "emailAddress")
     coder.encodeOptional(phoneNumber, forKey: "phoneNumber")
     coder.encode(userRecordID, forKey: "userRecordID")
   }
 
-  public func copy(with zone: NSZone? = nil) -> Any { self }
+  open func copy(with zone: NSZone? = nil) -> Any { self }
 
-  public override func isEqual(_ object: Any?) -> Bool {
+  open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? CKUserIdentityLookupInfo else { return false }
     return model == other.model
   }
 
-  public override var hash: Int { model.hashValue }
+  open override var hash: Int { model.hashValue }
 
-  public override var description: String {
+  open override var description: String {
     "<CKUserIdentityLookupInfo: "
       + (emailAddress ?? phoneNumber ?? userRecordID?.recordName ?? "empty") + ">"
   }

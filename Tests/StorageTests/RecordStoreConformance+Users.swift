@@ -1,0 +1,132 @@
+import CloudKitModel
+import Foundation
+import Testing
+
+@testable import Storage
+
+extension RecordStoreConformance {
+  @Suite("What is known of users, and who may be found")
+  struct Users {
+    static let engines = StoreEngine.allCases
+    private static let container = "iCloud.a"
+
+    private func profile(email: String? = nil, phone: String? = nil) throws -> UserProfile {
+      var names = PersonNameComponents()
+      names.namePrefix = "Dr."
+      names.givenName = "Zoe"
+      names.middleName = "M."
+      names.familyName = "Berg"
+      names.nameSuffix = "Jr."
+      names.nickname = "Zo"
+      return try UserProfile(emailAddress: email, phoneNumber: phone, nameComponents: names)
+    }
+
+    @Test("a user's profile is kept", arguments: engines)
+    func profiles(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        let profile = try profile(email: " Zoe@Example.COM", phone: "(030) 12-34")
+        #expect(profile.emailAddress == "zoe@example.com")
+        #expect(profile.phoneNumber == "0301234")
+        let zoe = try await store.addUser(named: "zoe", profile: profile, at: TestStore.time(1))
+        #expect(zoe.profile == profile)
+        #expect(try await store.user(named: "zoe") == zoe)
+        #expect(try await store.user(withRecordName: zoe.userRecordName) == zoe)
+        let amir = try await store.addUser(named: "amir", at: TestStore.time(2))
+        #expect(amir.profile == UserProfile())
+        #expect(try await store.users() == [amir, zoe])
+      }
+    }
+
+    @Test("no two users have the same address or number", arguments: engines)
+    func uniqueness(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        let zoe = try profile(email: "zoe@example.com", phone: "0301234")
+        _ = try await store.addUser(named: "zoe", profile: zoe, at: .now)
+        for other in [
+          try profile(email: "ZOE@example.com"), try profile(phone: "030 1234"),
+        ] {
+          #expect(
+            await storeError { _ = try await store.addUser(named: "b", profile: other, at: .now) }
+              == .exists)
+        }
+        #expect(try await store.users().count == 1)
+      }
+    }
+
+    @Test("what is no address or number makes no profile")
+    func malformed() {
+      for email in ["", "zoe", "@x", "zoe@", "a@b@c", "a b@c"] {
+        #expect(throws: ModelError.self) { try profile(email: email) }
+      }
+      for phone in ["", "+", "12", "+49x", "1+2345", String(repeating: "1", count: 16)] {
+        #expect(throws: ModelError.self) { try profile(phone: phone) }
+      }
+    }
+
+    @Test("permissions belong to a user, a container and an environment", arguments: engines)
+    func permissions(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        func status(
+          _ user: String, _ container: String, _ environment: ContainerEnvironment
+        ) async throws -> ApplicationPermission.Status? {
+          try await store.applicationPermissions(
+            of: user, container: container, environment: environment)[.userDiscoverability]
+        }
+        #expect(try await status("_a", Self.container, .development) == nil)
+        for decision in [ApplicationPermission.Status.granted, .denied, .granted] {
+          try await store.setApplicationPermissions(
+            [.userDiscoverability: decision], of: "_a", container: Self.container,
+            environment: .development)
+          #expect(try await status("_a", Self.container, .development) == decision)
+        }
+        #expect(try await status("_a", Self.container, .production) == nil)
+        #expect(try await status("_a", "iCloud.b", .development) == nil)
+        #expect(try await status("_b", Self.container, .development) == nil)
+      }
+    }
+
+    @Test("those are found who permit it, in the order asked for", arguments: engines)
+    func discovery(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        let zoe = try await store.addUser(
+          named: "zoe", profile: try profile(email: "zoe@example.com", phone: "0301234"),
+          at: .now)
+        let amir = try await store.addUser(
+          named: "amir", profile: try profile(email: "amir@example.com"), at: .now)
+        let lookups = [
+          UserLookup(emailAddress: "amir@example.com"), UserLookup(phoneNumber: "030/1234"),
+          UserLookup(emailAddress: "nobody@example.com"), UserLookup(emailAddress: "nonsense"),
+          UserLookup(userRecordName: zoe.userRecordName),
+        ]
+        func found() async throws -> [String?] {
+          try await store.discoverableUsers(
+            matching: lookups, container: Self.container, environment: .development
+          ).map { $0?.name }
+        }
+        #expect(try await found() == [nil, nil, nil, nil, nil])
+        try await store.setApplicationPermissions(
+          [.userDiscoverability: .granted], of: zoe.userRecordName, container: Self.container,
+          environment: .development)
+        #expect(try await found() == [nil, "zoe", nil, nil, "zoe"])
+        try await store.setApplicationPermissions(
+          [.userDiscoverability: .granted], of: amir.userRecordName, container: Self.container,
+          environment: .development)
+        #expect(try await found() == ["amir", "zoe", nil, nil, "zoe"])
+        let all = try await store.discoverableUsers(
+          container: Self.container, environment: .development, limit: 9)
+        #expect(Set(all) == [zoe, amir])
+        #expect(all.map(\.userRecordName) == all.map(\.userRecordName).sorted())
+        let one = try await store.discoverableUsers(
+          container: Self.container, environment: .development, limit: 1)
+        #expect(one == [all[0]])
+        let production = try await store.discoverableUsers(
+          container: Self.container, environment: .production, limit: 9)
+        #expect(production.isEmpty)
+      }
+    }
+  }
+}
