@@ -20,6 +20,11 @@ enum ArchivedClasses {
     "CKRecordZoneSubscription": CKRecordZoneSubscription.self,
     "CKReference": CKReference.self,
     "CKServerChangeToken": CKServerChangeToken.self,
+    "CKShare": CKShare.self,
+    "CKShareMetadata": CKShareMetadata.self,
+    "CKShareParticipant": CKShareParticipant.self,
+    "CKUserIdentity": CKUserIdentity.self,
+    "CKUserIdentityLookupInfo": CKUserIdentityLookupInfo.self,
     "CLLocation": CLLocation.self,
   ]
 
@@ -36,8 +41,8 @@ enum ArchivedClasses {
 }
 
 #if os(Linux)
-  /// Run by the loader before the program's own code: nothing else of the module need be called
-  /// before an archive can be read.
-  @used @section(".init_array")
-  private let registerAtLoad: @convention(c) () -> Void = { ArchivedClasses.register() }
+/// Run by the loader before the program's own code: nothing else of the module need be called
+/// before an archive can be read.
+@used @section(".init_array")
+private let registerAtLoad: @convention(c) () -> Void = { ArchivedClasses.register() }
 #endif

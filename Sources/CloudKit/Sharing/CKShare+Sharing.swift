@@ -54,13 +54,16 @@ extension CKShare.Sharing {
     publicPermission =
       .init(rawValue: coder.decodeInteger(forKey: "publicPermission")) ?? .unknown
     url = coder.decodeOptionalString(forKey: "url").flatMap { URL(string: $0) }
-    guard coder.containsValue(forKey: "participants"),
+    // A share that Apple's framework archived keeps them in a way of its own: only its record is
+    // read.
+    guard coder.containsValue(forKey: "participants") else { return }
+    guard
       let participants = coder.decodeObject(
         of: [NSArray.self, CKShareParticipant.self], forKey: "participants")
         as? [CKShareParticipant],
       let owner = coder.decodeOptional(CKShareParticipant.self, forKey: "owner")
     else {
-      coder.failWithError(CocoaError(.coderValueNotFound))
+      coder.failWithError(CocoaError(.coderReadCorrupt))
       return
     }
     self.participants = participants

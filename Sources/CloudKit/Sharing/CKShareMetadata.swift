@@ -66,6 +66,7 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
   }
 
   open func encode(with coder: NSCoder) {
+    coder.useArchivedClassNames()
     coder.encodeOptional(containerIdentifier, forKey: "containerIdentifier")
     coder.encode(share, forKey: "share")
     coder.encode(ownerIdentity, forKey: "ownerIdentity")

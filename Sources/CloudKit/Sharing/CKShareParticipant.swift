@@ -80,6 +80,7 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
   }
 
   open func encode(with coder: NSCoder) {
+    coder.useArchivedClassNames()
     coder.encode(userIdentity, forKey: "userIdentity")
     coder.encodeOptional(participantID, forKey: "participantID")
     coder.encode(acceptanceStatus.rawValue, forKey: "acceptanceStatus")

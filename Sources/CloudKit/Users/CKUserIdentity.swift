@@ -53,6 +53,7 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   }
 
   open func encode(with coder: NSCoder) {
+    coder.useArchivedClassNames()
     coder.encode(userRecordID, forKey: "userRecordID")
     coder.encode(lookupInfo, forKey: "lookupInfo")
     nameComponents?.encode(with: coder)

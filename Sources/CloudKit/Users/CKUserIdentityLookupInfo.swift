@@ -71,6 +71,7 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
   }
 
   open func encode(with coder: NSCoder) {
+    coder.useArchivedClassNames()
     coder.encodeOptional(emailAddress, forKey: "emailAddress")
     coder.encodeOptional(phoneNumber, forKey: "phoneNumber")
     coder.encode(userRecordID, forKey: "userRecordID")

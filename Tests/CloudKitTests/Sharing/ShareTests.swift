@@ -182,6 +182,19 @@ struct ShareTests {
     #expect(bare.publicPermission == .readOnly)
   }
 
+  @Test("Classes in archives have Apple's names")
+  func archivedNames() throws {
+    let data = try NSKeyedArchiver.archivedData(
+      withRootObject: CKShare(rootRecord: root), requiringSecureCoding: true)
+    let list = try PropertyListSerialization.propertyList(from: data, format: nil)
+    let objects = try #require((list as? [String: Any])?["$objects"] as? [Any])
+    let names = Set(objects.compactMap { ($0 as? [String: Any])?["$classname"] as? String })
+    let expected: Set = [
+      "CKShare", "CKShareParticipant", "CKUserIdentity", "CKRecordID", "CKRecordZoneID",
+    ]
+    #expect(names.filter { !$0.hasPrefix("NS") } == expected)
+  }
+
   @Test("A participant survives a secure archive")
   func archivedParticipant() throws {
     let ben = CKShareParticipant(
