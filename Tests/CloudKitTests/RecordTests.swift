@@ -210,7 +210,7 @@ struct RecordTests {
     archiver.finishEncoding()
     let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
     unarchiver.requiresSecureCoding = true
-    let copy = CKRecord(coder: unarchiver)
+    let copy = try #require(CKRecord(coder: unarchiver))
     #expect(copy.recordID == record.recordID)
     #expect(copy.recordType == "Artwork")
     #expect(copy.recordChangeTag == "7")

@@ -57,8 +57,23 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
 
   /// A record from an archive: all of it, or its system fields (``encodeSystemFields(with:)``).
   ///
-  /// An archive that lacks type or ID makes the decoder fail, and a record without a type.
-  public required init(coder: NSCoder) {
+  /// An archive that lacks type or ID makes the decoder fail, and gives nil.
+  public required init?(coder: NSCoder) {
+    guard let recordType = coder.decodeOptionalString(forKey: "RecordType", "recordType"),
+      let recordID = coder.decodeOptional(CKRecordID.self, forKey: "RecordID", "recordID")
+    else {
+      coder.failWithError(CocoaError(.coderValueNotFound))
+      return nil
+    }
+    storedType = recordType
+    storedID = recordID
+    systemFields = SystemFields(coder: coder)
+    contents = Locked(Contents(coder: coder))
+  }
+
+  /// A record from an archive, for subclasses whose decoding cannot give nil. One that lacks type or
+  /// ID makes the decoder fail, and a record without a type.
+  init(decoding coder: NSCoder) {
     let recordType = coder.decodeOptionalString(forKey: "RecordType", "recordType")
     let recordID = coder.decodeOptional(CKRecordID.self, forKey: "RecordID", "recordID")
     if recordType == nil || recordID == nil {

@@ -36,7 +36,7 @@ struct AppleArchiveTests {
 
     let unarchiver = try NSKeyedUnarchiver(forReadingFrom: fixture.data)
     unarchiver.requiresSecureCoding = true
-    let record = CKRecord(coder: unarchiver)
+    let record = try #require(CKRecord(coder: unarchiver))
     unarchiver.finishDecoding()
 
     #expect(unarchiver.error == nil)

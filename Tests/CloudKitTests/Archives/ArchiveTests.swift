@@ -71,11 +71,19 @@ struct ArchiveTests {
     archiver.finishEncoding()
     let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
     unarchiver.requiresSecureCoding = true
-    let copy = CKRecord(coder: unarchiver)
+    let copy = try #require(CKRecord(coder: unarchiver))
     unarchiver.finishDecoding()
     #expect(copy.recordID == record.recordID && copy.recordType == "T")
     #expect(copy.parent == record.parent)
     #expect(copy.allKeys().isEmpty)
+  }
+
+  @Test("An archive without a record gives none")
+  func noRecord() throws {
+    let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+    archiver.finishEncoding()
+    let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+    #expect(CKRecord(coder: unarchiver) == nil)
   }
 
   @Test("A coder that finds nothing gives a change token, for tests that need one")
