@@ -91,7 +91,7 @@ open class CKShare: CKRecord, @unchecked Sendable {
   /// A share from an archive: all of it, or its system fields.
   public required init(coder: NSCoder) {
     sharing = Locked(Sharing(coder: coder))
-    super.init(coder: coder)
+    super.init(decoding: coder)
   }
 
   open override func encodeSystemFields(with coder: NSCoder) {
