@@ -1,5 +1,6 @@
 extension CKContainer {
   /// What an app may do only if its user permits it.
+  @available(*, deprecated, message: "No longer supported")
   public struct ApplicationPermissions: OptionSet, Sendable {
     public let rawValue: UInt
 
@@ -12,6 +13,7 @@ extension CKContainer {
   }
 
   /// Whether the user permits something.
+  @available(*, deprecated, message: "No longer supported")
   public enum ApplicationPermissionStatus: Int, Sendable {
     /// The user was not asked yet.
     case initialState = 0
@@ -22,11 +24,13 @@ extension CKContainer {
   }
 
   /// What is called with the outcome of a request for a permission.
+  @available(*, deprecated, message: "No longer supported")
   public typealias ApplicationPermissionBlock = (
     CKContainer.ApplicationPermissionStatus, (any Error)?
   ) -> Void
 
   /// The same under the names that code of some years uses.
+  @available(*, deprecated, message: "No longer supported")
   public enum Application {
     public typealias Permissions = CKContainer.ApplicationPermissions
     public typealias PermissionStatus = CKContainer.ApplicationPermissionStatus
@@ -77,6 +81,7 @@ extension CKContainer {
     }
   }
 
+  @available(*, deprecated)
   @discardableResult
   private func startAskingFor(
     _ permissions: CKContainer.ApplicationPermissions, requests: Bool,

@@ -31,6 +31,9 @@ public typealias CKShare_Participant_Permission = CKShare.ParticipantPermission
 public typealias CKShare_Participant_Role = CKShare.ParticipantRole
 @available(*, deprecated, renamed: "CKShare.ParticipantRole")
 public typealias CKShare_Participant_ParticipantType = CKShare.ParticipantType
+@available(*, deprecated, renamed: "CKContainer.ApplicationPermissions")
 public typealias CKContainer_Application_Permissions = CKContainer.ApplicationPermissions
+@available(*, deprecated, renamed: "CKContainer.ApplicationPermissionStatus")
 public typealias CKContainer_Application_PermissionStatus = CKContainer.ApplicationPermissionStatus
+@available(*, deprecated, renamed: "CKContainer.ApplicationPermissionBlock")
 public typealias CKContainer_Application_PermissionBlock = CKContainer.ApplicationPermissionBlock

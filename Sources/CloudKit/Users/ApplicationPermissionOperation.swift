@@ -5,6 +5,7 @@ internal import WebServices
 ///
 /// There is no dialog to show: the program acts for its user. A user who denied it elsewhere is not
 /// asked again.
+@available(*, deprecated)
 final class ApplicationPermissionOperation: CKOperation, @unchecked Sendable {
   typealias Status = ApplicationPermission.Status
 
@@ -46,6 +47,7 @@ final class ApplicationPermissionOperation: CKOperation, @unchecked Sendable {
   }
 }
 
+@available(*, deprecated)
 extension CKContainer.ApplicationPermissionStatus {
   fileprivate init(_ model: ApplicationPermission.Status) {
     self =

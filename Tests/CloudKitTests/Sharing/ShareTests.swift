@@ -33,6 +33,11 @@ struct ShareTests {
     #expect(CKShare.SystemFieldKey.title == "cloudkit.title")
     #expect(CKShare.SystemFieldKey.thumbnailImageData == "cloudkit.thumbnailImageData")
     #expect(CKShare.SystemFieldKey.shareType == "cloudkit.type")
+  }
+
+  @Test("Raw values of permissions are Apple's")
+  @available(*, deprecated)
+  func permissionRawValues() {
     #expect(CKContainer.ApplicationPermissions.userDiscoverability.rawValue == 1)
     #expect(CKContainer.ApplicationPermissionStatus.initialState.rawValue == 0)
     #expect(CKContainer.ApplicationPermissionStatus.couldNotComplete.rawValue == 1)
