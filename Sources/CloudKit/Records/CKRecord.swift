@@ -62,7 +62,10 @@ open class CKRecord: NSObject, NSSecureCoding, NSCopying, CKRecordKeyValueSettin
     guard let recordType = coder.decodeOptionalString(forKey: "RecordType", "recordType"),
       let recordID = coder.decodeOptional(CKRecordID.self, forKey: "RecordID", "recordID")
     else {
-      coder.failWithError(CocoaError(.coderValueNotFound))
+      // Under the other policy, the default here and not at Apple, this would end the program.
+      if coder.decodingFailurePolicy == .setErrorAndReturn {
+        coder.failWithError(CocoaError(.coderValueNotFound))
+      }
       return nil
     }
     storedType = recordType
