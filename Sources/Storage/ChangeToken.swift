@@ -42,12 +42,12 @@ struct ChangeToken: Equatable {
 
   private static let mark = UInt8(ascii: "T")
 
-  /// Reads a token. Throws ``StoreError/Code/badContinuation`` when it is none.
+  /// Reads a token. Throws ``StoreError/Code/changeTokenExpired`` when it is none: an app that comes
+  /// from another server still has tokens of that one, and does the right thing then.
   init(_ text: String) throws {
     let broken = StoreError(
-      .badContinuation,
-      "the change token is none of a zone's or a database's; hand back what the last answer gave, "
-        + "or start without one")
+      .changeTokenExpired,
+      "the change token is none of this server's feeds; start again without a token")
     guard let data = Data(base64Encoded: text), data.count >= 8, data.first == Self.mark
     else { throw broken }
     let body = [UInt8](data.dropLast(4))

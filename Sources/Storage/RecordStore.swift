@@ -90,16 +90,16 @@ public protocol RecordStore: NotificationLogStore {
   ///   client goes from page to page comes on a later page, or after the last.
   /// - Throws ``ItemFailure``: ``ItemFailure/Code/zoneNotFound``, ``ItemFailure/Code/zoneDeleted``,
   ///   and ``ItemFailure/Code/invalid`` for the default zone, which has no feed; and
-  ///   ``StoreError/Code/changeTokenExpired``, and ``StoreError/Code/badContinuation`` for what is no
-  ///   token of a zone.
+  ///   ``StoreError/Code/changeTokenExpired``, and ``StoreError/Code/badContinuation`` for a token of
+  ///   the database's feed, or of a feed in reverse that is asked for in order.
   func recordChanges(
     matching query: RecordChangesQuery, in database: DatabaseID
   ) async throws -> RecordChangesPage
   /// Which zones but the default zone changed or were deleted since a change token, each once, in
   /// the order of their last changes.
   ///
-  /// - Throws: ``StoreError/Code/changeTokenExpired``, and ``StoreError/Code/badContinuation`` for
-  ///   what is no token of a database.
+  /// - Throws: ``StoreError/Code/changeTokenExpired``, and ``StoreError/Code/badContinuation`` for a
+  ///   token of a zone's feed.
   func zoneChanges(
     since token: String?, limit: Int, in database: DatabaseID
   ) async throws -> ZoneChangesPage

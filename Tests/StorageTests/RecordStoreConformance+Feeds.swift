@@ -197,9 +197,10 @@ extension RecordStoreConformance {
         for text in ["", "x", "AAAA", String(token.dropLast(4)), "A" + token.dropFirst()] {
           #expect(
             await storeError { _ = try await test.changes(in: zone, since: text) }
-              == .badContinuation)
+              == .changeTokenExpired)
           #expect(
-            await storeError { _ = try await test.zoneChanges(since: text) } == .badContinuation)
+            await storeError { _ = try await test.zoneChanges(since: text) }
+              == .changeTokenExpired)
         }
         #expect(
           await storeError { _ = try await test.changes(in: zone, since: databaseToken) }

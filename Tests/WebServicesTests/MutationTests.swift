@@ -39,6 +39,9 @@ struct MutationTests {
       try check(mutated) { data in
         try ModifySubscriptionsRequest(parsing: data, context: context).body(context: context)
       }
+      try check(mutated) { data in
+        try ZoneChangesRequest(parsing: data, context: context).body(context: context)
+      }
     }
   }
 
@@ -49,7 +52,12 @@ struct MutationTests {
   }
 
   private func body(_ random: inout RandomModel) -> Data {
-    switch Int.random(in: 0..<8, using: &random.generator) {
+    switch Int.random(in: 0..<10, using: &random.generator) {
+    case 8:
+      return ZoneChangesRequest(zones: [random.recordChangesRequest()]).body(context: context)
+    case 9:
+      return ZoneChangesResponse(zones: [.success(random.recordChangesResponse())])
+        .body(context: context, for: ZoneChangesRequest(zones: []))
     case 0, 1, 2:
       return ModifyRecordsRequest(
         operations: [random.recordOperation(), random.recordOperation()], isAtomic: true,
@@ -85,6 +93,12 @@ struct MutationTests {
       _ = try? ModifyZonesRequest(parsing: body, context: context)
       _ = try? LookupZonesRequest(parsing: body, context: context)
       _ = try? ZonesResponse(parsing: body, context: context)
+      _ = try? ZoneChangesRequest(parsing: body, context: context)
+      _ = try? ZoneChangesResponse(parsing: body, context: context)
+      _ = try? RecordChangesRequest(parsing: body, context: context)
+      _ = try? RecordChangesResponse(parsing: body, context: context)
+      _ = try? DatabaseChangesRequest(parsing: body, context: context)
+      _ = try? DatabaseChangesResponse(parsing: body, context: context)
     }
     _ = try? TokenRequest(parsing: body)
     _ = try? TokenResponse(parsing: body)

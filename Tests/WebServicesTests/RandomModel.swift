@@ -234,4 +234,26 @@ struct RandomModel {
       text(), uuid: text(), retryAfter: maybe { _ in 2.5 }, redirectURL: maybe { $0.text() },
       serverRecord: maybe { $0.record() }, limit: maybe { _ in 400 })
   }
+
+  // MARK: Change feeds
+
+  mutating func recordChangesRequest() -> RecordChangesRequest {
+    var request = RecordChangesRequest(zoneID: zoneID(), syncToken: maybe { $0.text() })
+    request.resultsLimit = generator.pick([0, 1, 200])
+    request.isReversed = bool()
+    request.desiredKeys = maybe { _ in ["a", "b"] }
+    request.desiredRecordTypes = maybe { _ in ["Note"] }
+    request.numbersAsStrings = bool()
+    return request
+  }
+
+  mutating func recordChange() -> RecordChange {
+    bool() ? .saved(record()) : .deleted(recordID(), recordType: generator.pick(["Note", "Quake"]))
+  }
+
+  mutating func recordChangesResponse() -> RecordChangesResponse {
+    RecordChangesResponse(
+      zoneID: zoneID(), changes: some { $0.recordChange() }, syncToken: text(),
+      moreComing: bool(), clientChangeTokenData: maybe { Data($0.text().utf8) })
+  }
 }

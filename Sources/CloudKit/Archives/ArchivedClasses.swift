@@ -6,6 +6,7 @@ enum ArchivedClasses {
   static let byName: [String: AnyClass] = [
     "CKAsset": CKAsset.self,
     "CKDatabaseSubscription": CKDatabaseSubscription.self,
+    "CKFetchRecordZoneChangesConfiguration": CKFetchRecordZoneChangesConfiguration.self,
     "CKLocationSortDescriptor": CKLocationSortDescriptor.self,
     "CKNotificationID": CKNotificationID.self,
     "CKNotificationInfo": CKNotificationInfo.self,
