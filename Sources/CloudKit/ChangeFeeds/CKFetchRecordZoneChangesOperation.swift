@@ -90,11 +90,11 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     self.configurationsByRecordZoneID = configurationsByRecordZoneID
   }
 
-  @_disfavoredOverload
+  /// Apple's has a default of nil for the options, which makes a call with zones alone ambiguous.
   @available(*, deprecated, message: "Use init(recordZoneIDs:configurationsByRecordZoneID:)")
   public convenience init(
     recordZoneIDs: [CKRecordZone.ID],
-    optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]? = nil
+    optionsByRecordZoneID: [CKRecordZone.ID: ZoneOptions]?
   ) {
     self.init(
       recordZoneIDs: recordZoneIDs, configurationsByRecordZoneID: optionsByRecordZoneID)

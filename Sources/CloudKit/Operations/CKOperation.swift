@@ -155,6 +155,8 @@ open class CKOperation: Operation, @unchecked Sendable {
   }
 
   private func perform(_ call: ServiceCall) throws(CKError) {
+    // By one of the blocks that the last answer led to.
+    if isCancelled { throw CKError(.operationCancelled, "the operation was cancelled") }
     let elapsed = Double(DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds) / 1e9
     let exchange = ServiceExchange(
       client: try client.get(), call: call,
