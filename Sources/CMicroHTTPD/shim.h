@@ -73,9 +73,12 @@ static inline struct MHD_Response *microhttpd_response_copying(const void *bytes
   return MHD_create_response_from_buffer(count, (void *)bytes, MHD_RESPMEM_MUST_COPY);
 }
 
+static inline uint64_t microhttpd_unknown_size(void) { return MHD_SIZE_UNKNOWN; }
+
 static inline struct MHD_Response *microhttpd_response_reading(
-    MHD_ContentReaderCallback reader, void *context, MHD_ContentReaderFreeCallback free) {
-  return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, reader, context, free);
+    uint64_t size, MHD_ContentReaderCallback reader, void *context,
+    MHD_ContentReaderFreeCallback free) {
+  return MHD_create_response_from_callback(size, 4096, reader, context, free);
 }
 
 /// Sends no chunks and closes the connection afterwards.

@@ -8,6 +8,12 @@ public enum ServiceLimits {
   public static let clientChangeTokenSize = 10_000
   /// Bytes of a record's fields, assets not counted.
   public static let recordSize = 1_000_000
+  /// Bytes of an asset.
+  public static let assetSize = 50_000_000
+  /// Assets in one `assets/upload` or `assets/rereference` request.
+  public static let assetsPerRequest = 200
+  /// Seconds in which an upload must begin, from the answer that has its URL.
+  public static let uploadURLLifetime = 15 * 60
   /// Bytes of the fields of all records in one request, assets not counted.
   public static let recordsSizePerRequest = 2_000_000
   /// Bytes of a request's body. Base64 makes the bytes of a 1 MB record a third larger, and a

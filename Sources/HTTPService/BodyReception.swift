@@ -60,6 +60,7 @@ struct BodyReception {
   }
 
   private var tooLarge: HTTPRefusal {
-    HTTPRefusal(.bodyTooLarge, "the body is larger than \(limit) bytes; send less at a time")
+    HTTPRefusal(
+      .bodyTooLarge, "the body is larger than \(limit) bytes; send less at a time", limit: limit)
   }
 }

@@ -7,7 +7,7 @@ extension Connection {
     guard let head = incoming.head else { return false }
     let request = HTTPRequest(
       method: head.method, target: head.target, headers: head.headers, body: incoming.body,
-      remoteAddress: remoteAddress)
+      bodyFile: incoming.bodyFile, remoteAddress: remoteAddress)
     let task = Task { [self] in
       handlerReturned(await server.handler(request), number: number)
     }
@@ -22,7 +22,7 @@ extension Connection {
       }
       shared.task = nil
       shared.response = response
-      if case .stream(let producer) = response.body {
+      if let producer = response.body.producer {
         shared.stream = ResponseStream(
           connection: native, capacity: server.configuration.streamBuffer, producer: producer)
       }
@@ -76,6 +76,15 @@ extension Connection {
         return false
       }
       return answer.queue(on: native, status: failure.status)
+    }
+  }
+}
+
+extension HTTPBody {
+  fileprivate var producer: (@Sendable (HTTPStreamWriter) async throws -> Void)? {
+    switch self {
+    case .data: nil
+    case .stream(let producer), .streamOfLength(_, let producer): producer
     }
   }
 }

@@ -17,6 +17,7 @@ extension Connection {
     }
     guard !incoming.isReceived else { return answer(to: .answerWanted) }
     incoming.isReceived = true
+    incoming.bodyFile?.finish()
     if case .refuse(let refusal) = incoming.reception.handle(.end) { return refuse(refusal) }
     switch shared.withLock({ ($0.exchange.handle(.received), $0.exchange.number) }) {
     case (.startHandler, let number): return startHandler(number: number)
@@ -34,7 +35,14 @@ extension Connection {
     // Counted before the question whether the server stops: either this request sees that it
     // does, or the stop sees the request.
     server.counters.exchanges.increment()
-    let refusal = server.isStopping ? HTTPRefusal.stopping : takePlace()
+    var refusal = server.isStopping ? HTTPRefusal.stopping : takePlace()
+    let spooling = spooling(for: head)
+    incoming.reception = BodyReception(
+      limit: spooling?.maximumBodySize ?? server.configuration.maximumBodySize)
+    if let spooling, refusal == nil {
+      incoming.bodyFile = HTTPBodyFile(in: spooling.directory)
+      if incoming.bodyFile == nil { refusal = .bodyNotStored }
+    }
     switch incoming.reception.handle(.head(head, refusal: refusal)) {
     case .refuse(let refusal): return refuse(refusal, closing: true)
     case .receive:
@@ -52,20 +60,42 @@ extension Connection {
       : HTTPRefusal(.tooManyRequests, "\(limit) requests are under way; try again in a moment")
   }
 
+  /// How the request's body goes to a file, if it does.
+  private func spooling(for head: RequestHead) -> HTTPServer.Spooling? {
+    guard let spooling = server.configuration.spooling,
+      spooling.applies(head.method, RequestTarget(head.target).path)
+    else { return nil }
+    return spooling
+  }
+
   private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var action = incoming.reception.handle(.bytes(bytes.count))
     if action == .append {
-      let limit = server.configuration.maximumBufferedBytes
-      if server.counters.bufferedBytes.reserve(bytes.count, limit: limit) {
-        incoming.body.append(contentsOf: bytes)
-        return true
-      }
-      let refusal = HTTPRefusal(
-        .tooManyBytes, "\(limit) bytes of requests are under way; try again in a moment")
+      guard let refusal = keep(bytes) else { return true }
       action = incoming.reception.handle(.bytesRefused(refusal))
     }
     releaseBody()
     return action != .close
+  }
+
+  /// Puts bytes behind those of the body that are there; answers what prevents it.
+  private func keep(_ bytes: UnsafeRawBufferPointer) -> HTTPRefusal? {
+    let configuration = server.configuration
+    guard let file = incoming.bodyFile, let spooling = configuration.spooling else {
+      let limit = configuration.maximumBufferedBytes
+      guard server.counters.bufferedBytes.reserve(bytes.count, limit: limit) else {
+        return .tooManyBytes(limit)
+      }
+      incoming.body.append(contentsOf: bytes)
+      return nil
+    }
+    let limit = spooling.maximumSpooledBytes
+    guard server.counters.spooledBytes.reserve(bytes.count, limit: limit) else {
+      return .tooManyBytes(limit)
+    }
+    if file.append(bytes) { return nil }
+    _ = server.counters.spooledBytes.add(-bytes.count)
+    return .bodyNotStored
   }
 
   private func readHeaders() -> [(name: String, value: String)] {
@@ -85,6 +115,13 @@ extension Connection {
 
 extension HTTPRefusal {
   static let stopping = HTTPRefusal(.stopping, "the server is stopping; connect again")
+  static let bodyNotStored = HTTPRefusal(
+    .bodyNotStored, "the server has no room for the body; try again in a moment")
+
+  static func tooManyBytes(_ limit: Int) -> HTTPRefusal {
+    HTTPRefusal(
+      .tooManyBytes, "\(limit) bytes of requests are under way; try again in a moment")
+  }
 }
 
 extension String {

@@ -13,6 +13,8 @@ final class Connection: @unchecked Sendable {
     var head: RequestHead?
     var reception: BodyReception
     var body = Data()
+    /// Where the body goes instead, if it does.
+    var bodyFile: HTTPBodyFile?
     /// Whether the body is there whole.
     var isReceived = false
     /// Whether the request holds one of the places of requests under way.
@@ -86,5 +88,8 @@ final class Connection: @unchecked Sendable {
   func releaseBody() {
     _ = server.counters.bufferedBytes.add(-incoming.body.count)
     incoming.body = Data()
+    guard let file = incoming.bodyFile else { return }
+    _ = server.counters.spooledBytes.add(-file.size)
+    incoming.bodyFile = nil
   }
 }

@@ -5,6 +5,7 @@ final class Counters: Sendable {
   let openConnections = Atomic(0)
   let requestsUnderWay = Atomic(0)
   let bufferedBytes = Atomic(0)
+  let spooledBytes = Atomic(0)
   let requestsServed = Atomic(0)
   let requestsBroken = Atomic(0)
   /// Requests whose headers were read and which have not ended, refused ones included.
@@ -21,6 +22,7 @@ final class Counters: Sendable {
       openConnections: openConnections.load(ordering: .relaxed),
       requestsUnderWay: requestsUnderWay.load(ordering: .relaxed),
       bufferedBytes: bufferedBytes.load(ordering: .relaxed),
+      spooledBytes: spooledBytes.load(ordering: .relaxed),
       requestsServed: requestsServed.load(ordering: .relaxed),
       requestsBroken: requestsBroken.load(ordering: .relaxed),
       refused: Dictionary(

@@ -18,6 +18,10 @@ public enum HTTPBody: Sendable {
   /// ```
   case stream(@Sendable (HTTPStreamWriter) async throws -> Void)
 
+  /// A stream of so many bytes, sent with a `Content-Length`. As ``stream(_:)`` otherwise: when the
+  /// closure returns early or throws, the connection is cut.
+  case streamOfLength(Int, @Sendable (HTTPStreamWriter) async throws -> Void)
+
   public static let empty = HTTPBody.data(Data())
 
   /// A stream of the chunks of `sequence`. The next chunk is asked for only when there is room for

@@ -5,13 +5,17 @@ public struct HTTPRefusal: Sendable, Hashable {
   public enum Reason: String, Sendable, Hashable, CaseIterable {
     /// The request breaks HTTP's own rules: 400.
     case malformed
-    /// The body is larger than ``HTTPServer/Configuration/maximumBodySize``: 413.
+    /// The body is larger than ``HTTPServer/Configuration/maximumBodySize`` or
+    /// ``HTTPServer/Spooling/maximumBodySize``: 413.
     case bodyTooLarge
     /// ``HTTPServer/Configuration/maximumRequestsUnderWay`` requests are being handled: 503.
     case tooManyRequests
     /// The bodies of all requests together reach
-    /// ``HTTPServer/Configuration/maximumBufferedBytes``: 503.
+    /// ``HTTPServer/Configuration/maximumBufferedBytes`` or
+    /// ``HTTPServer/Spooling/maximumSpooledBytes``: 503.
     case tooManyBytes
+    /// The body cannot be written to its file: 503.
+    case bodyNotStored
     /// ``HTTPServer/Configuration/maximumConnections`` connections are open: 503.
     case tooManyConnections
     /// The server is stopping: 503.
@@ -21,17 +25,20 @@ public struct HTTPRefusal: Sendable, Hashable {
   public var reason: Reason
   /// A sentence for people; printable ASCII without quotes or backslashes.
   public var message: String
+  /// The limit that was passed, in bytes, with ``Reason/bodyTooLarge``.
+  public var limit: Int?
 
-  public init(_ reason: Reason, _ message: String) {
+  public init(_ reason: Reason, _ message: String, limit: Int? = nil) {
     self.reason = reason
     self.message = message
+    self.limit = limit
   }
 
   public var status: Int {
     switch reason {
     case .malformed: 400
     case .bodyTooLarge: 413
-    case .tooManyRequests, .tooManyBytes, .tooManyConnections, .stopping: 503
+    case .tooManyRequests, .tooManyBytes, .bodyNotStored, .tooManyConnections, .stopping: 503
     }
   }
 

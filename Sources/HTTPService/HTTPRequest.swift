@@ -1,6 +1,6 @@
 import Foundation
 
-/// A request as it arrived, with its whole body.
+/// A request as it arrived, with its whole body in memory or in a file.
 public struct HTTPRequest: Sendable {
   /// The method as sent, such as `GET`; methods are case-sensitive (RFC 9110, section 9.1).
   public var method: String
@@ -17,7 +17,11 @@ public struct HTTPRequest: Sendable {
   public var query: [(name: String, value: String)]
   /// The header fields in order, names as sent.
   public var headers: [(name: String, value: String)]
+  /// Empty when the body went to ``bodyFile``.
   public var body: Data
+  /// The body, where ``HTTPServer/Spooling`` says that it goes to a file. The server lets go of it
+  /// when the answer is sent.
+  public var bodyFile: HTTPBodyFile?
   /// The numeric address of the peer, without the port.
   public var remoteAddress: String
 
@@ -27,7 +31,7 @@ public struct HTTPRequest: Sendable {
   ///   (`/a/b?c=d`), an absolute URL (its scheme and authority are dropped), or `*`.
   public init(
     method: String, target: String, headers: [(name: String, value: String)] = [],
-    body: Data = Data(), remoteAddress: String = "127.0.0.1"
+    body: Data = Data(), bodyFile: HTTPBodyFile? = nil, remoteAddress: String = "127.0.0.1"
   ) {
     let target = RequestTarget(target)
     self.method = method
@@ -37,6 +41,7 @@ public struct HTTPRequest: Sendable {
     self.query = target.query
     self.headers = headers
     self.body = body
+    self.bodyFile = bodyFile
     self.remoteAddress = remoteAddress
   }
 

@@ -16,7 +16,9 @@ extension HTTPServer {
     /// Bytes; a longer body gets 413. The rest of it is read and thrown away up to twice the
     /// limit, so that the client sees the answer; beyond that the connection is closed.
     public var maximumBodySize = 8 << 20
-    /// Bytes of all bodies that are being received or handled; beyond that 503.
+    /// Which bodies go to files, with limits of their own; none where it is nil.
+    public var spooling: Spooling?
+    /// Bytes of all bodies in memory that are being received or handled; beyond that 503.
     public var maximumBufferedBytes = 256 << 20
     /// Open connections; further ones get 503 and are closed. If the system allows the process
     /// fewer descriptors (`ulimit -Hn`), that many less 256.

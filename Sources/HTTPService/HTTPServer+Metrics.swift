@@ -6,8 +6,10 @@ extension HTTPServer {
     /// Requests that were accepted and whose answer is not sent yet, long polls and streams
     /// included.
     public var requestsUnderWay: Int
-    /// Bytes of the bodies of these requests.
+    /// Bytes of the bodies of these requests in memory.
     public var bufferedBytes: Int
+    /// Bytes of the bodies of these requests in files.
+    public var spooledBytes: Int
     /// Answers of handlers that were sent whole, since the start.
     public var requestsServed: Int
     /// Accepted requests that ended without their whole answer being sent: the client went, or

@@ -32,7 +32,7 @@ struct NativeResponse: ~Copyable {
           reason: "the header field \(name.debugDescription) has a name or value not allowed")
       }
     }
-    if stream != nil, method == "HEAD" || response.status == 304 {
+    if case .stream = response.body, method == "HEAD" || response.status == 304 {
       // The library would send the mark for the end of a chunked body, though there is no body.
       microhttpd_never_chunk(pointer)
     }
@@ -50,10 +50,11 @@ struct NativeResponse: ~Copyable {
     switch body {
     case .data(let data):
       return data.withUnsafeBytes { microhttpd_response_copying($0.baseAddress, $0.count) }
-    case .stream:
+    case .stream, .streamOfLength:
       guard let stream else { return nil }
       let context = Unmanaged.passRetained(stream)
       let pointer = microhttpd_response_reading(
+        length(of: body),
         { context, _, target, count in
           guard let context, let target else { return microhttpd_end_with_error() }
           return Unmanaged<ResponseStream>.fromOpaque(context).takeUnretainedValue()
@@ -66,6 +67,11 @@ struct NativeResponse: ~Copyable {
       if pointer == nil { context.release() }
       return pointer
     }
+  }
+
+  private static func length(of body: HTTPBody) -> UInt64 {
+    if case .streamOfLength(let count, _) = body { return UInt64(max(0, count)) }
+    return microhttpd_unknown_size()
   }
 
   /// How long a body is, and how it is sent, the server knows best.

@@ -11,6 +11,7 @@ struct ChangesEndpoint: Sendable {
 
   let store: any RecordStore
   let databases: DatabaseDirectory
+  let links: AssetLinks
 
   // MARK: Databases
 
@@ -88,7 +89,8 @@ struct ChangesEndpoint: Sendable {
       size -= page.size
       return .success(
         RecordChangesResponse(
-          zoneID: request.zoneID, changes: page.changes, syncToken: page.token,
+          zoneID: request.zoneID, changes: try await links.linked(page.changes, in: database),
+          syncToken: page.token,
           moreComing: page.hasMore,
           clientChangeTokenData: page.clientChangeToken.map { Data($0) }))
     } catch let error as ItemFailure {

@@ -7,6 +7,7 @@ import WebServices
 struct RecordsEndpoint: Sendable {
   let store: any RecordStore
   let databases: DatabaseDirectory
+  let links: AssetLinks
 
   func modify(_ context: RequestContext) async throws -> Data {
     let origin = try context.origin()
@@ -25,7 +26,8 @@ struct RecordsEndpoint: Sendable {
       ClientChangeToken(data: [UInt8]($0), deviceID: context.deviceID)
     }
     let outcomes = try await store.modifyRecords(modification)
-    let response = RecordsResponse(records: Self.answers(to: operations, outcomes))
+    let response = RecordsResponse(
+      records: try await links.linked(Self.answers(to: operations, outcomes), in: database))
     return response.body(
       context: context.messageContext(numbersAsStrings: request.numbersAsStrings),
       desiredKeys: request.desiredKeys, itemDesiredKeys: request.itemDesiredKeys)
@@ -61,7 +63,7 @@ struct RecordsEndpoint: Sendable {
           FailedItem(
             .record(recordName: recordID.recordName, zoneID: recordID.zoneID), error)))
     }
-    return RecordsResponse(records: items).body(
+    return RecordsResponse(records: try await links.linked(items, in: database)).body(
       context: context.messageContext(numbersAsStrings: request.numbersAsStrings),
       desiredKeys: request.desiredKeys, itemDesiredKeys: request.itemDesiredKeys)
   }
@@ -80,7 +82,8 @@ struct RecordsEndpoint: Sendable {
         continuation: request.continuationMarker),
       in: database)
     let response = RecordsResponse(
-      records: page.records.map { .success(.record($0)) },
+      records: try await links.linked(
+        page.records.map { .success(.record($0)) }, in: database),
       continuationMarker: page.continuation)
     return response.body(
       context: context.messageContext(numbersAsStrings: request.numbersAsStrings),

@@ -11,6 +11,7 @@ final class RequestRouter: Sendable {
   private let containers: [String: ServerConfiguration.Container]
   private let authenticator: Authenticator
   private let courier: WebCourier
+  private let assetTransfers: AssetTransfers
   private let endpoints: [String: Endpoint]
   private let clock: @Sendable () -> Timestamp
   private let log: ServerLog
@@ -26,9 +27,12 @@ final class RequestRouter: Sendable {
     self.log = log
     authenticator = Authenticator(store: store, clock: clock)
     let databases = DatabaseDirectory(store: store)
-    let records = RecordsEndpoint(store: store, databases: databases)
+    let links = AssetLinks(store: store, clock: clock, publicURL: publicURL)
+    assetTransfers = AssetTransfers(store: store, links: links, clock: clock)
+    let records = RecordsEndpoint(store: store, databases: databases, links: links)
+    let assets = AssetsEndpoint(store: store, databases: databases, links: links)
     let zones = ZonesEndpoint(store: store, databases: databases)
-    let changes = ChangesEndpoint(store: store, databases: databases)
+    let changes = ChangesEndpoint(store: store, databases: databases, links: links)
     let subscriptions = SubscriptionsEndpoint(store: store, databases: databases)
     let tokens = TokensEndpoint(store: store, publicURL: publicURL)
     let notifications = NotificationsEndpoint(store: store)
@@ -42,6 +46,8 @@ final class RequestRouter: Sendable {
       "changes/database": changes.database,
       "changes/zone": changes.zone,
       "zones/changes": changes.zones,
+      "assets/upload": assets.upload,
+      "assets/rereference": assets.rereference,
       "zones/list": zones.list,
       "zones/lookup": zones.lookup,
       "zones/modify": zones.modify,
@@ -74,6 +80,9 @@ final class RequestRouter: Sendable {
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     do {
       if request.path == "/aps" { return try await courier.poll(request) }
+      if request.path.hasPrefix(AssetLinks.prefix) {
+        return try await assetTransfers.respond(to: request)
+      }
       return try await serve(request)
     } catch {
       let serviceError = ServiceError(any: error)
@@ -118,7 +127,7 @@ final class RequestRouter: Sendable {
       }
     return ServiceError(
       code, refusal.message, retryAfter: refusal.retryAfter.map(Double.init),
-      limit: refusal.reason == .bodyTooLarge ? ServiceLimits.requestBodySize : nil
+      limit: refusal.limit
     ).body
   }
 

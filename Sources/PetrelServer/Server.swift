@@ -1,5 +1,6 @@
 import ChangeDispatch
 import CloudKitModel
+import Foundation
 import HTTPService
 import Storage
 import Synchronization
@@ -44,6 +45,10 @@ public final class Server: Sendable {
     settings.address = configuration.address
     settings.port = configuration.port
     settings.maximumBodySize = ServiceLimits.requestBodySize
+    // A store in memory has no folder of its own for them.
+    settings.spooling = HTTPServer.Spooling(
+      directory: store.assets.arrivals ?? NSTemporaryDirectory(),
+      maximumBodySize: ServiceLimits.assetSize, applies: AssetLinks.isUpload)
     settings.refusalBody = RequestRouter.body(of:)
     settings.onStop = { service.endPolls() }
     http = HTTPServer(configuration: settings) { await service.respond(to: $0) }

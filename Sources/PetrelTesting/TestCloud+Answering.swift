@@ -132,7 +132,7 @@ extension HTTPBody {
     switch self {
     case .data(let data):
       return data
-    case .stream(let write):
+    case .stream(let write), .streamOfLength(_, let write):
       let collected = Mutex(Data())
       try await write(HTTPStreamWriter { chunk in collected.withLock { $0.append(chunk) } })
       return collected.withLock { $0 }

@@ -16,6 +16,7 @@ extension RecordModifier {
     }
     let known = try session.recordType(named: record.recordType, at: address)
     let newFields = try fit(&record, named: named, to: known)
+    try settleAssets(of: &record, named: named, over: current)
     try checkReferences(of: record, named: named, over: current, in: zone)
 
     let type = try known ?? session.addRecordType(named: record.recordType, at: address)

@@ -8,7 +8,7 @@ import CloudKitModel
 ///
 /// All methods throw ``StoreError`` when the store itself fails; what is wrong with single items is
 /// in the outcomes. ``StoreError/Code/overloaded`` is thrown at once when too many writes wait.
-public protocol RecordStore: NotificationLogStore {
+public protocol RecordStore: NotificationLogStore, AssetRegistry {
   // MARK: Databases
 
   /// The number of the database at this address; made on first use.
@@ -165,8 +165,8 @@ public protocol RecordStore: NotificationLogStore {
   // MARK: Maintenance
 
   /// Drops log entries and finished deliveries beyond their retention: 30 days or 10,000 entries a
-  /// user, whichever is less; tokens that have expired; and deletions that need not be remembered
-  /// any more.
+  /// user, whichever is less; tokens that have expired; deletions that need not be remembered any
+  /// more; and assets that nobody holds.
   func trim(at timestamp: Timestamp) async throws
   /// Finishes what is under way and closes; calls after that throw ``StoreError/Code/closed``.
   func close() async

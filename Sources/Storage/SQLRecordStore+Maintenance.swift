@@ -12,8 +12,8 @@ enum Retention {
 
 extension SQLRecordStore {
   /// Drops what is beyond its retention: log entries, their marks and finished deliveries after 30
-  /// days, log entries and marks beyond a user's newest 10,000, tokens that have expired, and
-  /// deletions beyond ``StoreConfiguration/deletionRetention``.
+  /// days, log entries and marks beyond a user's newest 10,000, tokens that have expired, deletions
+  /// beyond ``StoreConfiguration/deletionRetention``, and assets that nobody holds.
   ///
   /// It works in small writes, so that others are not held up; what it dropped stays dropped when a
   /// later one fails. A delivery goes with its log entry, finished or not.
@@ -32,6 +32,7 @@ extension SQLRecordStore {
     try await write { try $0.dropExpiredTokens(at: timestamp.milliseconds) }
     try await trimChangeFeeds(
       before: timestamp.advanced(bySeconds: -configuration.deletionRetention))
+    try await trimAssets(at: timestamp)
   }
 }
 

@@ -10,6 +10,8 @@ public final class SQLRecordStore: RecordStore {
   /// Where reads wait; the writer's own queue when the store has no readers.
   let reads: JobQueue
   let configuration: StoreConfiguration
+  /// Beside a store in a file, in the folder with its name and `-assets`; else in memory.
+  public let assets: any AssetStore
   private let threads: ThreadGroup
 
   /// Opens the store in this file, and makes it when there is none.
@@ -47,6 +49,13 @@ public final class SQLRecordStore: RecordStore {
     self.configuration = configuration
     let lock: ServerLock? =
       if let path, configuration.role == .server { try ServerLock(forStoreAt: path) } else { nil }
+    assets =
+      if let path {
+        try FileAssetStore(
+          directory: path + "-assets", clearsArrivals: configuration.role == .server)
+      } else {
+        MemoryAssetStore()
+      }
     let makeSession = { @Sendable () throws -> StoreSession in
       let connection = try SQLiteConnection(path: path, tuning: configuration.tuning)
       return StoreSession(connection: connection, makeUUID: configuration.makeUUID)

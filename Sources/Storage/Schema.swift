@@ -10,6 +10,7 @@ enum Schema {
     Migration(version: 2, statements: notificationLog, fill: fillNotificationIDs),
     Migration(version: 3, statements: changeFeeds),
     Migration(version: 4, statements: userProfiles),
+    Migration(version: 5, statements: assets),
   ]
 
   /// Small tables that every node knows.

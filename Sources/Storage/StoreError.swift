@@ -15,6 +15,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let corrupt = Code(description: "corrupt")
     /// More writes are waiting than the store accepts; try again later.
     public static let overloaded = Code(description: "overloaded")
+    /// The bytes of an asset cannot be kept, read or removed.
+    public static let assetFailed = Code(description: "assetFailed")
     /// The store was closed.
     public static let closed = Code(description: "closed")
     /// Something with this name exists already.

@@ -29,7 +29,7 @@ extension StoreSession {
     return entries
   }
 
-  /// Brings the value index and the reference edges from what they hold of `old` to `new`.
+  /// Brings the value index, the asset references and the reference edges from what they hold of `old` to `new`.
   func updateIndexes(
     from old: StoredRecord?, to new: StoredRecord, type: RecordTypeEntry, in database: DatabaseID
   ) throws {
@@ -43,6 +43,7 @@ extension StoreSession {
     } else {
       for entry in entries { try add(entry, of: new, in: database) }
     }
+    try updateAssetReferences(from: old, to: new, in: database)
     let targetsBefore = old?.record.deleteSelfTargets ?? []
     let targets = new.record.deleteSelfTargets
     for target in targetsBefore.subtracting(targets) {
@@ -57,13 +58,15 @@ extension StoreSession {
     }
   }
 
-  /// Takes a record that is about to go out of the value index and the reference edges.
+  /// Takes a record that is about to go out of the value index, the asset references and the reference
+  /// edges.
   func removeIndexEntries(of stored: StoredRecord, in database: DatabaseID) throws {
     let address = try address(of: database)
     guard let type = try recordType(named: stored.record.recordType, at: address) else { return }
     for entry in Set(indexEntries(of: stored.record, type: type, at: address)) {
       try remove(entry, of: stored, in: database)
     }
+    try updateAssetReferences(from: stored, to: nil, in: database)
     for target in stored.record.deleteSelfTargets {
       try removeEdge(to: target, of: stored, in: database)
     }

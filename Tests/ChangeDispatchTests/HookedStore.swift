@@ -158,5 +158,38 @@ struct HookedStore: RecordStore {
     try await base.acknowledgeCourierEntry(entry, forToken: token)
   }
   func trim(at timestamp: Timestamp) async throws { try await base.trim(at: timestamp) }
+  var assets: any AssetStore { base.assets }
+  func addAssetUploads(
+    _ uploads: [AssetUpload], inZone zoneID: ZoneID, of database: DatabaseID
+  ) async throws {
+    try await base.addAssetUploads(uploads, inZone: zoneID, of: database)
+  }
+  func assetUpload(
+    withTokenHash hash: [UInt8], in database: DatabaseID
+  ) async throws -> AssetUpload? {
+    try await base.assetUpload(withTokenHash: hash, in: database)
+  }
+  func finishAssetUpload(
+    withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile
+  ) async throws {
+    try await base.finishAssetUpload(
+      withReceipt: receipt, in: database, bytes: bytes, file: file)
+  }
+  func rereferenceAssets(
+    _ places: [AssetPlace], inZone zoneID: ZoneID, of database: DatabaseID, for user: String,
+    timestamp: Timestamp, makeReceipt: @escaping @Sendable () -> String
+  ) async throws -> [Asset] {
+    try await base.rereferenceAssets(
+      places, inZone: zoneID, of: database, for: user, timestamp: timestamp,
+      makeReceipt: makeReceipt)
+  }
+  func assetName(
+    forChecksum checksum: String, in database: DatabaseID
+  ) async throws -> AssetName? {
+    try await base.assetName(forChecksum: checksum, in: database)
+  }
+  func secret(named name: String, proposing proposed: [UInt8]) async throws -> [UInt8] {
+    try await base.secret(named: name, proposing: proposed)
+  }
   func close() async { await base.close() }
 }

@@ -58,7 +58,9 @@ struct RecordConversionTests {
     asset.storedAsset = stored
     let model = try record.model()
     #expect(model.fields["one"] == .asset(stored))
-    let fetched = CKRecord(model) { _ in URL(fileURLWithPath: "/tmp/b") }
+    let fetched = CKRecord(model) {
+      CKAsset(fileURL: URL(fileURLWithPath: "/tmp/b"), stored: $0)
+    }
     #expect((fetched["one"] as? CKAsset)?.fileURL?.path == "/tmp/b")
     #expect((fetched["many"] as? [CKAsset])?.count == 1)
   }

@@ -155,9 +155,11 @@ struct BadSubscriptionTests {
   func refused(_ one: Case) async throws {
     try await withService { service in
       try await service.makeZone("Z")
+      let file = try await service.uploaded(
+        Data("a".utf8), record: "n", field: "file", in: "private")
       let fields = """
         "rank": {"value": 1}, "data": {"value": "AAEC", "type": "BYTES"}, "tags": {"value": ["a"]},
-        "file": {"value": {"fileChecksum": "x", "size": 1}, "type": "ASSETID"}
+        "file": {"value": \(file.text), "type": "ASSETID"}
         """
       let record = try await service.modify(
         Service.operation("create", "n", fields), in: "private")

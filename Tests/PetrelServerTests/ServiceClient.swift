@@ -54,17 +54,23 @@ struct ServiceClient: Sendable {
 
   var port: Int
 
-  func send(_ method: String, _ target: String, body: Data = Data()) async throws -> Answer {
-    let exchange = try begin(method, target, body: body)
+  func send(
+    _ method: String, _ target: String, headers: String = "", body: Data = Data()
+  ) async throws -> Answer {
+    let exchange = try begin(method, target, headers: headers, body: body)
     return try await exchange.answer()
   }
 
   /// Sends a request whose answer is awaited later, or never.
-  func begin(_ method: String, _ target: String, body: Data = Data()) throws -> Exchange {
+  ///
+  /// - Parameter headers: Further header fields, each with its line break.
+  func begin(
+    _ method: String, _ target: String, headers: String = "", body: Data = Data()
+  ) throws -> Exchange {
     let exchange = try Exchange(port: port)
     let head =
       "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-      + "Content-Type: text/plain\r\nContent-Length: \(body.count)\r\n\r\n"
+      + "\(headers)Content-Type: text/plain\r\nContent-Length: \(body.count)\r\n\r\n"
     exchange.queue.async { exchange.write(Data(head.utf8) + body) }
     return exchange
   }
@@ -131,9 +137,11 @@ final class Exchange: @unchecked Sendable {
       return (line[..<colon].lowercased(), value)
     }
     let body = Data(data[end.upperBound...])
+    let fields = Dictionary(headers, uniquingKeysWith: { $1 })
+    let isFile = fields["content-type"] == "application/octet-stream"
     return Answer(
-      status: status, headers: Dictionary(headers, uniquingKeysWith: { $1 }), body: body,
-      json: body.isEmpty ? .null : try JSONValue(parsing: body))
+      status: status, headers: fields, body: body,
+      json: body.isEmpty || isFile ? .null : try JSONValue(parsing: body))
   }
 
   private func readAll() throws -> Data {

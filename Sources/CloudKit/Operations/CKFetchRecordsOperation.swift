@@ -7,7 +7,8 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   /// The fields to fetch; nil means all, an empty list only the system fields.
   open var desiredKeys: [CKRecord.FieldKey]?
 
-  /// Called with 1.0 for each record that was fetched.
+  /// Called with growing fractions while a record's assets are downloaded, and with 1.0 when the
+  /// record is there.
   open var perRecordProgressBlock: ((CKRecord.ID, Double) -> Void)?
   public var perRecordResultBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
   public var fetchRecordsResultBlock: ((Result<Void, any Error>) -> Void)?
@@ -65,17 +66,26 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     let response = try read { () throws(ServiceError) in
       try RecordsResponse(parsing: answer.body, context: context)
     }
+    var fetched: [(CKRecord.ID, CKRecord)] = []
     for (recordID, item) in try pair(sent, with: response.records) {
       switch item {
       case .success(.record(let model)):
-        finish(recordID, .success(CKRecord(model)))
+        fetched.append((recordID, CKRecord(model)))
       case .success(.deleted):
         finish(recordID, .failure(CKError(.unknownItem, "the record was deleted")))
       case .failure(let failed):
         finish(recordID, .failure(CKError(failed.error)))
       }
     }
-    return nil
+    // An ID as it was asked for may name the zone's owner otherwise than the record does.
+    let asked = Dictionary(
+      fetched.map { (ObjectIdentifier($1), $0) }, uniquingKeysWith: { first, _ in first })
+    return try downloadAssets(of: fetched.map(\.1)) { [self] record, fraction in
+      perRecordProgressBlock?(asked[ObjectIdentifier(record)] ?? record.recordID, fraction)
+    } deliver: { [self] record, error in
+      let recordID = asked[ObjectIdentifier(record)] ?? record.recordID
+      finish(recordID, error.map { .failure($0) } ?? .success(record))
+    }
   }
 
   private func finish(_ recordID: CKRecord.ID, _ result: Result<CKRecord, CKError>) {

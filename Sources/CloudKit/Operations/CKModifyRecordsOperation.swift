@@ -6,6 +6,10 @@ internal import WebServices
 /// At most 400 records and deletions, else `limitExceeded`: split them in two. An error of a single
 /// record goes to its block, and the result is success; only the deprecated
 /// ``modifyRecordsCompletionBlock`` gets them together, as `partialFailure`.
+///
+/// The files of assets are uploaded first. A record fails with `assetFileNotFound` when a file is
+/// not there, and with `assetFileModified` when one changes between the operation's start and the
+/// end of its upload.
 open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   /// What happens when the server has another version of a record.
   public enum RecordSavePolicy: Int, Sendable {
@@ -28,7 +32,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   /// the server has these changes. At most 10,000 bytes.
   open var clientChangeTokenData: Data?
 
-  /// Called with 1.0 for each record that was saved.
+  /// Called with growing fractions while a record's assets are uploaded, and with 1.0 when the
+  /// record is saved.
   open var perRecordProgressBlock: ((CKRecord, Double) -> Void)?
   public var perRecordSaveBlock: ((CKRecord.ID, Result<CKRecord, any Error>) -> Void)?
   public var perRecordDeleteBlock: ((CKRecord.ID, Result<Void, any Error>) -> Void)?
@@ -49,10 +54,11 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   var formerCompletionBlock: (([CKRecord]?, [CKRecord.ID]?, (any Error)?) -> Void)?
 
   private enum Item {
-    case save(CKRecord)
+    case save(AssetUpload.Save)
     case delete(CKRecord.ID)
   }
 
+  private var upload: AssetUpload?
   private var sent: [Item] = []
   private var savedRecords: [CKRecord] = []
   private var deletedRecordIDs: [CKRecord.ID] = []
@@ -67,24 +73,53 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   }
 
   override func firstCall() throws(CKError) -> ServiceCall? {
-    var operations: [RecordOperation] = []
+    var saves: [AssetUpload.Save] = []
     var refused: [(CKRecord, CKError)] = []
     for record in recordsToSave ?? [] {
       do throws(CKError) {
-        operations.append(try RecordOperation(saving: record, policy: savePolicy))
-        sent.append(.save(record))
+        saves.append(try AssetUpload.Save(of: record, policy: savePolicy))
       } catch {
         refused.append((record, error))
       }
     }
+    if endsBatch(saves, refused) { return nil }
+    let context = messageContext
+    let upload = AssetUpload(of: saves) { [self] record, fraction in
+      perRecordProgressBlock?(record, fraction)
+    } makeCall: { [self] request in
+      call("assets/upload", body: request.body(context: context))
+    } then: { [self] () throws(CKError) in
+      modifyCall()
+    }
+    self.upload = upload
+    return try upload.proceed()
+  }
+
+  /// Ends the records that were refused, and all of an atomic batch that has such; tells whether
+  /// it did.
+  private func endsBatch(
+    _ saves: [AssetUpload.Save], _ refused: [(CKRecord, CKError)]
+  ) -> Bool {
+    for (record, error) in refused { finish(record, .failure(error)) }
+    guard isAtomic && !refused.isEmpty else { return false }
+    let error = CKError(.batchRequestFailed, "another record failed")
+    for save in saves { finish(save.record, .failure(error)) }
+    for recordID in recordIDsToDelete ?? [] { fail(.delete(recordID), error) }
+    return true
+  }
+
+  /// The call that saves the records whose files are with the server.
+  private func modifyCall() -> ServiceCall? {
+    let saves = upload?.saves ?? []
+    let good = saves.filter { $0.failure == nil }
+    if endsBatch(good, saves.compactMap { save in save.failure.map { (save.record, $0) } }) {
+      return nil
+    }
+    var operations = good.map(\.operation)
+    sent = good.map { .save($0) }
     for recordID in recordIDsToDelete ?? [] {
       operations.append(RecordOperation(kind: .forceDelete, recordID: recordID.model))
       sent.append(.delete(recordID))
-    }
-    for (record, error) in refused { finish(record, .failure(error)) }
-    if isAtomic && !refused.isEmpty {
-      for item in sent { fail(item, CKError(.batchRequestFailed, "another record failed")) }
-      return nil
     }
     guard !operations.isEmpty else { return nil }
     var request = ModifyRecordsRequest(operations: operations, isAtomic: isAtomic)
@@ -101,15 +136,15 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     }
     for (item, result) in try pair(sent, with: response.records) {
       switch (item, result) {
-      case (.save(let record), .success(.record(let saved))):
-        let saved = CKRecord(saved)
-        perRecordProgressBlock?(record, 1)
-        finish(record, .success(saved))
+      case (.save(let save), .success(.record(let saved))):
+        let saved = CKRecord(saved, asset: { save.asset(savedAs: $0) })
+        perRecordProgressBlock?(save.record, 1)
+        finish(save.record, .success(saved))
       case (.delete(let recordID), .success(.deleted)):
         deletedRecordIDs.append(recordID)
         perRecordDeleteBlock?(recordID, .success(()))
-      case (.save(let record), .failure(let failed)):
-        finish(record, .failure(CKError(failed.error, savedRecord: record)))
+      case (.save(let save), .failure(let failed)):
+        finish(save.record, .failure(CKError(failed.error, savedRecord: save.record)))
       case (.delete, .failure(let failed)):
         fail(item, CKError(failed.error))
       case (_, .success):
@@ -120,6 +155,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   }
 
   override func conclude(_ error: CKError?) {
+    // It refers to this operation.
+    upload = nil
     modifyRecordsResultBlock?(error.map { .failure($0) } ?? .success(()))
     formerCompletionBlock?(
       savedRecords, deletedRecordIDs, error ?? itemErrors.partialFailure)
@@ -127,8 +164,8 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
 
   private func fail(_ item: Item, _ error: CKError) {
     switch item {
-    case .save(let record):
-      finish(record, .failure(error))
+    case .save(let save):
+      finish(save.record, .failure(error))
     case .delete(let recordID):
       itemErrors.add(error, for: recordID)
       perRecordDeleteBlock?(recordID, .failure(error))
@@ -153,7 +190,8 @@ extension RecordOperation {
   /// The operation that saves `record` under `policy`. Only a record that was fetched or saved has
   /// a change tag; without one, `ifServerRecordUnchanged` means that the server has none.
   init(
-    saving record: CKRecord, policy: CKModifyRecordsOperation.RecordSavePolicy
+    saving record: CKRecord, policy: CKModifyRecordsOperation.RecordSavePolicy,
+    asset: (CKAsset) -> Asset? = { $0.storedAsset }
   ) throws(CKError) {
     let kind: Kind =
       switch (policy, record.recordChangeTag) {
@@ -161,8 +199,9 @@ extension RecordOperation {
       case (.ifServerRecordUnchanged, _): .update
       case (.changedKeys, _), (.allKeys, _): .forceUpdate
       }
-    let changes = try record.changes()
-    let model = kind == .create || policy == .allKeys ? try record.model() : changes.record
+    let changes = try record.changes(asset: asset)
+    let model =
+      kind == .create || policy == .allKeys ? try record.model(asset: asset) : changes.record
     var fields: [String: RecordValue?] = model.fields.mapValues { .some($0) }
     for key in changes.removedKeys { fields.updateValue(nil, forKey: key) }
     self.init(

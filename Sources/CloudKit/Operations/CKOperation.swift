@@ -162,7 +162,10 @@ open class CKOperation: Operation, @unchecked Sendable {
       client: try client.get(), call: call,
       limits: effectiveValues.limits(elapsed: elapsed), queue: callbackQueue
     ) { result in
-      self.proceed { () throws(CKError) in try self.receive(try result.get()) }
+      self.proceed { () throws(CKError) in
+        if let receiver = call.receiver { return try receiver(result) }
+        return try self.receive(try result.get())
+      }
     }
     self.exchange = exchange
     exchange.start()

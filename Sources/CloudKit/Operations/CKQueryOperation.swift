@@ -77,22 +77,34 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     let response = try read { () throws(ServiceError) in
       try RecordsResponse(parsing: answer.body, context: context)
     }
-    for case .success(.record(let model)) in response.records {
-      let record = CKRecord(model)
+    let marker = response.continuationMarker
+    if let marker, let sent {
+      nextCursor = Cursor(query: sent.query, zoneID: sent.zoneID, continuationMarker: marker)
+    }
+    let records = response.records.compactMap { item in
+      if case .success(.record(let model)) = item { CKRecord(model) } else { nil }
+    }
+    return try downloadAssets(of: records) { [self] record, error in
+      if let error { return fail(record.recordID, error) }
       recordMatchedBlock?(record.recordID, .success(record))
       formerRecordBlock?(record)
+    } then: { [self] () throws(CKError) in
+      reportFailures(in: response)
+      return nil
     }
+  }
+
+  private func reportFailures(in response: RecordsResponse) {
     for case .failure(let failed) in response.records {
       guard case .record(let name, let zoneID) = failed.name else { continue }
       let recordID = CKRecord.ID(RecordID(recordName: name, zoneID: zoneID ?? .default))
-      let error = CKError(failed.error)
-      itemErrors.add(error, for: recordID)
-      recordMatchedBlock?(recordID, .failure(error))
+      fail(recordID, CKError(failed.error))
     }
-    if let marker = response.continuationMarker, let sent {
-      nextCursor = Cursor(query: sent.query, zoneID: sent.zoneID, continuationMarker: marker)
-    }
-    return nil
+  }
+
+  private func fail(_ recordID: CKRecord.ID, _ error: CKError) {
+    itemErrors.add(error, for: recordID)
+    recordMatchedBlock?(recordID, .failure(error))
   }
 
   override func conclude(_ error: CKError?) {

@@ -2,47 +2,72 @@ package import CloudKitModel
 
 /// A file that belongs to a record's field and is stored beside the records.
 ///
-/// To save one, point it at a file that stays where it is until the save ends. A fetched asset
-/// points at a temporary file: move it before you use it.
+/// To save one, point it at a file that stays where it is, and as it is, until the save ends. A
+/// fetched asset points at a temporary file, which is removed with the asset object, or when the
+/// process ends: move it at once if you want to keep it.
 open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// Where the file lies on this machine; nil when the asset was not downloaded.
-  public let fileURL: URL?
+  public var fileURL: URL? { state.withLock { $0.fileURL } }
 
-  private let stored: Locked<Asset?>
+  private struct State {
+    var fileURL: URL?
+    /// What removes the file when nobody needs it any more.
+    var staged: StagedFile?
+    var stored: Asset?
+  }
+
+  private let state: Locked<State>
 
   /// - Precondition: `fileURL` is a file URL.
   public init(fileURL: URL) {
     requireArgument(fileURL.isFileURL, "CKAsset: \(fileURL) is not a file URL")
-    self.fileURL = fileURL
-    stored = Locked(nil)
+    state = Locked(State(fileURL: fileURL))
   }
 
   package init(fileURL: URL?, stored: Asset?) {
-    self.fileURL = fileURL
-    self.stored = Locked(stored)
+    state = Locked(State(fileURL: fileURL, stored: stored))
   }
 
-  /// What the server knows of the file: set by a fetch, or by the upload that goes before a save.
+  private init(state: State) {
+    self.state = Locked(state)
+  }
+
+  /// What the server knows of the file, once it was fetched or saved.
   package var storedAsset: Asset? {
-    get { stored.withLock { $0 } }
-    set { stored.withLock { $0 = newValue } }
+    get { state.withLock { $0.stored } }
+    set { state.withLock { $0.stored = newValue } }
+  }
+
+  /// The file was downloaded.
+  func setFile(_ file: StagedFile) {
+    state.withLock { state in
+      state.fileURL = file.url
+      state.staged = file
+    }
+  }
+
+  /// The same file as what the server knows as `stored`.
+  func saved(as stored: Asset) -> CKAsset {
+    CKAsset(
+      state: state.withLock { state in
+        State(fileURL: state.fileURL, staged: state.staged, stored: stored)
+      })
   }
 
   open class var supportsSecureCoding: Bool { true }
 
   public required init?(coder: NSCoder) {
-    fileURL = coder.decodeOptional(NSURL.self, forKey: "fileURL").map { $0 as URL }
-    guard let checksum = coder.decodeOptionalString(forKey: "fileChecksum") else {
-      stored = Locked(nil)
-      return
-    }
-    stored = Locked(
-      Asset(
+    var state = State(
+      fileURL: coder.decodeOptional(NSURL.self, forKey: "fileURL").map { $0 as URL })
+    if let checksum = coder.decodeOptionalString(forKey: "fileChecksum") {
+      state.stored = Asset(
         fileChecksum: checksum, size: coder.decodeInt64(forKey: "size"),
         referenceChecksum: coder.decodeOptionalString(forKey: "referenceChecksum"),
         wrappingKey: coder.decodeOptionalString(forKey: "wrappingKey"),
         receipt: coder.decodeOptionalString(forKey: "receipt"),
-        downloadURL: coder.decodeOptionalString(forKey: "downloadURL")))
+        downloadURL: coder.decodeOptionalString(forKey: "downloadURL"))
+    }
+    self.state = Locked(state)
   }
 
   open func encode(with coder: NSCoder) {
@@ -58,7 +83,7 @@ open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   }
 
   open func copy(with zone: NSZone? = nil) -> Any {
-    CKAsset(fileURL: fileURL, stored: storedAsset)
+    CKAsset(state: state.withLock { $0 })
   }
 
   open override var description: String {

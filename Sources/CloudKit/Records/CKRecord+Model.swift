@@ -8,9 +8,9 @@ extension CKRecord: RecordConstructible {}
 extension RecordConstructible where Self: CKRecord {
   /// A record as the server returned it: without changed keys. One of the share type is a `CKShare`.
   ///
-  /// - Parameter assetFile: Where an asset's file was put; nil for one that was not fetched.
-  package init(_ model: Record, assetFile: (Asset) -> URL? = { _ in nil }) {
-    let record = CKRecord(plain: model, assetFile: assetFile)
+  /// - Parameter asset: The object for a file; one that was not downloaded where it is nil.
+  package init(_ model: Record, asset: (Asset) -> CKAsset? = { _ in nil }) {
+    let record = CKRecord(plain: model, asset: asset)
     guard let content = model.shareContent else {
       // Self is CKRecord: nothing makes a record of the only subclass this way.
       self = record as! Self
@@ -27,11 +27,11 @@ extension RecordConstructible where Self: CKRecord {
 }
 
 extension CKRecord {
-  fileprivate convenience init(plain model: Record, assetFile: (Asset) -> URL?) {
+  fileprivate convenience init(plain model: Record, asset: (Asset) -> CKAsset?) {
     let recordID = ID(model.recordID)
     let zoneID = recordID.zoneID
     var contents = Contents()
-    contents.fields = model.fields.mapValues { $0.object(in: zoneID, assetFile: assetFile) }
+    contents.fields = model.fields.mapValues { $0.object(in: zoneID, asset: asset) }
     contents.parent = model.parent.map { Reference($0, in: zoneID) }
     contents.fetched = .init(fields: contents.fields, parent: contents.parent)
     self.init(
@@ -58,9 +58,11 @@ extension CKRecord {
   /// The record with all its fields.
   ///
   /// - Throws: as ``CloudKitModel/RecordValue/init(_:field:)``.
-  package func model() throws(CKError) -> Record {
+  package func model(
+    asset: (CKAsset) -> Asset? = { $0.storedAsset }
+  ) throws(CKError) -> Record {
     let contents = contents.withLock { $0 }
-    return try model(of: contents, keys: contents.fields.keys.sorted())
+    return try model(of: contents, keys: contents.fields.keys.sorted(), asset: asset)
   }
 
   /// The record with those of its fields that a filter can look at.
@@ -84,11 +86,13 @@ extension CKRecord {
   }
 
   /// - Throws: as ``model()``.
-  package func changes() throws(CKError) -> Changes {
+  package func changes(
+    asset: (CKAsset) -> Asset? = { $0.storedAsset }
+  ) throws(CKError) -> Changes {
     let contents = contents.withLock { $0 }
     let keys = contents.changedKeys.sorted()
     return Changes(
-      record: try model(of: contents, keys: keys),
+      record: try model(of: contents, keys: keys, asset: asset),
       removedKeys: keys.filter { contents.fields[$0] == nil },
       isParentChanged: contents.isParentChanged)
   }
@@ -110,11 +114,13 @@ extension CKRecord {
       parent: contents.parent?.model, share: share?.model)
   }
 
-  private func model(of contents: Contents, keys: [FieldKey]) throws(CKError) -> Record {
+  private func model(
+    of contents: Contents, keys: [FieldKey], asset: (CKAsset) -> Asset?
+  ) throws(CKError) -> Record {
     var record = systemModel(of: contents)
     for key in keys {
       guard let value = contents.fields[key] else { continue }
-      record.fields[key] = try RecordValue(value, field: key)
+      record.fields[key] = try RecordValue(value, field: key, asset: asset)
     }
     return record
   }

@@ -6,10 +6,13 @@ extension RecordValue {
   /// Booleans and integers become `INT64`, floating-point numbers `DOUBLE`; a list that mixes the
   /// two becomes one of doubles. An empty list becomes one of strings.
   ///
+  /// - Parameter asset: What the server knows, or will know, of a file.
   /// - Throws: `CKError.invalidArguments`, naming `field`, for integers beyond 64 bits with sign,
   ///   mixed or nested lists and values of other types; `CKError.assetNotAvailable` for an asset
   ///   that was not uploaded.
-  package init(_ value: Any, field: String) throws(CKError) {
+  package init(
+    _ value: Any, field: String, asset: (CKAsset) -> Asset? = { $0.storedAsset }
+  ) throws(CKError) {
     switch value {
     case let number as NSNumber: self = try Self.number(number, field: field)
     case let string as String: self = .string(string)
@@ -17,8 +20,8 @@ extension RecordValue {
     case let data as Data: self = .bytes(data)
     case let location as CLLocation: self = .location(location.model)
     case let reference as CKReference: self = .reference(reference.model)
-    case let asset as CKAsset: self = .asset(try Self.asset(asset, field: field))
-    case let list as [Any]: self = try Self.list(list, field: field)
+    case let file as CKAsset: self = .asset(try Self.stored(asset(file), field: field))
+    case let list as [Any]: self = try Self.list(list, field: field, asset: asset)
     default:
       throw CKError(
         .invalidArguments,
@@ -39,17 +42,19 @@ extension RecordValue {
     }
   }
 
-  private static func asset(_ asset: CKAsset, field: String) throws(CKError) -> Asset {
-    guard let stored = asset.storedAsset else {
+  private static func stored(_ asset: Asset?, field: String) throws(CKError) -> Asset {
+    guard let asset else {
       throw CKError(.assetNotAvailable, "the asset in the field '\(field)' was not uploaded")
     }
-    return stored
+    return asset
   }
 
-  private static func list(_ list: [Any], field: String) throws(CKError) -> RecordValue {
+  private static func list(
+    _ list: [Any], field: String, asset: (CKAsset) -> Asset?
+  ) throws(CKError) -> RecordValue {
     var values: [RecordValue] = []
     for element in list {
-      let value = try RecordValue(element, field: field)
+      let value = try RecordValue(element, field: field, asset: asset)
       guard !value.type.isList else {
         throw CKError(.invalidArguments, "the list in the field '\(field)' holds a list")
       }
@@ -79,9 +84,9 @@ extension RecordValue {
   ///
   /// - Parameters:
   ///   - zoneID: The zone of the record, for references that name none.
-  ///   - assetFile: Where an asset's file was put.
+  ///   - asset: The object for a file; one that was not downloaded where it is nil.
   package func object(
-    in zoneID: CKRecordZone.ID, assetFile: (Asset) -> URL? = { _ in nil }
+    in zoneID: CKRecordZone.ID, asset: (Asset) -> CKAsset? = { _ in nil }
   ) -> any CKRecordValueProtocol {
     switch self {
     case .string(let string): string
@@ -91,10 +96,10 @@ extension RecordValue {
     case .bytes(let data): data
     case .location(let location): CLLocation(location)
     case .reference(let reference): CKReference(reference, in: zoneID)
-    case .asset(let asset): CKAsset(fileURL: assetFile(asset), stored: asset)
+    case .asset(let stored): asset(stored) ?? CKAsset(fileURL: nil, stored: stored)
     case .list(_, let values):
       RecordFieldValue.canonical(
-        NSArray(array: values.map { $0.object(in: zoneID, assetFile: assetFile) }))
+        NSArray(array: values.map { $0.object(in: zoneID, asset: asset) }))
     }
   }
 }

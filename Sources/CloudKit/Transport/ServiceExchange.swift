@@ -60,10 +60,19 @@ final class ServiceExchange: @unchecked Sendable {
   }
 
   private func attempt() {
-    let request = client.request(for: call, timeout: limits.request)
-    cancelRequest = client.transport.send(request) { [queue] result in
+    let completion = { @Sendable [queue] (result: Result<TransportResponse, TransportFailure>) in
       queue.async { self.handle(result) }
     }
+    guard let transfer = call.transfer else {
+      let request = client.request(for: call, timeout: limits.request)
+      cancelRequest = client.transport.send(request, completion: completion)
+      return
+    }
+    cancelRequest = client.transport.transfer(
+      AssetTransfer(transfer.direction, at: transfer.url, timeout: limits.request),
+      progress: { [queue] count in
+        queue.async { self.note(count, of: transfer) }
+      }, completion: completion)
   }
 
   private func handle(_ result: Result<TransportResponse, TransportFailure>) {
@@ -80,6 +89,11 @@ final class ServiceExchange: @unchecked Sendable {
     case .failure(let failure):
       decide(RetryPolicy.Failure(failure), CKError(failure))
     }
+  }
+
+  private func note(_ count: Int64, of transfer: ServiceCall.Transfer) {
+    guard completion != nil, let error = transfer.progress(count) else { return }
+    finish(.failure(error))
   }
 
   private func decide(_ failure: RetryPolicy.Failure, _ error: CKError) {

@@ -38,13 +38,15 @@ package final class URLSessionTransport: WebServicesTransport {
   // A long poll keeps its connection busy; apart, polls cannot starve requests.
   private static let longPolls = session(connectionsPerHost: 256)
 
-  private static func session(connectionsPerHost: Int) -> URLSession {
+  static func session(
+    connectionsPerHost: Int, delegate: (any URLSessionDelegate)? = nil
+  ) -> URLSession {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpMaximumConnectionsPerHost = connectionsPerHost
     configuration.httpCookieStorage = nil
     configuration.httpShouldSetCookies = false
     configuration.urlCache = nil
-    return URLSession(configuration: configuration)
+    return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
   }
 
   private func session(for request: TransportRequest) -> URLSession {
@@ -103,7 +105,7 @@ package final class URLSessionTransport: WebServicesTransport {
 }
 
 extension TransportResponse {
-  fileprivate init(_ response: HTTPURLResponse, body: Data) {
+  init(_ response: HTTPURLResponse, body: Data) {
     var headers: [String: String] = [:]
     for case (let name as String, let value as String) in response.allHeaderFields {
       headers[name] = value
@@ -113,7 +115,7 @@ extension TransportResponse {
 }
 
 extension TransportFailure {
-  fileprivate init(_ error: (any Error)?, url: URL?) {
+  init(_ error: (any Error)?, url: URL?) {
     let server = url.flatMap { url in
       url.host.map { host in url.port.map { "\(host):\($0)" } ?? host }
     }

@@ -12,6 +12,32 @@ struct ServiceCall: Sendable {
   /// Whether making the call twice has the effect of making it once, so that it may be repeated
   /// when the answer to it was lost.
   var isIdempotent = true
+  /// The bytes to move instead of making a call.
+  var transfer: Transfer?
+  /// Takes the answer in the place of the operation's own ``CKOperation/receive(_:)``, for a step
+  /// that several operations have in common. Called on the operation's queue.
+  var receiver: Receiver?
+
+  typealias Receiver =
+    @Sendable (Result<ServiceExchange.Answer, CKError>) throws(CKError) -> ServiceCall?
+
+  /// The bytes of an asset on their way.
+  struct Transfer: Sendable {
+    var direction: AssetTransfer.Direction
+    /// As the server gave it.
+    var url: URL
+    /// Called on the operation's queue with the number of bytes that are moved so far. They begin
+    /// anew with another attempt. An error that it answers ends the transfer.
+    var progress: @Sendable (Int64) -> CKError?
+  }
+}
+
+extension ServiceCall {
+  init(_ transfer: Transfer, receiver: @escaping Receiver) {
+    operation = "asset"
+    self.transfer = transfer
+    self.receiver = receiver
+  }
 }
 
 /// One user's and device's view of a container: puts the credentials into each request.

@@ -1,0 +1,145 @@
+import FoundationNetworking
+
+extension URLSessionTransport {
+  /// Moves the bytes of an asset from or to a file, piece by piece.
+  package func transfer(
+    _ transfer: AssetTransfer, progress: @escaping @Sendable (Int64) -> Void,
+    completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
+  ) -> @Sendable () -> Void {
+    var request = URLRequest(url: transfer.url)
+    request.timeoutInterval = max(1, transfer.timeout.rounded(.up))
+    let state: FileTransfer
+    let task: URLSessionTask
+    switch transfer.direction {
+    case .upload(let file):
+      guard FileManager.default.isReadableFile(atPath: file.path) else {
+        completion(
+          .failure(TransportFailure(.unreadableFile, "\(file.path) is no file that can be read")))
+        return {}
+      }
+      request.httpMethod = "POST"
+      request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
+      state = FileTransfer(target: nil, progress: progress, completion: completion)
+      task = Self.transfers.uploadTask(with: request, fromFile: file)
+    case .download(let file):
+      state = FileTransfer(target: file, progress: progress, completion: completion)
+      task = Self.transfers.dataTask(with: request)
+    }
+    Self.delegate.add(state, for: task)
+    task.resume()
+    return { task.cancel() }
+  }
+
+  private static let delegate = FileTransferDelegate()
+
+  private static let transfers = session(connectionsPerHost: 8, delegate: delegate)
+}
+
+/// One transfer under way. Used on the session's delegate queue alone, after it was made.
+private final class FileTransfer: @unchecked Sendable {
+  let target: URL?
+  let progress: @Sendable (Int64) -> Void
+  let completion: @Sendable (Result<TransportResponse, TransportFailure>) -> Void
+  /// The body of an answer that is not for the file: that to an upload, or an error.
+  var body = Data()
+  var file: FileHandle?
+  var received: Int64 = 0
+  var failure: TransportFailure?
+
+  init(
+    target: URL?, progress: @escaping @Sendable (Int64) -> Void,
+    completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
+  ) {
+    self.target = target
+    self.progress = progress
+    self.completion = completion
+  }
+
+  func begin(_ response: URLResponse) throws {
+    guard let target, let response = response as? HTTPURLResponse,
+      (200..<300).contains(response.statusCode)
+    else { return }
+    try Data().write(to: target, options: .withoutOverwriting)
+    file = try FileHandle(forWritingTo: target)
+  }
+
+  func receive(_ data: Data) throws {
+    guard let file else {
+      body.append(data)
+      return
+    }
+    try file.write(contentsOf: data)
+    received += Int64(data.count)
+    progress(received)
+  }
+
+  func finish(_ result: Result<TransportResponse, TransportFailure>) {
+    if let file {
+      try? file.close()
+      if case .failure = result, let target {
+        try? FileManager.default.removeItem(at: target)
+      }
+    }
+    completion(result)
+  }
+}
+
+/// Leads what a session tells to the transfer that it is about.
+private final class FileTransferDelegate: NSObject, URLSessionDataDelegate, Sendable {
+  private let underWay = Locked<[Int: FileTransfer]>([:])
+
+  func add(_ transfer: FileTransfer, for task: URLSessionTask) {
+    underWay.withLock { $0[task.taskIdentifier] = transfer }
+  }
+
+  private func transfer(of task: URLSessionTask) -> FileTransfer? {
+    underWay.withLock { $0[task.taskIdentifier] }
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
+    totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+  ) {
+    transfer(of: task)?.progress(totalBytesSent)
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+  ) {
+    perform(for: dataTask) { try $0.begin(response) }
+    completionHandler(.allow)
+  }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data
+  ) {
+    perform(for: dataTask) { try $0.receive(data) }
+  }
+
+  /// A file that cannot be written ends the transfer.
+  private func perform(for task: URLSessionTask, _ work: (FileTransfer) throws -> Void) {
+    guard let transfer = transfer(of: task), transfer.failure == nil else { return }
+    do {
+      try work(transfer)
+    } catch {
+      transfer.failure = TransportFailure(
+        .unwritableFile, "\(transfer.target?.path ?? "the answer") cannot be written: \(error)")
+      task.cancel()
+    }
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+  ) {
+    guard let transfer = underWay.withLock({ $0.removeValue(forKey: task.taskIdentifier) })
+    else { return }
+    if let failure = transfer.failure {
+      transfer.finish(.failure(failure))
+    } else if let response = task.response as? HTTPURLResponse, error == nil {
+      transfer.finish(.success(TransportResponse(response, body: transfer.body)))
+    } else {
+      transfer.finish(.failure(TransportFailure(error, url: task.originalRequest?.url)))
+    }
+  }
+}

@@ -1,0 +1,24 @@
+extension RecordValue {
+  /// The assets of an asset field or a list of assets.
+  public var assets: [Asset] {
+    switch self {
+    case .asset(let asset): [asset]
+    case .list(.asset, let elements): elements.flatMap(\.assets)
+    default: []
+    }
+  }
+
+  /// The value with its assets replaced; itself when it holds none.
+  public func mapAssets<Failure>(
+    _ transform: (Asset) throws(Failure) -> Asset
+  ) throws(Failure) -> RecordValue {
+    switch self {
+    case .asset(let asset): return .asset(try transform(asset))
+    case .list(.asset, let elements):
+      var mapped: [RecordValue] = []
+      for element in elements { mapped.append(try element.mapAssets(transform)) }
+      return .list(of: .asset, mapped)
+    default: return self
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import CloudKitModel
+import Cryptography
+import Foundation
+import Storage
+import Synchronization
+import WebServices
+
+/// The URLs of assets: made for the answers, and read from requests.
+///
+/// A download URL is signed, so that nobody can make one, and names its end. It needs no other
+/// credential: whoever was given it may pass it on while it lasts.
+final class AssetLinks: Sendable {
+  /// Seconds that a download URL is good for, counted from the answer that has it. Files that lose
+  /// their record are kept as long.
+  static let lifetime = 3600.0
+  static let prefix = "/assets/"
+
+  /// What a URL stands for.
+  enum Target: Sendable, Hashable {
+    case upload(DatabaseID, secret: String)
+    case download(DatabaseID, checksum: String)
+  }
+
+  private let store: any RecordStore
+  private let clock: @Sendable () -> Timestamp
+  private let publicURL: @Sendable () -> String
+  private let key = Mutex<[UInt8]?>(nil)
+
+  init(
+    store: any RecordStore, clock: @escaping @Sendable () -> Timestamp,
+    publicURL: @escaping @Sendable () -> String
+  ) {
+    self.store = store
+    self.clock = clock
+    self.publicURL = publicURL
+  }
+
+  /// Whether bytes for an upload go to this path.
+  static func isUpload(method: String, path: String) -> Bool {
+    method == "POST" && path.hasPrefix(prefix)
+  }
+
+  func uploadURL(to database: DatabaseID, secret: String) -> String {
+    "\(publicURL())\(Self.prefix)\(database.rawValue)/upload/\(secret)"
+  }
+
+  /// The target of a path and its query.
+  ///
+  /// - Throws: `NOT_FOUND` for a path that is none of these, `ACCESS_DENIED` for a download URL that
+  ///   was not made here or has expired.
+  func target(
+    ofPath path: String, expires: String?, signature: String?
+  ) async throws -> Target {
+    let parts = path.dropFirst(Self.prefix.count).split(
+      separator: "/", omittingEmptySubsequences: false)
+    guard parts.count >= 2, let number = Int64(parts[0]) else { throw Self.unknown }
+    let database = DatabaseID(rawValue: number)
+    if parts.count == 3, parts[1] == "upload" {
+      return .upload(database, secret: String(parts[2]))
+    }
+    guard parts.count == 2, let expires, let end = Int64(expires), let signature,
+      let code = Base64URL.decode(signature)
+    else { throw Self.unknown }
+    let checksum = String(parts[1])
+    guard
+      HMACSHA256.isCode(
+        code, of: Self.signed(database, checksum, end).utf8, key: try await signingKey())
+    else {
+      throw ServiceError(.accessDenied, "the download URL was not made by this server")
+    }
+    guard Timestamp(milliseconds: end) > clock() else {
+      throw ServiceError(
+        .accessDenied, "the download URL has expired; fetch the record again for a new one")
+    }
+    return .download(database, checksum: checksum)
+  }
+
+  static let unknown = ServiceError(.notFound, "there is no such asset URL")
+
+  private static func signed(_ database: DatabaseID, _ checksum: String, _ end: Int64) -> String {
+    "\(database.rawValue) \(checksum) \(end)"
+  }
+
+  private func signingKey() async throws -> [UInt8] {
+    if let known = key.withLock({ $0 }) { return known }
+    let key = try await store.secret(
+      named: "asset-links", proposing: SecureRandom.bytes(count: 32))
+    self.key.withLock { $0 = key }
+    return key
+  }
+
+  // MARK: Records in answers
+
+  /// The record with a download URL in each of its assets.
+  func linked(_ record: Record, in database: DatabaseID) async throws -> Record {
+    guard record.fields.values.contains(where: { $0.type.element == .asset }) else {
+      return record
+    }
+    let key = try await signingKey()
+    let end = clock().advanced(bySeconds: Self.lifetime).milliseconds
+    var record = record
+    record.fields = record.fields.mapValues { value in
+      value.mapAssets { asset in
+        let code = HMACSHA256.code(
+          for: Self.signed(database, asset.fileChecksum, end).utf8, key: key)
+        var asset = asset
+        asset.downloadURL =
+          "\(publicURL())\(Self.prefix)\(database.rawValue)/\(asset.fileChecksum)"
+          + "?expires=\(end)&signature=\(Base64URL.encode(code))"
+        return asset
+      }
+    }
+    return record
+  }
+
+  /// Changes with download URLs in the records that were saved.
+  func linked(
+    _ changes: [RecordChange], in database: DatabaseID
+  ) async throws -> [RecordChange] {
+    var changes = changes
+    for (index, change) in changes.enumerated() {
+      guard case .saved(let record) = change else { continue }
+      changes[index] = .saved(try await linked(record, in: database))
+    }
+    return changes
+  }
+
+  /// The items of an answer with download URLs in all their records, those of conflicts too.
+  func linked(
+    _ items: [Result<RecordsResponse.Item, FailedItem>], in database: DatabaseID
+  ) async throws -> [Result<RecordsResponse.Item, FailedItem>] {
+    var items = items
+    for (index, item) in items.enumerated() {
+      switch item {
+      case .success(.record(let record)):
+        items[index] = .success(.record(try await linked(record, in: database)))
+      case .failure(var failed):
+        guard let record = failed.error.serverRecord else { continue }
+        failed.error.serverRecord = try await linked(record, in: database)
+        items[index] = .failure(failed)
+      case .success(.deleted):
+        continue
+      }
+    }
+    return items
+  }
+}

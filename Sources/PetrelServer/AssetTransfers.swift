@@ -1,0 +1,141 @@
+import CloudKitModel
+import Cryptography
+import Foundation
+import HTTPService
+import Storage
+import WebServices
+
+/// Takes and gives the bytes of assets, at the URLs that ``AssetLinks`` makes.
+struct AssetTransfers: Sendable {
+  /// Bytes that are read from the store at a time.
+  private static let pieceSize = 128 << 10
+
+  let store: any RecordStore
+  let links: AssetLinks
+  let clock: @Sendable () -> Timestamp
+
+  func respond(to request: HTTPRequest) async throws -> HTTPResponse {
+    let target = try await links.target(
+      ofPath: request.path, expires: request.query("expires"),
+      signature: request.query("signature"))
+    switch (target, request.method) {
+    case (.upload(let database, let secret), "POST"):
+      return try await upload(request, to: database, secret: secret)
+    case (.download(let database, let checksum), "GET"),
+      (.download(let database, let checksum), "HEAD"):
+      return try await download(checksum, from: database, range: request.header("Range"))
+    case (.upload, _):
+      throw ServiceError(.badRequest, "an upload URL takes POST, not \(request.method)")
+    case (.download, _):
+      throw ServiceError(.badRequest, "a download URL takes GET, not \(request.method)")
+    }
+  }
+
+  // MARK: Uploads
+
+  private func upload(
+    _ request: HTTPRequest, to database: DatabaseID, secret: String
+  ) async throws -> HTTPResponse {
+    guard
+      let upload = try await store.assetUpload(
+        withTokenHash: SHA256.hash(secret.utf8), in: database)
+    else { throw AssetLinks.unknown }
+    // The time counts that the upload began at, however long it took.
+    let began = clock().advanced(bySeconds: -(request.bodyFile?.age ?? 0))
+    guard began < upload.expires else {
+      throw ServiceError(
+        .badRequest,
+        "the upload URL for field '\(upload.fieldName)' has expired: it is valid for "
+          + "\(ServiceLimits.uploadURLLifetime / 60) minutes; ask for another with assets/upload")
+    }
+    let size = request.bodyFile?.size ?? request.body.count
+    guard size <= ServiceLimits.assetSize else {
+      throw ServiceError(
+        .badRequest,
+        "the asset for field '\(upload.fieldName)' has \(size) bytes; the limit is "
+          + "\(ServiceLimits.assetSize)", limit: ServiceLimits.assetSize)
+    }
+    let bytes: AssetBytes
+    let hash: [UInt8]
+    if let file = request.bodyFile {
+      bytes = .file(path: file.path)
+      hash = try await Self.hash(ofFileAt: file.path)
+    } else {
+      bytes = .data(request.body)
+      hash = SHA256.hash(request.body)
+    }
+    let file = AssetFile(checksum: Self.hexadecimal(hash), size: Int64(size))
+    try await store.finishAssetUpload(
+      withReceipt: upload.receipt, in: database, bytes: bytes, file: file)
+    let asset = Asset(
+      fileChecksum: file.checksum, size: file.size, receipt: upload.receipt)
+    return HTTPResponse(
+      headers: HTTPResponse.jsonHeaders, body: .data(UploadedAssetResponse(asset: asset).body))
+  }
+
+  private static let hashing = DispatchQueue(label: "petrel.asset-hashing", attributes: .concurrent)
+
+  private static func hash(ofFileAt path: String) async throws -> [UInt8] {
+    try await withCheckedThrowingContinuation { continuation in
+      hashing.async {
+        continuation.resume(
+          with: Result {
+            let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+            defer { try? file.close() }
+            let hasher = SHA256Hasher()
+            while let piece = try file.read(upToCount: pieceSize), !piece.isEmpty {
+              hasher.update(piece)
+            }
+            return hasher.finish()
+          })
+      }
+    }
+  }
+
+  private static func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(
+      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+
+  // MARK: Downloads
+
+  private func download(
+    _ checksum: String, from database: DatabaseID, range: String?
+  ) async throws -> HTTPResponse {
+    guard let name = try await store.assetName(forChecksum: checksum, in: database),
+      let reader = try await store.assets.open(name)
+    else { throw ServiceError(.notFound, "the asset is not there any more") }
+    var response = HTTPResponse(headers: [
+      ("Content-Type", "application/octet-stream"), ("ETag", "\"\(checksum)\""),
+      ("Accept-Ranges", "bytes"), ("Cache-Control", "private, immutable"),
+    ])
+    var part = 0..<reader.size
+    switch range.flatMap({ ByteRange.parse($0, size: reader.size) }) {
+    case nil: break
+    case .some(.part(let requested)):
+      part = requested
+      response.status = 206
+      response.headers.append(
+        ("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(reader.size)"))
+    case .some(.unsatisfiable):
+      response.status = 416
+      response.headers.append(("Content-Range", "bytes */\(reader.size)"))
+      return response
+    }
+    let wanted = part
+    response.body = .streamOfLength(wanted.count) { writer in
+      var offset = wanted.lowerBound
+      while offset < wanted.upperBound {
+        let count = min(Self.pieceSize, Int(wanted.upperBound - offset))
+        let piece = try await reader.read(at: offset, count: count)
+        guard piece.count == count else {
+          throw StoreError(.assetFailed, "the asset \(checksum) is shorter than it was")
+        }
+        try await writer.write(piece)
+        offset += Int64(count)
+      }
+    }
+    return response
+  }
+}

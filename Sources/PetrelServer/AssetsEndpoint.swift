@@ -1,0 +1,52 @@
+import CloudKitModel
+import Cryptography
+import Foundation
+import Storage
+import WebServices
+
+/// `assets/upload` and `assets/rereference`.
+struct AssetsEndpoint: Sendable {
+  let store: any RecordStore
+  let databases: DatabaseDirectory
+  let links: AssetLinks
+
+  func upload(_ context: RequestContext) async throws -> Data {
+    let user = try context.user()
+    let request = try UploadAssetsRequest(
+      parsing: context.body, context: context.messageContext())
+    let database = try await databases.database(at: try context.address())
+    let expires = context.now.advanced(bySeconds: Double(ServiceLimits.uploadURLLifetime))
+    var uploads: [AssetUpload] = []
+    var tokens: [UploadAssetsResponse.Token] = []
+    for token in request.tokens {
+      let secret = Base64URL.encode(SecureRandom.bytes(count: 32))
+      uploads.append(
+        AssetUpload(
+          receipt: Self.makeReceipt(), tokenHash: SHA256.hash(secret.utf8),
+          userRecordName: user, recordName: token.recordName, recordType: token.recordType,
+          fieldName: token.fieldName, expires: expires))
+      tokens.append(
+        UploadAssetsResponse.Token(
+          recordName: token.recordName ?? UUID().uuidString, fieldName: token.fieldName,
+          url: links.uploadURL(to: database, secret: secret)))
+    }
+    try await store.addAssetUploads(uploads, inZone: request.zoneID, of: database)
+    return UploadAssetsResponse(tokens: tokens).body
+  }
+
+  func rereference(_ context: RequestContext) async throws -> Data {
+    let user = try context.user()
+    let request = try RereferenceAssetsRequest(
+      parsing: context.body, context: context.messageContext())
+    let database = try await databases.database(at: try context.address())
+    let assets = try await store.rereferenceAssets(
+      request.assets.map { AssetPlace(recordName: $0.recordName, fieldName: $0.fieldName) },
+      inZone: request.zoneID, of: database, for: user, timestamp: context.now,
+      makeReceipt: Self.makeReceipt)
+    return RereferenceAssetsResponse(assets: assets).body
+  }
+
+  @Sendable private static func makeReceipt() -> String {
+    Base64URL.encode(SecureRandom.bytes(count: 24))
+  }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Glibc
+
+/// Keeps assets as files in a folder, beside the store's own file.
+///
+/// A file is durable before its name is: bytes are written and synced under another name first. The
+/// files of one database have a folder of their own, parted by the first two letters of their names.
+public final class FileAssetStore: AssetStore {
+  private let directory: String
+  public let arrivals: String?
+
+  /// - Parameter clearsArrivals: Whether to remove what an earlier process left in ``arrivals``.
+  ///   Only for the one server that uses the folder.
+  public init(directory: String, clearsArrivals: Bool) throws {
+    self.directory = directory
+    let arrivals = directory + "/arrivals"
+    self.arrivals = arrivals
+    do {
+      if clearsArrivals, FileManager.default.fileExists(atPath: arrivals) {
+        try FileManager.default.removeItem(atPath: arrivals)
+      }
+      try FileManager.default.createDirectory(
+        atPath: arrivals, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw StoreError(.cannotOpen, "the folder of assets \(directory) cannot be made: \(error)")
+    }
+  }
+
+  private func folder(of name: AssetName) -> String {
+    "\(directory)/\(name.database.rawValue)/\(name.file.prefix(2))"
+  }
+
+  private func path(of name: AssetName) -> String { "\(folder(of: name))/\(name.file)" }
+
+  public func keep(_ bytes: AssetBytes, as name: AssetName) async throws {
+    let folder = folder(of: name)
+    let target = path(of: name)
+    let arriving = (arrivals ?? directory) + "/\(UUID().uuidString)"
+    try await AssetFiles.perform {
+      let source: String
+      switch bytes {
+      case .file(let path): source = path
+      case .data(let data):
+        source = arriving
+        try AssetFiles.write(data, to: source)
+      }
+      try AssetFiles.sync(source)
+      try AssetFiles.makeFolder(folder)
+      try AssetFiles.move(source, to: target)
+      try AssetFiles.sync(folder)
+    }
+  }
+
+  public func open(_ name: AssetName) async throws -> (any AssetReader)? {
+    let path = path(of: name)
+    return try await AssetFiles.perform { try FileAssetReader(path: path) }
+  }
+
+  public func remove(_ name: AssetName) async throws {
+    let path = path(of: name)
+    try await AssetFiles.perform {
+      guard unlink(path) != 0, errno != ENOENT else { return }
+      throw AssetFiles.failure("be removed", path)
+    }
+  }
+}
+
+/// Reads a file through a descriptor of its own.
+private final class FileAssetReader: AssetReader {
+  let size: Int64
+  private let descriptor: Int32
+  private let path: String
+
+  /// Nil when there is no such file.
+  init?(path: String) throws {
+    self.path = path
+    descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      size = 0
+      if errno == ENOENT { return nil }
+      throw AssetFiles.failure("be opened", path)
+    }
+    size = Int64(lseek(descriptor, 0, SEEK_END))
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  func read(at offset: Int64, count: Int) async throws -> Data {
+    try await AssetFiles.perform { [self] in
+      var data = Data(count: count)
+      var filled = 0
+      while filled < count {
+        let more = data.withUnsafeMutableBytes { buffer in
+          pread(
+            descriptor, buffer.baseAddress.map { $0 + filled }, count - filled,
+            off_t(offset) + off_t(filled))
+        }
+        if more < 0, errno == EINTR { continue }
+        guard more >= 0 else { throw AssetFiles.failure("be read", path) }
+        if more == 0 { break }
+        filled += more
+      }
+      return data.prefix(filled)
+    }
+  }
+}

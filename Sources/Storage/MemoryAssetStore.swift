@@ -1,0 +1,49 @@
+import Foundation
+import Synchronization
+
+/// Keeps assets in memory, for stores that are in memory themselves.
+public final class MemoryAssetStore: AssetStore {
+  private let kept = Mutex<[AssetName: Data]>([:])
+
+  public init() {}
+
+  public var arrivals: String? { nil }
+
+  /// How many assets there are.
+  public var count: Int { kept.withLock { $0.count } }
+
+  public func keep(_ bytes: AssetBytes, as name: AssetName) async throws {
+    let data: Data
+    switch bytes {
+    case .data(let given): data = given
+    case .file(let path):
+      data = try await AssetFiles.perform {
+        do {
+          let data = try Data(contentsOf: URL(fileURLWithPath: path))
+          try FileManager.default.removeItem(atPath: path)
+          return data
+        } catch {
+          throw StoreError(.assetFailed, "the asset's bytes in \(path) cannot be taken: \(error)")
+        }
+      }
+    }
+    kept.withLock { $0[name] = data }
+  }
+
+  public func open(_ name: AssetName) async throws -> (any AssetReader)? {
+    kept.withLock { $0[name] }.map { Reader(data: $0) }
+  }
+
+  public func remove(_ name: AssetName) async throws {
+    _ = kept.withLock { $0.removeValue(forKey: name) }
+  }
+
+  private struct Reader: AssetReader {
+    let data: Data
+    var size: Int64 { Int64(data.count) }
+
+    func read(at offset: Int64, count: Int) async throws -> Data {
+      Data(data.dropFirst(Int(offset)).prefix(count))
+    }
+  }
+}

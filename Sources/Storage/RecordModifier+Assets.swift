@@ -1,0 +1,89 @@
+import CloudKitModel
+
+extension RecordModifier {
+  /// Checks that the user may save the assets in the named fields, and leaves of them only what is
+  /// stored: checksum and size.
+  ///
+  /// An asset needs the receipt of an upload that the same user made for the field, or that
+  /// `assets/rereference` gave. One that the field holds already needs none.
+  func settleAssets(
+    of record: inout Record, named: Set<String>, over current: StoredRecord?
+  ) throws {
+    for name in named.sorted() {
+      guard let value = record.fields[name], value.type.element == .asset else { continue }
+      let held = Set(current?.record.fields[name]?.assets.map(\.fileChecksum) ?? [])
+      record.fields[name] = try value.mapAssets { asset in
+        guard let receipt = asset.receipt else {
+          guard held.contains(asset.fileChecksum) else {
+            throw failure(
+              name, record,
+              "has no receipt, and the field does not hold this file; upload it with "
+                + "assets/upload first")
+          }
+          return try stored(asset.fileChecksum, field: name, of: record)
+        }
+        let checksum = try checkReceipt(receipt, of: asset, field: name, of: record)
+        return try stored(checksum, field: name, of: record)
+      }
+    }
+  }
+
+  private func failure(_ field: String, _ record: Record, _ text: String) -> ItemFailure {
+    ItemFailure(
+      .invalid, field: field, "the asset in field '\(field)' of record '\(record.recordID)' \(text)"
+    )
+  }
+
+  /// The checksum of the file that was uploaded under the receipt.
+  private func checkReceipt(
+    _ receipt: String, of asset: Asset, field: String, of record: Record
+  ) throws -> String {
+    let upload = try session.connection.first(
+      """
+      SELECT user_record_name, record_name, record_type, field_name, checksum FROM asset_uploads
+      WHERE database_id = $1 AND receipt = $2
+      """, [.integer(database.rawValue), .text(receipt)]
+    ) { row in
+      (
+        user: row.text(0), recordName: row.optionalText(1), recordType: row.optionalText(2),
+        field: row.optionalText(3), checksum: row.optionalText(4)
+      )
+    }
+    guard let upload, upload.user == modification.origin.userRecordName else {
+      throw failure(
+        field, record,
+        "has a receipt that the server did not give to this user, or that is older than a day; "
+          + "upload the file again")
+    }
+    let bounds = [
+      ("field", upload.field, field), ("record type", upload.recordType, record.recordType),
+      ("record", upload.recordName, record.recordID.recordName),
+    ]
+    for case (let what, let bound?, let given) in bounds where bound != given {
+      throw failure(
+        field, record,
+        "has a receipt for the \(what) '\(bound)', not '\(given)'; upload the file for this "
+          + "\(what), or use assets/rereference")
+    }
+    guard let checksum = upload.checksum else {
+      throw failure(field, record, "has a receipt of an upload that was not finished")
+    }
+    guard checksum == asset.fileChecksum else {
+      throw failure(
+        field, record,
+        "has the fileChecksum '\(asset.fileChecksum)', but what was uploaded has '\(checksum)'")
+    }
+    return checksum
+  }
+
+  private func stored(_ checksum: String, field: String, of record: Record) throws -> Asset {
+    let size = try session.connection.first(
+      "SELECT size FROM assets WHERE database_id = $1 AND checksum = $2",
+      [.integer(database.rawValue), .text(checksum)]
+    ) { $0.integer(0) }
+    guard let size else {
+      throw failure(field, record, "is a file that is not there; upload it again")
+    }
+    return Asset(fileChecksum: checksum, size: size)
+  }
+}

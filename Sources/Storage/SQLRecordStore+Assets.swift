@@ -1,0 +1,200 @@
+import CloudKitModel
+
+extension SQLRecordStore {
+  public func addAssetUploads(
+    _ uploads: [AssetUpload], inZone zoneID: ZoneID, of database: DatabaseID
+  ) async throws {
+    try await write { session in
+      _ = try session.existingZone(zoneID, of: database)
+      for upload in uploads { try session.add(upload, to: database) }
+    }
+  }
+
+  public func assetUpload(
+    withTokenHash hash: [UInt8], in database: DatabaseID
+  ) async throws -> AssetUpload? {
+    try await read {
+      try $0.connection.first(
+        """
+        SELECT receipt, user_record_name, record_name, record_type, field_name, expires, checksum,
+          size
+        FROM asset_uploads WHERE database_id = $1 AND token_hash = $2
+        """, [.integer(database.rawValue), .bytes(hash)]
+      ) { row in
+        AssetUpload(
+          receipt: row.text(0), tokenHash: hash, userRecordName: row.text(1),
+          recordName: row.optionalText(2), recordType: row.text(3), fieldName: row.text(4),
+          expires: Timestamp(milliseconds: row.integer(5)),
+          file: row.optionalText(6).map { AssetFile(checksum: $0, size: row.integer(7)) })
+      }
+    }
+  }
+
+  public func finishAssetUpload(
+    withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile
+  ) async throws {
+    // From the claim on the receipt keeps a file with this checksum from being dropped.
+    let isKept = try await write { try $0.claim(receipt, in: database, for: file) }
+    guard !isKept else { return }
+    try await assets.keep(bytes, as: AssetName(database: database, file: receipt))
+    try await write { try $0.addAsset(file, named: receipt, to: database) }
+  }
+
+  public func rereferenceAssets(
+    _ places: [AssetPlace], inZone zoneID: ZoneID, of database: DatabaseID, for user: String,
+    timestamp: Timestamp, makeReceipt: @escaping @Sendable () -> String
+  ) async throws -> [Asset] {
+    try await write { session in
+      let zoneNumber = try session.existingZone(zoneID, of: database)
+      return try places.flatMap { place in
+        try session.assets(at: place, inZone: zoneNumber, of: database).map { asset in
+          var asset = asset
+          let receipt = makeReceipt()
+          asset.receipt = receipt
+          try session.addReceipt(receipt, for: asset, of: user, at: timestamp, to: database)
+          return asset
+        }
+      }
+    }
+  }
+
+  public func assetName(
+    forChecksum checksum: String, in database: DatabaseID
+  ) async throws -> AssetName? {
+    try await read {
+      try $0.connection.first(
+        "SELECT file FROM assets WHERE database_id = $1 AND checksum = $2",
+        [.integer(database.rawValue), .text(checksum)]
+      ) { AssetName(database: database, file: $0.text(0)) }
+    }
+  }
+
+  public func secret(named name: String, proposing proposed: [UInt8]) async throws -> [UInt8] {
+    try await write { session in
+      try session.connection.run(
+        "INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+        [.text(name), .bytes(proposed)])
+      return try session.connection.first(
+        "SELECT value FROM secrets WHERE name = $1", [.text(name)]
+      ) { $0.bytes(0) } ?? proposed
+    }
+  }
+}
+
+extension StoreSession {
+  /// The number of a zone that must exist.
+  fileprivate func existingZone(_ zoneID: ZoneID, of database: DatabaseID) throws -> Int64 {
+    let canonical = canonical(zoneID, in: try address(of: database))
+    guard let number = try zoneNumber(of: canonical, in: database) else {
+      throw ItemFailure(.zoneNotFound, "there is no zone '\(zoneID)'; create it first")
+    }
+    return number
+  }
+
+  fileprivate func add(_ upload: AssetUpload, to database: DatabaseID) throws {
+    try connection.run(
+      """
+      INSERT INTO asset_uploads (database_id, receipt, token_hash, user_record_name, record_name,
+        record_type, field_name, expires)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+      """,
+      [
+        .integer(database.rawValue), .text(upload.receipt), .bytes(upload.tokenHash),
+        .text(upload.userRecordName), SQLValue(upload.recordName), .text(upload.recordType),
+        .text(upload.fieldName), .integer(upload.expires.milliseconds),
+      ])
+  }
+
+  /// Binds the receipt to what was uploaded; tells whether such a file is kept already.
+  fileprivate func claim(
+    _ receipt: String, in database: DatabaseID, for file: AssetFile
+  ) throws -> Bool {
+    let upload = try connection.first(
+      "SELECT checksum FROM asset_uploads WHERE database_id = $1 AND receipt = $2",
+      [.integer(database.rawValue), .text(receipt)]
+    ) { $0.optionalText(0) }
+    guard let upload else {
+      throw ItemFailure(.notFound, "there is no such upload any more; ask for a new URL")
+    }
+    if let checksum = upload, checksum != file.checksum {
+      throw ItemFailure(
+        .conflict, "the upload URL was used for another file; each file needs a URL of its own")
+    }
+    try connection.run(
+      """
+      UPDATE asset_uploads SET checksum = $3, size = $4 WHERE database_id = $1 AND receipt = $2
+      """,
+      [
+        .integer(database.rawValue), .text(receipt), .text(file.checksum), .integer(file.size),
+      ])
+    return try connection.first(
+      "SELECT 1 FROM assets WHERE database_id = $1 AND checksum = $2",
+      [.integer(database.rawValue), .text(file.checksum)]
+    ) { _ in true } ?? false
+  }
+
+  /// Makes a file known that was kept under this name. When another upload was quicker with the
+  /// same bytes, its file stays and this one goes.
+  fileprivate func addAsset(
+    _ file: AssetFile, named name: String, to database: DatabaseID
+  ) throws {
+    let added = try connection.run(
+      """
+      INSERT INTO assets (database_id, checksum, file, size, released) VALUES ($1, $2, $3, $4, 0)
+      ON CONFLICT (database_id, checksum) DO NOTHING
+      """,
+      [
+        .integer(database.rawValue), .text(file.checksum), .text(name), .integer(file.size),
+      ])
+    guard added == 0 else { return }
+    try disposeOfAssetFile(named: name, unlessKeptIn: database)
+  }
+
+  /// Marks a file for removal, unless it is the one that is kept for its bytes.
+  func disposeOfAssetFile(named name: String, unlessKeptIn database: DatabaseID) throws {
+    try connection.run(
+      """
+      INSERT INTO asset_disposals (database_id, file)
+      SELECT $1, $2 WHERE NOT EXISTS (
+        SELECT 1 FROM asset_uploads JOIN assets ON assets.database_id = asset_uploads.database_id
+          AND assets.checksum = asset_uploads.checksum
+        WHERE asset_uploads.database_id = $1 AND asset_uploads.receipt = $2
+          AND assets.file = $2)
+      ON CONFLICT (database_id, file) DO NOTHING
+      """, [.integer(database.rawValue), .text(name)])
+  }
+
+  /// The assets that a field holds; at least one.
+  fileprivate func assets(
+    at place: AssetPlace, inZone zoneNumber: Int64, of database: DatabaseID
+  ) throws -> [Asset] {
+    guard
+      let stored = try storedRecord(
+        named: place.recordName, inZone: zoneNumber, of: database)
+    else {
+      throw ItemFailure(.notFound, "there is no record '\(place.recordName)'")
+    }
+    let assets = stored.record.fields[place.fieldName]?.assets ?? []
+    guard !assets.isEmpty else {
+      throw ItemFailure(
+        .invalid, field: place.fieldName,
+        "field '\(place.fieldName)' of record '\(place.recordName)' holds no asset")
+    }
+    return assets
+  }
+
+  fileprivate func addReceipt(
+    _ receipt: String, for asset: Asset, of user: String, at timestamp: Timestamp,
+    to database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO asset_uploads (database_id, receipt, user_record_name, expires, checksum, size)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      """,
+      [
+        .integer(database.rawValue), .text(receipt), .text(user),
+        .integer(timestamp.milliseconds), .text(asset.fileChecksum), .integer(asset.size),
+      ])
+  }
+}
