@@ -120,9 +120,13 @@ extension TestCloud {
 extension TestOperation {
   /// What a request asks for.
   init(_ request: HTTPRequest) {
-    let path = try? ServicePath(parsing: request.path)
-    self.init(
-      rawValue: path?.operation ?? String(request.path.drop { $0 == "/" }))
+    if let path = try? ServicePath(parsing: request.path) {
+      self.init(rawValue: path.operation)
+    } else if request.path.hasPrefix("/assets/") {
+      self = request.method == "POST" ? .uploadAsset : .downloadAsset
+    } else {
+      self.init(rawValue: String(request.path.drop { $0 == "/" }))
+    }
   }
 }
 

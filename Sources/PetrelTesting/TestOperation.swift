@@ -1,7 +1,8 @@
 /// What a request to the cloud asks for: the operations of CloudKit Web Services that the classes of
 /// CloudKit use.
 ///
-/// The raw value is the end of the request's path, such as `records/modify`.
+/// The raw value is the end of the request's path, such as `records/modify`. The bytes of assets have
+/// URLs without a name; the raw values for them are Petrel's own.
 public struct TestOperation: RawRepresentable, Sendable, Hashable {
   public let rawValue: String
 
@@ -27,6 +28,12 @@ public struct TestOperation: RawRepresentable, Sendable, Hashable {
   public static let fetchSubscriptions = TestOperation(rawValue: "subscriptions/lookup")
   /// `CKFetchSubscriptionsOperation.fetchAllSubscriptionsOperation()`.
   public static let fetchAllSubscriptions = TestOperation(rawValue: "subscriptions/list")
+  /// What a save of records with assets begins with: the server says where the bytes go.
+  public static let prepareAssetUpload = TestOperation(rawValue: "assets/upload")
+  /// The bytes of an asset, on their way to the cloud.
+  public static let uploadAsset = TestOperation(rawValue: "assets/POST")
+  /// The bytes of an asset, on their way from the cloud.
+  public static let downloadAsset = TestOperation(rawValue: "assets/GET")
   /// `CKFetchDatabaseChangesOperation`.
   public static let fetchDatabaseChanges = TestOperation(rawValue: "changes/database")
   /// `CKFetchRecordZoneChangesOperation`.
