@@ -6,6 +6,7 @@ enum ArchivedClasses {
   static let byName: [String: AnyClass] = [
     "CKAsset": CKAsset.self,
     "CKDatabaseSubscription": CKDatabaseSubscription.self,
+    "CKEncryptedRecordValueStore": EncryptedRecordValueStore.self,
     "CKFetchRecordZoneChangesConfiguration": CKFetchRecordZoneChangesConfiguration.self,
     "CKLocationSortDescriptor": CKLocationSortDescriptor.self,
     "CKNotificationID": CKNotificationID.self,
@@ -16,6 +17,7 @@ enum ArchivedClasses {
     "CKQuerySubscription": CKQuerySubscription.self,
     "CKRecord": CKRecord.self,
     "CKRecordID": CKRecordID.self,
+    "CKRecordValueStore": RecordValueStore.self,
     "CKRecordZone": CKRecordZone.self,
     "CKRecordZoneID": CKRecordZoneID.self,
     "CKRecordZoneSubscription": CKRecordZoneSubscription.self,

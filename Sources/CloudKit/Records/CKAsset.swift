@@ -58,7 +58,8 @@ open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
 
   public required init?(coder: NSCoder) {
     var state = State(
-      fileURL: coder.decodeOptional(NSURL.self, forKey: "fileURL").map { $0 as URL })
+      fileURL: coder.decodeOptional(NSURL.self, forKey: "AssetFileURL", "fileURL").map { $0 as URL }
+    )
     if let checksum = coder.decodeOptionalString(forKey: "fileChecksum") {
       state.stored = Asset(
         fileChecksum: checksum, size: coder.decodeInt64(forKey: "size"),
@@ -72,7 +73,7 @@ open class CKAsset: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
 
   open func encode(with coder: NSCoder) {
     coder.useArchivedClassNames()
-    coder.encode(fileURL.map { $0 as NSURL }, forKey: "fileURL")
+    coder.encode(fileURL.map { $0 as NSURL }, forKey: "AssetFileURL")
     guard let asset = storedAsset else { return }
     coder.encode(asset.fileChecksum as NSString, forKey: "fileChecksum")
     coder.encode(asset.size, forKey: "size")

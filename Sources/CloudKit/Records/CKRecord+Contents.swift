@@ -25,6 +25,26 @@ extension CKRecord {
 extension CKRecord.Contents {
   init(coder: NSCoder) {
     parent = coder.decodeOptional(CKReference.self, forKey: "ParentReference", "parent")
+    guard coder.containsValue(forKey: "ValueStore") else {
+      decodeFormerLayout(coder)
+      return
+    }
+    isParentChanged = coder.decodeBool(forKey: "HasUpdatedParentReference")
+    if let plain = coder.decodeOptional(RecordValueStore.self, forKey: "ValueStore") {
+      fields = plain.fields
+      changedKeys = plain.changedKeys
+    }
+    let key = "EncryptedValueStore"
+    if let encrypted = coder.decodeOptional(EncryptedRecordValueStore.self, forKey: key) {
+      fields.merge(encrypted.fields) { plain, _ in plain }
+      changedKeys.formUnion(encrypted.changedKeys)
+      encryptedKeys = Set(encrypted.fields.keys).union(encrypted.changedKeys)
+    }
+  }
+
+  /// Reads what versions before the one with Apple's layout wrote; a record's system fields alone have
+  /// none of it.
+  private mutating func decodeFormerLayout(_ coder: NSCoder) {
     isParentChanged = coder.decodeBool(forKey: "isParentChanged")
     changedKeys = Set(coder.decodeOptionalStrings(forKey: "changedKeys") ?? [])
     encryptedKeys = Set(coder.decodeOptionalStrings(forKey: "encryptedKeys") ?? [])
@@ -41,9 +61,14 @@ extension CKRecord.Contents {
   }
 
   func encodeFields(with coder: NSCoder) {
-    coder.encode(isParentChanged, forKey: "isParentChanged")
-    coder.encodeOptional(changedKeys.sorted(), forKey: "changedKeys")
-    coder.encodeOptional(encryptedKeys.sorted(), forKey: "encryptedKeys")
-    coder.encode(RecordFieldValue.archive(fields), forKey: "fields")
+    coder.encode(isParentChanged, forKey: "HasUpdatedParentReference")
+    coder.encode(
+      RecordValueStore(
+        fields: fields.filter { !encryptedKeys.contains($0.key) },
+        changedKeys: changedKeys.subtracting(encryptedKeys)), forKey: "ValueStore")
+    coder.encode(
+      EncryptedRecordValueStore(
+        fields: fields.filter { encryptedKeys.contains($0.key) },
+        changedKeys: changedKeys.intersection(encryptedKeys)), forKey: "EncryptedValueStore")
   }
 }

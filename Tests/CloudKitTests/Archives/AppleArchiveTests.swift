@@ -51,6 +51,69 @@ struct AppleArchiveTests {
     #expect(record.allKeys().isEmpty && record.changedKeys().isEmpty)
   }
 
+  @Test("A whole record is read: its fields, which of them changed, and its asset")
+  func wholeRecord() throws {
+    var fixture = ArchiveFixture()
+    let zoneID = fixture.addZoneID("_defaultZone", owner: "__defaultOwner__")
+    let recordID = fixture.addRecordID("person-1", zoneID: zoneID)
+    let file = fixture.add(
+      instanceOf: "NSURL",
+      [
+        ("NS.base", ArchiveFixture.null),
+        ("NS.relative", fixture.add(string: "file:///tmp/avatar.png")),
+      ])
+    let avatar = fixture.add(
+      instanceOf: "CKAsset",
+      [
+        ("AssetFileURL", file), ("AssetSize", "<integer>931862</integer>"),
+        ("AssetSignature", fixture.add("<data>AexO</data>")), ("RecordID", recordID),
+        ("WasCached", "<false/>"),
+      ])
+    let values = fixture.add(
+      dictionary: [
+        ("name", fixture.add(string: "Anna")), ("age", fixture.add("<integer>26</integer>")),
+        ("isDeveloper", fixture.add("<true/>")), ("born", fixture.add(date: -978_307_200)),
+        ("avatar", avatar),
+      ])
+    let before = fixture.add(
+      dictionary: [("age", fixture.add(instanceOf: "NSNull", []))])
+    let changed = fixture.add(
+      instanceOf: "NSMutableSet",
+      [("NS.objects", "<array>\(fixture.add(string: "age"))</array>")])
+    let none = fixture.add(dictionary: [])
+    let noKeys = fixture.add(instanceOf: "NSMutableSet", [("NS.objects", "<array></array>")])
+    let record = fixture.add(
+      instanceOf: "CKRecord",
+      [
+        ("RecordType", fixture.add(string: "Person")), ("RecordID", recordID),
+        ("ETag", fixture.add(string: "jh3gjmdt")), ("HasUpdatedParentReference", "<false/>"),
+        (
+          "ValueStore",
+          fixture.add(
+            instanceOf: "CKRecordValueStore",
+            [("RecordValues", values), ("OriginalValues", before), ("ChangedKeys", changed)])
+        ),
+        (
+          "EncryptedValueStore",
+          fixture.add(
+            instanceOf: "CKEncryptedRecordValueStore",
+            [("RecordValues", none), ("OriginalValues", none), ("ChangedKeys", noKeys)])
+        ),
+      ])
+    fixture.set("root", record)
+
+    let person = try #require(
+      try NSKeyedUnarchiver.unarchivedObject(ofClass: CKRecord.self, from: fixture.data))
+    #expect(person.recordType == "Person" && person.recordChangeTag == "jh3gjmdt")
+    #expect(person["name"] as? String == "Anna")
+    #expect(person["age"] as? Int == 26)
+    #expect(person["isDeveloper"] as? Bool == true)
+    #expect(person["born"] as? Date == Date(timeIntervalSince1970: 0))
+    #expect((person["avatar"] as? CKAsset)?.fileURL?.path == "/tmp/avatar.png")
+    #expect(person.changedKeys() == ["age"])
+    #expect(person.encryptedValues.allKeys().isEmpty)
+  }
+
   @Test("A list of zones is read")
   func zones() throws {
     var fixture = ArchiveFixture()

@@ -39,6 +39,16 @@ struct ArchiveFixture {
     return add(Self.dictionary(members + [("$class", type)]))
   }
 
+  mutating func add(dictionary entries: [(String, String)]) -> String {
+    let keys = entries.map { add(string: $0.0) }
+    return add(
+      instanceOf: "NSMutableDictionary",
+      [
+        ("NS.keys", "<array>\(keys.joined())</array>"),
+        ("NS.objects", "<array>\(entries.map(\.1).joined())</array>"),
+      ])
+  }
+
   mutating func set(_ key: String, _ value: String) { top.append((key, value)) }
 
   var data: Data {

@@ -21,7 +21,10 @@ struct ArchiveTests {
       withRootObject: [record], requiringSecureCoding: true)
     let names = try Self.classNames(data).filter { !$0.hasPrefix("NS") }
     #expect(
-      names == ["CKRecord", "CKRecordID", "CKRecordZoneID", "CLLocation", "CKReference", "CKAsset"])
+      names == [
+        "CKRecord", "CKRecordID", "CKRecordZoneID", "CKRecordValueStore",
+        "CKEncryptedRecordValueStore", "CLLocation", "CKReference", "CKAsset",
+      ])
   }
 
   @Test("Each class is written under its own name")

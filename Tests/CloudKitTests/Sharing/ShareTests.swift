@@ -196,6 +196,7 @@ struct ShareTests {
     let names = Set(objects.compactMap { ($0 as? [String: Any])?["$classname"] as? String })
     let expected: Set = [
       "CKShare", "CKShareParticipant", "CKUserIdentity", "CKRecordID", "CKRecordZoneID",
+      "CKRecordValueStore", "CKEncryptedRecordValueStore",
     ]
     #expect(names.filter { !$0.hasPrefix("NS") } == expected)
   }
