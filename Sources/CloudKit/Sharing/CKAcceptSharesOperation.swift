@@ -5,8 +5,8 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
   open var shareMetadatas: [CKShare.Metadata]?
 
   /// Called for each share with the share as it was accepted.
-  public var perShareResultBlock: ((CKShare.Metadata, Result<CKShare, any Error>) -> Void)?
-  public var acceptSharesResultBlock: ((Result<Void, any Error>) -> Void)?
+  open var perShareResultBlock: ((CKShare.Metadata, Result<CKShare, any Error>) -> Void)?
+  open var acceptSharesResultBlock: ((Result<Void, any Error>) -> Void)?
   @available(*, deprecated, renamed: "perShareResultBlock")
   open var perShareCompletionBlock: ((CKShare.Metadata, CKShare?, (any Error)?) -> Void)? {
     get { itemCompletion }

@@ -9,8 +9,8 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
   /// The fields of the root records to fetch; nil means all.
   open var rootRecordDesiredKeys: [CKRecord.FieldKey]?
 
-  public var perShareMetadataResultBlock: ((URL, Result<CKShare.Metadata, any Error>) -> Void)?
-  public var fetchShareMetadataResultBlock: ((Result<Void, any Error>) -> Void)?
+  open var perShareMetadataResultBlock: ((URL, Result<CKShare.Metadata, any Error>) -> Void)?
+  open var fetchShareMetadataResultBlock: ((Result<Void, any Error>) -> Void)?
   @available(*, deprecated, renamed: "perShareMetadataResultBlock")
   open var perShareMetadataBlock: ((URL, CKShare.Metadata?, (any Error)?) -> Void)? {
     get { itemCompletion }

@@ -6,9 +6,9 @@
 open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
   open var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
 
-  public var perShareParticipantResultBlock:
+  open var perShareParticipantResultBlock:
     ((CKUserIdentity.LookupInfo, Result<CKShare.Participant, any Error>) -> Void)?
-  public var fetchShareParticipantsResultBlock: ((Result<Void, any Error>) -> Void)?
+  open var fetchShareParticipantsResultBlock: ((Result<Void, any Error>) -> Void)?
   @available(*, deprecated, renamed: "perShareParticipantResultBlock")
   open var shareParticipantFetchedBlock: ((CKShare.Participant) -> Void)? {
     get { itemCompletion }

@@ -7,17 +7,17 @@ internal import WebServices
 /// Two are equal when they are of the same share.
 open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// The container that the share lies in.
-  public let containerIdentifier: String
-  public let share: CKShare
+  open var containerIdentifier: String { storedContainerIdentifier }
+  open var share: CKShare { storedShare }
   /// The record at the top of what is shared; nil for the share of a zone.
-  public let hierarchicalRootRecordID: CKRecord.ID?
+  open var hierarchicalRootRecordID: CKRecord.ID? { storedHierarchicalRootRecordID }
   /// What the current user is to the share.
-  public let participantRole: CKShare.ParticipantRole
-  public let participantStatus: CKShare.ParticipantAcceptanceStatus
-  public let participantPermission: CKShare.ParticipantPermission
-  public let ownerIdentity: CKUserIdentity
+  open var participantRole: CKShare.ParticipantRole { storedParticipantRole }
+  open var participantStatus: CKShare.ParticipantAcceptanceStatus { storedParticipantStatus }
+  open var participantPermission: CKShare.ParticipantPermission { storedParticipantPermission }
+  open var ownerIdentity: CKUserIdentity { storedOwnerIdentity }
   /// The record at the top of what is shared, when the operation was told to fetch it.
-  public let rootRecord: CKRecord?
+  open var rootRecord: CKRecord? { storedRootRecord }
 
   @available(*, deprecated, renamed: "hierarchicalRootRecordID")
   open var rootRecordID: CKRecord.ID { hierarchicalRootRecordID ?? share.recordID }
@@ -27,18 +27,39 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
     CKShare.ParticipantType(rawValue: participantRole.rawValue) ?? .unknown
   }
 
+  private let storedContainerIdentifier: String
+  private let storedShare: CKShare
+  private let storedHierarchicalRootRecordID: CKRecord.ID?
+  private let storedParticipantRole: CKShare.ParticipantRole
+  private let storedParticipantStatus: CKShare.ParticipantAcceptanceStatus
+  private let storedParticipantPermission: CKShare.ParticipantPermission
+  private let storedOwnerIdentity: CKUserIdentity
+  private let storedRootRecord: CKRecord?
+
+  /// Metadata of no share, for the subclasses that tests make.
+  public override init() {
+    storedContainerIdentifier = ""
+    storedShare = CKShare(recordZoneID: .default)
+    storedHierarchicalRootRecordID = nil
+    storedParticipantRole = .unknown
+    storedParticipantStatus = .unknown
+    storedParticipantPermission = .unknown
+    storedOwnerIdentity = CKUserIdentity(UserIdentity())
+    storedRootRecord = nil
+  }
+
   init?(_ model: SharesResponse.Share) {
     guard let share = CKRecord(model.share) as? CKShare else { return nil }
-    containerIdentifier = model.containerIdentifier
-    self.share = share
-    hierarchicalRootRecordID = model.rootRecordName.map {
+    storedContainerIdentifier = model.containerIdentifier
+    storedShare = share
+    storedHierarchicalRootRecordID = model.rootRecordName.map {
       CKRecord.ID(RecordID(recordName: $0, zoneID: model.zoneID))
     }
-    participantRole = .init(model.role)
-    participantStatus = .init(model.acceptance)
-    participantPermission = .init(model.permission)
-    ownerIdentity = CKUserIdentity(model.ownerIdentity)
-    rootRecord = model.rootRecord.map { CKRecord($0) }
+    storedParticipantRole = .init(model.role)
+    storedParticipantStatus = .init(model.acceptance)
+    storedParticipantPermission = .init(model.permission)
+    storedOwnerIdentity = CKUserIdentity(model.ownerIdentity)
+    storedRootRecord = model.rootRecord.map { CKRecord($0) }
   }
 
   open class var supportsSecureCoding: Bool { true }
@@ -52,16 +73,17 @@ open class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Send
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
     }
-    self.containerIdentifier = containerIdentifier
-    self.share = share
-    self.ownerIdentity = ownerIdentity
-    hierarchicalRootRecordID = coder.decodeOptional(
+    storedContainerIdentifier = containerIdentifier
+    storedShare = share
+    storedOwnerIdentity = ownerIdentity
+    storedHierarchicalRootRecordID = coder.decodeOptional(
       CKRecordID.self, forKey: "hierarchicalRootRecordID")
-    rootRecord = coder.decodeOptional(CKRecord.self, forKey: "rootRecord")
-    participantRole = .init(rawValue: coder.decodeInteger(forKey: "participantRole")) ?? .unknown
-    participantStatus =
+    storedRootRecord = coder.decodeOptional(CKRecord.self, forKey: "rootRecord")
+    storedParticipantRole =
+      .init(rawValue: coder.decodeInteger(forKey: "participantRole")) ?? .unknown
+    storedParticipantStatus =
       .init(rawValue: coder.decodeInteger(forKey: "participantStatus")) ?? .unknown
-    participantPermission =
+    storedParticipantPermission =
       .init(rawValue: coder.decodeInteger(forKey: "participantPermission")) ?? .unknown
   }
 

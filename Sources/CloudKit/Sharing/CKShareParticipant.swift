@@ -7,11 +7,14 @@ internal import CloudKitModel
 /// share. Two participants are equal when they are the same person.
 open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   /// Who it is.
-  public let userIdentity: CKUserIdentity
-  public let acceptanceStatus: CKShare.ParticipantAcceptanceStatus
+  open var userIdentity: CKUserIdentity { storedUserIdentity }
+  open var acceptanceStatus: CKShare.ParticipantAcceptanceStatus { storedAcceptanceStatus }
   /// Unique in the share.
-  public let participantID: CKShare.Participant.ID
+  open var participantID: CKShare.Participant.ID { storedParticipantID }
 
+  private let storedUserIdentity: CKUserIdentity
+  private let storedAcceptanceStatus: CKShare.ParticipantAcceptanceStatus
+  private let storedParticipantID: CKShare.Participant.ID
   private let settings: Locked<Settings>
   /// Where the person becomes a participant without being known before.
   let oneTimeURL: URL?
@@ -27,9 +30,9 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
     acceptanceStatus: CKShare.ParticipantAcceptanceStatus = .pending,
     participantID: String = UUID().uuidString, oneTimeURL: URL? = nil
   ) {
-    self.userIdentity = userIdentity
-    self.acceptanceStatus = acceptanceStatus
-    self.participantID = participantID
+    storedUserIdentity = userIdentity
+    storedAcceptanceStatus = acceptanceStatus
+    storedParticipantID = participantID
     self.oneTimeURL = oneTimeURL
     settings = Locked(Settings(role: role, permission: permission))
   }
@@ -68,9 +71,9 @@ open class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unchecked S
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
     }
-    self.userIdentity = userIdentity
-    self.participantID = participantID
-    acceptanceStatus =
+    storedUserIdentity = userIdentity
+    storedParticipantID = participantID
+    storedAcceptanceStatus =
       .init(rawValue: coder.decodeInteger(forKey: "acceptanceStatus")) ?? .unknown
     oneTimeURL = coder.decodeOptionalString(forKey: "oneTimeURL").flatMap { URL(string: $0) }
     settings = Locked(

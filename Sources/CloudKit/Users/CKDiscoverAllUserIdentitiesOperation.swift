@@ -4,7 +4,7 @@
 open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendable {
   /// Called for each user.
   open var userIdentityDiscoveredBlock: ((CKUserIdentity) -> Void)?
-  public var discoverAllUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
+  open var discoverAllUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
   @available(*, deprecated, renamed: "discoverAllUserIdentitiesResultBlock")
   open var discoverAllUserIdentitiesCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }

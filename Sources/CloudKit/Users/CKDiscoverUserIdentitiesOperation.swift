@@ -6,7 +6,7 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
 
   /// Called for each user who was found.
   open var userIdentityDiscoveredBlock: ((CKUserIdentity, CKUserIdentity.LookupInfo) -> Void)?
-  public var discoverUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
+  open var discoverUserIdentitiesResultBlock: ((Result<Void, any Error>) -> Void)?
   @available(*, deprecated, renamed: "discoverUserIdentitiesResultBlock")
   open var discoverUserIdentitiesCompletionBlock: (((any Error)?) -> Void)? {
     get { completion }

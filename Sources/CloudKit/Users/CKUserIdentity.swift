@@ -8,25 +8,30 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   public typealias LookupInfo = CKUserIdentityLookupInfo
 
   /// The ID of the user's record; nil for someone without an account.
-  public let userRecordID: CKRecord.ID?
+  open var userRecordID: CKRecord.ID? { storedUserRecordID }
   /// How the user was looked up; nil when the user was found otherwise.
-  public let lookupInfo: CKUserIdentity.LookupInfo?
+  open var lookupInfo: CKUserIdentity.LookupInfo? { storedLookupInfo }
   /// The user's name; nil when the user does not want to be discovered.
-  public let nameComponents: PersonNameComponents?
+  open var nameComponents: PersonNameComponents? { storedNameComponents }
   /// Whether the server knows the user.
-  public let hasiCloudAccount: Bool
+  open var hasiCloudAccount: Bool { storedHasiCloudAccount }
   /// The user's entries in the address book, which this platform does not have.
   @available(*, deprecated, message: "No longer supported")
   open var contactIdentifiers: [String] { [] }
+
+  private let storedUserRecordID: CKRecord.ID?
+  private let storedLookupInfo: CKUserIdentity.LookupInfo?
+  private let storedNameComponents: PersonNameComponents?
+  private let storedHasiCloudAccount: Bool
 
   init(
     userRecordID: CKRecord.ID?, lookupInfo: CKUserIdentity.LookupInfo?,
     nameComponents: PersonNameComponents?, hasiCloudAccount: Bool
   ) {
-    self.userRecordID = userRecordID
-    self.lookupInfo = lookupInfo
-    self.nameComponents = nameComponents
-    self.hasiCloudAccount = hasiCloudAccount
+    storedUserRecordID = userRecordID
+    storedLookupInfo = lookupInfo
+    storedNameComponents = nameComponents
+    storedHasiCloudAccount = hasiCloudAccount
   }
 
   /// An identity that the server named, or nobody's.
@@ -46,10 +51,10 @@ open class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   open class var supportsSecureCoding: Bool { true }
 
   public required init?(coder: NSCoder) {
-    userRecordID = coder.decodeOptional(CKRecordID.self, forKey: "userRecordID")
-    lookupInfo = coder.decodeOptional(CKUserIdentityLookupInfo.self, forKey: "lookupInfo")
-    nameComponents = PersonNameComponents(coder: coder)
-    hasiCloudAccount = coder.decodeBool(forKey: "hasiCloudAccount")
+    storedUserRecordID = coder.decodeOptional(CKRecordID.self, forKey: "userRecordID")
+    storedLookupInfo = coder.decodeOptional(CKUserIdentityLookupInfo.self, forKey: "lookupInfo")
+    storedNameComponents = PersonNameComponents(coder: coder)
+    storedHasiCloudAccount = coder.decodeBool(forKey: "hasiCloudAccount")
   }
 
   open func encode(with coder: NSCoder) {

@@ -2,29 +2,33 @@ internal import CloudKitModel
 
 /// What a user is looked up by: `CKUserIdentity.LookupInfo`. Immutable.
 open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-  public let emailAddress: String?
-  public let phoneNumber: String?
-  public let userRecordID: CKRecord.ID?
+  open var emailAddress: String? { storedEmailAddress }
+  open var phoneNumber: String? { storedPhoneNumber }
+  open var userRecordID: CKRecord.ID? { storedUserRecordID }
+
+  private let storedEmailAddress: String?
+  private let storedPhoneNumber: String?
+  private let storedUserRecordID: CKRecord.ID?
 
   /// Looks for a user with this e-mail address. Letter case does not matter.
   public init(emailAddress: String) {
-    self.emailAddress = emailAddress
-    phoneNumber = nil
-    userRecordID = nil
+    storedEmailAddress = emailAddress
+    storedPhoneNumber = nil
+    storedUserRecordID = nil
   }
 
   /// Looks for a user with this phone number. Spaces and punctuation do not matter.
   public init(phoneNumber: String) {
-    emailAddress = nil
-    self.phoneNumber = phoneNumber
-    userRecordID = nil
+    storedEmailAddress = nil
+    storedPhoneNumber = phoneNumber
+    storedUserRecordID = nil
   }
 
   /// Looks for the user whose record this is.
   public init(userRecordID: CKRecord.ID) {
-    emailAddress = nil
-    phoneNumber = nil
-    self.userRecordID = userRecordID
+    storedEmailAddress = nil
+    storedPhoneNumber = nil
+    storedUserRecordID = userRecordID
   }
 
   /// One for each e-mail address, in order.
@@ -47,9 +51,9 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
   /// What the server was asked for; nil when it is nothing.
   init?(_ model: UserLookup) {
     guard model != UserLookup() else { return nil }
-    emailAddress = model.emailAddress
-    phoneNumber = model.phoneNumber
-    userRecordID = model.userRecordName.map { CKRecord.ID(RecordID(recordName: $0)) }
+    storedEmailAddress = model.emailAddress
+    storedPhoneNumber = model.phoneNumber
+    storedUserRecordID = model.userRecordName.map { CKRecord.ID(RecordID(recordName: $0)) }
   }
 
   var model: UserLookup {
@@ -61,13 +65,16 @@ open class CKUserIdentityLookupInfo: NSObject, NSSecureCoding, NSCopying, @unche
   open class var supportsSecureCoding: Bool { true }
 
   public required init?(coder: NSCoder) {
-    emailAddress = coder.decodeOptionalString(forKey: "emailAddress")
-    phoneNumber = coder.decodeOptionalString(forKey: "phoneNumber")
-    userRecordID = coder.decodeOptional(CKRecordID.self, forKey: "userRecordID")
+    let emailAddress = coder.decodeOptionalString(forKey: "emailAddress")
+    let phoneNumber = coder.decodeOptionalString(forKey: "phoneNumber")
+    let userRecordID = coder.decodeOptional(CKRecordID.self, forKey: "userRecordID")
     guard emailAddress != nil || phoneNumber != nil || userRecordID != nil else {
       coder.failWithError(CocoaError(.coderValueNotFound))
       return nil
     }
+    storedEmailAddress = emailAddress
+    storedPhoneNumber = phoneNumber
+    storedUserRecordID = userRecordID
   }
 
   open func encode(with coder: NSCoder) {

@@ -73,6 +73,17 @@ struct ShareOperationTests {
     #expect(metadata.copy() as? CKShare.Metadata == metadata)
   }
 
+  @Test("Metadata may be subclassed by tests")
+  func subclass() {
+    final class Fixed: CKShare.Metadata, @unchecked Sendable {
+      override var hierarchicalRootRecordID: CKRecord.ID? { CKRecord.ID(recordName: "fixed") }
+    }
+    let metadata: CKShare.Metadata = Fixed()
+    #expect(metadata.hierarchicalRootRecordID?.recordName == "fixed")
+    #expect(metadata.participantRole == .unknown)
+    #expect(metadata.rootRecord == nil)
+  }
+
   @Test("An operation fetches root records with the keys that are desired")
   @available(*, deprecated)
   func rootRecord() throws {
