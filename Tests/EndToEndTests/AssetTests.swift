@@ -84,6 +84,35 @@ struct AssetTests {
     }
   }
 
+  @Test("Zone changes bring the files of the changed records, in order with deletions")
+  func zoneChanges() async throws {
+    try await withFiles { files in
+      try await Cloud.run { cloud in
+        let phone = try await cloud.container(of: "anna", device: "phone").privateCloudDatabase
+        let zone = try await phone.addZone("Notes")
+        for size in [300_000, 7] {
+          try await phone.add(
+            "Item", "item-\(size)", ["photo": CKAsset(fileURL: try files.make(size: size))],
+            zone: zone)
+        }
+        let changes = try await phone.recordZoneChanges(inZoneWith: zone, since: nil)
+        let sizes = try changes.modificationResultsByID.map { id, result in
+          let url = try #require(try result.get().record.assetURL("photo"))
+          return (id.recordName, try Data(contentsOf: url).count)
+        }
+        #expect(
+          Dictionary(uniqueKeysWithValues: sizes) == ["item-300000": 300_000, "item-7": 7])
+        try await phone.add(
+          "Item", "later", ["photo": CKAsset(fileURL: try files.make(size: 9))], zone: zone)
+        try await phone.deleteRecord(
+          withID: CKRecord.ID(recordName: "item-7", zoneID: zone))
+        let next = try await phone.recordZoneChanges(inZoneWith: zone, since: changes.changeToken)
+        #expect(next.deletions.map(\.recordID.recordName) == ["item-7"])
+        #expect(next.modificationResultsByID.keys.map(\.recordName) == ["later"])
+      }
+    }
+  }
+
   @available(*, deprecated)
   @Test("A file that is not there, or that changes meanwhile, fails its record")
   func filesThatFail() async throws {

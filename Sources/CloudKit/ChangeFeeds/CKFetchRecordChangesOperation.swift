@@ -52,16 +52,21 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
     let response = try read { () throws(ServiceError) in
       try RecordChangesResponse(parsing: answer.body, context: context)
     }
-    for change in response.changes {
-      switch change {
-      case .saved(let model): recordChangedBlock?(CKRecord(model))
-      case .deleted(let recordID, _): recordWithIDWasDeletedBlock?(CKRecord.ID(recordID))
-      }
+    // The block has no place for an error: an asset that is not to be had stays without a file.
+    return try report(response.changes) { [self] record, _ in
+      recordChangedBlock?(record)
+    } deleted: { [self] recordID, _ in
+      recordWithIDWasDeletedBlock?(CKRecord.ID(recordID))
+    } then: { [self] () throws(CKError) in
+      finish(response)
+      return nil
     }
+  }
+
+  private func finish(_ response: RecordChangesResponse) {
     token = CKServerChangeToken(syncToken: response.syncToken)
     clientChangeTokenData = response.clientChangeTokenData
     moreComing = response.moreComing
-    return nil
   }
 
   override func conclude(_ error: CKError?) {

@@ -122,42 +122,48 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     }
     let answers = try pair(pending, with: response.zones)
     pending = []
-    for (request, answer) in answers {
-      let zoneID = CKRecordZone.ID(request.zoneID)
-      switch answer {
-      case .success(let page):
-        report(page.changes)
-        let token = CKServerChangeToken(syncToken: page.syncToken)
-        recordZoneChangeTokensUpdatedBlock?(zoneID, token, page.clientChangeTokenData)
-        if page.moreComing && fetchAllChanges {
-          var next = request
-          next.syncToken = page.syncToken
-          pending.append(next)
-        } else {
-          let values = (token, page.clientChangeTokenData, page.moreComing)
-          recordZoneFetchResultBlock?(zoneID, .success(values))
-          formerZoneBlock?(zoneID, token, page.clientChangeTokenData, page.moreComing, nil)
-        }
-      case .failure(let failed):
-        let error = CKError(failed.error)
-        itemErrors.add(error, for: zoneID)
-        recordZoneFetchResultBlock?(zoneID, .failure(error))
-        formerZoneBlock?(zoneID, nil, nil, false, error)
-      }
-    }
-    return nextCall()
+    return try report(answers[...])
   }
 
-  private func report(_ changes: [RecordChange]) {
-    for change in changes {
-      switch change {
-      case .saved(let model):
-        let record = CKRecord(model)
-        recordWasChangedBlock?(record.recordID, .success(record))
-        formerRecordBlock?(record)
-      case .deleted(let recordID, let recordType):
+  /// Reports the answers for zones one after the other, for the assets of one take their time.
+  private func report(
+    _ answers: ArraySlice<(RecordChangesRequest, Result<RecordChangesResponse, FailedItem>)>
+  ) throws(CKError) -> ServiceCall? {
+    guard let (request, answer) = answers.first else { return nextCall() }
+    let zoneID = CKRecordZone.ID(request.zoneID)
+    switch answer {
+    case .success(let page):
+      return try report(page.changes) { [self] record, error in
+        recordWasChangedBlock?(record.recordID, error.map { .failure($0) } ?? .success(record))
+        if error == nil { formerRecordBlock?(record) }
+      } deleted: { [self] recordID, recordType in
         recordWithIDWasDeletedBlock?(CKRecord.ID(recordID), recordType)
+      } then: { [self] () throws(CKError) in
+        finish(page, for: request)
+        return try report(answers.dropFirst())
       }
+    case .failure(let failed):
+      let error = CKError(failed.error)
+      itemErrors.add(error, for: zoneID)
+      recordZoneFetchResultBlock?(zoneID, .failure(error))
+      formerZoneBlock?(zoneID, nil, nil, false, error)
+      return try report(answers.dropFirst())
+    }
+  }
+
+  /// All changes of a page were reported.
+  private func finish(_ page: RecordChangesResponse, for request: RecordChangesRequest) {
+    let zoneID = CKRecordZone.ID(request.zoneID)
+    let token = CKServerChangeToken(syncToken: page.syncToken)
+    recordZoneChangeTokensUpdatedBlock?(zoneID, token, page.clientChangeTokenData)
+    if page.moreComing && fetchAllChanges {
+      var next = request
+      next.syncToken = page.syncToken
+      pending.append(next)
+    } else {
+      let values = (token, page.clientChangeTokenData, page.moreComing)
+      recordZoneFetchResultBlock?(zoneID, .success(values))
+      formerZoneBlock?(zoneID, token, page.clientChangeTokenData, page.moreComing, nil)
     }
   }
 
