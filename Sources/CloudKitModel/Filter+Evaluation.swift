@@ -27,6 +27,7 @@ extension Filter {
   ///   (``Options/fold(_:)``); without, they are compared byte for byte, so composed and decomposed
   ///   accents differ.
   /// - A NaN equals nothing, itself included, and has no order.
+  /// - A field that is marked as encrypted is absent.
   /// - Tokens are those of ``TextTokens``, of a string or of all strings of a list; of all the
   ///   record's strings for ``FieldKey/allText``. They know no ``Options``.
   public func matches(_ record: Record) -> Bool {
@@ -119,7 +120,9 @@ extension Filter {
     var present: Set<String> = []
     switch key {
     case .allText:
-      for value in record.fields.values { present.formUnion(TextTokens.of(value)) }
+      for (name, value) in record.fields where !record.encryptedFields.contains(name) {
+        present.formUnion(TextTokens.of(value))
+      }
     case .field, .system:
       guard let value = record.value(for: key) else { return false }
       present = TextTokens.of(value)

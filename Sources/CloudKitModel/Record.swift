@@ -27,11 +27,15 @@ public struct Record: Sendable, Hashable {
   /// What a record that is a share has beyond its fields; nil for other records.
   public var shareContent: ShareContent?
   public var fields: [String: RecordValue]
+  /// The names of those fields that are marked as encrypted. Filters and sorts do not see them, and
+  /// notifications do not carry them.
+  public var encryptedFields: Set<String>
 
   public init(
     recordID: RecordID, recordType: String, recordChangeTag: String? = nil, created: Stamp? = nil,
     modified: Stamp? = nil, parent: Reference? = nil, share: Reference? = nil,
-    shareContent: ShareContent? = nil, fields: [String: RecordValue] = [:]
+    shareContent: ShareContent? = nil, fields: [String: RecordValue] = [:],
+    encryptedFields: Set<String> = []
   ) {
     self.recordID = recordID
     self.recordType = recordType
@@ -42,13 +46,14 @@ public struct Record: Sendable, Hashable {
     self.share = share
     self.shareContent = shareContent
     self.fields = fields
+    self.encryptedFields = encryptedFields
   }
 
   /// The value that a filter or a sort on `key` sees; nil when the record has none, and for
   /// ``FieldKey/allText``, which is no single value.
   public func value(for key: FieldKey) -> RecordValue? {
     switch key {
-    case .field(let name): fields[name]
+    case .field(let name): encryptedFields.contains(name) ? nil : fields[name]
     case .allText: nil
     case .system(let field): value(for: field)
     }
@@ -80,6 +85,13 @@ public struct Record: Sendable, Hashable {
     for (name, value) in fields {
       try Identifier.validateFieldName(name)
       try value.validate(field: name)
+      let element = value.type.element
+      if encryptedFields.contains(name), element == .asset || element == .reference {
+        throw ModelError(
+          .wrongType, field: name,
+          "field '\(name)' of record '\(recordID.recordName)' cannot be encrypted: assets and "
+            + "references never are")
+      }
     }
     let size = approximateSize
     let limit = ServiceLimits.recordSize

@@ -25,6 +25,8 @@ public struct RecordOperation: Sendable, Hashable {
   public var recordChangeTag: String?
   /// The fields to set; nil removes the field's value.
   public var fields: [String: RecordValue?]
+  /// The names of those fields that are marked as encrypted.
+  public var encryptedFields: Set<String> = []
   /// The parent to set; `.some(nil)` removes it, nil leaves it.
   public var parent: Reference??
   /// What a share is to have beyond its fields; nil for other records.

@@ -17,11 +17,15 @@ public struct SubscriptionNotification: Sendable, Hashable {
   }
 
   /// The same notification with only those fields of the record that its info refers to, so that a
-  /// log of many notifications does not hold many copies of a large record.
+  /// log of many notifications does not hold many copies of a large record. Encrypted fields are
+  /// left out: notifications carry none.
   public func trimmed() -> SubscriptionNotification {
     var trimmed = self
     let needed = subscription.notificationInfo?.referencedFields ?? []
-    trimmed.change.record?.fields = change.record?.fields.filter { needed.contains($0.key) } ?? [:]
+    let encrypted = change.record?.encryptedFields ?? []
+    trimmed.change.record?.fields =
+      change.record?.fields.filter { needed.contains($0.key) && !encrypted.contains($0.key) } ?? [:]
+    trimmed.change.record?.encryptedFields = []
     return trimmed
   }
 }

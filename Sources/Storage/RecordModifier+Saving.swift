@@ -20,7 +20,10 @@ extension RecordModifier {
     try checkReferences(of: record, named: named, over: current, in: zone)
 
     let type = try known ?? session.addRecordType(named: record.recordType, at: address)
-    for (name, fieldType) in newFields { try session.addField(name, of: fieldType, to: type) }
+    for (name, fieldType) in newFields {
+      try session.addField(
+        name, of: fieldType, isEncrypted: record.encryptedFields.contains(name), to: type)
+    }
     let version = try numbers.take(from: session)
     latest = version
     record.recordChangeTag = StoredRecord.changeTag(ofVersion: version)
@@ -79,9 +82,23 @@ extension RecordModifier {
     var newFields: [(String, FieldType)] = []
     for name in named.sorted() {
       guard let value = record.fields[name] else { continue }
+      let isEncrypted = record.encryptedFields.contains(name)
+      if isEncrypted, address.scope == .public {
+        throw ItemFailure(
+          .invalid, field: name,
+          "field '\(name)' of record '\(record.recordID)' cannot be encrypted in the public "
+            + "database; only in private and shared ones")
+      }
       guard let field = try type.flatMap({ try session.field(name, of: $0) }) else {
         newFields.append((name, value.type))
         continue
+      }
+      guard field.isEncrypted == isEncrypted else {
+        throw ItemFailure(
+          .invalid, field: name,
+          "field '\(name)' of record type '\(record.recordType)' is "
+            + "\(field.isEncrypted ? "" : "not ")encrypted; record '\(record.recordID)' cannot have "
+            + "it \(isEncrypted ? "encrypted" : "plain"). Use another field")
       }
       guard let fitted = value.fitted(to: field.type) else {
         throw ItemFailure(

@@ -78,6 +78,7 @@ extension RecordOperation {
     var record = Record(
       recordID: recordID, recordType: recordType, created: stamp, modified: stamp,
       fields: fields.compactMapValues { $0 })
+    record.encryptedFields = encryptedFields.intersection(record.fields.keys)
     if let parent { record.parent = parent }
     return record
   }
@@ -106,8 +107,18 @@ extension RecordOperation {
     var record = current
     record.recordChangeTag = nil
     record.modified = modification.stamp
-    if kind == .replace || kind == .forceReplace { record.fields = [:] }
-    for (name, value) in fields { record.fields[name] = value }
+    if kind == .replace || kind == .forceReplace {
+      record.fields = [:]
+      record.encryptedFields = []
+    }
+    for (name, value) in fields {
+      record.fields[name] = value
+      if value != nil, encryptedFields.contains(name) {
+        record.encryptedFields.insert(name)
+      } else {
+        record.encryptedFields.remove(name)
+      }
+    }
     if let parent { record.parent = parent }
     return record
   }

@@ -55,6 +55,7 @@ struct RecordSearch {
       guard let field = try session.field(name, of: type) else {
         return filter.value == nil || filter.comparator.negated != nil
       }
+      try checkIsPlain(field, name)
       fieldType = field.type
     case .system(let system):
       // Names of records and users may be given as references.
@@ -69,6 +70,13 @@ struct RecordSearch {
     return true
   }
 
+  private static func checkIsPlain(_ field: RecordTypeEntry.Field, _ name: String) throws {
+    guard field.isEncrypted else { return }
+    throw ItemFailure(
+      .invalid, field: name,
+      "field '\(name)' is encrypted: nothing can be searched or sorted by it")
+  }
+
   private static func check(
     _ sortKey: SortKey, against type: RecordTypeEntry, session: StoreSession
   ) throws {
@@ -78,6 +86,7 @@ struct RecordSearch {
     case .system(let system): fieldType = FieldType(system.type)
     case .field(let name):
       guard let field = try session.field(name, of: type) else { return }
+      try checkIsPlain(field, name)
       fieldType = field.type
     }
     let isFit =

@@ -9,7 +9,7 @@ extension RowEncoder {
     encode(optional: record.share) { $0.encode($1) }
     encode(each: record.fields.sorted { $0.key < $1.key }) {
       $0.encode($1.key)
-      $0.encode($1.value)
+      $0.encode($1.value, isEncrypted: record.encryptedFields.contains($1.key))
     }
   }
 
@@ -47,7 +47,9 @@ extension RowDecoder {
     record.share = try decodeOptional { try $0.decodeReference() }
     for _ in 0..<(try decodeCount()) {
       let name = try decodeText()
-      record.fields[name] = try decodeValue()
+      let (value, isEncrypted) = try decodeMarkedValue()
+      record.fields[name] = value
+      if isEncrypted { record.encryptedFields.insert(name) }
     }
   }
 

@@ -6,9 +6,11 @@ extension RowEncoder {
     encode(byte: type.rowCode | (isList ? 0x80 : 0))
   }
 
-  mutating func encode(_ value: RecordValue) {
+  mutating func encode(_ value: RecordValue, isEncrypted: Bool = false) {
     let type = value.type
-    encode(type.element, isList: type.isList)
+    encode(
+      byte: type.element.rowCode | (type.isList ? 0x80 : 0)
+        | (isEncrypted ? encryptionMark : 0))
     switch value {
     case .list(_, let elements): encode(each: elements) { $0.encodeContent(of: $1) }
     default: encodeContent(of: value)
@@ -64,7 +66,10 @@ extension RowEncoder {
 
 extension RowDecoder {
   mutating func decodeType() throws -> FieldType {
-    let code = try decodeByte()
+    try decodeType(code: try decodeByte())
+  }
+
+  private func decodeType(code: UInt8) throws -> FieldType {
     guard let element = ValueType(rowCode: code & 0x7F) else {
       throw damaged("has a value of the unknown type \(code)")
     }
@@ -72,7 +77,17 @@ extension RowDecoder {
   }
 
   mutating func decodeValue() throws -> RecordValue {
-    let type = try decodeType()
+    try decodeValue(of: try decodeType())
+  }
+
+  /// A field's value, and whether it is marked as encrypted.
+  mutating func decodeMarkedValue() throws -> (RecordValue, isEncrypted: Bool) {
+    let code = try decodeByte()
+    let type = try decodeType(code: code & ~encryptionMark)
+    return (try decodeValue(of: type), code & encryptionMark != 0)
+  }
+
+  private mutating func decodeValue(of type: FieldType) throws -> RecordValue {
     if type.isList {
       return .list(of: type.element, try decodeEach { try $0.decodeContent(of: type.element) })
     }
@@ -126,6 +141,9 @@ extension RowDecoder {
     return asset
   }
 }
+
+/// In the byte of a value's type.
+private let encryptionMark: UInt8 = 0x40
 
 // What is stored must not change when a case is moved, so the codes are written out.
 extension ValueType {

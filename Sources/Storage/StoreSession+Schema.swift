@@ -70,15 +70,24 @@ extension StoreSession {
     return entry
   }
 
-  func addField(_ name: String, of fieldType: FieldType, to type: RecordTypeEntry) throws {
+  /// Before the name of a type in the schema.
+  private static let encryptionPrefix = "ENCRYPTED "
+
+  func addField(
+    _ name: String, of fieldType: FieldType, isEncrypted: Bool = false, to type: RecordTypeEntry
+  ) throws {
     let number = try nextCounter("record_field")
     try connection.run(
       """
       INSERT INTO record_fields (field_number, type_number, name, value_type)
       VALUES ($1, $2, $3, $4)
       """,
-      [.integer(number), .integer(type.number), .text(name), .text(fieldType.name)])
-    type.fields[name] = RecordTypeEntry.Field(number: number, type: fieldType)
+      [
+        .integer(number), .integer(type.number), .text(name),
+        .text((isEncrypted ? Self.encryptionPrefix : "") + fieldType.name),
+      ])
+    type.fields[name] = RecordTypeEntry.Field(
+      number: number, type: fieldType, isEncrypted: isEncrypted)
   }
 
   private func loadFields(of entry: RecordTypeEntry) throws {
@@ -86,11 +95,14 @@ extension StoreSession {
       "SELECT name, field_number, value_type FROM record_fields WHERE type_number = $1",
       [.integer(entry.number)]
     ) { row in
-      guard let type = FieldType(name: row.text(2)) else {
+      let isEncrypted = row.text(2).hasPrefix(Self.encryptionPrefix)
+      let typeName = row.text(2).dropFirst(isEncrypted ? Self.encryptionPrefix.count : 0)
+      guard let type = FieldType(name: String(typeName)) else {
         throw StoreError(
           .corrupt, "field '\(row.text(0))' has the unknown type '\(row.text(2))' in the schema")
       }
-      entry.fields[row.text(0)] = RecordTypeEntry.Field(number: row.integer(1), type: type)
+      entry.fields[row.text(0)] = RecordTypeEntry.Field(
+        number: row.integer(1), type: type, isEncrypted: isEncrypted)
     }
   }
 }

@@ -12,7 +12,7 @@ extension StoreSession {
     of record: Record, type: RecordTypeEntry, at address: DatabaseAddress
   ) -> [IndexEntry] {
     var entries: [IndexEntry] = []
-    for (name, value) in record.fields {
+    for (name, value) in record.fields where !record.encryptedFields.contains(name) {
       guard let field = type.fields[name] else { continue }
       for key in ValueKey.keys(of: value) {
         entries.append(IndexEntry(fieldNumber: field.number, key: key))

@@ -53,6 +53,8 @@ final class RecordTypeEntry {
   struct Field {
     var number: Int64
     var type: FieldType
+    /// Whether its values are marked as encrypted, so that nothing can search for them.
+    var isEncrypted = false
   }
 
   let number: Int64

@@ -105,6 +105,7 @@ struct SubscriptionModifier {
       for filter in query.filters {
         guard case .field(let name) = filter.key, let field = try session.field(name, of: type)
         else { continue }
+        try checkIsPlain(field, name, in: "a filter", of: subscription)
         do {
           try filter.validate(against: field.type)
         } catch {
@@ -113,6 +114,7 @@ struct SubscriptionModifier {
       }
       for key in subscription.notificationInfo?.desiredKeys ?? [] {
         guard let field = try session.field(key, of: type) else { continue }
+        try checkIsPlain(field, key, in: "desiredKeys", of: subscription)
         try checkDesiredKey(key, of: field.type, in: subscription)
       }
     }
@@ -124,6 +126,17 @@ struct SubscriptionModifier {
       .zoneNotFound, field: "zoneID",
       "subscription '\(subscription.subscriptionID)' names zone '\(zoneID)', which does not exist; "
         + "create it first")
+  }
+
+  private func checkIsPlain(
+    _ field: RecordTypeEntry.Field, _ name: String, in place: String,
+    of subscription: Subscription
+  ) throws {
+    guard field.isEncrypted else { return }
+    throw ItemFailure(
+      .invalid, field: name,
+      "subscription '\(subscription.subscriptionID)' names the encrypted field '\(name)' in "
+        + "\(place); encrypted fields can be neither searched nor sent in notifications")
   }
 
   /// A push carries strings, numbers, dates, locations and references

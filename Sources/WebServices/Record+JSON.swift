@@ -17,6 +17,7 @@ extension Record {
     for (name, value) in try FieldReading.values(in: reader) {
       if let value { fields[name] = value }
     }
+    encryptedFields = try FieldReading.encryptedNames(in: reader)
     if recordType == ShareContent.recordType { shareContent = try ShareContent(reader) }
   }
 
@@ -37,7 +38,8 @@ extension Record {
         for (name, value) in fields.sorted(by: { $0.key < $1.key })
         where desiredKeys?.contains(name) ?? true {
           writer.key(name)
-          value.write(to: &writer, context: context)
+          value.write(
+            to: &writer, context: context, isEncrypted: encryptedFields.contains(name))
         }
       }
       write(parent, as: "parent", to: &writer, context: context)
@@ -79,6 +81,18 @@ extension Record.Stamp {
 
 /// Reads the `fields` of a record.
 enum FieldReading {
+  /// The names of the fields that are marked as encrypted.
+  static func encryptedNames(in record: MessageReader) throws(ServiceError) -> Set<String> {
+    guard let fields = try record.optional("fields"), case .object(let members) = fields.json
+    else { return [] }
+    var names: Set<String> = []
+    for name in members.keys.sorted() {
+      guard let field = try fields.optional(name) else { continue }
+      if try field.optionalBool("isEncrypted") == true { names.insert(name) }
+    }
+    return names
+  }
+
   /// The values by name; nil for a field whose value is null.
   static func values(in record: MessageReader) throws(ServiceError) -> [String: RecordValue?] {
     guard let fields = try record.optional("fields") else { return [:] }

@@ -32,6 +32,7 @@ extension RecordOperation {
       recordChangeTag: try record.optionalString("recordChangeTag"))
     guard kind != .delete && kind != .forceDelete else { return }
     fields = try FieldReading.values(in: record)
+    encryptedFields = try FieldReading.encryptedNames(in: record)
     if case .object(let members) = record.json, let member = members["parent"] {
       parent =
         member == .null
@@ -70,7 +71,8 @@ extension RecordOperation {
       for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
         writer.key(name)
         if let value {
-          value.write(to: &writer, context: context)
+          value.write(
+            to: &writer, context: context, isEncrypted: encryptedFields.contains(name))
         } else {
           RecordValue.writeRemoval(to: &writer)
         }

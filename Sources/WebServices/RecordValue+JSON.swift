@@ -25,12 +25,15 @@ extension RecordValue {
     return try typed(valueReader, type)
   }
 
-  /// Writes `{ "value": …, "type": … }`.
-  func write(to writer: inout JSONWriter, context: MessageContext) {
+  /// Writes `{ "value": …, "type": … }`, with `"isEncrypted": true` where it is.
+  func write(
+    to writer: inout JSONWriter, context: MessageContext, isEncrypted: Bool = false
+  ) {
     writer.object { writer in
       writer.key("value")
       writeBare(to: &writer, context: context)
       writer.member("type", type.name)
+      if isEncrypted { writer.member("isEncrypted", true) }
     }
   }
 

@@ -106,7 +106,7 @@ struct RecordTests {
     #expect(copy.recordID == record.recordID)
   }
 
-  @Test("Encrypted values are fields of the same record")
+  @Test("Encrypted values are fields apart from the others")
   func encryptedValues() {
     record["open"] = "x"
     record.encryptedValues["secret"] = "y"
@@ -114,9 +114,14 @@ struct RecordTests {
     #expect(record.encryptedValues.allKeys() == ["secret"])
     #expect(record.encryptedValues.changedKeys() == ["secret"])
     #expect(record.encryptedKeys == ["secret"])
-    #expect(record.changedKeys() == ["open", "secret"])
+    #expect(record["secret"] == nil)
+    #expect(record.encryptedValues["open"] == nil)
+    #expect(record.allKeys() == ["open"] && record.changedKeys() == ["open"])
+    #expect(record.allTokens() == ["x"])
+    #expect(record.map(\.0) == ["open"])
     record.encryptedValues["secret"] = nil
     #expect(record.encryptedValues.allKeys() == [])
+    #expect(record.encryptedValues.changedKeys() == ["secret"])
   }
 
   @Test("A parent is a reference without action")

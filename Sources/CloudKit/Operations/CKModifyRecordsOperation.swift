@@ -209,5 +209,6 @@ extension RecordOperation {
       recordChangeTag: kind == .update ? model.recordChangeTag : nil, fields: fields,
       parent: changes.isParentChanged ? .some(model.parent) : nil,
       shareContent: (record as? CKShare)?.sharing.withLock { $0.model })
+    encryptedFields = model.encryptedFields
   }
 }

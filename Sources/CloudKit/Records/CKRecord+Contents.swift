@@ -13,6 +13,12 @@ extension CKRecord {
     struct Fetched {
       var fields: [FieldKey: any CKRecordValueProtocol]
       var parent: Reference?
+      var encryptedKeys: Set<FieldKey> = []
+    }
+
+    /// The fields without the encrypted ones.
+    var plainFields: [FieldKey: any CKRecordValueProtocol] {
+      encryptedKeys.isEmpty ? fields : fields.filter { !encryptedKeys.contains($0.key) }
     }
 
     mutating func set(_ value: (any CKRecordValueProtocol)?, for key: FieldKey) {

@@ -1,9 +1,12 @@
 extension CKRecord {
-  /// The fields that Apple's servers keep encrypted.
+  /// The record's encrypted fields. They are apart from its other fields: neither view sees what is
+  /// set through the other, and a field is either the one or the other for all records of a type.
   ///
-  /// - Important: Petrel's server keeps them as it keeps all other fields, so a value that was set
-  ///   here can be read through the record as well, and after a fetch the two can't be told apart.
-  ///   Not for the public database; not for assets and references.
+  /// Not for the public database; not for assets and references; not in predicates, sort
+  /// descriptors and desired keys of notifications.
+  ///
+  /// - Important: the mark is kept, the value is not encrypted end to end: whoever runs the server
+  ///   can read it. Encrypt the disk that the server's store is on.
   public var encryptedValues: any CKRecordKeyValueSetting & Sendable {
     EncryptedValues(of: self)
   }
@@ -21,7 +24,7 @@ extension CKRecord {
     }
 
     func object(forKey key: FieldKey) -> (any CKRecordValueProtocol)? {
-      record.object(forKey: key)
+      record.contents.withLock { $0.encryptedKeys.contains(key) ? $0.fields[key] : nil }
     }
 
     func setObject(_ object: (any CKRecordValueProtocol)?, forKey key: FieldKey) {

@@ -1,6 +1,6 @@
 extension CKRecord {
   public func object(forKey key: FieldKey) -> (any CKRecordValueProtocol)? {
-    contents.withLock { $0.fields[key] }
+    contents.withLock { $0.encryptedKeys.contains(key) ? nil : $0.fields[key] }
   }
 
   public func setObject(_ object: (any CKRecordValueProtocol)?, forKey key: FieldKey) {
@@ -11,16 +11,16 @@ extension CKRecord {
   }
 
   public func allKeys() -> [FieldKey] {
-    contents.withLock { $0.fields.keys.sorted() }
+    contents.withLock { $0.plainFields.keys.sorted() }
   }
 
   public func changedKeys() -> [FieldKey] {
-    contents.withLock { $0.changedKeys.sorted() }
+    contents.withLock { $0.changedKeys.subtracting($0.encryptedKeys).sorted() }
   }
 
   /// All string fields, split at white space, in alphabetical order of their names.
   public func allTokens() -> [String] {
-    let fields = contents.withLock { $0.fields }
+    let fields = contents.withLock { $0.plainFields }
     return fields.keys.sorted().flatMap { key in
       (fields[key] as? String)?.split(whereSeparator: \.isWhitespace).map(String.init) ?? []
     }
@@ -53,7 +53,7 @@ extension CKRecord {
 
 extension CKRecord: Sequence {
   public func makeIterator() -> CKRecordKeyValueIterator {
-    CKRecordKeyValueIterator(contents.withLock { $0.fields })
+    CKRecordKeyValueIterator(contents.withLock { $0.plainFields })
   }
 }
 

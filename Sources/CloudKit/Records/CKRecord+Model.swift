@@ -33,7 +33,9 @@ extension CKRecord {
     var contents = Contents()
     contents.fields = model.fields.mapValues { $0.object(in: zoneID, asset: asset) }
     contents.parent = model.parent.map { Reference($0, in: zoneID) }
-    contents.fetched = .init(fields: contents.fields, parent: contents.parent)
+    contents.encryptedKeys = model.encryptedFields
+    contents.fetched = .init(
+      fields: contents.fields, parent: contents.parent, encryptedKeys: contents.encryptedKeys)
     self.init(
       recordType: model.recordType, recordID: recordID,
       system: SystemFields(
@@ -52,7 +54,9 @@ extension CKRecord {
     guard let fetched = contents.withLock({ $0.fetched }) else { return nil }
     return CKRecord(
       recordType: recordType, recordID: recordID, system: systemFields,
-      contents: Contents(fields: fetched.fields, parent: fetched.parent, fetched: fetched))
+      contents: Contents(
+        fields: fetched.fields, encryptedKeys: fetched.encryptedKeys, parent: fetched.parent,
+        fetched: fetched))
   }
 
   /// The record with all its fields.
@@ -69,7 +73,7 @@ extension CKRecord {
   func searchableModel() -> Record {
     let contents = contents.withLock { $0 }
     var record = systemModel(of: contents)
-    record.fields = contents.fields.reduce(into: [:]) { fields, field in
+    record.fields = contents.plainFields.reduce(into: [:]) { fields, field in
       fields[field.key] = try? RecordValue(field.value, field: field.key)
     }
     return record
@@ -122,6 +126,7 @@ extension CKRecord {
       guard let value = contents.fields[key] else { continue }
       record.fields[key] = try RecordValue(value, field: key, asset: asset)
     }
+    record.encryptedFields = contents.encryptedKeys.intersection(record.fields.keys)
     return record
   }
 
