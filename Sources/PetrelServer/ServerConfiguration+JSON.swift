@@ -39,10 +39,12 @@ extension ServerConfiguration {
   }
 
   private mutating func apply(_ reader: ConfigurationReader) throws(ConfigurationError) {
-    try reader.allow(["address", "port", "publicURL", "containers"])
+    try reader.allow(["address", "port", "publicURL", "deletionRetentionDays", "containers"])
     address = try reader.string("address") ?? address
     port = try reader.int("port", in: 0...65_535) ?? port
     publicURL = try reader.string("publicURL") ?? publicURL
+    deletionRetentionDays =
+      try reader.int("deletionRetentionDays", in: 1...36_500) ?? deletionRetentionDays
     guard let list = try reader.object("containers") else { return }
     for identifier in list.keys {
       guard identifier.hasPrefix("iCloud.") else {

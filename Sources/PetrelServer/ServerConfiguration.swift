@@ -58,6 +58,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// How long a poll of the web courier is held when nothing comes, in seconds: short enough for
   /// proxies. It ends up to a second later.
   public var courierPollTime = 30.0
+  /// How long deletions of records and zones are remembered for change feeds, in days. A device that
+  /// was away for longer starts anew.
+  public var deletionRetentionDays = 90
   /// By identifier. When empty every container is served, without APNs; otherwise only these.
   public var containers: [String: Container] = [:]
 

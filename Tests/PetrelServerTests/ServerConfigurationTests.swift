@@ -10,6 +10,7 @@ struct ServerConfigurationTests {
     let configuration = try Self.read(
       """
       {"address": "0.0.0.0", "port": 9000, "publicURL": "https://cloud.example.com",
+       "deletionRetentionDays": 30,
        "containers": {"iCloud.a": {"excludesOriginDevice": false,
          "apns": {"topic": "a", "teamID": "TEAM123456", "keyID": "KEY1234567",
                   "keyFile": "key.p8", "host": "localhost", "port": 2197,
@@ -18,6 +19,7 @@ struct ServerConfigurationTests {
       """)
     #expect(configuration.address == "0.0.0.0")
     #expect(configuration.port == 9000)
+    #expect(configuration.deletionRetentionDays == 30)
     #expect(configuration.publicURL == "https://cloud.example.com")
     #expect(configuration.containers["iCloud.b"] == ServerConfiguration.Container())
     let container = try #require(configuration.containers["iCloud.a"])
@@ -33,7 +35,14 @@ struct ServerConfigurationTests {
   @Test(
     "a mistake is answered with the key and the rule",
     arguments: [
-      (#"{"prot": 1}"#, "unknown key 'prot'; known are address, port, publicURL, containers"),
+      (
+        #"{"prot": 1}"#,
+        "unknown key 'prot'; known are address, port, publicURL, deletionRetentionDays"
+      ),
+      (
+        #"{"deletionRetentionDays": 0}"#,
+        "'deletionRetentionDays' must be a whole number from 1 to 36500"
+      ),
       (#"{"port": "x"}"#, "'port' must be a whole number from 0 to 65535"),
       (#"{"port": 70000}"#, "'port' must be a whole number from 0 to 65535"),
       (#"{"address": 1}"#, "'address' must be a string, not a number"),

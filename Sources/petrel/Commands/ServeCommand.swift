@@ -16,7 +16,9 @@ enum ServeCommand: Command {
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let configuration = try configuration(arguments)
-    let store = try await openStore(in: configuration.dataDirectory, role: .server)
+    let store = try await openStore(
+      in: configuration.dataDirectory, role: .server,
+      deletionRetentionDays: configuration.deletionRetentionDays)
     let server = try Server(configuration: configuration, store: store)
     try server.start()
     Output.line("petrel listens on \(server.url)")
@@ -47,13 +49,16 @@ enum ServeCommand: Command {
 
   /// Opens the store in a data directory, which is made when there is none.
   static func openStore(
-    in directory: String, role: StoreConfiguration.Role
+    in directory: String, role: StoreConfiguration.Role, deletionRetentionDays: Int? = nil
   ) async throws -> any RecordStore {
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true)
+    var configuration = StoreConfiguration(role: role)
+    if let deletionRetentionDays {
+      configuration.deletionRetention = Double(deletionRetentionDays) * 24 * 60 * 60
+    }
     return try await SQLRecordStore.open(
-      at: ServerConfiguration(dataDirectory: directory).storePath,
-      configuration: StoreConfiguration(role: role))
+      at: ServerConfiguration(dataDirectory: directory).storePath, configuration: configuration)
   }
 
   private static func absolute(_ path: String) -> String {
