@@ -39,7 +39,7 @@ open class CKRecordZoneID: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   @available(*, deprecated, message: "Pass a non-nil ownerName")
   public convenience init(
     zoneName: String = CKRecordZoneID.defaultZoneName,
-    ownerName: String? = CKCurrentUserDefaultName
+    ownerName: String? = CKOwnerDefaultName
   ) {
     let owner: String = ownerName ?? CKCurrentUserDefaultName
     self.init(zoneName: zoneName, ownerName: owner)

@@ -1,0 +1,324 @@
+#!/usr/bin/env python3
+"""Compares the CloudKit module with the list of Apple's symbols in docs/api/cloudkit-symbols.txt and
+writes what it finds to docs/api-coverage.md. The module must have been built.
+
+usage: Scripts/api_coverage.py [--check] [--build FOLDER]
+
+  --check         change nothing; fail when the page is stale or a symbol is missing or differs
+  --build FOLDER  where `swift build` put the module (default: $BUILD or .build)
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIST = ROOT / "docs/api/cloudkit-symbols.txt"
+PAGE = ROOT / "docs/api-coverage.md"
+# Sharing need not be whole for the check to pass.
+OPTIONAL_SECTIONS = {"15"}
+MODULE = "CloudKit"
+TYPE_LINE = re.compile(
+    r"(?P<kind>class|struct|enum|protocol|extension) (?P<name>[\w.]+)(?: : (?P<supers>.*))?$")
+
+
+# --- Reading a declaration ---------------------------------------------------------------------
+
+
+class Canon:
+    """One spelling for declarations that mean the same."""
+
+    modifiers = re.compile(
+        r"\b(public|open|final|convenience|required|override|mutating|nonmutating)\s+")
+
+    def __init__(self, aliases):
+        longest_first = sorted(aliases, key=len, reverse=True)
+        self.aliases = [(re.compile(rf"(?<![\w.]){re.escape(a)}(?!\w)"), aliases[a])
+                        for a in longest_first]
+
+    def type(self, text):
+        for _ in range(3):
+            for pattern, target in self.aliases:
+                text = pattern.sub(target, text)
+        return text
+
+    def declaration(self, text):
+        text = text.replace("`", "").replace("any ", "")
+        text = re.sub(r"@(?!escaping\b|Sendable\b)\w+(\([^)]*\))?\s*", "", text)
+        text = self.modifiers.sub("", text)
+        text = re.sub(r"\bclass (func|var|let)\b", r"static \1", text)
+        if re.match(r"(static )?let ", text):
+            text = text.replace("let ", "var ", 1) + " { get }"
+        elif re.match(r"(static )?var ", text) and not text.rstrip().endswith("}"):
+            text += " { get set }"
+        generic = re.match(r"[^(<]*<(\w+)>", text)
+        if generic:
+            text = re.sub(rf"\b{generic[1]}\b(?!<)", "T", text)
+        # What a parameter is called inside does not count.
+        text = re.sub(r"([(,]\s*)(\w+) \w+:", r"\1\2:", text)
+        text = self.type(text)
+        text = re.sub(r"\((\w+)\)\?", r"\1?", text)
+        text = re.sub(r"\s*([^\w\s@])\s*", r"\1", re.sub(r"\s+", " ", text)).strip()
+        return text.replace(",]", "]")
+
+
+def base_name(declaration):
+    """The name with the labels, as symbol graphs have it: `fetch(withRecordID:completionHandler:)`."""
+    text = declaration.replace("`", "")
+    text = re.sub(r"@\w+(\([^)]*\))?\s*", "", text)
+    match = re.search(r"\b(func|init|subscript|var|let|case|typealias)\b\s*(\w+)?", text)
+    keyword, name = match[1], match[2]
+    if keyword in ("var", "let", "case", "typealias"):
+        return name
+    name = name if keyword == "func" else keyword
+    start = text.index("(", match.start())
+    depth, labels, part = 0, [], ""
+    for character in text[start:]:
+        if character in "([{":
+            depth += 1
+        if depth == 1 and character in "(,":
+            part = ""
+        elif depth == 1 and character == ":" and part is not None:
+            labels.append(part.split()[0])
+            part = None
+        elif part is not None:
+            part += character
+        if character in ")]}":
+            depth -= 1
+            if depth == 0:
+                break
+    if keyword == "subscript":
+        return "subscript"
+    return f"{name}({''.join(label + ':' for label in labels)})"
+
+
+# --- The list and the module -------------------------------------------------------------------
+
+
+class Wanted:
+    def __init__(self, section, owner, text, deprecated, type_match=None, of_deprecated=False):
+        self.section, self.owner, self.text = section, owner, text
+        self.deprecated, self.type_match = deprecated, type_match
+        # Members of a deprecated type may be marked too.
+        self.of_deprecated = of_deprecated
+
+    @property
+    def title(self):
+        if self.type_match:
+            return self.text.split(" : ")[0]
+        return f"{self.owner}: {self.text}" if self.owner else self.text
+
+
+def read_list():
+    wanted, section, owner, owner_deprecated = [], "", None, False
+    for line in LIST.read_text().splitlines():
+        if line.startswith("## "):
+            section = line[3:].strip()
+            continue
+        if not line.strip() or line.startswith("#"):
+            continue
+        text = line.strip()
+        deprecated = text.startswith("deprecated ")
+        text = text.removeprefix("deprecated ")
+        if line.startswith(" "):
+            wanted.append(Wanted(section, owner, text, deprecated, None, owner_deprecated))
+            continue
+        match = TYPE_LINE.match(text)
+        owner_deprecated = deprecated
+        owner = match["name"] if match else None
+        if not match or match["kind"] != "extension":
+            wanted.append(Wanted(section, None, text, deprecated, match))
+    return wanted
+
+
+class Module:
+    def __init__(self, build):
+        self.members = defaultdict(list)  # (owner, name) -> symbols
+        self.types = {}
+        self.supers = defaultdict(set)
+        names = {}
+        relations = []
+        for graph in self.graphs(build):
+            for symbol in graph["symbols"]:
+                path = ".".join(symbol["pathComponents"])
+                names.setdefault(symbol["identifier"]["precise"], path)
+                kind = symbol["kind"]["identifier"].removeprefix("swift.")
+                if kind in ("class", "struct", "enum", "protocol", "typealias"):
+                    self.types[path] = symbol
+                owner = ".".join(symbol["pathComponents"][:-1])
+                name = symbol["pathComponents"][-1].replace("`", "")
+                if kind == "subscript":
+                    name = "subscript"
+                self.members[(owner, name)].append(symbol)
+            relations += graph["relationships"]
+        for relation in relations:
+            source = names.get(relation["source"])
+            if source is None or relation["kind"] not in ("conformsTo", "inheritsFrom"):
+                continue
+            target = names.get(relation["target"]) or relation.get("targetFallback", "")
+            self.supers[source].add(target.split(".")[-1] if target not in self.types else target)
+
+    @staticmethod
+    def graphs(build):
+        modules = next(
+            (path for path in (build / "debug/Modules", build / "release/Modules")
+             if (path / f"{MODULE}.swiftmodule").exists()), None)
+        if modules is None:
+            sys.exit(f"api_coverage: {MODULE} is not built in {build}; run 'swift build' first")
+        info = json.loads(subprocess.run(
+            ["swiftc", "-print-target-info"], capture_output=True, check=True).stdout)
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(
+                ["swift", "symbolgraph-extract", "-module-name", MODULE, "-I", str(modules),
+                 "-target", info["target"]["unversionedTriple"], "-output-dir", folder,
+                 "-minimum-access-level", "public"],
+                capture_output=True, check=True)
+            return [json.loads(path.read_text()) for path in sorted(Path(folder).glob("*.json"))]
+
+    def lineage(self, owner):
+        """The type, then all that it inherits from and conforms to."""
+        found, waiting = [], [owner]
+        while waiting:
+            name = waiting.pop(0)
+            if name not in found:
+                found.append(name)
+                waiting += sorted(self.supers.get(name, ()))
+        return found
+
+
+def declaration_of(symbol):
+    return "".join(part["spelling"] for part in symbol["declarationFragments"])
+
+
+def is_deprecated(symbol):
+    return any(
+        entry.get("isUnconditionallyDeprecated") for entry in symbol.get("availability", []))
+
+
+# --- Comparing ---------------------------------------------------------------------------------
+
+
+def compare(wanted, module):
+    """What is missing and what differs, as (wanted, text) pairs."""
+    alias = {
+        "TimeInterval": "Double", "Notification.Name": "NSNotification.Name",
+        "CKRecordValue": "CKRecordValueProtocol",
+        "__CKRecordObjCValue": "CKRecordValueProtocol",
+    }
+    for path, symbol in module.types.items():
+        text = declaration_of(symbol)
+        if symbol["kind"]["identifier"] == "swift.typealias" and " = " in text:
+            alias[path] = text.split(" = ")[1]
+    canon = Canon(alias)
+    missing, different = [], []
+
+    def check_deprecation(item, symbol):
+        if item.deprecated and not is_deprecated(symbol):
+            different.append((item, "is not deprecated here"))
+        elif is_deprecated(symbol) and not (item.deprecated or item.of_deprecated):
+            different.append((item, "is deprecated here alone"))
+
+    for item in wanted:
+        if item.type_match:
+            name = canon.type(item.type_match["name"])
+            symbol = module.types.get(name)
+            if symbol is None:
+                missing.append(item)
+                continue
+            if symbol["kind"]["identifier"] != "swift." + item.type_match["kind"]:
+                different.append((item, f"is a {symbol['kind']['identifier'].removeprefix('swift.')}"))
+            lineage = set(module.lineage(name))
+            for parent in (item.type_match["supers"] or "").split(", "):
+                # A raw type shows in init(rawValue:), which the list has too.
+                if parent and parent not in ("Int", "UInt") and canon.type(parent) not in lineage:
+                    different.append((item, f"is no {parent} here"))
+            # Aliased classes bear the old name themselves, which cannot be deprecated.
+            check_deprecation(item, module.types.get(item.type_match["name"], symbol))
+            continue
+        owner = canon.type(item.owner) if item.owner else ""
+        name = base_name(item.text)
+        candidates = [
+            symbol for parent in (module.lineage(owner) if owner else [""])
+            for symbol in module.members.get((parent, name), [])]
+        if not candidates and owner == "NSNotification.Name":
+            candidates = module.members.get(("Name", name), [])
+        if not candidates:
+            missing.append(item)
+            continue
+        expected = canon.declaration(item.text)
+        same = [s for s in candidates if canon.declaration(declaration_of(s)) == expected]
+        if same:
+            check_deprecation(item, next((s for s in same if is_deprecated(s)), same[0])
+                              if item.deprecated else same[0])
+        else:
+            different.append((item, f"here: `{declaration_of(candidates[0])}`"))
+    return missing, different
+
+
+def page(wanted, missing, different):
+    sections = list(dict.fromkeys(item.section for item in wanted))
+    lines = [
+        "# What of Apple's CloudKit is here", "",
+        "Made by `make api` from the module's symbols and from `docs/api/cloudkit-symbols.txt`, which was "
+        "written from Apple's documentation. Compared are names, labels, types, optionality, default "
+        "arguments, `async` and `throws`, accessors, inheritance and deprecation.", "",
+        "| section | symbols | missing | different |", "| --- | ---: | ---: | ---: |",
+    ]
+    for section in sections:
+        count = lambda items: sum(item.section == section for item in items)
+        lines.append(
+            f"| {section} {TITLES.get(section, '')} | {count(wanted)} | {count(missing)} "
+            f"| {count([item for item, _ in different])} |")
+    lines.append(f"| all | {len(wanted)} | {len(missing)} | {len(different)} |")
+    if missing:
+        lines += ["", "## Missing", ""]
+        lines += [f"- {item.section}: `{item.title}`" for item in missing]
+    if different:
+        lines += ["", "## Different", ""]
+        lines += [f"- {item.section}: `{item.title}` {text}" for item, text in different]
+    return "\n".join(lines) + "\n"
+
+
+TITLES = {
+    "1": "subscriptions", "2": "notifications", "5": "subscription operations",
+    "6": "notification log", "7": "CKDatabase", "8": "CKContainer", "9": "records",
+    "10": "queries", "11": "record and zone operations", "12": "CKOperation", "13": "errors",
+    "15": "sharing", "17": "constants and old names", "18": "predicates and sort descriptors",
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--build", default=os.environ.get("BUILD", ".build"))
+    arguments = parser.parse_args()
+    wanted = read_list()
+    missing, different = compare(wanted, Module(ROOT / arguments.build))
+    text = page(wanted, missing, different)
+    if not arguments.check:
+        PAGE.write_text(text)
+        print(f"{len(wanted)} symbols, {len(missing)} missing, {len(different)} different")
+        return 0
+    failed = False
+    if not PAGE.exists() or PAGE.read_text() != text:
+        print(f"{PAGE.relative_to(ROOT)} is stale: run 'make api'")
+        failed = True
+    for item in missing:
+        if item.section not in OPTIONAL_SECTIONS:
+            print(f"missing: {item.title}")
+            failed = True
+    for item, reason in different:
+        if item.section not in OPTIONAL_SECTIONS:
+            print(f"different: {item.title}: {reason}")
+            failed = True
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
