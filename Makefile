@@ -7,7 +7,7 @@ BUILD ?= .build
 DATA ?= .petrel
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo serve test graph format bench clean
+.PHONY: help setup build demo serve test graph api format bench clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,10 @@ test: setup ## Check format, module graph and warnings, and run all tests
 
 graph: ## Draw docs/graph from Package.swift
 	@Scripts/graph.py
+
+api: ## Compare the client with Apple's symbols, into docs/api-coverage.md
+	@$(SWIFT) build --scratch-path $(BUILD) --target CloudKit
+	@Scripts/api_coverage.py --build $(BUILD)
 
 format: ## Format all Swift files
 	@$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Examples

@@ -115,6 +115,11 @@ let package = Package(
         "PropertyTesting", "CloudKit", "CoreLocation", "HTTPService", "WebServices",
         "CloudKitModel",
       ]),
+    // Code as apps have it, with nothing of the package but the module.
+    .testTarget(name: "SourceCompatibilityTests", dependencies: ["CloudKit"]),
+    .testTarget(
+      name: "SourceCompatibilityInSwift5Tests", dependencies: ["CloudKit"],
+      swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "ChangeDispatchTests",
       dependencies: ["ChangeDispatch", "Storage", "PushDelivery", "CloudKitModel"]),

@@ -214,7 +214,7 @@ def compare(wanted, module):
     for path, symbol in module.types.items():
         text = declaration_of(symbol)
         if symbol["kind"]["identifier"] == "swift.typealias" and " = " in text:
-            alias[path] = text.split(" = ")[1]
+            alias[path] = text.split(" = ")[1].replace("any ", "")
     canon = Canon(alias)
     missing, different = [], []
 

@@ -29,6 +29,12 @@ Scripts/graph.py --check
 begin "build, no warnings allowed"
 swift build --build-tests --scratch-path "$build" -Xswiftc -warnings-as-errors
 
+begin "Apple's symbols"
+Scripts/api_coverage.py --check --build "$build" || {
+  echo "Run 'make api' and look at docs/api-coverage.md."
+  exit 1
+}
+
 # One after the other: tests that wait for sockets have deadlines, and property tests beside them
 # would keep every core busy for seconds.
 begin "tests"

@@ -53,6 +53,7 @@ open class CKFetchRecordZoneChangesConfiguration: NSObject, NSSecureCoding, NSCo
   }
 
   open func encode(with coder: NSCoder) {
+    coder.useArchivedClassNames()
     coder.encode(previousServerChangeToken, forKey: "previousServerChangeToken")
     coder.encode(resultsLimit, forKey: "resultsLimit")
     coder.encodeOptional(desiredKeys, forKey: "desiredKeys")

@@ -28,6 +28,14 @@ public struct CKError: _BridgedStoredNSError, Sendable {
 }
 
 extension CKError {
+  /// Foundation's own ends the program on Linux: it cannot hash an `NSError`.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(_nsError.domain)
+    hasher.combine(_nsError.code)
+  }
+}
+
+extension CKError {
   /// The errors of the single items, by their IDs: `CKRecord.ID`, `CKRecordZone.ID`, or a
   /// subscription's `String`.
   public var partialErrorsByItemID: [AnyHashable: any Error]? {

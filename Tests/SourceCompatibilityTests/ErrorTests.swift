@@ -1,0 +1,122 @@
+import CloudKit
+import Foundation
+import Testing
+
+@Suite("Errors as apps use them")
+struct ErrorTests {
+  @Test("Errors are caught by code, cast, and seen as NSError")
+  func catching() {
+    do {
+      throw CKError(.unknownItem)
+    } catch CKError.unknownItem {
+    } catch {
+      Issue.record(error)
+    }
+    let error: any Error = CKError(.operationCancelled, userInfo: ["a": 1])
+    if case CKError.operationCancelled = error {} else { Issue.record("not matched") }
+    #expect((error as? CKError)?.code == .operationCancelled)
+    #expect((error as? CKError)?.errorUserInfo["a"] as? Int == 1)
+    #expect((error as NSError).code == CKError.Code.operationCancelled.rawValue)
+    #expect((error as NSError).domain == CKErrorDomain && CKError.errorDomain == "CKErrorDomain")
+    #expect((error as? CKError)?.errorCode == 20)
+    #expect((error as? CKError)?.userInfo["a"] as? Int == 1)
+    #expect(!error.localizedDescription.isEmpty)
+    #expect(CKError(.zoneBusy) == CKError(.zoneBusy) && CKError(.zoneBusy) != CKError(.badDatabase))
+    #expect(Set([CKError(.zoneBusy), CKError(.zoneBusy)]).count == 1)
+    let wrapped = CKError(_nsError: NSError(domain: CKErrorDomain, code: 26))
+    #expect(wrapped.code == .zoneNotFound)
+  }
+
+  @Test("What an error tells besides its code")
+  func members() {
+    let record = CKRecord(recordType: "Note")
+    let conflict = CKError(
+      .serverRecordChanged,
+      userInfo: [
+        CKRecordChangedErrorServerRecordKey: record, CKRecordChangedErrorClientRecordKey: record,
+        CKRecordChangedErrorAncestorRecordKey: record,
+      ])
+    #expect(conflict.serverRecord === record && conflict.clientRecord === record)
+    #expect(conflict.ancestorRecord === record && conflict.retryAfterSeconds == nil)
+    let busy = CKError(.zoneBusy, userInfo: [CKErrorRetryAfterKey: 2.5])
+    #expect(busy.retryAfterSeconds == 2.5)
+    let partial = CKError(
+      .partialFailure,
+      userInfo: [
+        CKPartialErrorsByItemIDKey: [record.recordID: CKError(.unknownItem)]
+          as [AnyHashable: any Error]
+      ])
+    let item = partial.partialErrorsByItemID?[record.recordID] as? CKError
+    #expect(item?.code == .unknownItem)
+    let reset = CKError(
+      .zoneNotFound, userInfo: [CKErrorUserDidResetEncryptedDataKey: true])
+    #expect(reset.userInfo[CKErrorUserDidResetEncryptedDataKey] as? Bool == true)
+  }
+
+  @Test("The constants have Apple's values")
+  func constants() {
+    #expect(CKPartialErrorsByItemIDKey == "CKPartialErrors")
+    #expect(CKRecordChangedErrorAncestorRecordKey == "AncestorRecord")
+    #expect(CKRecordChangedErrorServerRecordKey == "ServerRecord")
+    #expect(CKRecordChangedErrorClientRecordKey == "ClientRecord")
+    #expect(CKErrorRetryAfterKey == "CKRetryAfter")
+    #expect(CKErrorUserDidResetEncryptedDataKey == "CKUserDidResetEncryptedData")
+  }
+
+  @available(*, deprecated)
+  @Test("Every code has Apple's number, as a case and as a member of the error")
+  func codes() {
+    let codes: [CKError.Code] = [
+      .internalError, .partialFailure, .networkUnavailable, .networkFailure, .badContainer,
+      .serviceUnavailable, .requestRateLimited, .missingEntitlement, .notAuthenticated,
+      .permissionFailure, .unknownItem, .invalidArguments, .resultsTruncated,
+      .serverRecordChanged, .serverRejectedRequest, .assetFileNotFound, .assetFileModified,
+      .incompatibleVersion, .constraintViolation, .operationCancelled, .changeTokenExpired,
+      .batchRequestFailed, .zoneBusy, .badDatabase, .quotaExceeded, .zoneNotFound, .limitExceeded,
+      .userDeletedZone, .tooManyParticipants, .alreadyShared, .referenceViolation,
+      .managedAccountRestricted, .participantMayNeedVerification, .serverResponseLost,
+      .assetNotAvailable, .accountTemporarilyUnavailable, .participantAlreadyInvited,
+    ]
+    #expect(codes.map(\.rawValue) == Array(1...37))
+    #expect(CKError.Code(rawValue: 38) == nil && CKError.Code(rawValue: 0) == nil)
+    let members: [CKError.Code] = [
+      CKError.internalError, CKError.partialFailure, CKError.networkUnavailable,
+      CKError.networkFailure, CKError.badContainer, CKError.serviceUnavailable,
+      CKError.requestRateLimited, CKError.missingEntitlement, CKError.notAuthenticated,
+      CKError.permissionFailure, CKError.unknownItem, CKError.invalidArguments,
+      CKError.resultsTruncated, CKError.serverRecordChanged, CKError.serverRejectedRequest,
+      CKError.assetFileNotFound, CKError.assetFileModified, CKError.incompatibleVersion,
+      CKError.constraintViolation, CKError.operationCancelled, CKError.changeTokenExpired,
+      CKError.batchRequestFailed, CKError.zoneBusy, CKError.badDatabase, CKError.quotaExceeded,
+      CKError.zoneNotFound, CKError.limitExceeded, CKError.userDeletedZone,
+      CKError.tooManyParticipants, CKError.alreadyShared, CKError.referenceViolation,
+      CKError.managedAccountRestricted, CKError.participantMayNeedVerification,
+      CKError.serverResponseLost, CKError.assetNotAvailable,
+      CKError.accountTemporarilyUnavailable, CKError.participantAlreadyInvited,
+    ]
+    #expect(members == codes)
+  }
+
+  @Test("A switch over what an app handles needs no other cases than Apple's")
+  func exhaustiveSwitches() {
+    func name(_ status: CKAccountStatus) -> String {
+      switch status {
+      case .couldNotDetermine: "unknown"
+      case .available: "available"
+      case .restricted: "restricted"
+      case .noAccount: "none"
+      case .temporarilyUnavailable: "later"
+      }
+    }
+    func name(_ scope: CKDatabase.Scope) -> String {
+      switch scope {
+      case .public: "public"
+      case .private: "private"
+      case .shared: "shared"
+      }
+    }
+    let statuses = [0, 1, 2, 3, 4].compactMap(CKAccountStatus.init(rawValue:)).map { name($0) }
+    #expect(statuses == ["unknown", "available", "restricted", "none", "later"])
+    #expect(name(CKDatabase.Scope.shared) == "shared")
+  }
+}
