@@ -126,7 +126,8 @@ let package = Package(
     .testTarget(
       name: "PetrelServerTests",
       dependencies: [
-        "PetrelServer", "Storage", "HTTPService", "WebServices", "CloudKitModel", "JSONCoding",
+        "PetrelServer", "Storage", "HTTPService", "Cryptography", "WebServices", "CloudKitModel",
+        "JSONCoding",
       ]),
     .testTarget(
       name: "EndToEndTests",
