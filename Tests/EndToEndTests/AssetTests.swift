@@ -295,12 +295,13 @@ final class ProgressLog: @unchecked Sendable {
     lock.withLock { steps.append((name, fraction)) }
   }
 
-  /// Expects several steps that grow to 1.
+  /// Expects steps that grow to 1: one on the way at least. Into how many pieces the system cuts a
+  /// transfer depends on how busy it is.
   func expectSteps(
     from name: String, sourceLocation: SourceLocation = #_sourceLocation
   ) {
     let fractions = lock.withLock { steps }.filter { $0.0 == name }.map(\.1)
-    #expect(fractions.count >= 4, "\(fractions)", sourceLocation: sourceLocation)
+    #expect(fractions.count >= 2, "\(fractions)", sourceLocation: sourceLocation)
     #expect(fractions == fractions.sorted(), sourceLocation: sourceLocation)
     #expect(fractions.last == 1, sourceLocation: sourceLocation)
     #expect(fractions.first ?? 0 > 0, sourceLocation: sourceLocation)
