@@ -80,6 +80,10 @@ let package = Package(
       name: "FeedItem", dependencies: ["CloudKit"], path: "Examples/FeedItem",
       exclude: ["README.md"]),
 
+    // A program for tests that kill it.
+    .executableTarget(
+      name: "OperationProbe", dependencies: ["CloudKit"], path: "Tests/OperationProbe"),
+
     // What property tests of several rooms share.
     .target(name: "PropertyTesting", path: "Tests/PropertyTesting"),
 

@@ -21,7 +21,8 @@ struct RecordsEndpoint: Sendable {
     var modification = RecordModification(
       database: database, operations: operations.compactMap { try? $0.get() },
       isAtomic: request.isAtomic, origin: origin,
-      onlyCreatorMayChange: address.scope == .public, timestamp: context.now)
+      onlyCreatorMayChange: address.scope == .public, timestamp: context.now,
+      requestID: request.requestID)
     modification.clientChangeToken = request.clientChangeTokenData.map {
       ClientChangeToken(data: [UInt8]($0), deviceID: context.deviceID)
     }

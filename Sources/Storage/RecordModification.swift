@@ -13,10 +13,13 @@ public struct RecordModification: Sendable {
   public var timestamp: Timestamp
   /// What the device wants to be told by its later fetches from the zones changed here.
   public var clientChangeToken: ClientChangeToken?
+  /// Names the user's request. One that was carried out under this name before is not carried out
+  /// again: each operation that succeeded then succeeds again, with the record as it is now.
+  public var requestID: String?
 
   public init(
     database: DatabaseID, operations: [RecordOperation], isAtomic: Bool, origin: ChangeOrigin,
-    onlyCreatorMayChange: Bool, timestamp: Timestamp
+    onlyCreatorMayChange: Bool, timestamp: Timestamp, requestID: String? = nil
   ) {
     self.database = database
     self.operations = operations
@@ -24,6 +27,7 @@ public struct RecordModification: Sendable {
     self.origin = origin
     self.onlyCreatorMayChange = onlyCreatorMayChange
     self.timestamp = timestamp
+    self.requestID = requestID
   }
 }
 

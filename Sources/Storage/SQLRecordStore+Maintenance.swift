@@ -6,6 +6,8 @@ enum Retention {
   static let milliseconds: Int64 = 30 * 24 * 60 * 60 * 1000
   /// Log entries of one user, and as many marks.
   static let logEntries: Int64 = 10_000
+  /// Named requests: a day longer than clients repeat one.
+  static let answeredRequests: Int64 = 8 * 24 * 60 * 60 * 1000
   /// Rows that are deleted in one write, so that others need not wait long.
   static let batch: Int64 = 500
 }
@@ -28,6 +30,8 @@ extension SQLRecordStore {
       while try await write({ try $0.trimMarks(through: cut) }) {}
     }
     while try await write({ try $0.trimDeliveries(before: horizon) }) {}
+    let oldestRequest = timestamp.milliseconds - Retention.answeredRequests
+    while try await write({ try $0.trimAnsweredRequests(before: oldestRequest) }) {}
     try await write { try $0.forgetSubscriptionDeletions(before: horizon) }
     try await write { try $0.dropExpiredTokens(at: timestamp.milliseconds) }
     try await trimChangeFeeds(

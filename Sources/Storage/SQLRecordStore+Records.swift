@@ -5,8 +5,7 @@ extension SQLRecordStore {
     _ modification: RecordModification
   ) async throws -> [RecordOutcome] {
     try await write { session in
-      var change = try RecordModifier(modification, session: session)
-      return try change.run()
+      try session.modifyOnce(modification)
     }
   }
 

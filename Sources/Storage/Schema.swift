@@ -11,6 +11,7 @@ enum Schema {
     Migration(version: 3, statements: changeFeeds),
     Migration(version: 4, statements: userProfiles),
     Migration(version: 5, statements: assets),
+    Migration(version: 6, statements: answeredRequests),
   ]
 
   /// Small tables that every node knows.

@@ -15,13 +15,18 @@ public struct ModifyRecordsRequest: Sendable {
   /// What the device wants to be told by its later fetches from the zones changed here. Petrel's
   /// addition: Apple's native client sends it over its own protocol.
   public var clientChangeTokenData: Data?
+  /// Names the request, so that a server that gets it again carries out only what it has not yet.
+  /// Petrel's addition: after a lost answer a client may send the same request again.
+  public var requestID: String?
 
   public init(
-    operations: [RecordOperation], isAtomic: Bool, desiredKeys: Set<String>? = nil
+    operations: [RecordOperation], isAtomic: Bool, desiredKeys: Set<String>? = nil,
+    requestID: String? = nil
   ) {
     self.operations = operations.map { .success($0) }
     self.isAtomic = isAtomic
     self.desiredKeys = desiredKeys
+    self.requestID = requestID
     self.numbersAsStrings = false
   }
 
@@ -37,6 +42,11 @@ public struct ModifyRecordsRequest: Sendable {
     desiredKeys = try reader.optionalStrings("desiredKeys").map(Set.init)
     numbersAsStrings = try reader.optionalBool("numbersAsStrings") ?? false
     clientChangeTokenData = try reader.clientChangeTokenData()
+    requestID = try reader.optionalString("requestID")
+    if let requestID, requestID.isEmpty || requestID.utf8.count > Identifier.maximumLength {
+      throw try reader.member("requestID").mistake(
+        "must have 1 to \(Identifier.maximumLength) bytes")
+    }
   }
 
   /// Writes the request; failed items are left out.
@@ -44,6 +54,7 @@ public struct ModifyRecordsRequest: Sendable {
     var writer = JSONWriter(reserving: 256 * operations.count)
     writer.object { writer in
       writer.member("atomic", isAtomic)
+      writer.member("requestID", ifPresent: requestID)
       writer.member("desiredKeys", ifPresent: desiredKeys.map { $0.sorted() })
       writer.key("operations")
       writer.array { writer in

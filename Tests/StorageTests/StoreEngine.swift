@@ -74,13 +74,14 @@ struct TestStore {
   func modify(
     _ operations: [RecordOperation], in database: DatabaseID? = nil, atomic: Bool = false,
     by user: String = alice, device: String? = nil, onlyCreatorMayChange: Bool = false,
-    at seconds: Int64 = 0
+    at seconds: Int64 = 0, requestID: String? = nil
   ) async throws -> [RecordOutcome] {
     try await store.modifyRecords(
       RecordModification(
         database: database ?? publicID, operations: operations, isAtomic: atomic,
         origin: ChangeOrigin(userRecordName: user, deviceID: device),
-        onlyCreatorMayChange: onlyCreatorMayChange, timestamp: Self.time(seconds)))
+        onlyCreatorMayChange: onlyCreatorMayChange, timestamp: Self.time(seconds),
+        requestID: requestID))
   }
 
   /// Makes or changes one record, which must succeed.

@@ -90,4 +90,15 @@ open class CKFetchDatabaseChangesOperation: CKDatabaseOperation, @unchecked Send
       formerCompletionBlock?(token, false, error)
     }
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    recordZoneWithIDChangedBlock = nil
+    recordZoneWithIDWasDeletedBlock = nil
+    recordZoneWithIDWasPurgedBlock = nil
+    recordZoneWithIDWasDeletedDueToUserEncryptedDataResetBlock = nil
+    changeTokenUpdatedBlock = nil
+    fetchDatabaseChangesResultBlock = nil
+    formerCompletionBlock = nil
+  }
 }

@@ -72,4 +72,11 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
   override func conclude(_ error: CKError?) {
     fetchRecordChangesCompletionBlock?(token, clientChangeTokenData, error)
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    recordChangedBlock = nil
+    recordWithIDWasDeletedBlock = nil
+    fetchRecordChangesCompletionBlock = nil
+  }
 }

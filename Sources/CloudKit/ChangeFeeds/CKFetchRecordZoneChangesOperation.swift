@@ -171,6 +171,18 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
     fetchRecordZoneChangesResultBlock?(error.map { .failure($0) } ?? .success(()))
     formerCompletionBlock?(error ?? itemErrors.partialFailure)
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    recordWasChangedBlock = nil
+    recordWithIDWasDeletedBlock = nil
+    recordZoneChangeTokensUpdatedBlock = nil
+    recordZoneFetchResultBlock = nil
+    fetchRecordZoneChangesResultBlock = nil
+    formerRecordBlock = nil
+    formerZoneBlock = nil
+    formerCompletionBlock = nil
+  }
 }
 
 extension RecordChangesRequest {

@@ -10,7 +10,7 @@ extension PetrelConfiguration {
 
   /// One thing that can be configured.
   private enum Setting: String, CaseIterable {
-    case server, container, token, apiToken, device, environment
+    case server, container, token, apiToken, device, environment, state
 
     var variable: String {
       switch self {
@@ -20,6 +20,7 @@ extension PetrelConfiguration {
       case .apiToken: "PETREL_API_TOKEN"
       case .device: "PETREL_DEVICE"
       case .environment: "PETREL_ENVIRONMENT"
+      case .state: "PETREL_STATE"
       }
     }
   }
@@ -64,7 +65,8 @@ extension PetrelConfiguration {
       serverURL: try Self.serverURL(server.value, place: server.place),
       containerIdentifier: settings[.container]?.value, webAuthToken: settings[.token]?.value,
       apiToken: settings[.apiToken]?.value,
-      deviceID: settings[.device]?.value ?? makeDeviceID(), environment: environment)
+      deviceID: settings[.device]?.value ?? makeDeviceID(), environment: environment,
+      stateDirectory: settings[.state].map { URL(fileURLWithPath: $0.value, isDirectory: true) })
     if let container = settings[.container] {
       try Self.check(containerIdentifier: container.value, place: container.place)
     }

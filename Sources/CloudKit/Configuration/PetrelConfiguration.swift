@@ -12,6 +12,7 @@
 /// | `PETREL_API_TOKEN` | `apiToken` | ``apiToken`` |
 /// | `PETREL_DEVICE` | `device` | ``deviceID`` |
 /// | `PETREL_ENVIRONMENT` | `environment` | ``environment`` |
+/// | `PETREL_STATE` | `state` | ``stateDirectory`` |
 ///
 /// Without a device ID, one is made and kept in the user's configuration directory. A mistake in
 /// the configuration is written to standard error and fails each operation with
@@ -43,10 +44,14 @@ public struct PetrelConfiguration: Sendable, Hashable {
   /// Names this device to the server (`clientId`): it gets no notification of its own changes.
   public var deviceID: String
   public var environment: Environment
+  /// Where long-lived operations are kept; nil means `petrel` in the user's state directory
+  /// (`$XDG_STATE_HOME`, by default `~/.local/state`).
+  public var stateDirectory: URL?
 
   public init(
     serverURL: URL, containerIdentifier: String? = nil, webAuthToken: String? = nil,
-    apiToken: String? = nil, deviceID: String, environment: Environment = .development
+    apiToken: String? = nil, deviceID: String, environment: Environment = .development,
+    stateDirectory: URL? = nil
   ) {
     self.serverURL = serverURL
     self.containerIdentifier = containerIdentifier
@@ -54,5 +59,6 @@ public struct PetrelConfiguration: Sendable, Hashable {
     self.apiToken = apiToken
     self.deviceID = deviceID
     self.environment = environment
+    self.stateDirectory = stateDirectory
   }
 }

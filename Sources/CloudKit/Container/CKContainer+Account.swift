@@ -84,4 +84,9 @@ final class FetchUserOperation: CKOperation, @unchecked Sendable {
       completion?(.failure(error ?? CKError(.internalError, "the server named no user")))
     }
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    completion = nil
+  }
 }

@@ -25,6 +25,18 @@ public struct CKError: _BridgedStoredNSError, Sendable {
   public static var errorDomain: String { CKErrorDomain }
 
   public var localizedDescription: String { _nsError.localizedDescription }
+
+  // Foundation on Linux hashes an NSError by asking it for its hash, without end.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(_nsError.domain)
+    hasher.combine(_nsError.code)
+  }
+
+  public var hashValue: Int {
+    var hasher = Hasher()
+    hash(into: &hasher)
+    return hasher.finalize()
+  }
 }
 
 extension CKError {

@@ -76,4 +76,10 @@ open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable
   override func conclude(_ error: CKError?) {
     fetchNotificationChangesCompletionBlock?(error == nil ? serverChangeToken : nil, error)
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    notificationChangedBlock = nil
+    fetchNotificationChangesCompletionBlock = nil
+  }
 }

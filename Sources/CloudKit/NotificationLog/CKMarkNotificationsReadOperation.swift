@@ -54,4 +54,9 @@ open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
   override func conclude(_ error: CKError?) {
     markNotificationsReadCompletionBlock?(marked, error ?? itemErrors.partialFailure)
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    markNotificationsReadCompletionBlock = nil
+  }
 }

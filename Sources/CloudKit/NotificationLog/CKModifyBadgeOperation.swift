@@ -31,4 +31,9 @@ open class CKModifyBadgeOperation: CKOperation, @unchecked Sendable {
   override func conclude(_ error: CKError?) {
     modifyBadgeCompletionBlock?(error)
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    modifyBadgeCompletionBlock = nil
+  }
 }

@@ -17,7 +17,7 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
   }
   var formerCompletionBlock: (([CKRecordZone.ID: CKRecordZone]?, (any Error)?) -> Void)?
 
-  private var fetchesAll = false
+  var fetchesAll = false
   private var sent: [CKRecordZone.ID] = []
   private var zones: [CKRecordZone.ID: CKRecordZone] = [:]
   private var itemErrors = ItemErrors()
@@ -81,5 +81,12 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
   override func conclude(_ error: CKError?) {
     fetchRecordZonesResultBlock?(error.map { .failure($0) } ?? .success(()))
     formerCompletionBlock?(zones, error ?? itemErrors.partialFailure)
+  }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    perRecordZoneResultBlock = nil
+    fetchRecordZonesResultBlock = nil
+    formerCompletionBlock = nil
   }
 }

@@ -27,7 +27,7 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   }
   var formerCompletionBlock: (([CKRecord.ID: CKRecord]?, (any Error)?) -> Void)?
 
-  private var fetchesCurrentUser = false
+  var fetchesCurrentUser = false
   private var sent: [CKRecord.ID]?
   private var records: [CKRecord.ID: CKRecord] = [:]
   private var itemErrors = ItemErrors()
@@ -105,6 +105,15 @@ open class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
   override func conclude(_ error: CKError?) {
     fetchRecordsResultBlock?(error.map { .failure($0) } ?? .success(()))
     formerCompletionBlock?(records, error ?? itemErrors.partialFailure)
+  }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    perRecordProgressBlock = nil
+    perRecordResultBlock = nil
+    fetchRecordsResultBlock = nil
+    formerPerRecordBlock = nil
+    formerCompletionBlock = nil
   }
 }
 

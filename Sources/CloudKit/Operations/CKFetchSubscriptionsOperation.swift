@@ -19,7 +19,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
   }
   var formerCompletionBlock: (([CKSubscription.ID: CKSubscription]?, (any Error)?) -> Void)?
 
-  private var fetchesAll = false
+  var fetchesAll = false
   private var sent: [CKSubscription.ID] = []
   private var subscriptions: [CKSubscription.ID: CKSubscription] = [:]
   private var itemErrors = ItemErrors()
@@ -85,5 +85,12 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
   override func conclude(_ error: CKError?) {
     fetchSubscriptionsResultBlock?(error.map { .failure($0) } ?? .success(()))
     formerCompletionBlock?(subscriptions, error ?? itemErrors.partialFailure)
+  }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    perSubscriptionResultBlock = nil
+    fetchSubscriptionsResultBlock = nil
+    formerCompletionBlock = nil
   }
 }

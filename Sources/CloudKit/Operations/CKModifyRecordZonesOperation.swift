@@ -88,6 +88,14 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     formerCompletionBlock?(
       savedZones, deletedZoneIDs, error ?? itemErrors.partialFailure)
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    perRecordZoneSaveBlock = nil
+    perRecordZoneDeleteBlock = nil
+    modifyRecordZonesResultBlock = nil
+    formerCompletionBlock = nil
+  }
 }
 
 extension CKRecordZone {

@@ -122,11 +122,11 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
       sent.append(.delete(recordID))
     }
     guard !operations.isEmpty else { return nil }
-    var request = ModifyRecordsRequest(operations: operations, isAtomic: isAtomic)
+    // Under its ID the server carries out a request once, however often it comes.
+    var request = ModifyRecordsRequest(
+      operations: operations, isAtomic: isAtomic, requestID: mayRepeatCalls ? operationID : nil)
     request.clientChangeTokenData = clientChangeTokenData
-    return call(
-      "records/modify", body: request.body(context: messageContext),
-      isIdempotent: operations.allSatisfy { $0.kind != .create && $0.kind != .update })
+    return call("records/modify", body: request.body(context: messageContext))
   }
 
   override func receive(_ answer: ServiceExchange.Answer) throws(CKError) -> ServiceCall? {
@@ -160,6 +160,17 @@ open class CKModifyRecordsOperation: CKDatabaseOperation, @unchecked Sendable {
     modifyRecordsResultBlock?(error.map { .failure($0) } ?? .success(()))
     formerCompletionBlock?(
       savedRecords, deletedRecordIDs, error ?? itemErrors.partialFailure)
+  }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    upload = nil
+    perRecordProgressBlock = nil
+    perRecordSaveBlock = nil
+    perRecordDeleteBlock = nil
+    modifyRecordsResultBlock = nil
+    formerPerRecordBlock = nil
+    formerCompletionBlock = nil
   }
 
   private func fail(_ item: Item, _ error: CKError) {

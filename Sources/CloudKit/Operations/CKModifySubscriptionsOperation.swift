@@ -111,4 +111,12 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     formerCompletionBlock?(
       savedSubscriptions, deletedSubscriptionIDs, error ?? itemErrors.partialFailure)
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    perSubscriptionSaveBlock = nil
+    perSubscriptionDeleteBlock = nil
+    modifySubscriptionsResultBlock = nil
+    formerCompletionBlock = nil
+  }
 }

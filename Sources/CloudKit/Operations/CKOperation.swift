@@ -10,10 +10,10 @@ open class CKOperation: Operation, @unchecked Sendable {
   public typealias Configuration = CKOperationConfiguration
 
   /// Made with the operation, unique.
-  public let operationID: CKOperation.ID = UUID().uuidString
+  public var operationID: CKOperation.ID { settings.withLock { $0.operationID } }
 
-  /// Kept for source compatibility: long-lived operations end with their process, so nothing is
-  /// persisted and the block is not called.
+  /// Called once a long-lived operation is written to disk, before it begins; see
+  /// ``CKContainer/fetchLongLivedOperation(withID:completionHandler:)``.
   open var longLivedOperationWasPersistedBlock: (() -> Void)?
 
   /// What its blocks and its exchange with the server run on.
@@ -23,8 +23,11 @@ open class CKOperation: Operation, @unchecked Sendable {
   // Only used on the callback queue.
   private var exchange: ServiceExchange?
   private var began = DispatchTime.now()
+  private var journal: LongLivedJournal?
 
   private struct Settings: Sendable {
+    var operationID = UUID().uuidString
+    var isResumed = false
     var configuration = CKOperationConfiguration()
     var group: CKOperationGroup?
     var container: CKContainer?
@@ -62,6 +65,14 @@ open class CKOperation: Operation, @unchecked Sendable {
     settings.withLock { $0.container = container }
   }
 
+  /// Makes the operation the one that was kept under this ID.
+  func resume(as operationID: CKOperation.ID) {
+    settings.withLock {
+      $0.operationID = operationID
+      $0.isResumed = true
+    }
+  }
+
   /// The way to the server that the operation works with.
   var client: Result<WebServicesClient, CKError> {
     let settings = settings.withLock { $0 }
@@ -77,6 +88,13 @@ open class CKOperation: Operation, @unchecked Sendable {
   var effectiveValues: CKOperationConfiguration.Values {
     configuration.values.filled(from: group?.defaultConfiguration.values)
       .filled(from: ambientDefaults.values)
+  }
+
+  /// Whether a call may be made more than once: because the operation goes on through failures, or
+  /// after its process ended.
+  var mayRepeatCalls: Bool {
+    let values = effectiveValues
+    return values.isPatient || (values.isLongLived ?? false)
   }
 
   // MARK: Foundation's operation
@@ -134,11 +152,34 @@ open class CKOperation: Operation, @unchecked Sendable {
   /// - Parameter error: why the operation as a whole failed.
   func conclude(_ error: CKError?) {}
 
+  /// Forgets the operation's blocks once they have all been called, so that what they hold goes
+  /// with them. Overrides call `super`.
+  func releaseBlocks() {
+    longLivedOperationWasPersistedBlock = nil
+  }
+
   // MARK: The course of the work
 
   private func begin() {
     began = .now()
+    do throws(CKError) {
+      try openJournal()
+    } catch {
+      return end(error)
+    }
     proceed { () throws(CKError) in try self.firstCall() }
+  }
+
+  /// Keeps a long-lived operation on disk, or finds it there.
+  private func openJournal() throws(CKError) {
+    guard effectiveValues.isLongLived ?? false else { return }
+    let settings = settings.withLock { $0 }
+    if settings.isResumed {
+      journal = try client.get().longLivedOperations.resume(settings.operationID)
+    } else if !isCancelled, let content = LongLivedArchive.data(of: self) {
+      journal = try client.get().longLivedOperations.begin(settings.operationID, content: content)
+      longLivedOperationWasPersistedBlock?()
+    }
   }
 
   /// Makes the call that `next` gives, or ends the operation.
@@ -157,23 +198,55 @@ open class CKOperation: Operation, @unchecked Sendable {
   private func perform(_ call: ServiceCall) throws(CKError) {
     // By one of the blocks that the last answer led to.
     if isCancelled { throw CKError(.operationCancelled, "the operation was cancelled") }
+    switch journal?.replay(call) {
+    case .answer(let answer):
+      callbackQueue.async {
+        self.proceed { () throws(CKError) in try self.take(.success(answer), to: call) }
+      }
+      return
+    case .failure(let error): throw error
+    case nil: break
+    }
     let elapsed = Double(DispatchTime.now().uptimeNanoseconds - began.uptimeNanoseconds) / 1e9
     let exchange = ServiceExchange(
       client: try client.get(), call: call,
       limits: effectiveValues.limits(elapsed: elapsed), queue: callbackQueue
     ) { result in
       self.proceed { () throws(CKError) in
-        if let receiver = call.receiver { return try receiver(result) }
-        return try self.receive(try result.get())
+        try self.take(self.noted(result, to: call), to: call)
       }
     }
     self.exchange = exchange
     exchange.start()
   }
 
+  /// Keeps the answer of a long-lived operation before the operation takes it.
+  private func noted(
+    _ result: Result<ServiceExchange.Answer, CKError>, to call: ServiceCall
+  ) -> Result<ServiceExchange.Answer, CKError> {
+    result.map { answer in
+      var answer = answer
+      // The process that ended may have made the call.
+      if settings.withLock({ $0.isResumed }) { answer.mayRepeatWork = true }
+      journal?.keep(answer, to: call)
+      return answer
+    }
+  }
+
+  private func take(
+    _ result: Result<ServiceExchange.Answer, CKError>, to call: ServiceCall
+  ) throws(CKError) -> ServiceCall? {
+    if let receiver = call.receiver { return try receiver(result) }
+    return try receive(try result.get())
+  }
+
   private func end(_ error: CKError?) {
     exchange = nil
+    journal?.keepEnd(error)
     conclude(error)
+    journal?.remove()
+    journal = nil
+    releaseBlocks()
     finish()
   }
 }

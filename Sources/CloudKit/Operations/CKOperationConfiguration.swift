@@ -57,7 +57,8 @@ open class CKOperationConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { stored.withLock { $0.allowsCellularAccess = newValue } }
   }
 
-  /// Kept for source compatibility; false unless set. Operations end with their process.
+  /// Whether the operation is kept on disk and can go on after its process ended; false unless set.
+  /// See ``CKContainer/fetchLongLivedOperation(withID:completionHandler:)``.
   open var isLongLived: Bool {
     get { values.isLongLived ?? false }
     set { stored.withLock { $0.isLongLived = newValue } }
@@ -90,14 +91,17 @@ extension CKOperationConfiguration.Values {
     }
   }
 
+  /// Whether the operation goes on through failures of the network and a busy server.
+  var isPatient: Bool {
+    switch effectiveQualityOfService {
+    case .utility, .background: true
+    default: false
+    }
+  }
+
   /// The limits of an exchange that goes on under this configuration since `elapsed` seconds.
   func limits(elapsed: TimeInterval) -> ServiceExchange.Limits {
     let resource = effectiveResourceTimeout
-    let isPatient =
-      switch effectiveQualityOfService {
-      case .utility, .background: true
-      default: false
-      }
     return ServiceExchange.Limits(
       request: effectiveRequestTimeout, resource: resource < 0 ? nil : max(0, resource - elapsed),
       isPatient: isPatient)

@@ -111,4 +111,12 @@ open class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
     queryResultBlock?(error.map { .failure($0) } ?? .success(nextCursor))
     formerCompletionBlock?(nextCursor, error ?? itemErrors.partialFailure)
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    recordMatchedBlock = nil
+    queryResultBlock = nil
+    formerRecordBlock = nil
+    formerCompletionBlock = nil
+  }
 }

@@ -59,6 +59,12 @@ extension CKRecord {
         fetched: fetched))
   }
 
+  /// Gives a record from an archive the ancestor that the archive does not hold.
+  func setAncestor(_ ancestor: CKRecord) {
+    let fetched = ancestor.contents.withLock { $0 }
+    contents.withLock { $0.fetched = .init(fields: fetched.fields, parent: fetched.parent) }
+  }
+
   /// The record with all its fields.
   ///
   /// - Throws: as ``CloudKitModel/RecordValue/init(_:field:)``.

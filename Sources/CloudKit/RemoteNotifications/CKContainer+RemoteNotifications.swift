@@ -61,4 +61,9 @@ final class RegisterTokenOperation: CKOperation, @unchecked Sendable {
   override func conclude(_ error: CKError?) {
     completion?(error.map { .failure($0) } ?? .success(()))
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    completion = nil
+  }
 }

@@ -68,6 +68,14 @@ open class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
     completion?(error ?? itemErrors.partialFailure)
   }
 
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    perShareResultBlock = nil
+    acceptSharesResultBlock = nil
+    itemCompletion = nil
+    completion = nil
+  }
+
   private func finish(_ metadata: CKShare.Metadata, _ result: Result<CKShare, CKError>) {
     switch result {
     case .success(let share):

@@ -75,6 +75,14 @@ open class CKFetchShareMetadataOperation: CKOperation, @unchecked Sendable {
     completion?(error ?? itemErrors.partialFailure)
   }
 
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    perShareMetadataResultBlock = nil
+    fetchShareMetadataResultBlock = nil
+    itemCompletion = nil
+    completion = nil
+  }
+
   private func finish(_ url: URL, _ result: Result<CKShare.Metadata, CKError>) {
     switch result {
     case .success(let metadata):

@@ -58,6 +58,14 @@ open class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
     completion?(error ?? itemErrors.partialFailure)
   }
 
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    perShareParticipantResultBlock = nil
+    fetchShareParticipantsResultBlock = nil
+    itemCompletion = nil
+    completion = nil
+  }
+
   private func finish(
     _ lookupInfo: CKUserIdentity.LookupInfo, _ participant: CKShare.Participant
   ) {

@@ -58,12 +58,15 @@ package final class URLSessionTransport: WebServicesTransport {
 
   // MARK: Requests
 
+  /// A year, for timeouts without end.
+  private static let longestTimeout: TimeInterval = 365 * 24 * 60 * 60
+
   package func urlRequest(for request: TransportRequest) -> URLRequest? {
     guard let url = url(of: request.target) else { return nil }
     var urlRequest = URLRequest(url: url)
     urlRequest.httpMethod = request.method.rawValue
-    // Whole seconds are what this platform's sessions count.
-    urlRequest.timeoutInterval = max(1, request.timeout.rounded(.up))
+    // Whole seconds are what this platform's sessions count, in an integer.
+    urlRequest.timeoutInterval = min(max(1, request.timeout.rounded(.up)), Self.longestTimeout)
     if let body = request.body {
       urlRequest.httpBody = body
       urlRequest.setValue(

@@ -45,6 +45,7 @@ final class WebServicesClient: Sendable {
   let containerIdentifier: String
   let configuration: PetrelConfiguration
   let transport: any WebServicesTransport
+  let longLivedOperations: LongLivedOperationStore
   private let webAuthToken: Locked<String?>
   private let account = Locked(AccountObservation())
 
@@ -60,6 +61,8 @@ final class WebServicesClient: Sendable {
     self.containerIdentifier = containerIdentifier
     self.configuration = configuration
     self.transport = transport ?? URLSessionTransport(serverURL: configuration.serverURL)
+    longLivedOperations = LongLivedOperationStore(
+      containerIdentifier: containerIdentifier, configuration: configuration)
     webAuthToken = Locked(configuration.webAuthToken)
   }
 

@@ -45,6 +45,11 @@ final class ApplicationPermissionOperation: CKOperation, @unchecked Sendable {
       completion?(.success(.init(status ?? .initialState)))
     }
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    completion = nil
+  }
 }
 
 @available(*, deprecated)

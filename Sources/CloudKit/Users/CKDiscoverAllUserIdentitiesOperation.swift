@@ -26,4 +26,11 @@ open class CKDiscoverAllUserIdentitiesOperation: CKOperation, @unchecked Sendabl
     discoverAllUserIdentitiesResultBlock?(error.map { .failure($0) } ?? .success(()))
     completion?(error)
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    userIdentityDiscoveredBlock = nil
+    discoverAllUserIdentitiesResultBlock = nil
+    completion = nil
+  }
 }

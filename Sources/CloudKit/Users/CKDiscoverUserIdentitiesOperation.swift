@@ -38,4 +38,11 @@ open class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
     discoverUserIdentitiesResultBlock?(error.map { .failure($0) } ?? .success(()))
     completion?(error)
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    userIdentityDiscoveredBlock = nil
+    discoverUserIdentitiesResultBlock = nil
+    completion = nil
+  }
 }

@@ -27,6 +27,11 @@ final class DiscoverUsersOperation: CKOperation, @unchecked Sendable {
   override func conclude(_ error: CKError?) {
     completion?(error.map { .failure($0) } ?? .success(found))
   }
+
+  override func releaseBlocks() {
+    super.releaseBlocks()
+    completion = nil
+  }
 }
 
 extension ServiceCall {

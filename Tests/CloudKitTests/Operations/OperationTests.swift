@@ -181,6 +181,50 @@ struct OperationTests {
     #expect(CKContainer.scripted(Self.found).publicCloudDatabase as Any is any RecordSaving)
   }
 
+  @Test(
+    "Patient operations come back to a busy server when it says; others report what it said",
+    arguments: [
+      (ServerErrorCode.throttled, CKError.Code.requestRateLimited),
+      (.tryAgainLater, .serviceUnavailable), (.zoneBusy, .zoneBusy),
+    ],
+    [
+      QualityOfService.userInteractive, .userInitiated, .default, .utility, .background,
+    ])
+  func busy(codes: (ServerErrorCode, CKError.Code), qualityOfService: QualityOfService) {
+    let transport = ScriptedTransport { request, index in
+      index < 2
+        ? .error(ServiceError(codes.0, "wait", retryAfter: 0.02)) : Self.found(request, index)
+    }
+    let operation = fetch("a", in: .scripted(transport))
+    operation.qualityOfService = qualityOfService
+    let errors = Guarded<[CKError?]>([])
+    operation.fetchRecordsResultBlock = { errors.append($0.error as? CKError) }
+    operation.runToEnd()
+    if qualityOfService == .utility || qualityOfService == .background {
+      #expect(errors.current == [nil])
+      #expect(transport.requests.count == 3)
+    } else {
+      #expect(errors.current.map { $0?.code } == [codes.1])
+      #expect(errors.current.first??.retryAfterSeconds == 0.02)
+      #expect(transport.requests.count == 1)
+    }
+  }
+
+  @Test("A server that asks for more patience than the resource timeout leaves is not waited for")
+  func tooLong() {
+    let transport = ScriptedTransport { _, _ in
+      .error(ServiceError(.tryAgainLater, "wait", retryAfter: 3600))
+    }
+    let operation = fetch("a", in: .scripted(transport))
+    operation.qualityOfService = .utility
+    operation.configuration.timeoutIntervalForResource = 60
+    let errors = Guarded<[CKError?]>([])
+    operation.fetchRecordsResultBlock = { errors.append($0.error as? CKError) }
+    operation.runToEnd()
+    #expect(errors.current.map { $0?.code } == [.serviceUnavailable])
+    #expect(errors.current.first??.retryAfterSeconds == 3600)
+  }
+
   @Test("A busy server is waited for by utility operations, as long as it asks")
   func retries() {
     let transport = ScriptedTransport { request, index in

@@ -236,25 +236,26 @@ struct RecordOperationTests {
     #expect(errors.current.first??.localizedDescription.contains("400") == true)
   }
 
-  @Test("A save whose answer was lost is repeated only when that is harmless")
-  func lostAnswers() {
+  @Test(
+    "A patient save whose answer was lost is sent again under the same request ID, others are not",
+    arguments: [QualityOfService.utility, .background, .default, .userInitiated])
+  func lostAnswers(qualityOfService: QualityOfService) throws {
     let save = modifying(Self.saved)
-    for (policy, expected) in [
-      (CKModifyRecordsOperation.RecordSavePolicy.ifServerRecordUnchanged, 1), (.changedKeys, 2),
-    ] {
-      let transport = ScriptedTransport { request, index in
-        index == 0 ? .failure(TransportFailure(.answerLost, "lost")) : save(request, index)
-      }
-      let operation = CKModifyRecordsOperation(recordsToSave: [fetched("a")])
-      operation.savePolicy = policy
-      operation.qualityOfService = .utility
-      let errors = Guarded<[CKError?]>([])
-      operation.modifyRecordsResultBlock = { errors.append($0.error as? CKError) }
-      CKContainer.scripted(transport).privateCloudDatabase.add(operation)
-      operation.waitUntilFinished()
-      #expect(transport.requests.count == expected)
-      #expect(errors.current.map { $0?.code } == [expected == 1 ? .serverResponseLost : nil])
+    let transport = ScriptedTransport { request, index in
+      index == 0 ? .failure(TransportFailure(.answerLost, "lost")) : save(request, index)
     }
+    let operation = CKModifyRecordsOperation(recordsToSave: [fetched("a")])
+    operation.qualityOfService = qualityOfService
+    let errors = Guarded<[CKError?]>([])
+    operation.modifyRecordsResultBlock = { errors.append($0.error as? CKError) }
+    CKContainer.scripted(transport).privateCloudDatabase.add(operation)
+    operation.waitUntilFinished()
+    let isPatient = qualityOfService == .utility || qualityOfService == .background
+    let requestIDs = try transport.requests.map {
+      try ModifyRecordsRequest(parsing: try #require($0.body), context: serverContext).requestID
+    }
+    #expect(requestIDs == (isPatient ? [operation.operationID, operation.operationID] : [nil]))
+    #expect(errors.current.map { $0?.code } == [isPatient ? nil : .serverResponseLost])
   }
 
   // MARK: Fetching

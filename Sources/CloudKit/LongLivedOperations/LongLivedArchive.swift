@@ -1,0 +1,56 @@
+/// What is kept of an operation itself: class, ID, database, configuration, group and inputs.
+enum LongLivedArchive {
+  /// An operation as it is kept; nil when its class cannot be long-lived.
+  static func data(of operation: CKOperation) -> Data? {
+    guard let kind = LongLivedKind.of(operation), let operation = operation as? CKDatabaseOperation
+    else { return nil }
+    let values = operation.effectiveValues
+    let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+    archiver.encode(kind.name as NSString, forKey: "kind")
+    archiver.encode(operation.operationID as NSString, forKey: "operationID")
+    archiver.encode(operation.scope.rawValue, forKey: "scope")
+    archiver.encode(values.effectiveQualityOfService.rawValue, forKey: "qualityOfService")
+    archiver.encode(values.allowsCellularAccess ?? true, forKey: "allowsCellularAccess")
+    archiver.encode(values.effectiveRequestTimeout, forKey: "timeoutIntervalForRequest")
+    archiver.encode(values.effectiveResourceTimeout, forKey: "timeoutIntervalForResource")
+    if let group = operation.group { archiver.encode(group, forKey: "group") }
+    kind.encode(operation, archiver)
+    archiver.finishEncoding()
+    return archiver.encodedData
+  }
+
+  /// An operation of the right class with the inputs that were kept, for `container`.
+  ///
+  /// - Throws: `internalError` for what is no kept operation of this version.
+  static func operation(
+    _ data: Data, operationID: CKOperation.ID, container: CKContainer
+  ) throws(CKError) -> CKDatabaseOperation {
+    let unreadable = CKError(
+      .internalError, "what is kept of long-lived operation \(operationID) cannot be read")
+    guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { throw unreadable }
+    unarchiver.decodingFailurePolicy = .setErrorAndReturn
+    defer { unarchiver.finishDecoding() }
+    guard
+      let kind = unarchiver.decodeOptionalString(forKey: "kind")
+        .flatMap({ LongLivedKind.named($0) }),
+      unarchiver.decodeOptionalString(forKey: "operationID") == operationID,
+      let scope = CKDatabase.Scope(rawValue: unarchiver.decodeInteger(forKey: "scope"))
+    else { throw unreadable }
+    let operation = kind.decode(unarchiver)
+    operation.database = container.database(with: scope)
+    let configuration = CKOperation.Configuration()
+    configuration.isLongLived = true
+    configuration.qualityOfService =
+      QualityOfService(rawValue: unarchiver.decodeInteger(forKey: "qualityOfService")) ?? .default
+    configuration.allowsCellularAccess = unarchiver.decodeBool(forKey: "allowsCellularAccess")
+    configuration.timeoutIntervalForRequest = unarchiver.decodeDouble(
+      forKey: "timeoutIntervalForRequest")
+    configuration.timeoutIntervalForResource = unarchiver.decodeDouble(
+      forKey: "timeoutIntervalForResource")
+    operation.configuration = configuration
+    operation.group = unarchiver.decodeOptional(CKOperationGroup.self, forKey: "group")
+    guard unarchiver.error == nil else { throw unreadable }
+    operation.resume(as: operationID)
+    return operation
+  }
+}

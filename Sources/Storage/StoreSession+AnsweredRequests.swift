@@ -1,0 +1,108 @@
+import CloudKitModel
+
+extension Schema {
+  /// Which operations of named requests were carried out.
+  static let answeredRequests = [
+    """
+    CREATE TABLE answered_requests (
+      database_id BIGINT NOT NULL, requester TEXT NOT NULL, request_id TEXT NOT NULL,
+      answered BIGINT NOT NULL, done BYTEA NOT NULL,
+      PRIMARY KEY (database_id, requester, request_id))
+    """,
+    "CREATE INDEX answered_requests_by_age ON answered_requests (answered)",
+  ]
+}
+
+extension StoreSession {
+  /// Carries out a modification, but of one that bears the name of an earlier one only what that
+  /// did not.
+  ///
+  /// What is remembered is which operations succeeded, in the transaction of the change itself; the
+  /// records of an answer are read anew.
+  func modifyOnce(_ modification: RecordModification) throws -> [RecordOutcome] {
+    guard let requestID = modification.requestID else { return try modify(modification) }
+    let key: [SQLValue] = [
+      .integer(modification.database.rawValue), .text(modification.origin.userRecordName),
+      .text(requestID),
+    ]
+    let operations = modification.operations
+    var done =
+      try connection.first(
+        """
+        SELECT done FROM answered_requests
+        WHERE database_id = $1 AND requester = $2 AND request_id = $3
+        """, key
+      ) { $0.bytes(0) } ?? [UInt8](repeating: 0, count: operations.count)
+    guard done.count == operations.count else {
+      let failure = ItemFailure(
+        .invalid, field: "requestID",
+        "request ID '\(requestID)' was used for a request of \(done.count) operations; this one "
+          + "has \(operations.count)")
+      return operations.map { _ in .failed(failure) }
+    }
+    let remaining = operations.indices.filter { done[$0] == 0 }
+    var rest = modification
+    rest.operations = remaining.map { operations[$0] }
+    var fresh = (rest.operations.isEmpty ? [] : try modify(rest))[...]
+    let outcomes = try operations.indices.map { index in
+      guard done[index] == 0, let outcome = fresh.popFirst() else {
+        return try repeatedOutcome(of: operations[index], in: modification.database)
+      }
+      if !outcome.isFailure { done[index] = 1 }
+      return outcome
+    }
+    guard done.contains(1), !remaining.isEmpty else { return outcomes }
+    try connection.run(
+      """
+      INSERT INTO answered_requests (database_id, requester, request_id, answered, done)
+      VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (database_id, requester, request_id)
+      DO UPDATE SET answered = excluded.answered, done = excluded.done
+      """, key + [.integer(modification.timestamp.milliseconds), .bytes(done)])
+    return outcomes
+  }
+
+  private func modify(_ modification: RecordModification) throws -> [RecordOutcome] {
+    var change = try RecordModifier(modification, session: self)
+    return try change.run()
+  }
+
+  /// The outcome of an operation that an earlier request carried out.
+  private func repeatedOutcome(
+    of operation: RecordOperation, in database: DatabaseID
+  ) throws -> RecordOutcome {
+    var recordID = operation.recordID
+    recordID.zoneID = canonical(recordID.zoneID, in: try address(of: database))
+    switch operation.kind {
+    case .delete, .forceDelete:
+      return .deleted(recordID)
+    case .create, .update, .replace, .forceUpdate, .forceReplace:
+      if let zoneNumber = try zoneNumber(of: recordID.zoneID, in: database),
+        let stored = try storedRecord(
+          named: recordID.recordName, inZone: zoneNumber, of: database)
+      {
+        return .saved(stored.record)
+      }
+      return .failed(
+        ItemFailure(.notFound, "record '\(recordID)' was saved, and has been deleted since"))
+    }
+  }
+
+  /// Forgets old requests, some at a time; returns whether there may be more to forget.
+  func trimAnsweredRequests(before horizon: Int64) throws -> Bool {
+    let old = try connection.rows(
+      """
+      SELECT database_id, requester, request_id FROM answered_requests WHERE answered < $1
+      ORDER BY answered LIMIT $2
+      """, [.integer(horizon), .integer(Retention.batch)]
+    ) { [SQLValue.integer($0.integer(0)), .text($0.text(1)), .text($0.text(2))] }
+    for key in old {
+      try connection.run(
+        """
+        DELETE FROM answered_requests
+        WHERE database_id = $1 AND requester = $2 AND request_id = $3
+        """, key)
+    }
+    return old.count == Int(Retention.batch)
+  }
+}
