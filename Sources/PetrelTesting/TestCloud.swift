@@ -55,6 +55,10 @@ public final class TestCloud: Sendable {
   private let store: any RecordStore
   private let face: TestClock.Face
   private let isStopped = Mutex(false)
+  /// Where the devices keep their long-lived operations. It is made when one begins, and goes with
+  /// the cloud.
+  let stateDirectory = FileManager.default.temporaryDirectory
+    .appendingPathComponent("petrel-testing-\(UUID().uuidString)", isDirectory: true)
 
   /// Where requests seem to go; the name exists nowhere (RFC 2606).
   static let serverURL: URL = {
@@ -102,10 +106,11 @@ public final class TestCloud: Sendable {
   deinit {
     guard !isStopped.withLock({ $0 }) else { return }
     log.close()
-    let (service, store) = (service, store)
+    let (service, store, stateDirectory) = (service, store, stateDirectory)
     Task(executorPreference: executor) {
       await service.stop()
       await store.close()
+      try? FileManager.default.removeItem(at: stateDirectory)
     }
   }
 
@@ -143,7 +148,7 @@ public final class TestCloud: Sendable {
       configuration: PetrelConfiguration(
         serverURL: transport.serverURL, containerIdentifier: identifier,
         webAuthToken: user.map { accounts.token(of: $0) }, deviceID: device,
-        environment: configuration.environment),
+        environment: configuration.environment, stateDirectory: stateDirectory),
       transport: transport)
   }
 
@@ -176,6 +181,7 @@ public final class TestCloud: Sendable {
     await service.stop()
     await store.close()
     log.close()
+    try? FileManager.default.removeItem(at: stateDirectory)
   }
 
   var hasStopped: Bool { isStopped.withLock { $0 } }
