@@ -25,8 +25,11 @@ public struct CKError: _BridgedStoredNSError, Sendable {
   public static var errorDomain: String { CKErrorDomain }
 
   public var localizedDescription: String { _nsError.localizedDescription }
+}
 
-  // Foundation on Linux hashes an NSError by asking it for its hash, without end.
+extension CKError {
+  // Foundation's own two end the program on Linux: hashing an NSError asks it for its hash again.
+
   public func hash(into hasher: inout Hasher) {
     hasher.combine(_nsError.domain)
     hasher.combine(_nsError.code)
@@ -36,14 +39,6 @@ public struct CKError: _BridgedStoredNSError, Sendable {
     var hasher = Hasher()
     hash(into: &hasher)
     return hasher.finalize()
-  }
-}
-
-extension CKError {
-  /// Foundation's own ends the program on Linux: it cannot hash an `NSError`.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(_nsError.domain)
-    hasher.combine(_nsError.code)
   }
 }
 
