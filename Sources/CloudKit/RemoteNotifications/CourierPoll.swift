@@ -55,6 +55,10 @@ struct CourierPoll: Sendable {
     case .polled(let status, let body) where (200..<300).contains(status):
       failures = 0
       return body.isEmpty ? next : .deliver(body)
+    case .polled(let status, _) where Self.isPassing(status):
+      // A new token would begin at this moment, and miss what came since the last answer.
+      failures += 1
+      return .wait(delay(jitter))
     case .polled:
       // The token is dead or unknown: start over, at once the first time.
       stage = .withoutToken
@@ -65,6 +69,12 @@ struct CourierPoll: Sendable {
       failures += 1
       return .wait(max(delay(jitter), error.retryAfterSeconds ?? 0))
     }
+  }
+
+  /// Whether an answer tells of the server's state, or of something before it, and not of the token:
+  /// a server that stops or is busy (RFC 9110, section 15.6; 408 and 429).
+  private static func isPassing(_ status: Int) -> Bool {
+    status >= 500 || status == 408 || status == 429
   }
 
   private var next: Action {

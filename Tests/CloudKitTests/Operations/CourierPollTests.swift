@@ -44,6 +44,15 @@ struct CourierPollTests {
         ])
   }
 
+  @Test("A server that stops or is busy costs no token", arguments: [503, 500, 502, 429, 408])
+  func passingTrouble(status: Int) {
+    var poll = ready()
+    let trouble = CourierPoll.Event.polled(status: status, body: Data())
+    #expect(
+      actions(of: &poll, [trouble, trouble, .proceed])
+        == ["wait 1.0", "wait 2.0", "poll tok=a"])
+  }
+
   @Test("A dead token is replaced at once, then with growing pauses")
   func deadToken() {
     var poll = ready()
