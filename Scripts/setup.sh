@@ -3,7 +3,7 @@
 # nothing when all of it is there.
 set -eu
 
-oldest_swift=6.1
+oldest_swift=6.3
 
 packages="
   make pkg-config git ca-certificates python3 graphviz openssl
