@@ -69,7 +69,6 @@ struct OperationTests {
       for operation in [last, fetch, between, save] { queue.addOperation(operation) }
       await queue.end()
       #expect(order.notes == ["save true", "block", "fetch 1", "delete true"])
-      #expect(queue.operationCount == 0)
     }
   }
 
