@@ -131,6 +131,8 @@ public final class CloudService: Sendable {
     do {
       try await store.trim(at: clock())
     } catch {
+      // Who stops the service may close the store at once.
+      guard !Task.isCancelled else { return }
       log.warning("old notifications could not be trimmed: \(error)")
     }
   }
