@@ -255,6 +255,27 @@ struct DatabaseTests {
     #expect(other.isFinished)
   }
 
+  @Test("Long-lived operations are asked for in both forms")
+  func longLivedOperations() async {
+    let ids = await error { (completion: @escaping ([CKOperation.ID]?, (any Error)?) -> Void) in
+      container.fetchAllLongLivedOperationIDs(completionHandler: completion)
+    }
+    #expect(ids != nil)
+    let operation = await error { (completion: @escaping (CKOperation?, (any Error)?) -> Void) in
+      container.fetchLongLivedOperation(withID: "o", completionHandler: completion)
+    }
+    #expect(operation != nil)
+    await #expect(throws: CKError.self) {
+      let ids: [CKOperation.ID] = try await container.allLongLivedOperationIDs()
+      for id in ids {
+        if let operation = try await container.longLivedOperation(for: id) {
+          container.add(operation)
+        }
+      }
+    }
+    await #expect(throws: CKError.self) { try await container.longLivedOperation(for: "o") == nil }
+  }
+
   @Test("configuredWith gives a database or container to a closure and returns its result")
   func configured() async throws {
     let configuration = CKOperation.Configuration()

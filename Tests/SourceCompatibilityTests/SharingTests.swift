@@ -89,6 +89,46 @@ struct SharingTests {
     #expect(participants.userIdentityLookupInfos?.count == 1)
   }
 
+  @Test("A participant is added to a share once, and removed from it")
+  func participants() {
+    let share = CKShare(rootRecord: root)
+    let participant = CKShare.Participant.oneTimeURLParticipant()
+    share.addParticipant(participant)
+    share.addParticipant(participant)
+    #expect(share.participants.count == 2 && share.participants.contains(participant))
+    share.removeParticipant(participant)
+    #expect(share.participants == [share.owner])
+  }
+
+  @available(*, deprecated)
+  @Test("The deprecated blocks of sharing's operations get the operation's error")
+  func deprecatedBlocks() async throws {
+    let url = try #require(URL(string: "https://example.com/share"))
+    let metadata = CKFetchShareMetadataOperation(shareURLs: [url])
+    metadata.perShareMetadataBlock = { url, metadata, error in
+      _ = (url, metadata?.rootRecordID, error)
+    }
+    let participants = CKFetchShareParticipantsOperation(userIdentityLookupInfos: [
+      CKUserIdentity.LookupInfo(emailAddress: "a@example.com")
+    ])
+    participants.shareParticipantFetchedBlock = { participant in _ = participant.type }
+    let errors: [(any Error)?] = [
+      await withCheckedContinuation { continuation in
+        metadata.fetchShareMetadataCompletionBlock = { continuation.resume(returning: $0) }
+        container.add(metadata)
+      },
+      await withCheckedContinuation { continuation in
+        participants.fetchShareParticipantsCompletionBlock = { continuation.resume(returning: $0) }
+        container.add(participants)
+      },
+    ]
+    #expect(errors.allSatisfy { $0 is CKError })
+    let accept = CKAcceptSharesOperation(shareMetadatas: [])
+    accept.perShareCompletionBlock = { metadata, share, error in _ = (metadata, share, error) }
+    accept.acceptSharesCompletionBlock = { error in _ = error }
+    #expect(accept.perShareCompletionBlock != nil && accept.acceptSharesCompletionBlock != nil)
+  }
+
   @Test("The container's methods of sharing, async")
   func methods() async throws {
     let url = try #require(URL(string: "https://example.com/share"))
