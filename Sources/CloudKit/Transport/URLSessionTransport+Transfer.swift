@@ -1,4 +1,8 @@
+internal import CloudKitModel
+
+#if canImport(FoundationNetworking)
 import FoundationNetworking
+#endif
 
 extension URLSessionTransport {
   /// Moves the bytes of an asset from or to a file, piece by piece.
@@ -20,7 +24,7 @@ extension URLSessionTransport {
       request.httpMethod = "POST"
       request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
       state = FileTransfer(target: nil, progress: progress, completion: completion)
-      task = Self.transfers.uploadTask(with: request, fromFile: file)
+      task = Self.uploadTask(with: request, file: file)
     case .download(let file):
       state = FileTransfer(target: file, progress: progress, completion: completion)
       task = Self.transfers.dataTask(with: request)
@@ -28,6 +32,19 @@ extension URLSessionTransport {
     Self.delegate.add(state, for: task)
     task.resume()
     return { task.cancel() }
+  }
+
+  // Foundation on Linux reads a file on a queue of its own, and stops the program when it has read
+  // a piece for an upload that was cancelled meanwhile. So the bytes are handed over, unless they are
+  // more than a server takes.
+  private static func uploadTask(with request: URLRequest, file: URL) -> URLSessionUploadTask {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+    if let size = (attributes?[.size] as? NSNumber)?.intValue, size <= ServiceLimits.assetSize,
+      let bytes = try? Data(contentsOf: file)
+    {
+      return transfers.uploadTask(with: request, from: bytes)
+    }
+    return transfers.uploadTask(with: request, fromFile: file)
   }
 
   private static let delegate = FileTransferDelegate()
