@@ -28,10 +28,14 @@ final class Authenticator: Sendable {
     self.clock = clock
   }
 
-  /// The caller of a request.
+  /// What a request shows of who sends it.
   ///
   /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown or has expired.
-  func caller(of request: HTTPRequest) async throws -> Caller {
+  func credentials(of request: HTTPRequest) async throws -> Credentials {
+    Credentials(caller: try await caller(of: request))
+  }
+
+  private func caller(of request: HTTPRequest) async throws -> Caller {
     // Older builds of CloudKit JS call the token ckSession.
     guard let token = request.query("ckWebAuthToken") ?? request.query("ckSession"),
       !token.isEmpty

@@ -6,7 +6,7 @@ import WebServices
 /// A request whose path was read and whose caller is known.
 struct RequestContext: Sendable {
   var path: ServicePath
-  var caller: Caller
+  var credentials: Credentials
   /// The name that the client gave for its device.
   var deviceID: String?
   /// Whether the device that makes a change gets no push for it.
@@ -14,7 +14,9 @@ struct RequestContext: Sendable {
   var body: Data
   var now: Timestamp
 
-  /// The caller's user record name.
+  var caller: Caller { credentials.caller }
+
+  /// The caller's user record name: a user's, or that of a server-to-server key.
   ///
   /// - Throws: `AUTHENTICATION_REQUIRED` for anonymous callers.
   func user() throws(ServiceError) -> String {

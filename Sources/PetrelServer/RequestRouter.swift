@@ -6,6 +6,8 @@ import WebServices
 
 /// Finds the endpoint for a request and puts whatever goes wrong into the protocol's form.
 final class RequestRouter: Sendable {
+  /// The URL where the sender of a request signs in; nil when there is no page for it.
+  typealias SignInURL = @Sendable (ServicePath, Credentials) -> String?
   private typealias Endpoint = @Sendable (RequestContext) async throws -> Data
 
   private let containers: [String: ServerConfiguration.Container]
@@ -14,17 +16,20 @@ final class RequestRouter: Sendable {
   private let assetTransfers: AssetTransfers
   private let endpoints: [String: Endpoint]
   private let clock: @Sendable () -> Timestamp
+  private let signInURL: SignInURL
   private let log: ServerLog
 
   init(
     store: any RecordStore, containers: [String: ServerConfiguration.Container],
     courier: WebCourier, log: ServerLog, clock: @escaping @Sendable () -> Timestamp,
-    publicURL: @escaping @Sendable () -> String
+    publicURL: @escaping @Sendable () -> String,
+    signInURL: @escaping SignInURL = { _, _ in nil }
   ) {
     self.containers = containers
     self.courier = courier
     self.clock = clock
     self.log = log
+    self.signInURL = signInURL
     authenticator = Authenticator(store: store, clock: clock)
     let databases = DatabaseDirectory(store: store)
     let links = AssetLinks(store: store, clock: clock, publicURL: publicURL)
@@ -109,12 +114,21 @@ final class RequestRouter: Sendable {
     guard containers.isEmpty || containers[path.container] != nil else {
       throw ServiceError(.badContainer, "container '\(path.container)' is not served here")
     }
+    let credentials = try await authenticator.credentials(of: request)
     let context = RequestContext(
-      path: path, caller: try await authenticator.caller(of: request),
+      path: path, credentials: credentials,
       deviceID: request.query("clientId"),
       excludesOriginDevice: containers[path.container]?.excludesOriginDevice ?? true,
       body: request.body, now: clock())
-    return HTTPResponse(headers: HTTPResponse.jsonHeaders, body: .data(try await endpoint(context)))
+    do {
+      return HTTPResponse(
+        headers: HTTPResponse.jsonHeaders, body: .data(try await endpoint(context)))
+    } catch var error as ServiceError
+      where error.code == .authenticationRequired && error.redirectURL == nil
+    {
+      error.redirectURL = signInURL(path, credentials)
+      throw error
+    }
   }
 
   /// The body for a request that the HTTP server refuses by itself, in the protocol's form.

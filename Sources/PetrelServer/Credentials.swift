@@ -1,0 +1,9 @@
+import Storage
+
+/// What a request shows of who sends it.
+struct Credentials: Sendable, Hashable {
+  var caller: Caller
+  /// The API token that came with the request: that of a web app. Nil for native clients, for
+  /// server-to-server keys, and where the container asks for none.
+  var apiToken: APIToken?
+}
