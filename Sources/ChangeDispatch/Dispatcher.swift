@@ -21,6 +21,9 @@ public final class Dispatcher: Sendable {
     public var retirementDelay = 0.05
     /// Databases whose indexes are kept in memory.
     public var indexCapacity = 1_000
+    /// Whether notifications of deletions in this container carry the last values of the desired
+    /// keys.
+    public var deletionsCarryLastValues: @Sendable (_ container: String) -> Bool = { _ in false }
     /// Where the dispatcher's task runs; nil is Swift's own pool.
     public var executor: (any TaskExecutor)?
 
@@ -204,8 +207,25 @@ public final class Dispatcher: Sendable {
     }
     counters.withLock { $0.dispatchedChanges += entries.count }
     guard matched.contains(where: { !$0.firings.isEmpty }) else { return retiring + matched }
-    try await complete(retiring + matched)
+    try await complete(retiring + (try await markingDeletions(matched, in: database)))
     return []
+  }
+
+  /// The changes, with a mark on deletions whose notifications carry the last values.
+  private func markingDeletions(
+    _ matched: [MatchedChange], in database: DatabaseID
+  ) async throws -> [MatchedChange] {
+    let isDeletion = { (matched: MatchedChange) in
+      matched.entry.change.event == .recordDeleted && !matched.firings.isEmpty
+    }
+    guard matched.contains(where: isDeletion),
+      configuration.deletionsCarryLastValues(try await store.address(of: database).container)
+    else { return matched }
+    return matched.map { change in
+      var change = change
+      change.carriesLastValues = isDeletion(change)
+      return change
+    }
   }
 
   private func retire(_ retirement: inout Retirement) async throws {

@@ -6,14 +6,19 @@ public struct SubscriptionNotification: Sendable, Hashable {
   public var subscriber: String
   public var subscription: Subscription
   public var change: Change
+  /// Whether the notification of a deletion carries the record type and the last values of the
+  /// desired keys. Apple's do not.
+  public var carriesLastValues: Bool
 
   public init(
-    database: DatabaseAddress, subscriber: String, subscription: Subscription, change: Change
+    database: DatabaseAddress, subscriber: String, subscription: Subscription, change: Change,
+    carriesLastValues: Bool = false
   ) {
     self.database = database
     self.subscriber = subscriber
     self.subscription = subscription
     self.change = change
+    self.carriesLastValues = carriesLastValues
   }
 
   /// The same notification with only those fields of the record that its info refers to, so that a

@@ -55,6 +55,10 @@ public final class CloudService: Sendable {
     self.worker = worker
     var dispatchConfiguration = Dispatcher.Configuration()
     dispatchConfiguration.executor = executor
+    let containers = configuration.containers
+    dispatchConfiguration.deletionsCarryLastValues = {
+      containers[$0]?.deletionsCarryLastValues ?? false
+    }
     dispatcher = Dispatcher(
       store: store, configuration: dispatchConfiguration, clock: clock,
       report: { log.error($0) },

@@ -11,6 +11,8 @@ struct RequestContext: Sendable {
   var deviceID: String?
   /// Whether the device that makes a change gets no push for it.
   var excludesOriginDevice: Bool
+  /// Whether a subscription that watches for the same as another of the caller's is refused.
+  var refusesEqualSubscriptions: Bool
   var body: Data
   var now: Timestamp
 

@@ -115,10 +115,12 @@ final class RequestRouter: Sendable {
       throw ServiceError(.badContainer, "container '\(path.container)' is not served here")
     }
     let credentials = try await authenticator.credentials(of: request)
+    let container = containers[path.container] ?? ServerConfiguration.Container()
     let context = RequestContext(
       path: path, credentials: credentials,
       deviceID: request.query("clientId"),
-      excludesOriginDevice: containers[path.container]?.excludesOriginDevice ?? true,
+      excludesOriginDevice: container.excludesOriginDevice,
+      refusesEqualSubscriptions: container.refusesEqualSubscriptions,
       body: request.body, now: clock())
     do {
       return HTTPResponse(

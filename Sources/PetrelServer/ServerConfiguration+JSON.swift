@@ -58,8 +58,13 @@ extension ServerConfiguration {
 
 extension ServerConfiguration.Container {
   fileprivate init(_ reader: ConfigurationReader) throws(ConfigurationError) {
-    try reader.allow(["apns", "excludesOriginDevice"])
-    self.init(excludesOriginDevice: try reader.bool("excludesOriginDevice") ?? true)
+    try reader.allow([
+      "apns", "excludesOriginDevice", "refusesEqualSubscriptions", "deletionsCarryLastValues",
+    ])
+    self.init(
+      excludesOriginDevice: try reader.bool("excludesOriginDevice") ?? true,
+      refusesEqualSubscriptions: try reader.bool("refusesEqualSubscriptions") ?? false,
+      deletionsCarryLastValues: try reader.bool("deletionsCarryLastValues") ?? false)
     if let settings = try reader.object("apns") {
       apns = try ServerConfiguration.APNs(settings)
     }

@@ -39,10 +39,21 @@ public struct ServerConfiguration: Sendable, Hashable {
     /// Whether the device that made a change gets no push for it. Turn it off to test with a single
     /// device.
     public var excludesOriginDevice: Bool
+    /// Whether a user's subscription that watches for the same as another of his is refused, as
+    /// Apple's service was seen to do.
+    public var refusesEqualSubscriptions: Bool
+    /// Whether notifications of deletions carry the record type and the last values of the desired
+    /// keys, which Apple's do not.
+    public var deletionsCarryLastValues: Bool
 
-    public init(apns: APNs? = nil, excludesOriginDevice: Bool = true) {
+    public init(
+      apns: APNs? = nil, excludesOriginDevice: Bool = true,
+      refusesEqualSubscriptions: Bool = false, deletionsCarryLastValues: Bool = false
+    ) {
       self.apns = apns
       self.excludesOriginDevice = excludesOriginDevice
+      self.refusesEqualSubscriptions = refusesEqualSubscriptions
+      self.deletionsCarryLastValues = deletionsCarryLastValues
     }
   }
 

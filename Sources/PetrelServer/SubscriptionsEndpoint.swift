@@ -47,7 +47,8 @@ struct SubscriptionsEndpoint: Sendable {
     let operations = request.operations.map { Self.validated($0, in: address.scope) }
     let database = try await databases.database(at: address)
     let outcomes = try await store.modifySubscriptions(
-      operations.compactMap { try? $0.get() }, of: user, in: database, timestamp: context.now)
+      operations.compactMap { try? $0.get() }, of: user, in: database,
+      refusesEqualContent: context.refusesEqualSubscriptions, timestamp: context.now)
     var remaining = outcomes[...]
     let items = operations.map { operation in
       operation.flatMap { _ -> Result<SubscriptionsResponse.Item, FailedItem> in

@@ -39,6 +39,7 @@ extension PushPayloadContent {
       writer.member("dbs", scope.payloadNumber)
       if let reason { writer.member("fo", reason.rawValue) }
       writer.member("rid", ifPresent: recordName)
+      writer.member("rt", ifPresent: recordType)
       writer.member("zid", ifPresent: zone?.name)
       writer.member("zoid", ifPresent: zone?.owner)
       if !desiredValues.isEmpty {

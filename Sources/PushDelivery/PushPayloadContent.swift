@@ -35,6 +35,8 @@ struct PushPayloadContent: Equatable {
   var scope: DatabaseScope
   var reason: ChangeEvent?
   var recordName: String?
+  /// Only told of deleted records, and only where last values are.
+  var recordType: String?
   var zone: Zone?
   var desiredValues: [PushPayloadField] = []
 
@@ -63,6 +65,8 @@ struct PushPayloadContent: Equatable {
     case .recordZone: kind = .recordZone
     case .database: kind = .database
     }
+    let isLastWord = notification.carriesLastValues && reason == .recordDeleted
+    if isLastWord { recordType = change.record?.recordType }
     guard let info else { return }
 
     let fields = change.record?.fields ?? [:]
@@ -72,7 +76,7 @@ struct PushPayloadContent: Equatable {
     category = info.category
     isContentAvailable = info.shouldSendContentAvailable
     isContentMutable = info.shouldSendMutableContent
-    if kind == .query, reason == .recordCreated || reason == .recordUpdated {
+    if kind == .query, reason == .recordCreated || reason == .recordUpdated || isLastWord {
       collectDesiredValues(info.desiredKeys ?? [], of: notification, form: form)
     }
   }

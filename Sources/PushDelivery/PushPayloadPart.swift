@@ -20,6 +20,7 @@ public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
     PushPayloadPart("container identifier") { $0.containerIdentifier = nil },
     PushPayloadPart("record ID or zone ID") {
       $0.recordName = nil
+      $0.recordType = nil
       $0.zone = nil
     },
     PushPayloadPart("reason") { $0.reason = nil },

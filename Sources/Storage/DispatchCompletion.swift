@@ -26,7 +26,7 @@ struct DispatchCompletion {
       }
       let notification = SubscriptionNotification(
         database: address, subscriber: firing.subscriber, subscription: firing.subscription,
-        change: entry.change
+        change: entry.change, carriesLastValues: matched.carriesLastValues
       ).trimmed()
       let logged = try log(notification, in: entry.database)
       result.logged.append(logged)

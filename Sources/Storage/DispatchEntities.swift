@@ -21,10 +21,15 @@ public struct OutboxEntry: Sendable, Hashable {
 public struct MatchedChange: Sendable {
   public var entry: OutboxEntry
   public var firings: [StoredSubscription]
+  /// Whether notifications of a deletion carry the last values of the desired keys.
+  public var carriesLastValues: Bool
 
-  public init(entry: OutboxEntry, firings: [StoredSubscription]) {
+  public init(
+    entry: OutboxEntry, firings: [StoredSubscription], carriesLastValues: Bool = false
+  ) {
     self.entry = entry
     self.firings = firings
+    self.carriesLastValues = carriesLastValues
   }
 }
 

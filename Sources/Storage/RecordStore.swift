@@ -108,9 +108,12 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry {
 
   /// Saves and deletes subscriptions of one user. Desired keys are checked against the schema where
   /// it knows the field; a zone that a subscription names must exist.
+  ///
+  /// - Parameter refusesEqualContent: whether a subscription that watches for the same as another of
+  ///   the user's with a different ID is refused with ``ItemFailure/Code/exists``.
   func modifySubscriptions(
     _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
-    timestamp: Timestamp
+    refusesEqualContent: Bool, timestamp: Timestamp
   ) async throws -> [SubscriptionOutcome]
   /// A user's subscriptions in order of their IDs.
   func subscriptions(of subscriber: String, in database: DatabaseID) async throws -> [Subscription]
@@ -176,5 +179,14 @@ extension RecordStore {
   /// Makes an account of whose user nothing more is known.
   public func addUser(named name: String, at timestamp: Timestamp) async throws -> User {
     try await addUser(named: name, profile: UserProfile(), at: timestamp)
+  }
+
+  /// Saves and deletes subscriptions of one user, equal ones too.
+  public func modifySubscriptions(
+    _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
+    timestamp: Timestamp
+  ) async throws -> [SubscriptionOutcome] {
+    try await modifySubscriptions(
+      operations, of: subscriber, in: database, refusesEqualContent: false, timestamp: timestamp)
   }
 }

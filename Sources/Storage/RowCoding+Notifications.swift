@@ -6,6 +6,8 @@ extension SubscriptionNotification {
     var encoder = RowEncoder(reserving: 384)
     encoder.encode(subscription)
     encoder.encode(change)
+    // Rows from before there was this mark end here.
+    if carriesLastValues { encoder.encode(true) }
     return encoder.bytes
   }
 
@@ -14,6 +16,10 @@ extension SubscriptionNotification {
     self.init(
       database: database, subscriber: subscriber, subscription: try decoder.decodeSubscription(),
       change: try decoder.decodeChange())
+    if !decoder.isAtEnd {
+      guard try decoder.decodeFlag() else { throw decoder.damaged("is longer than its content") }
+      carriesLastValues = true
+    }
     try decoder.finish()
   }
 }

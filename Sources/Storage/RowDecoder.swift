@@ -25,9 +25,11 @@ struct RowDecoder {
     )
   }
 
+  var isAtEnd: Bool { position == bytes.count }
+
   /// Throws when bytes are left over.
   func finish() throws {
-    guard position == bytes.count else { throw damaged("is longer than its content") }
+    guard isAtEnd else { throw damaged("is longer than its content") }
   }
 
   mutating func decodeByte() throws -> UInt8 {

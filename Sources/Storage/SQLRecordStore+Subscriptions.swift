@@ -3,11 +3,12 @@ import CloudKitModel
 extension SQLRecordStore {
   public func modifySubscriptions(
     _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
-    timestamp: Timestamp
+    refusesEqualContent: Bool, timestamp: Timestamp
   ) async throws -> [SubscriptionOutcome] {
     try await write { session in
       var modifier = try SubscriptionModifier(
-        subscriber: subscriber, database: database, timestamp: timestamp, session: session)
+        subscriber: subscriber, database: database, refusesEqualContent: refusesEqualContent,
+        timestamp: timestamp, session: session)
       return try operations.map { operation in
         switch operation {
         case .save(let subscription): try modifier.save(subscription)

@@ -4,6 +4,8 @@ import CloudKitModel
 struct SubscriptionModifier {
   let subscriber: String
   let database: DatabaseID
+  /// Whether a subscription with the content of another one is refused.
+  let refusesEqualContent: Bool
   let timestamp: Timestamp
   let session: StoreSession
   private let address: DatabaseAddress
@@ -11,10 +13,12 @@ struct SubscriptionModifier {
   private var raisedVersion: Int64?
 
   init(
-    subscriber: String, database: DatabaseID, timestamp: Timestamp, session: StoreSession
+    subscriber: String, database: DatabaseID, refusesEqualContent: Bool, timestamp: Timestamp,
+    session: StoreSession
   ) throws {
     self.subscriber = subscriber
     self.database = database
+    self.refusesEqualContent = refusesEqualContent
     self.timestamp = timestamp
     self.session = session
     address = try session.address(of: database)
@@ -29,6 +33,7 @@ struct SubscriptionModifier {
         throw ItemFailure(error)
       }
       try check(subscription)
+      if refusesEqualContent { try checkIsDifferent(subscription) }
     } catch let failure as ItemFailure {
       return .failed(subscriptionID: subscription.subscriptionID, failure)
     }
@@ -120,6 +125,26 @@ struct SubscriptionModifier {
     }
   }
 
+  /// Checks that no other subscription of the user watches for the same. What is shown when it fires
+  /// does not count.
+  private func checkIsDifferent(_ subscription: Subscription) throws {
+    let others = try session.connection.rows(
+      """
+      SELECT content FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id <> $3
+      ORDER BY subscription_id
+      """,
+      [.integer(database.rawValue), .text(subscriber), .text(subscription.subscriptionID)]
+    ) { try Subscription(stored: $0.bytes(0)) }
+    guard let equal = others.first(where: { $0.kind.watchesForSame(as: subscription.kind) }) else {
+      return
+    }
+    throw ItemFailure(
+      .exists,
+      "subscription '\(subscription.subscriptionID)' watches for the same as subscription "
+        + "'\(equal.subscriptionID)'; delete that one first, or save this one under its ID")
+  }
+
   private func requireZone(_ zoneID: ZoneID, of subscription: Subscription) throws {
     guard try session.zoneNumber(of: zoneID, in: database) == nil else { return }
     throw ItemFailure(
@@ -149,5 +174,16 @@ struct SubscriptionModifier {
       .invalid, field: "desiredKeys",
       "subscription '\(subscription.subscriptionID)' has the desired key '\(key)' of type \(type); "
         + "a notification carries strings, numbers, timestamps, locations and references")
+  }
+}
+
+extension Subscription.Kind {
+  /// Whether both fire on the same changes and as often, in whatever order their filters stand.
+  fileprivate func watchesForSame(as other: Subscription.Kind) -> Bool {
+    guard case .query(let query, let zoneID, let options) = self,
+      case .query(let otherQuery, let otherZoneID, let otherOptions) = other
+    else { return self == other }
+    return query.recordType == otherQuery.recordType && zoneID == otherZoneID
+      && options == otherOptions && Set(query.filters) == Set(otherQuery.filters)
   }
 }

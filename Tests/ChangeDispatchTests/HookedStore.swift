@@ -112,10 +112,11 @@ struct HookedStore: RecordStore {
   }
   func modifySubscriptions(
     _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
-    timestamp: Timestamp
+    refusesEqualContent: Bool, timestamp: Timestamp
   ) async throws -> [SubscriptionOutcome] {
     try await base.modifySubscriptions(
-      operations, of: subscriber, in: database, timestamp: timestamp)
+      operations, of: subscriber, in: database, refusesEqualContent: refusesEqualContent,
+      timestamp: timestamp)
   }
   func subscriptions(
     of subscriber: String, in database: DatabaseID

@@ -35,9 +35,10 @@ actor Cloud {
 
   /// Runs `body` with a cloud of its own and takes the cloud down afterwards.
   static func run(
-    excludesOriginDevice: Bool = true, _ body: (Cloud) async throws -> Void
+    settings: ServerConfiguration.Container = ServerConfiguration.Container(),
+    _ body: (Cloud) async throws -> Void
   ) async throws {
-    let cloud = try await Cloud(excludesOriginDevice: excludesOriginDevice)
+    let cloud = try await Cloud(settings: settings)
     do {
       try await body(cloud)
     } catch {
@@ -47,7 +48,7 @@ actor Cloud {
     await cloud.end()
   }
 
-  private init(excludesOriginDevice: Bool) async throws {
+  private init(settings: ServerConfiguration.Container) async throws {
     directory =
       FileManager.default.temporaryDirectory
       .appendingPathComponent("petrel-end-to-end-\(UUID().uuidString)").path
@@ -59,11 +60,11 @@ actor Cloud {
       Self.simulatorConfiguration(authority, providerKey, directory: directory, port: 0))
     let keyFile = directory + "/AuthKey.p8"
     try providerKey.pem.write(toFile: keyFile, atomically: true, encoding: .utf8)
-    container = ServerConfiguration.Container(
-      apns: ServerConfiguration.APNs(
-        topic: Self.topic, teamID: Self.teamID, keyID: Self.keyID, keyFile: keyFile,
-        host: "127.0.0.1", port: simulator.port, authorityFile: directory + "/authority.pem"),
-      excludesOriginDevice: excludesOriginDevice)
+    var container = settings
+    container.apns = ServerConfiguration.APNs(
+      topic: Self.topic, teamID: Self.teamID, keyID: Self.keyID, keyFile: keyFile,
+      host: "127.0.0.1", port: simulator.port, authorityFile: directory + "/authority.pem")
+    self.container = container
     store = try await Self.openStore(in: directory)
     server = try Self.makeServer(directory, container, store, port: 0)
     try server.start()

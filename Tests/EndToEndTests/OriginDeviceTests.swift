@@ -48,7 +48,7 @@ struct OriginDeviceTests {
 
   @Test("A container can be set up so that the saving device gets its pushes too")
   func included() async throws {
-    try await Cloud.run(excludesOriginDevice: false) { cloud in
+    try await Cloud.run(settings: .init(excludesOriginDevice: false)) { cloud in
       let phone = try await cloud.registeredContainer(of: "anna", device: "phone")
         .privateCloudDatabase
       try await phone.subscribe(where: .all)

@@ -72,6 +72,53 @@ struct QuerySubscriptionTests {
     }
   }
 
+  @Test("Where the container is set so, a deletion carries the last values and the record type")
+  func lastValues() async throws {
+    try await Cloud.run(settings: .init(deletionsCarryLastValues: true)) { cloud in
+      let phone = try await cloud.registeredContainer(of: "anna", device: "phone")
+      let laptop = try await cloud.container(of: "anna", device: "laptop").privateCloudDatabase
+      let info = CKSubscription.NotificationInfo()
+      info.desiredKeys = ["n"]
+      try await phone.privateCloudDatabase.subscribe(
+        where: NSPredicate(format: "n > 10"),
+        options: [.firesOnRecordDeletion, .firesOnRecordUpdate], info: info)
+      let grown = try await laptop.add("Item", "grown", ["n": 1])
+      grown["n"] = 20
+      try await laptop.save(grown)
+      try await laptop.deleteRecord(withID: grown.recordID)
+      let pushes = try await cloud.settledPushes()
+      #expect(pushes.compactMap(\.event).sorted() == ["deleted grown", "updated grown"])
+      let deletion = try #require(pushes.first { $0.event == "deleted grown" })
+      #expect(deletion.query?.recordFields?["n"] as? Int == 20)
+      #expect(deletion.json["ck"]?["qry"]?["rt"] == "Item")
+      let update = try #require(pushes.first { $0.event == "updated grown" })
+      #expect(update.json["ck"]?["qry"]?["rt"] == nil)
+    }
+  }
+
+  @Test("Where the container is set so, a second subscription with the same content is refused")
+  func equalContent() async throws {
+    try await Cloud.run(settings: .init(refusesEqualSubscriptions: true)) { cloud in
+      let database = try await cloud.container(of: "anna", device: "phone").privateCloudDatabase
+      let make = { (id: String, format: String) in
+        CKQuerySubscription(
+          recordType: "Item", predicate: NSPredicate(format: format), subscriptionID: id,
+          options: .firesOnRecordCreation)
+      }
+      try await database.save(make("first", "n > 10 AND m == 1"))
+      try await database.save(make("first", "n > 10 AND m == 1"))
+      try await database.save(make("other", "n > 10 AND m == 2"))
+      let error = await #expect(throws: CKError.self) {
+        try await database.save(make("second", "m == 1 AND n > 10"))
+      }
+      #expect(error?.code == .serverRejectedRequest)
+      #expect(error?.localizedDescription.contains("'first'") == true)
+      #expect(try await database.allSubscriptions().count == 2)
+      let bobs = try await cloud.container(of: "bob", device: "tablet").privateCloudDatabase
+      try await bobs.save(make("second", "n > 10 AND m == 1"))
+    }
+  }
+
   @Test("A subscription that fires once fires once for many matching records, and is gone")
   func firesOnce() async throws {
     try await Cloud.run { cloud in

@@ -70,6 +70,9 @@ struct RowCodingTests {
         timestamp: .now)
       #expect(try decode(other.storedContent) == other)
     }
+    var lastWord = notification
+    lastWord.carriesLastValues = true
+    #expect(try decode(lastWord.storedContent) == lastWord)
   }
 
   @Test("numbers of every size are read back")

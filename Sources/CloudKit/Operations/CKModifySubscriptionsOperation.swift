@@ -69,6 +69,11 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
       switch (operation, result) {
       case (.save(let subscription), .success(.subscription(let saved))):
         finishSave(subscription.subscriptionID, .success(.subscription(saved)))
+      case (.save(let subscription), .failure(let failed)) where failed.error.code == .exists:
+        // Of a record it would be a conflict; a subscription has no change tag to be in conflict by.
+        finishSave(
+          subscription.subscriptionID,
+          .failure(CKError(.serverRejectedRequest, failed.error.reason)))
       case (.save(let subscription), .failure(let failed)):
         finishSave(subscription.subscriptionID, .failure(CKError(failed.error)))
       case (.delete(let subscriptionID), .success(.deleted)):
