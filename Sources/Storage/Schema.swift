@@ -12,6 +12,7 @@ enum Schema {
     Migration(version: 4, statements: userProfiles),
     Migration(version: 5, statements: assets),
     Migration(version: 6, statements: answeredRequests),
+    Migration(version: 7, statements: containerSchemas, fill: fillContainerSchemas),
   ]
 
   /// Small tables that every node knows.

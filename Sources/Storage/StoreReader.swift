@@ -8,6 +8,7 @@ struct StoreReader {
       for job in jobs {
         do {
           try session.connection.beginReading()
+          try session.followSchema()
           try job.run(in: session)
           try session.connection.commit()
           job.finish(nil)

@@ -14,13 +14,13 @@ extension StoreSession {
     let number = try connection.first(
       """
       SELECT type_number FROM record_types
-      WHERE container = $1 AND environment = $2 AND name = $3
+      WHERE container = $1 AND environment = $2 AND name = $3 AND dropped = 0
       """,
       [.text(address.container), .text(address.environment.rawValue), .text(name)]
     ) { $0.integer(0) }
     guard let number else { return nil }
     let entry = RecordTypeEntry(number: number, name: name)
-    try loadFields(of: entry)
+    try load(entry)
     catalog.types[key] = entry
     catalog.typesByNumber[number] = entry
     return entry
@@ -36,7 +36,7 @@ extension StoreSession {
       throw StoreError(.corrupt, "the store has no record type \(number), but a record of it")
     }
     let entry = RecordTypeEntry(number: number, name: name)
-    try loadFields(of: entry)
+    try load(entry)
     catalog.typesByNumber[number] = entry
     return name
   }
@@ -49,22 +49,42 @@ extension StoreSession {
   }
 
   func addRecordType(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry {
-    let number = try nextCounter("record_type")
-    try connection.run(
+    try addRecordType(
+      named: name, .implicit, container: address.container, environment: address.environment)
+  }
+
+  /// Makes a record type, or makes one again that was dropped.
+  func addRecordType(
+    named name: String, _ definition: ContainerSchema.RecordType, container: String,
+    environment: ContainerEnvironment
+  ) throws -> RecordTypeEntry {
+    let number = try connection.first(
       """
       INSERT INTO record_types (type_number, container, environment, name)
       VALUES ($1, $2, $3, $4)
+      ON CONFLICT (container, environment, name) DO UPDATE SET dropped = 0
+      RETURNING type_number
       """,
       [
-        .integer(number), .text(address.container), .text(address.environment.rawValue),
+        .integer(try nextCounter("record_type")), .text(container), .text(environment.rawValue),
         .text(name),
-      ])
+      ]
+    ) { $0.integer(0) }
+    guard let number else { throw StoreError(.corrupt, "record type '\(name)' was not kept") }
     let entry = RecordTypeEntry(number: number, name: name)
     for field in Self.indexedSystemFields {
       try addField(field.schemaName, of: FieldType(field.type), to: entry)
     }
-    let key = Catalog.RecordTypeKey(
-      container: address.container, environment: address.environment, name: name)
+    for (name, field) in definition.fields.sorted(by: { $0.key < $1.key }) {
+      try addField(
+        name, of: field.type, isEncrypted: field.isEncrypted, indexes: field.indexes, to: entry)
+    }
+    try RecordTypeEntry.insertSystemIndexes(
+      definition.systemIndexes, ofType: number, through: connection)
+    try RecordTypeEntry.insertGrants(definition.grants, ofType: number, through: connection)
+    entry.systemIndexes = definition.systemIndexes
+    entry.grants = definition.grants
+    let key = Catalog.RecordTypeKey(container: container, environment: environment, name: name)
     catalog.types[key] = entry
     catalog.typesByNumber[number] = entry
     return entry
@@ -73,27 +93,50 @@ extension StoreSession {
   /// Before the name of a type in the schema.
   private static let encryptionPrefix = "ENCRYPTED "
 
+  /// Adds a field; with the indexes that `development` gives it unless others are named.
   func addField(
-    _ name: String, of fieldType: FieldType, isEncrypted: Bool = false, to type: RecordTypeEntry
+    _ name: String, of fieldType: FieldType, isEncrypted: Bool = false,
+    indexes: FieldIndexes? = nil, to type: RecordTypeEntry
   ) throws {
+    let indexes = indexes ?? .implicit(for: fieldType, isEncrypted: isEncrypted)
     let number = try nextCounter("record_field")
     try connection.run(
       """
-      INSERT INTO record_fields (field_number, type_number, name, value_type)
-      VALUES ($1, $2, $3, $4)
+      INSERT INTO record_fields (field_number, type_number, name, value_type, indexes)
+      VALUES ($1, $2, $3, $4, $5)
       """,
       [
         .integer(number), .integer(type.number), .text(name),
         .text((isEncrypted ? Self.encryptionPrefix : "") + fieldType.name),
+        .integer(Int64(indexes.rawValue)),
       ])
     type.fields[name] = RecordTypeEntry.Field(
-      number: number, type: fieldType, isEncrypted: isEncrypted)
+      number: number, type: fieldType, isEncrypted: isEncrypted, indexes: indexes)
   }
 
-  private func loadFields(of entry: RecordTypeEntry) throws {
+  private func load(_ entry: RecordTypeEntry) throws {
+    try loadFields(of: entry)
+    let number = SQLValue.integer(entry.number)
     try connection.query(
-      "SELECT name, field_number, value_type FROM record_fields WHERE type_number = $1",
-      [.integer(entry.number)]
+      "SELECT name, indexes FROM system_field_indexes WHERE type_number = $1", [number]
+    ) { row in
+      guard let field = SystemField(schemaName: row.text(0)) else { return }
+      entry.systemIndexes[field] = FieldIndexes(rawValue: UInt8(row.integer(1)))
+    }
+    var grants = RecordGrants()
+    try connection.query(
+      "SELECT role, permissions FROM record_type_grants WHERE type_number = $1", [number]
+    ) { grants.grant(RecordPermissions(rawValue: UInt8($0.integer(1))), to: $0.text(0)) }
+    entry.grants = grants
+  }
+
+  func loadFields(of entry: RecordTypeEntry) throws {
+    try connection.query(
+      """
+      SELECT name, record_fields.field_number, value_type, indexes, phase FROM record_fields
+      LEFT JOIN index_work ON index_work.field_number = record_fields.field_number
+      WHERE type_number = $1
+      """, [.integer(entry.number)]
     ) { row in
       let isEncrypted = row.text(2).hasPrefix(Self.encryptionPrefix)
       let typeName = row.text(2).dropFirst(isEncrypted ? Self.encryptionPrefix.count : 0)
@@ -102,7 +145,9 @@ extension StoreSession {
           .corrupt, "field '\(row.text(0))' has the unknown type '\(row.text(2))' in the schema")
       }
       entry.fields[row.text(0)] = RecordTypeEntry.Field(
-        number: row.integer(1), type: type, isEncrypted: isEncrypted)
+        number: row.integer(1), type: type, isEncrypted: isEncrypted,
+        indexes: FieldIndexes(rawValue: UInt8(row.integer(3))),
+        indexWork: row.optionalInteger(4).flatMap { IndexWork.Phase(rawValue: $0) })
     }
   }
 }

@@ -13,7 +13,7 @@ extension StoreSession {
   ) -> [IndexEntry] {
     var entries: [IndexEntry] = []
     for (name, value) in record.fields where !record.encryptedFields.contains(name) {
-      guard let field = type.fields[name] else { continue }
+      guard let field = type.fields[name], field.hasValueEntries else { continue }
       for key in ValueKey.keys(of: value) {
         entries.append(IndexEntry(fieldNumber: field.number, key: key))
       }

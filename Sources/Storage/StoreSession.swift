@@ -29,12 +29,17 @@ final class StoreSession {
   }
 }
 
-/// What never changes once it is in the store, so that it need not be read twice.
+/// What need not be read twice: what never changes once it is in the store, and the schemas, which
+/// are read again when their version has changed.
 struct Catalog {
   var addresses: [DatabaseID: DatabaseAddress] = [:]
   var zoneIDs: [ZoneKey: ZoneID] = [:]
   var types: [RecordTypeKey: RecordTypeEntry] = [:]
   var typesByNumber: [Int64: RecordTypeEntry] = [:]
+  /// The custom roles of users, without the system's.
+  var roles: [MemberKey: Set<String>] = [:]
+  /// The schema version that types and roles were read at; nil before the first is read.
+  var schemaVersion: Int64?
 
   struct ZoneKey: Hashable {
     var database: DatabaseID
@@ -46,31 +51,10 @@ struct Catalog {
     var environment: ContainerEnvironment
     var name: String
   }
-}
 
-/// A record type as the schema knows it. Fields are added as they become known.
-final class RecordTypeEntry {
-  struct Field {
-    var number: Int64
-    var type: FieldType
-    /// Whether its values are marked as encrypted, so that nothing can search for them.
-    var isEncrypted = false
-  }
-
-  let number: Int64
-  let name: String
-  var fields: [String: Field] = [:]
-
-  init(number: Int64, name: String) {
-    self.number = number
-    self.name = name
-  }
-
-  func field(for key: FieldKey) -> Field? {
-    switch key {
-    case .field(let name): fields[name]
-    case .system(let field): fields[field.schemaName]
-    case .allText: nil
-    }
+  struct MemberKey: Hashable {
+    var container: String
+    var environment: ContainerEnvironment
+    var userRecordName: String
   }
 }

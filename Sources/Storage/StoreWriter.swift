@@ -32,6 +32,7 @@ final class StoreWriter: @unchecked Sendable {
     var failures = [(any Error)?](repeating: nil, count: group.count)
     do {
       try session.connection.beginWriting()
+      try session.followSchema()
       for (index, job) in group.enumerated() {
         failures[index] = try attempt(job, in: session, isAlone: group.count == 1)
       }

@@ -1,0 +1,75 @@
+import CloudKitModel
+
+/// A record type as the schema knows it. Fields are added as they become known.
+final class RecordTypeEntry {
+  struct Field {
+    var number: Int64
+    var type: FieldType
+    /// Whether its values are marked as encrypted, so that nothing can search for them.
+    var isEncrypted = false
+    /// What it may be searched and sorted by.
+    var indexes: FieldIndexes = []
+    /// What is still to be done until the index holds what `indexes` asks for; nil when it does.
+    var indexWork: IndexWork.Phase?
+
+    /// Whether the index gets entries of values: not while old ones are still being removed.
+    var hasValueEntries: Bool { indexes.usesValues && indexWork != .clearing }
+  }
+
+  let number: Int64
+  let name: String
+  var fields: [String: Field] = [:]
+  /// What system fields may be searched and sorted by.
+  var systemIndexes: [SystemField: FieldIndexes] = [:]
+  /// Who may do what with its records in the public database.
+  var grants = RecordGrants()
+
+  init(number: Int64, name: String) {
+    self.number = number
+    self.name = name
+  }
+
+  /// The field that the value index knows for a key.
+  func field(for key: FieldKey) -> Field? {
+    switch key {
+    case .field(let name): fields[name]
+    case .system(let field): fields[field.schemaName]
+    case .allText: nil
+    }
+  }
+}
+
+extension RecordTypeEntry {
+  static func insertSystemIndexes(
+    _ indexes: [SystemField: FieldIndexes], ofType number: Int64,
+    through connection: any SQLConnection
+  ) throws {
+    for (field, options) in indexes where !options.isEmpty {
+      try connection.run(
+        """
+        INSERT INTO system_field_indexes (type_number, name, indexes) VALUES ($1, $2, $3)
+        """,
+        [.integer(number), .text(field.schemaName), .integer(Int64(options.rawValue))])
+    }
+  }
+
+  static func insertGrants(
+    _ grants: RecordGrants, ofType number: Int64, through connection: any SQLConnection
+  ) throws {
+    for (role, permissions) in grants.permissions {
+      try connection.run(
+        "INSERT INTO record_type_grants (type_number, role, permissions) VALUES ($1, $2, $3)",
+        [.integer(number), .text(role), .integer(Int64(permissions.rawValue))])
+    }
+  }
+}
+
+/// What is to be done until the index of a field is what its options ask for.
+enum IndexWork {
+  enum Phase: Int64, Sendable {
+    /// Entries from before are being removed.
+    case clearing = 0
+    /// Entries of the records that are there are being made.
+    case building = 1
+  }
+}

@@ -1,0 +1,91 @@
+import CloudKitModel
+
+/// What schemas hold besides types and fields: what fields may be searched by, roles and grants,
+/// subscription types, and the indexes that are being built.
+extension Schema {
+  static let containerSchemas = [
+    "INSERT INTO counters (name, value) VALUES ('schema', 1)",
+    // Types without records keep their number: deletions in change feeds may name it.
+    "ALTER TABLE record_types ADD COLUMN dropped BIGINT NOT NULL DEFAULT 0",
+    "ALTER TABLE record_fields ADD COLUMN indexes BIGINT NOT NULL DEFAULT 0",
+    """
+    CREATE TABLE system_field_indexes (
+      type_number BIGINT NOT NULL, name TEXT NOT NULL, indexes BIGINT NOT NULL,
+      PRIMARY KEY (type_number, name))
+    """,
+    """
+    CREATE TABLE record_type_grants (
+      type_number BIGINT NOT NULL, role TEXT NOT NULL, permissions BIGINT NOT NULL,
+      PRIMARY KEY (type_number, role))
+    """,
+    """
+    CREATE TABLE security_roles (
+      container TEXT NOT NULL, environment TEXT NOT NULL, name TEXT NOT NULL,
+      PRIMARY KEY (container, environment, name))
+    """,
+    """
+    CREATE TABLE role_members (
+      container TEXT NOT NULL, environment TEXT NOT NULL, user_record_name TEXT NOT NULL,
+      role TEXT NOT NULL, PRIMARY KEY (container, environment, user_record_name, role))
+    """,
+    """
+    CREATE TABLE subscription_types (
+      container TEXT NOT NULL, environment TEXT NOT NULL, record_type TEXT NOT NULL,
+      events BIGINT NOT NULL, fields TEXT NOT NULL,
+      PRIMARY KEY (container, environment, record_type, events, fields))
+    """,
+    """
+    CREATE TABLE index_work (
+      field_number BIGINT PRIMARY KEY, phase BIGINT NOT NULL, database_id BIGINT NOT NULL,
+      value_key BYTEA NOT NULL, record_number BIGINT NOT NULL, done BIGINT NOT NULL)
+    """,
+  ]
+
+  /// Gives what is there the options and grants that it has had in effect, and records the types of
+  /// the subscriptions.
+  static let fillContainerSchemas: @Sendable (any SQLConnection) throws -> Void = { connection in
+    let fields = try connection.rows(
+      "SELECT field_number, value_type FROM record_fields", []
+    ) { ($0.integer(0), $0.text(1)) }
+    for (number, typeName) in fields {
+      // The name of an encrypted field's type is none that `FieldType` knows.
+      guard let type = FieldType(name: typeName) else { continue }
+      try connection.run(
+        "UPDATE record_fields SET indexes = $2 WHERE field_number = $1",
+        [.integer(number), .integer(Int64(FieldIndexes.implicit(for: type).rawValue))])
+    }
+    for type in try connection.rows("SELECT type_number FROM record_types", [], { $0.integer(0) }) {
+      try RecordTypeEntry.insertSystemIndexes(
+        SystemField.implicitIndexes, ofType: type, through: connection)
+      try RecordTypeEntry.insertGrants(.standard, ofType: type, through: connection)
+    }
+    let subscriptions = try connection.rows(
+      """
+      SELECT databases.container, databases.environment, subscriptions.content
+      FROM subscriptions JOIN databases ON databases.database_id = subscriptions.database_id
+      """, []
+    ) { ($0.text(0), $0.text(1), $0.bytes(2)) }
+    for (container, environment, content) in subscriptions {
+      guard let type = SubscriptionType(of: try Subscription(stored: content)) else { continue }
+      try type.insert(container: container, environment: environment, through: connection)
+    }
+  }
+}
+
+extension SubscriptionType {
+  /// Puts the type into a schema that may have it already.
+  func insert(
+    container: String, environment: String, through connection: any SQLConnection
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO subscription_types (container, environment, record_type, events, fields)
+      VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (container, environment, record_type, events, fields) DO NOTHING
+      """,
+      [
+        .text(container), .text(environment), .text(recordType), .integer(Int64(events.rawValue)),
+        .text(fields.joined(separator: " ")),
+      ])
+  }
+}

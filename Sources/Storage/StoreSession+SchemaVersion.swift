@@ -1,0 +1,25 @@
+import CloudKitModel
+
+// Types and fields that are made while records are saved need no new version: who does not know
+// one looks for it. Every other change of a schema raises the version, and each transaction begins
+// by reading it (one row, by its key): the next transaction of every process sees the change.
+extension StoreSession {
+  /// Forgets the schemas that were read when they have changed since; for the start of a
+  /// transaction.
+  func followSchema() throws {
+    let version = try connection.first(
+      "SELECT value FROM counters WHERE name = $1", [.text("schema")]
+    ) { $0.integer(0) }
+    guard version != catalog.schemaVersion else { return }
+    catalog.types = [:]
+    catalog.typesByNumber = [:]
+    catalog.roles = [:]
+    catalog.schemaVersion = version
+  }
+
+  /// Lets everyone read the schemas again. In the transaction that changes one.
+  func raiseSchemaVersion() throws {
+    _ = try nextCounter("schema")
+    try followSchema()
+  }
+}
