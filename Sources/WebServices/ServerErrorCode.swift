@@ -52,19 +52,30 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   /// Another request is at work in the zone.
   public static let zoneBusy = ServerErrorCode(rawValue: "ZONE_BUSY")
 
+  /// The code of Apple's table that stands in `serverErrorCode` for this one: the code itself, or
+  /// for one of Petrel's additions the nearest. Clients know Apple's codes only, and some cannot
+  /// read an answer with another.
+  public var documented: ServerErrorCode {
+    switch self {
+    case .badContainer, .badDatabase, .changeTokenExpired, .notSupported: .badRequest
+    case .userDeletedZone: .zoneNotFound
+    case .zoneBusy: .tryAgainLater
+    default: self
+    }
+  }
+
   /// The HTTP status of an answer that fails as a whole with this code.
   public var httpStatus: Int {
-    switch self {
+    switch documented {
     case .accessDenied: 403
-    case .atomicError, .badContainer, .badDatabase, .badRequest, .changeTokenExpired: 400
+    case .atomicError, .badRequest: 400
     case .authenticationFailed: 401
     case .authenticationRequired: 421
     case .conflict, .exists, .uniqueFieldError: 409
-    case .notFound, .userDeletedZone, .zoneNotFound: 404
-    case .notSupported: 501
+    case .notFound, .zoneNotFound: 404
     case .quotaExceeded: 413
     case .throttled: 429
-    case .tryAgainLater, .zoneBusy: 503
+    case .tryAgainLater: 503
     case .validatingReferenceError: 412
     default: 500
     }

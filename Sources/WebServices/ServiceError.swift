@@ -47,8 +47,10 @@ extension ServiceError {
   /// Reads an error object; nil when the object has no `serverErrorCode` and so is none.
   init?(_ reader: MessageReader) {
     guard let code = reader.json["serverErrorCode"]?.string else { return nil }
+    // What Petrel tells beyond Apple's codes stands beside them.
     self.init(
-      ServerErrorCode(rawValue: code), reader.json["reason"]?.string ?? "",
+      ServerErrorCode(rawValue: reader.json["reasonCode"]?.string ?? code),
+      reader.json["reason"]?.string ?? "",
       uuid: reader.json["uuid"]?.string ?? "", retryAfter: reader.json["retryAfter"]?.double,
       redirectURL: reader.json["redirectURL"]?.string,
       limit: reader.json["limit"]?.int.map { Int($0) })
@@ -71,7 +73,8 @@ extension ServiceError {
 
   func writeMembers(to writer: inout JSONWriter, context: MessageContext) {
     writer.member("uuid", uuid)
-    writer.member("serverErrorCode", code.rawValue)
+    writer.member("serverErrorCode", code.documented.rawValue)
+    if code != code.documented { writer.member("reasonCode", code.rawValue) }
     writer.member("reason", reason)
     if let retryAfter { writer.member("retryAfter", retryAfter) }
     writer.member("redirectURL", ifPresent: redirectURL)

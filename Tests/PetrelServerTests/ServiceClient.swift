@@ -27,15 +27,19 @@ struct Answer: Sendable {
   var outcomes: [String] { items.map(\.outcome) }
 
   /// The error of the whole request: status, code.
-  var failure: String { "\(status) \(json["serverErrorCode"]?.string ?? "-")" }
+  var failure: String { "\(status) \(json.errorCode ?? "-")" }
   var reason: String { json["reason"]?.string ?? "" }
 }
 
 extension JSONValue {
   /// The error code of an item, `deleted` or `ok`.
   var outcome: String {
-    if let code = self["serverErrorCode"]?.string { return code }
-    return self["deleted"] == .bool(true) ? "deleted" : "ok"
+    errorCode ?? (self["deleted"] == .bool(true) ? "deleted" : "ok")
+  }
+
+  /// The code of an error: Petrel's own where there is one beside Apple's.
+  var errorCode: String? {
+    self["serverErrorCode"]?.string.map { self["reasonCode"]?.string ?? $0 }
   }
 
   var reason: String { self["reason"]?.string ?? "" }

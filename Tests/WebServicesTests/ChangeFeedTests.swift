@@ -102,7 +102,8 @@ struct ChangeFeedTests {
         + #"{"recordName":"n-2","recordType":"Note","zoneID":\#(own),"deleted":true}],"#
         + #""syncToken":"U","moreComing":false,"clientChangeTokenData":"AQID"},"#
         + #"{"zoneID":{"zoneName":"Old","ownerRecordName":"_me"},"uuid":"u","#
-        + #""serverErrorCode":"CHANGE_TOKEN_EXPIRED","reason":"too old"}]}"#)
+        + #""serverErrorCode":"BAD_REQUEST","reasonCode":"CHANGE_TOKEN_EXPIRED","#
+        + #""reason":"too old"}]}"#)
   }
 
   @Test("A database's changes are answered in both forms")

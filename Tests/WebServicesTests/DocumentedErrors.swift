@@ -8,8 +8,8 @@ extension ServerErrorCode {
     (.internalError, 500), (.notFound, 404), (.quotaExceeded, 413), (.throttled, 429),
     (.tryAgainLater, 503), (.validatingReferenceError, 412), (.zoneNotFound, 404),
     (.uniqueFieldError, 409), (.badContainer, 400), (.badDatabase, 400), (.userDeletedZone, 404),
-    (.zoneBusy, 503),
+    (.zoneBusy, 503), (.changeTokenExpired, 400), (.notSupported, 400),
   ]
 
-  static var documented: [ServerErrorCode] { statuses.map { $0.0 } }
+  static var all: [ServerErrorCode] { statuses.map { $0.0 } }
 }

@@ -230,7 +230,7 @@ struct RandomModel {
 
   mutating func serviceError() -> ServiceError {
     ServiceError(
-      generator.pick(ServerErrorCode.documented + [ServerErrorCode(rawValue: "NEWER_THAN_THIS")]),
+      generator.pick(ServerErrorCode.all + [ServerErrorCode(rawValue: "NEWER_THAN_THIS")]),
       text(), uuid: text(), retryAfter: maybe { _ in 2.5 }, redirectURL: maybe { $0.text() },
       serverRecord: maybe { $0.record() }, limit: maybe { _ in 400 })
   }
