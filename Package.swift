@@ -62,13 +62,14 @@ let package = Package(
 
     // Transport and cryptography over C libraries.
     .target(name: "HTTP2Transport", dependencies: ["CNgHTTP2", "COpenSSL", "CLinuxEvents"]),
-    .target(name: "Cryptography", dependencies: ["COpenSSL"]),
+    .target(name: "Cryptography", dependencies: ["COpenSSL", "CSodium"]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLinuxEvents"),
     .systemLibrary(
       name: "CNgHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
 

@@ -27,12 +27,16 @@ struct RequestTarget {
   var path: String { Self.decoded(Substring(rawPath), plusIsSpace: false) }
 
   var query: [(name: String, value: String)] {
-    guard let rawQuery else { return [] }
-    return rawQuery.split(separator: "&").map { parameter in
+    rawQuery.map(Self.parameters) ?? []
+  }
+
+  /// The parameters of a text in the form of a query, in order.
+  static func parameters(_ text: String) -> [(name: String, value: String)] {
+    text.split(separator: "&").map { parameter in
       let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       return (
-        Self.decoded(parts[0], plusIsSpace: true),
-        parts.count > 1 ? Self.decoded(parts[1], plusIsSpace: true) : ""
+        decoded(parts[0], plusIsSpace: true),
+        parts.count > 1 ? decoded(parts[1], plusIsSpace: true) : ""
       )
     }
   }

@@ -8,6 +8,33 @@ public enum Account {
   /// How long a web auth token of a user who stays signed in lives, in seconds: two weeks.
   public static let tokenLifetime = 14 * 86_400.0
 
+  /// Bytes that a password may have.
+  public static let passwordSizes = 8...1024
+
+  /// Gives a user a password in place of an earlier one, and keeps its hash.
+  ///
+  /// The tokens that the user has stay good. Hashing takes tens of milliseconds and 64 MiB, on a
+  /// thread of its own.
+  ///
+  /// - Throws: `ConfigurationError` for a password that is too short or too long, `StoreError` when
+  ///   there is no such user.
+  public static func setPassword(
+    _ password: String, ofUserNamed name: String, in store: any RecordStore, at now: Timestamp
+  ) async throws {
+    try checkPassword(password)
+    let hash = try await PasswordHasher().run { try PasswordHash.make(password) }
+    try await store.setPasswordHash(hash, ofUserNamed: name, at: now)
+  }
+
+  /// - Throws: `ConfigurationError` for a password that is too short or too long.
+  public static func checkPassword(_ password: String) throws(ConfigurationError) {
+    guard passwordSizes.contains(password.utf8.count) else {
+      throw ConfigurationError(
+        "a password has \(passwordSizes.lowerBound) to \(passwordSizes.upperBound) bytes, "
+          + "not \(password.utf8.count)")
+    }
+  }
+
   /// Makes a web auth token for a user and keeps its hash.
   ///
   /// - Parameter lifetime: seconds.

@@ -68,7 +68,10 @@ public final class CloudService: Sendable {
       })
     router = RequestRouter(
       store: store, containers: configuration.containers, courier: courier, log: log,
-      clock: clock, publicURL: publicURL)
+      clock: clock, publicURL: publicURL,
+      signIn: SignIn(
+        settings: configuration.signIn, store: store, log: log, clock: clock,
+        publicURL: publicURL))
   }
 
   public var dispatchMetrics: Dispatcher.Metrics { dispatcher.metrics }

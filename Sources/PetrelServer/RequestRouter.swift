@@ -6,8 +6,6 @@ import WebServices
 
 /// Finds the endpoint for a request and puts whatever goes wrong into the protocol's form.
 final class RequestRouter: Sendable {
-  /// The URL where the sender of a request signs in; nil when there is no page for it.
-  typealias SignInURL = @Sendable (ServicePath, Credentials) -> String?
   private typealias Endpoint = @Sendable (RequestContext) async throws -> Data
 
   private let containers: [String: ServerConfiguration.Container]
@@ -16,20 +14,19 @@ final class RequestRouter: Sendable {
   private let assetTransfers: AssetTransfers
   private let endpoints: [String: Endpoint]
   private let clock: @Sendable () -> Timestamp
-  private let signInURL: SignInURL
+  private let signIn: SignIn
   private let log: ServerLog
 
   init(
     store: any RecordStore, containers: [String: ServerConfiguration.Container],
     courier: WebCourier, log: ServerLog, clock: @escaping @Sendable () -> Timestamp,
-    publicURL: @escaping @Sendable () -> String,
-    signInURL: @escaping SignInURL = { _, _ in nil }
+    publicURL: @escaping @Sendable () -> String, signIn: SignIn
   ) {
     self.containers = containers
     self.courier = courier
     self.clock = clock
     self.log = log
-    self.signInURL = signInURL
+    self.signIn = signIn
     authenticator = Authenticator(store: store, clock: clock)
     let databases = DatabaseDirectory(store: store)
     let links = AssetLinks(store: store, clock: clock, publicURL: publicURL)
@@ -83,6 +80,7 @@ final class RequestRouter: Sendable {
   ]
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
+    if SignIn.isPath(request.path) { return await signIn.respond(to: request) }
     do {
       if request.path == "/aps" { return try await courier.poll(request) }
       if request.path.hasPrefix(AssetLinks.prefix) {
@@ -128,7 +126,7 @@ final class RequestRouter: Sendable {
     } catch var error as ServiceError
       where error.code == .authenticationRequired && error.redirectURL == nil
     {
-      error.redirectURL = signInURL(path, credentials)
+      error.redirectURL = try await signIn.url(for: request, to: path, with: credentials)
       throw error
     }
   }

@@ -39,12 +39,15 @@ extension ServerConfiguration {
   }
 
   private mutating func apply(_ reader: ConfigurationReader) throws(ConfigurationError) {
-    try reader.allow(["address", "port", "publicURL", "deletionRetentionDays", "containers"])
+    try reader.allow([
+      "address", "port", "publicURL", "deletionRetentionDays", "containers", "signIn",
+    ])
     address = try reader.string("address") ?? address
     port = try reader.int("port", in: 0...65_535) ?? port
     publicURL = try reader.string("publicURL") ?? publicURL
     deletionRetentionDays =
       try reader.int("deletionRetentionDays", in: 1...36_500) ?? deletionRetentionDays
+    if let settings = try reader.object("signIn") { try signIn.apply(settings) }
     guard let list = try reader.object("containers") else { return }
     for identifier in list.keys {
       guard identifier.hasPrefix("iCloud.") else {
@@ -83,7 +86,7 @@ extension ServerConfiguration.APNs {
 }
 
 /// An object of a configuration file, with its place.
-private struct ConfigurationReader {
+struct ConfigurationReader {
   let json: JSONValue
   let path: String
   let directory: String

@@ -74,6 +74,8 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var deletionRetentionDays = 90
   /// By identifier. When empty every container is served, without APNs; otherwise only these.
   public var containers: [String: Container] = [:]
+  /// How users sign in at the server's own page.
+  public var signIn = SignIn()
 
   public init(dataDirectory: String) {
     self.dataDirectory = dataDirectory

@@ -84,12 +84,14 @@ extension User {
 }
 
 extension StoreSession {
-  fileprivate func addUser(
-    named name: String, profile: UserProfile, at timestamp: Timestamp
+  /// Makes an account; without a name its user record name stands in for it.
+  func addUser(
+    named name: String?, profile: UserProfile, at timestamp: Timestamp
   ) throws -> User {
-    let digits = makeUUID().uuidString.lowercased().filter { $0 != "-" }
+    let userRecordName = "_" + makeUUID().uuidString.lowercased().filter { $0 != "-" }
     let user = User(
-      name: name, userRecordName: "_" + digits, created: timestamp, profile: profile)
+      name: name ?? userRecordName, userRecordName: userRecordName, created: timestamp,
+      profile: profile)
     let names = profile.nameComponents ?? PersonNameComponents()
     let added = try connection.run(
       """
@@ -99,7 +101,7 @@ extension StoreSession {
       ON CONFLICT DO NOTHING
       """,
       [
-        .text(name), .text(user.userRecordName), .integer(timestamp.milliseconds),
+        .text(user.name), .text(user.userRecordName), .integer(timestamp.milliseconds),
         SQLValue(profile.emailAddress), SQLValue(profile.phoneNumber),
         SQLValue(names.namePrefix), SQLValue(names.givenName), SQLValue(names.middleName),
         SQLValue(names.familyName), SQLValue(names.nameSuffix), SQLValue(names.nickname),

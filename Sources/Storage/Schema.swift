@@ -13,6 +13,7 @@ enum Schema {
     Migration(version: 5, statements: assets),
     Migration(version: 6, statements: answeredRequests),
     Migration(version: 7, statements: containerSchemas, fill: fillContainerSchemas),
+    Migration(version: 8, statements: signIn),
   ]
 
   /// Small tables that every node knows.

@@ -5,6 +5,7 @@ import Foundation
 enum Program {
   private static let commands: [any Command.Type] = [
     ServeCommand.self, DemoCommand.self, UsersAddCommand.self, UsersListCommand.self,
+    UsersPasswordCommand.self,
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
     BenchTestCloudCommand.self,
     VersionCommand.self,

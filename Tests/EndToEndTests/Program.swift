@@ -19,10 +19,11 @@ final class Program: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - environment: set over that of the tests.
+  ///   - input: what the program reads.
   ///   - folder: where the program works, and where its output is kept.
   init(
     _ name: String, _ arguments: [String] = [], environment: [String: String] = [:],
-    in folder: String
+    input: String? = nil, in folder: String
   ) throws {
     outputFile = URL(fileURLWithPath: folder).appendingPathComponent("\(UUID().uuidString).out")
     try Data().write(to: outputFile)
@@ -30,10 +31,15 @@ final class Program: @unchecked Sendable {
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.currentDirectoryURL = URL(fileURLWithPath: folder)
-    process.standardInput = FileHandle.nullDevice
+    let pipe = Pipe()
+    process.standardInput = input == nil ? FileHandle.nullDevice : pipe.fileHandleForReading
     process.standardOutput = try FileHandle(forWritingTo: outputFile)
     process.standardError = process.standardOutput
     try process.run()
+    if let input {
+      try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+      try pipe.fileHandleForWriting.close()
+    }
   }
 
   /// What the program has printed.

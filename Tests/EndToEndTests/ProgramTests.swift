@@ -39,6 +39,34 @@ struct ProgramTests {
   }
 
   @Test(
+    "Passwords are read from standard input, and kept by their hashes",
+    .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+  func passwords() async throws {
+    try await Cloud.run { cloud in
+      func users(_ arguments: [String], _ input: String?) async throws -> (Int32, String) {
+        let program = try Program(
+          "petrel", ["users"] + arguments + ["--data", cloud.directory], input: input,
+          in: cloud.directory)
+        return (try await program.end(), program.output)
+      }
+      #expect(try await users(["add", "zoe", "--password-from-stdin"], "first secret\n").0 == 0)
+      let first = try await cloud.store.passwordHash(ofUserNamed: "zoe")
+      #expect(first?.hasPrefix("$argon2id$") ?? false)
+      #expect(try await users(["password", "zoe"], "second secret\nmore\n") == (0, ""))
+      let second = try await cloud.store.passwordHash(ofUserNamed: "zoe")
+      #expect(second != nil && second != first)
+      for (name, input, complaint) in [
+        ("zoe", "short\n", "8 to 1024 bytes"), ("zoe", nil, "no password"),
+        ("nobody", "long enough\n", "there is no user named 'nobody'"),
+      ] {
+        let (status, output) = try await users(["password", name], input)
+        #expect(status != 0 && output.contains(complaint), "\(output)")
+      }
+      #expect(try await cloud.store.passwordHash(ofUserNamed: "zoe") == second)
+    }
+  }
+
+  @Test(
     "The FeedItem example saves its subscription once, and it fires",
     .enabled(if: Program.isBuilt("FeedItem"), "the program FeedItem is not built"))
   func feedItem() async throws {

@@ -11,6 +11,7 @@ struct ServerConfigurationTests {
       """
       {"address": "0.0.0.0", "port": 9000, "publicURL": "https://cloud.example.com",
        "deletionRetentionDays": 30,
+       "signIn": {"passwords": false, "addressHeader": "X-Real-IP"},
        "containers": {"iCloud.a": {"excludesOriginDevice": false,
          "apns": {"topic": "a", "teamID": "TEAM123456", "keyID": "KEY1234567",
                   "keyFile": "key.p8", "host": "localhost", "port": 2197,
@@ -20,6 +21,8 @@ struct ServerConfigurationTests {
     #expect(configuration.address == "0.0.0.0")
     #expect(configuration.port == 9000)
     #expect(configuration.deletionRetentionDays == 30)
+    #expect(!configuration.signIn.acceptsPasswords)
+    #expect(configuration.signIn.addressHeader == "X-Real-IP")
     #expect(configuration.publicURL == "https://cloud.example.com")
     #expect(configuration.containers["iCloud.b"] == ServerConfiguration.Container())
     let container = try #require(configuration.containers["iCloud.a"])
@@ -50,6 +53,7 @@ struct ServerConfigurationTests {
       (#"{"containers": {"iCloud.a": {"apns": {"teamID": "x"}}}}"#, "'topic' is missing"),
       (#"{"containers": {"iCloud.a": {"apns": 1}}}"#, "'apns' must be an object, not a number"),
       (#"{"containers": {"iCloud.a": {"excludesOriginDevice": "no"}}}"#, "must be true or false"),
+      (#"{"signIn": {"password": true}}"#, "signIn: unknown key 'password'"),
       (#"[]"#, "must be an object, not an array"),
       (#"{"#, "not valid JSON"),
     ])

@@ -74,7 +74,8 @@ struct ServiceClient: Sendable {
     let exchange = try Exchange(port: port)
     let head =
       "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-      + "\(headers)Content-Type: text/plain\r\nContent-Length: \(body.count)\r\n\r\n"
+      + "\(headers)\(headers.contains("Content-Type:") ? "" : "Content-Type: text/plain\r\n")"
+      + "Content-Length: \(body.count)\r\n\r\n"
     exchange.queue.async { exchange.write(Data(head.utf8) + body) }
     return exchange
   }
@@ -142,7 +143,8 @@ final class Exchange: @unchecked Sendable {
     }
     let body = Data(data[end.upperBound...])
     let fields = Dictionary(headers, uniquingKeysWith: { $1 })
-    let isFile = fields["content-type"] == "application/octet-stream"
+    let type = fields["content-type"] ?? ""
+    let isFile = type == "application/octet-stream" || type.hasPrefix("text/html")
     return Answer(
       status: status, headers: fields, body: body,
       json: body.isEmpty || isFile ? .null : try JSONValue(parsing: body))

@@ -20,6 +20,7 @@ struct ServiceSettings: Sendable {
   var pollTime = 20.0
   var publicURL: String?
   var containers: [String: ServerConfiguration.Container] = [:]
+  var signIn = ServerConfiguration.SignIn()
   /// Whether the server is started before the test begins.
   var starts = true
 }
@@ -52,6 +53,7 @@ final class Service: Sendable {
     configuration.courierPollTime = settings.pollTime
     configuration.publicURL = settings.publicURL
     configuration.containers = settings.containers
+    configuration.signIn = settings.signIn
     self.configuration = configuration
     clock = TestClock()
     let store = try await SQLRecordStore.open(

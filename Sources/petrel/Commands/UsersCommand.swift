@@ -11,6 +11,8 @@ enum UsersAddCommand: Command {
   static let options: [Arguments.Option] = [
     .init("data", "DIRECTORY", "where the store lies (default .petrel)"),
     .init("expires-in", "TIME", "the token's lifetime, such as 12h or 30d (default 2w)"),
+    .init(
+      "password-from-stdin", nil, "reads a password for the sign-in page from standard input"),
     .init("email", "ADDRESS", "by which others may find the user"),
     .init("phone", "NUMBER", "by which others may find the user, such as +49301234567"),
     .init("given-name", "NAME", "what others who find the user are shown"),
@@ -26,10 +28,14 @@ enum UsersAddCommand: Command {
     else { throw UsageError("needs one NAME") }
     let lifetime = try arguments.duration("expires-in") ?? Account.tokenLifetime
     let profile = try profile(arguments)
+    let password = arguments.flag("password-from-stdin") ? try PasswordPrompt.read() : nil
     let store = try await ServeCommand.openStore(
       in: ServeCommand.dataDirectory(arguments), role: .tool)
     do {
       let user = try await store.addUser(named: name, profile: profile, at: .now)
+      if let password {
+        try await Account.setPassword(password, ofUserNamed: name, in: store, at: .now)
+      }
       let token = try await Account.makeToken(for: user, in: store, lifetime: lifetime, at: .now)
       Output.line(token)
     } catch {

@@ -1,0 +1,51 @@
+import CloudKitModel
+import HTTPService
+import Storage
+
+extension SignIn {
+  /// Characters of a name at most; longer ones are nobody's.
+  private static let nameLimit = 255
+
+  /// Signs in who sends the name and the password of an account.
+  func checkPassword(_ request: HTTPRequest) async throws -> HTTPResponse {
+    let (visit, fields) = try await sentForm(request)
+    guard settings.acceptsPasswords else {
+      throw Refusal(status: 403, reason: "This server takes no passwords.")
+    }
+    let name = fields["name"] ?? ""
+    let password = fields["password"] ?? ""
+    let staysSignedIn = fields["stay"] == "yes"
+    func again(_ problem: String, status: Int) -> SignInPage {
+      var form = form(for: visit, problem: problem)
+      form.name = name
+      form.staysSignedIn = staysSignedIn
+      return SignInPage.form(form, status: status)
+    }
+    guard !name.isEmpty, !password.isEmpty else {
+      return again("Enter your name and your password.", status: 400).response()
+    }
+    guard name.utf8.count <= Self.nameLimit, Account.passwordSizes.contains(password.utf8.count)
+    else { return again(Self.wrong, status: 403).response() }
+    let address = settings.clientAddress(of: request)
+    let verdict = attempts.withLock {
+      $0.begin(account: name, address: address, at: clock())
+    }
+    if case .wait(let seconds) = verdict {
+      let whole = Int(seconds.rounded(.up))
+      log.warning("sign-in: too many wrong passwords, the last from \(address)")
+      return again(
+        "There were too many wrong passwords. Wait \(whole) seconds and try again.", status: 429
+      ).response(headers: [("Retry-After", String(whole))])
+    }
+    let hash = try await store.passwordHash(ofUserNamed: name)
+    guard try await passwords.isMatch(password, hash), let user = try await store.user(named: name)
+    else {
+      log.info("sign-in: wrong name or password from \(address)")
+      return again(Self.wrong, status: 403).response()
+    }
+    attempts.withLock { $0.succeeded(account: name, address: address) }
+    return try await deliver(user, to: visit.request, staysSignedIn: staysSignedIn)
+  }
+
+  private static let wrong = "The name or the password is not right."
+}

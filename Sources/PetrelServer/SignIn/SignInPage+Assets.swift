@@ -1,0 +1,55 @@
+import Cryptography
+import Foundation
+
+extension SignInPage {
+  /// The style of all pages.
+  static let style = """
+    :root { color-scheme: light dark; }
+    * { box-sizing: border-box; }
+    body { margin: 0; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; }
+    main { max-width: 24rem; margin: 0 auto; }
+    h1 { font-size: 1.5rem; margin: 0.5rem 0; }
+    .place { overflow-wrap: anywhere; }
+    .problem { border: 2px solid #c22; border-radius: 0.5rem; padding: 0.5rem 0.75rem; }
+    label { display: block; margin-top: 0.75rem; }
+    input[type=text], input[type=password] { display: block; width: 100%; font: inherit;
+      padding: 0.5rem; border: 1px solid; border-radius: 0.5rem; }
+    label.choice { display: flex; gap: 0.5rem; align-items: baseline; }
+    button { display: block; width: 100%; font: inherit; margin-top: 1rem; padding: 0.6rem;
+      border: 1px solid; border-radius: 0.5rem; cursor: pointer; }
+    button.first { background: #0b57d0; color: #fff; border-color: #0b57d0; }
+    :focus-visible { outline: 3px solid #0b57d0; outline-offset: 2px; }
+    """
+
+  /// Gives the token to the window that opened the page. What it needs stands in `main`'s data.
+  static let script = """
+    'use strict';
+    const main = document.querySelector('main');
+    const app = window.opener;
+    if (app && !app.closed) {
+      const token = main.dataset.token;
+      for (const origin of main.dataset.origins.split(' ')) {
+        app.postMessage({ ckWebAuthToken: token, ckSession: token }, origin);
+      }
+      document.getElementById('done').hidden = false;
+      window.close();
+    } else {
+      document.getElementById('alone').hidden = false;
+    }
+    """
+
+  /// What a page may load and do: its own style, its own script where it has one, and sending its
+  /// form to this server, which may redirect to `formTarget`.
+  static func contentSecurityPolicy(hasScript: Bool, formTarget: String?) -> String {
+    var rules = [
+      "default-src 'none'", "style-src '\(digest(of: style))'", "base-uri 'none'",
+      "frame-ancestors 'none'", "form-action 'self'" + (formTarget.map { " " + $0 } ?? ""),
+    ]
+    if hasScript { rules.append("script-src '\(digest(of: script))'") }
+    return rules.joined(separator: "; ")
+  }
+
+  private static func digest(of text: String) -> String {
+    "sha256-" + Data(SHA256.hash(text.utf8)).base64EncodedString()
+  }
+}

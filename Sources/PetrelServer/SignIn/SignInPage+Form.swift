@@ -1,0 +1,59 @@
+import CloudKitModel
+
+extension SignInPage {
+  static func content(of form: Form) -> HTML {
+    let checked: HTML = form.staysSignedIn ? " checked" : ""
+    let fields: HTML = form.acceptsPasswords ? fields(form) : ""
+    let button: HTML =
+      form.acceptsPasswords ? "<button class=\"first\">Sign in</button>\n" : ""
+    return """
+      <h1>Sign in</h1>
+      <p class="place">to <strong>\(form.request.container)</strong>\(place(form.request))</p>
+      \(problem(form.problem))<form method="post" action="\(form.action)">
+      <input type="hidden" name="state" value="\(form.state)">
+      <input type="hidden" name="proof" value="\(form.proof)">
+      \(fields)<label class="choice"><input type="checkbox" name="stay" value="yes"\(checked)>
+      <span>Stay signed in for two weeks instead of 30 minutes</span></label>
+      \(button)\(form.choices.map(Self.button))</form>
+      """
+  }
+
+  /// What else tells the user for whom the password is asked.
+  private static func place(_ request: SignInRequest) -> HTML {
+    let environment: HTML = request.environment == .development ? " (development)" : ""
+    switch request.callback {
+    case .message(let origins) where !origins.isEmpty:
+      return "\(environment) for the app at \(origins.joined(separator: ", "))"
+    case .message:
+      return "\(environment) for the app that opened this window"
+    case .redirect(let url):
+      return "\(environment) for the app at \(SignInRequest.origin(of: url) ?? url)"
+    }
+  }
+
+  private static func problem(_ text: String?) -> HTML {
+    guard let text else { return "" }
+    return "<p class=\"problem\" id=\"problem\" role=\"alert\">\(text)</p>\n"
+  }
+
+  private static func fields(_ form: Form) -> HTML {
+    let mark: HTML =
+      form.problem == nil ? "" : " aria-invalid=\"true\" aria-describedby=\"problem\""
+    return """
+      <label for="name">Name</label>
+      <input type="text" id="name" name="name" value="\(form.name)" autocomplete="username" \
+      autocapitalize="none" spellcheck="false" maxlength="255" required autofocus\(mark)>
+      <label for="password">Password</label>
+      <input type="password" id="password" name="password" autocomplete="current-password" \
+      maxlength="1024" required\(mark)>
+
+      """
+  }
+
+  private static func button(_ choice: Choice) -> HTML {
+    """
+    <button formaction="\(choice.action)" formnovalidate>\(choice.label)</button>
+
+    """
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import PetrelServer
+
+/// Reads a new password from standard input: typed twice and not shown on a terminal, the first
+/// line of anything else.
+enum PasswordPrompt {
+  static func read() throws -> String {
+    guard isatty(STDIN_FILENO) == 1 else {
+      guard let line = readLine() else { throw UsageError("no password in standard input") }
+      try Account.checkPassword(line)
+      return line
+    }
+    let first = try ask("Password: ")
+    try Account.checkPassword(first)
+    guard try ask("The same again: ") == first else {
+      throw UsageError("the two passwords differ; nothing was changed")
+    }
+    return first
+  }
+
+  private static func ask(_ question: String) throws -> String {
+    FileHandle.standardError.write(Data(question.utf8))
+    var shown = termios()
+    guard tcgetattr(STDIN_FILENO, &shown) == 0 else {
+      throw UsageError("the terminal cannot be asked for a password")
+    }
+    var hidden = shown
+    hidden.c_lflag &= ~tcflag_t(ECHO)
+    tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden)
+    defer {
+      tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown)
+      FileHandle.standardError.write(Data("\n".utf8))
+    }
+    guard let line = readLine() else { throw UsageError("no password was typed") }
+    return line
+  }
+}
