@@ -62,6 +62,7 @@ extension Connection {
 
   private func queue(_ response: HTTPResponse, stream: ResponseStream?, closing: Bool) -> Bool {
     let method = incoming.head?.method ?? ""
+    beginAnswer(response.body)
     do {
       let answer = try NativeResponse.make(
         response, to: method, stream: stream, closing: closing)
@@ -80,7 +81,27 @@ extension Connection {
   }
 }
 
+extension Connection {
+  /// The answer's bytes are counted until it is sent, and the time to take them runs.
+  fileprivate func beginAnswer(_ body: HTTPBody) {
+    if case .data(let data) = body {
+      incoming.answerSize = data.count
+      _ = server.counters.bufferedBytes.add(data.count)
+    }
+    shared.withLock { $0.pace.handle(.answerBegan(size: body.knownSize), at: .now) }
+  }
+}
+
 extension HTTPBody {
+  /// Bytes, where they are known before they are there.
+  fileprivate var knownSize: Int? {
+    switch self {
+    case .data(let data): data.count
+    case .streamOfLength(let count, _): count
+    case .stream: nil
+    }
+  }
+
   fileprivate var producer: (@Sendable (HTTPStreamWriter) async throws -> Void)? {
     switch self {
     case .data: nil

@@ -24,6 +24,23 @@ extension Connection {
     stream?.cut()
   }
 
+  /// Ends the connection when its client had more time than it may take; tells whether it did.
+  ///
+  /// The library notices that the socket is shut, and lets go of everything as when a client leaves.
+  func endIfTooSlow(at now: ContinuousClock.Instant, _ limits: Pace.Limits) -> Bool {
+    shared.withLock { shared in
+      guard shared.isOpen, shared.pace.isTooSlow(at: now, limits) else { return false }
+      shared.isOpen = false
+      native.shutdown()
+      return true
+    }
+  }
+
+  /// The library is about to close the descriptor.
+  func closes() {
+    shared.withLock { $0.isOpen = false }
+  }
+
   /// The server waits no longer: the handler is cancelled, a stream is cut, a request that has no
   /// answer is refused, and the connection never sleeps again.
   func abandon() {

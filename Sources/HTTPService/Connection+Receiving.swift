@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Foundation
+import Synchronization
 
 extension Connection {
   /// The library's one question: it asks once when the headers are there, once for each piece of
@@ -17,6 +18,7 @@ extension Connection {
     }
     guard !incoming.isReceived else { return answer(to: .answerWanted) }
     incoming.isReceived = true
+    shared.withLock { $0.pace.handle(.requestReceived, at: .now) }
     incoming.bodyFile?.finish()
     if case .refuse(let refusal) = incoming.reception.handle(.end) { return refuse(refusal) }
     switch shared.withLock({ ($0.exchange.handle(.received), $0.exchange.number) }) {
@@ -29,13 +31,14 @@ extension Connection {
     let head = RequestHead(
       method: method, target: incoming.target, version: version, headers: readHeaders())
     incoming.head = head
+    shared.withLock { $0.pace.handle(.headReceived, at: .now) }
     incoming.isReceived = false
     incoming.isAnswered = false
     incoming.refusal = nil
     // Counted before the question whether the server stops: either this request sees that it
     // does, or the stop sees the request.
     server.counters.exchanges.increment()
-    var refusal = server.isStopping ? HTTPRefusal.stopping : takePlace()
+    var refusal = server.isStopping ? .stopping : headTooLarge(head) ?? takePlace()
     let spooling = spooling(for: head)
     incoming.reception = BodyReception(
       limit: spooling?.maximumBodySize ?? server.configuration.maximumBodySize)
@@ -52,7 +55,28 @@ extension Connection {
     }
   }
 
+  private func headTooLarge(_ head: RequestHead) -> HTTPRefusal? {
+    let targetLimit = server.configuration.maximumTargetSize
+    if head.target.utf8.count > targetLimit {
+      return HTTPRefusal(
+        .targetTooLong,
+        "the request target has \(head.target.utf8.count) bytes; the limit is \(targetLimit)",
+        limit: targetLimit)
+    }
+    let limit = server.configuration.maximumHeaderSize
+    let size = head.fieldSize
+    guard size > limit else { return nil }
+    return HTTPRefusal(
+      .headersTooLarge, "the header fields have \(size) bytes; the limit is \(limit)",
+      limit: limit)
+  }
+
   private func takePlace() -> HTTPRefusal? {
+    let bytes = server.configuration.maximumBufferedBytes
+    // Answers that are not taken count too, and no request with a body asks for them.
+    if server.counters.bufferedBytes.load(ordering: .relaxed) >= bytes {
+      return .tooManyBytes(bytes)
+    }
     let limit = server.configuration.maximumRequestsUnderWay
     incoming.hasPlace = server.counters.requestsUnderWay.reserve(1, limit: limit)
     return incoming.hasPlace
@@ -69,6 +93,7 @@ extension Connection {
   }
 
   private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    shared.withLock { $0.pace.handle(.bodyReceived(bytes.count), at: .now) }
     var action = incoming.reception.handle(.bytes(bytes.count))
     if action == .append {
       guard let refusal = keep(bytes) else { return true }

@@ -22,6 +22,8 @@ final class Connection: @unchecked Sendable {
     /// Whether the handler's own answer is what is sent.
     var isAnswered = false
     var refusal: HTTPRefusal?
+    /// Bytes of the answer that are counted as buffered.
+    var answerSize = 0
   }
 
   struct Shared {
@@ -31,6 +33,9 @@ final class Connection: @unchecked Sendable {
     var stream: ResponseStream?
     /// The number of the request that waited when the disconnect watch last came by.
     var numberSeenWaiting: UInt64 = 0
+    var pace = Pace(at: .now)
+    /// Whether the descriptor is this connection's still.
+    var isOpen = true
   }
 
   let server: HTTPServer
@@ -52,7 +57,10 @@ final class Connection: @unchecked Sendable {
   func begin(target: String) {
     incoming.target = target
     incoming.head = nil
-    _ = shared.withLock { $0.exchange.handle(.began) }
+    shared.withLock { shared in
+      _ = shared.exchange.handle(.began)
+      shared.pace.handle(.lineReceived, at: .now)
+    }
   }
 
   /// The answer is sent, or the connection broke.
@@ -60,12 +68,15 @@ final class Connection: @unchecked Sendable {
     let counters = server.counters
     let stream = shared.withLock { shared in
       _ = shared.exchange.handle(.ended)
+      shared.pace.handle(.exchangeEnded, at: .now)
       shared.response = nil
       shared.task = nil
       defer { shared.stream = nil }
       return shared.stream
     }
     stream?.cut()
+    _ = counters.bufferedBytes.add(-incoming.answerSize)
+    incoming.answerSize = 0
     guard incoming.head != nil else {
       // The library answered by itself, or the client left amid its headers.
       if isComplete { counters.countRefusal(.malformed) }

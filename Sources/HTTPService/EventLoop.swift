@@ -33,8 +33,9 @@ struct EventLoop: @unchecked Sendable {
           context.pointee = Unmanaged.passRetained(connection).toOpaque()
           server.registry.insert(connection)
         } else if let pointer = context.pointee {
-          server.registry.remove(
-            Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue())
+          let connection = Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue()
+          connection.closes()
+          server.registry.remove(connection)
           context.pointee = nil
           server.counters.openConnections.decrement()
         }

@@ -5,6 +5,13 @@ public struct HTTPRefusal: Sendable, Hashable {
   public enum Reason: String, Sendable, Hashable, CaseIterable {
     /// The request breaks HTTP's own rules: 400.
     case malformed
+    /// The request target is longer than ``HTTPServer/Configuration/maximumTargetSize``: 414.
+    case targetTooLong
+    /// The header fields are larger than ``HTTPServer/Configuration/maximumHeaderSize``: 431.
+    case headersTooLarge
+    /// The client took longer than ``HTTPServer/Configuration/headTime`` or was slower than
+    /// ``HTTPServer/Configuration/minimumRate``: its connection is closed without an answer.
+    case tooSlow
     /// The body is larger than ``HTTPServer/Configuration/maximumBodySize`` or
     /// ``HTTPServer/Spooling/maximumBodySize``: 413.
     case bodyTooLarge
@@ -25,7 +32,8 @@ public struct HTTPRefusal: Sendable, Hashable {
   public var reason: Reason
   /// A sentence for people; printable ASCII without quotes or backslashes.
   public var message: String
-  /// The limit that was passed, in bytes, with ``Reason/bodyTooLarge``.
+  /// The limit that was passed, in bytes, with ``Reason/bodyTooLarge``, ``Reason/targetTooLong`` and
+  /// ``Reason/headersTooLarge``.
   public var limit: Int?
 
   public init(_ reason: Reason, _ message: String, limit: Int? = nil) {
@@ -37,6 +45,9 @@ public struct HTTPRefusal: Sendable, Hashable {
   public var status: Int {
     switch reason {
     case .malformed: 400
+    case .tooSlow: 408
+    case .targetTooLong: 414
+    case .headersTooLarge: 431
     case .bodyTooLarge: 413
     case .tooManyRequests, .tooManyBytes, .bodyNotStored, .tooManyConnections, .stopping: 503
     }

@@ -3,8 +3,9 @@ import Foundation
 extension HTTPServer {
   /// Where to listen, and the limits.
   ///
-  /// Memory is bounded by `maximumConnections` × `connectionMemory`, `maximumBufferedBytes`, and
-  /// `maximumConnections` × `streamBuffer` for streams whose readers are slow.
+  /// Memory is bounded by `maximumConnections` × `connectionMemory`, `maximumBufferedBytes` with the
+  /// answers of the requests that were under way when it was reached, and `maximumConnections` ×
+  /// `streamBuffer` for streams whose readers are slow.
   public struct Configuration: Sendable {
     /// A numeric IPv4 or IPv6 address of this machine, or `localhost` (127.0.0.1). `0.0.0.0` is
     /// every IPv4 address, `::` every address.
@@ -18,20 +19,36 @@ extension HTTPServer {
     public var maximumBodySize = 8 << 20
     /// Which bodies go to files, with limits of their own; none where it is nil.
     public var spooling: Spooling?
-    /// Bytes of all bodies in memory that are being received or handled; beyond that 503.
+    /// Bytes of all bodies in memory that are being received or handled, and of all answers that
+    /// are being sent (but for streams); beyond that 503.
     public var maximumBufferedBytes = 256 << 20
     /// Open connections; further ones get 503 and are closed. If the system allows the process
     /// fewer descriptors (`ulimit -Hn`), that many less 256.
     public var maximumConnections = 16_384
+    /// Bytes of the request target; a longer one gets 414.
+    public var maximumTargetSize = 8 << 10
+    /// Bytes of the header fields; more get 431.
+    public var maximumHeaderSize = 12 << 10
     /// Bytes of buffer for each connection. The request line and the header fields must fit into
-    /// about two thirds of it (else 414 or 431), and so must those of the answer.
-    public var connectionMemory = 16 << 10
+    /// about two thirds of it, and so must those of the answer. A request that does not fit gets
+    /// 414 or 431 from the library itself, with a body in HTML that nothing can change; keep this
+    /// larger than the two limits above, so that only what is far beyond them meets that.
+    public var connectionMemory = 32 << 10
     /// How long a connection may do nothing while the server waits for it: between requests,
     /// within a request, or taking the answer. Whole seconds, at least 1. Requests that wait for
     /// their handler, and streams that wait for their producer, do not count.
     ///
     /// A client that leaves in the middle of its request may be noticed only then.
     public var idleTimeout = Duration.seconds(60)
+    /// How long the header fields of a request may take, from its request line on. A client that
+    /// takes longer is disconnected, and so is one that takes this and ``idleTimeout`` for the
+    /// request line.
+    public var headTime = Duration.seconds(30)
+    /// Bytes a second that a client must send of a body, and take of an answer whose length is
+    /// known, on average after ``rateGrace``. A slower one is disconnected, within about a second.
+    public var minimumRate = 1024
+    /// How long a body or an answer may take before ``minimumRate`` counts.
+    public var rateGrace = Duration.seconds(30)
     /// Requests that are being received or handled, long polls included; beyond that 503.
     public var maximumRequestsUnderWay = 12_288
     /// Bytes that wait for a slow reader of a stream before its producer has to wait.
@@ -44,12 +61,19 @@ extension HTTPServer {
 
     public init() {}
 
+    var paceLimits: Pace.Limits {
+      Pace.Limits(
+        head: headTime, line: idleTimeout + headTime, grace: rateGrace, rate: minimumRate)
+    }
+
     func validated() throws(HTTPServerError) {
       let numbers = [
         ("threads", threads), ("maximumBufferedBytes", maximumBufferedBytes),
         ("maximumConnections", maximumConnections),
         ("maximumRequestsUnderWay", maximumRequestsUnderWay), ("streamBuffer", streamBuffer),
         ("idleTimeout (seconds)", Int(idleTimeout.components.seconds)),
+        ("maximumTargetSize", maximumTargetSize), ("maximumHeaderSize", maximumHeaderSize),
+        ("minimumRate", minimumRate),
       ]
       for (name, value) in numbers where value < 1 || value > Int(Int32.max) {
         throw HTTPServerError(

@@ -42,6 +42,7 @@ extension HTTPServer {
     // Time for the refusals to go out; they are a packet each.
     await waitForExchanges(within: .milliseconds(250))
     running.watch.stop()
+    running.slowClients.stop()
     await Self.blocking {
       for loop in running.loops { loop.stop() }
     }

@@ -26,6 +26,7 @@ public final class HTTPServer: Sendable {
     var loops: [EventLoop]
     var acceptor: Acceptor
     var watch: DisconnectWatch
+    var slowClients: SlowClientWatch
     var port: Int
   }
 
@@ -96,6 +97,9 @@ public final class HTTPServer: Sendable {
         maximumConnections: DescriptorLimit.raise(
           forConnections: configuration.maximumConnections),
         counters: counters, refusalBody: configuration.refusalBody),
-      watch: DisconnectWatch(registry: registry, interval: .seconds(1)), port: socket.port)
+      watch: DisconnectWatch(registry: registry, interval: .seconds(1)),
+      slowClients: SlowClientWatch(
+        registry: registry, limits: configuration.paceLimits, counters: counters),
+      port: socket.port)
   }
 }

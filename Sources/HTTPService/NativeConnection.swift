@@ -16,6 +16,9 @@ struct NativeConnection: @unchecked Sendable {
   func suspend() { MHD_suspend_connection(pointer) }
   func resume() { MHD_resume_connection(pointer) }
 
+  /// Ends both directions; the library closes the descriptor when it notices.
+  func shutdown() { _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
+
   /// Sends what the kernel holds back in the hope of more. The library announces more when it
   /// sends the headers of a stream, and the first chunk may be a long time coming.
   func pushPendingBytes() {

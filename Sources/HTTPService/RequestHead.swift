@@ -12,6 +12,9 @@ struct RequestHead: Sendable {
   /// The length that the body is said to have; nil where it is not said.
   var contentLength: Int? { values(of: "Content-Length").first.flatMap { Int($0) } }
 
+  /// Bytes of the header fields, with what stands between them.
+  var fieldSize: Int { headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 } }
+
   var expectsContinue: Bool {
     values(of: "Expect").contains { $0.equalsIgnoringASCIICase("100-continue") }
   }

@@ -142,19 +142,72 @@ struct LimitTests {
     }
   }
 
-  @Test("headers too large for the connection's memory get 431, a target too long 414")
+  @Test("header fields over the limit get 431, a target over it 414, and the connection lives on")
+  func headLimits() async throws {
+    try await withServer {
+      $0.maximumTargetSize = 100
+      $0.maximumHeaderSize = 200
+      $0.refusalBody = { Data("<\($0.reason.rawValue) \($0.limit ?? 0)>".utf8) }
+    } body: { server in
+      let client = try RawClient(port: server.port)
+      // With "Host: h" and the separators it is 200 bytes.
+      let fits = String(repeating: "v", count: 186)
+      let target = "/" + String(repeating: "t", count: 99)
+      try await client.send("GET \(target) HTTP/1.1\r\nHost: h\r\nX: \(fits)\r\n\r\n")
+      #expect(try await client.response().status == 200)
+      try await client.send("GET / HTTP/1.1\r\nHost: h\r\nX: \(fits)v\r\n\r\n")
+      let large = try await client.response()
+      #expect(large.status == 431)
+      #expect(large.text == "<headersTooLarge 200>")
+      try await client.send("GET \(target)t HTTP/1.1\r\nHost: h\r\n\r\n")
+      let long = try await client.response()
+      #expect(long.status == 414)
+      #expect(long.text == "<targetTooLong 100>")
+      #expect(server.metrics.refused[.headersTooLarge] == 1)
+      #expect(server.metrics.refused[.targetTooLong] == 1)
+    }
+  }
+
+  @Test("answers that nobody takes count as buffered, and new requests get 503 meanwhile")
+  func untakenAnswers() async throws {
+    let size = 16 << 20
+    try await withServer {
+      $0.maximumBufferedBytes = size
+    } handler: { request in
+      HTTPResponse(body: .data(Data(count: request.path == "/large" ? size : 1)))
+    } body: { server in
+      let reader = try RawClient(port: server.port, receiveBuffer: 4096)
+      try await reader.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n")
+      await eventually("the answer waits") { server.metrics.bufferedBytes == size }
+      let client = try RawClient(port: server.port)
+      try await client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try await client.response().status == 503)
+      #expect(try await reader.response().body.count == size)
+      await eventually("the answer is gone") { server.metrics.bufferedBytes == 0 }
+      try await client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try await client.response().status == 200)
+    }
+  }
+
+  @Test("headers too large for the connection's memory get 431, a target too long 414, in HTML")
   func headers() async throws {
     try await withServer { server in
       let value = String(repeating: "v", count: 9_000)
       let fits = try RawClient(port: server.port)
       try await fits.send("GET / HTTP/1.1\r\nHost: h\r\nX: \(value)\r\n\r\n")
       #expect(try await fits.response().status == 200)
+      let fields = "ABCD".map { "\($0): \(value)\r\n" }.joined()
       let large = try RawClient(port: server.port)
-      try await large.send("GET / HTTP/1.1\r\nHost: h\r\nX: \(value)\r\nY: \(value)\r\n\r\n")
-      #expect(try await large.response().status == 431)
+      try await large.send("GET / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
+      let fieldAnswer = try await large.response()
+      #expect(fieldAnswer.status == 431)
+      #expect(fieldAnswer.text.hasPrefix("<html>"))
       let long = try RawClient(port: server.port)
-      try await long.send("GET /\(value)\(value) HTTP/1.1\r\nHost: h\r\n\r\n")
-      #expect(try await long.response().status == 414)
+      try await long.send(
+        "GET /\(value)\(value)\(value)\(value) HTTP/1.1\r\nHost: h\r\n\r\n")
+      let targetAnswer = try await long.response()
+      #expect(targetAnswer.status == 414)
+      #expect(targetAnswer.text.hasPrefix("<html>"))
     }
   }
 

@@ -1,0 +1,26 @@
+import Dispatch
+
+/// Ends the connections of clients that are too slow.
+///
+/// Once a second all connections are asked; see ``Pace``.
+final class SlowClientWatch: @unchecked Sendable {
+  // Unchecked: dispatch sources may be used from any thread.
+  private let timer: any DispatchSourceTimer
+
+  init(registry: ConnectionRegistry, limits: Pace.Limits, counters: Counters) {
+    let queue = DispatchQueue(label: "petrel-slow-clients", qos: .utility)
+    let source = DispatchSource.makeTimerSource(queue: queue)
+    source.schedule(
+      deadline: .now() + .seconds(1), repeating: .seconds(1), leeway: .milliseconds(200))
+    source.setEventHandler {
+      let now = ContinuousClock.now
+      for connection in registry.all where connection.endIfTooSlow(at: now, limits) {
+        counters.countRefusal(.tooSlow)
+      }
+    }
+    source.resume()
+    timer = source
+  }
+
+  func stop() { timer.cancel() }
+}
