@@ -13,6 +13,7 @@ struct AssetTransfers: Sendable {
   let store: any RecordStore
   let links: AssetLinks
   let clock: @Sendable () -> Timestamp
+  let privateDatabaseQuota: Int64?
 
   func respond(to request: HTTPRequest) async throws -> HTTPResponse {
     let target = try await links.target(
@@ -24,10 +25,12 @@ struct AssetTransfers: Sendable {
     case (.download(let database, let checksum), "GET"),
       (.download(let database, let checksum), "HEAD"):
       return try await download(checksum, from: database, range: request.header("Range"))
-    case (.upload, _):
-      throw ServiceError(.badRequest, "an upload URL takes POST, not \(request.method)")
-    case (.download, _):
-      throw ServiceError(.badRequest, "a download URL takes GET, not \(request.method)")
+    case (.upload, let method):
+      throw WrongMethod(
+        allowed: ["POST"], reason: "an upload URL takes POST, not \(method)")
+    case (.download, let method):
+      throw WrongMethod(
+        allowed: ["GET", "HEAD"], reason: "a download URL takes GET or HEAD, not \(method)")
     }
   }
 
@@ -54,6 +57,9 @@ struct AssetTransfers: Sendable {
         .badRequest,
         "the asset for field '\(upload.fieldName)' has \(size) bytes; the limit is "
           + "\(ServiceLimits.assetSize)", limit: ServiceLimits.assetSize)
+    }
+    if let privateDatabaseQuota, let usage = try await store.usage(of: database) {
+      try usage.check(adding: size, to: privateDatabaseQuota, for: upload.fieldName)
     }
     let bytes: AssetBytes
     let hash: [UInt8]

@@ -54,7 +54,7 @@ struct ChangesEndpoint: Sendable {
         answers.append(.failure(failed))
       }
     }
-    return ZoneChangesResponse(zones: answers).body(
+    return ZoneChangesResponse(zones: context.reported(answers)).body(
       context: context.messageContext(), for: request)
   }
 

@@ -1,5 +1,6 @@
 import ChangeDispatch
 import CloudKitModel
+import Foundation
 import HTTPService
 import Storage
 import Synchronization
@@ -22,6 +23,7 @@ public final class CloudService: Sendable {
   private let clock: @Sendable () -> Timestamp
   private let executor: (any TaskExecutor)?
   private let router: RequestRouter
+  private let journal: FailureJournal
   private let courier: WebCourier
   private let dispatcher: Dispatcher
   private let worker: DeliveryWorker
@@ -66,8 +68,10 @@ public final class CloudService: Sendable {
         worker.enqueue(result.deliveries)
         courier.wake(Set(result.logged.map(\.notification.subscriber)))
       })
+    let journal = FailureJournal(log: log, clock: clock)
+    self.journal = journal
     router = RequestRouter(
-      store: store, containers: configuration.containers, courier: courier, log: log,
+      store: store, configuration: configuration, courier: courier, journal: journal,
       clock: clock, publicURL: publicURL,
       signIn: SignIn(
         settings: configuration.signIn, store: store, log: log, clock: clock,
@@ -76,6 +80,10 @@ public final class CloudService: Sendable {
 
   public var dispatchMetrics: Dispatcher.Metrics { dispatcher.metrics }
   public var deliveryMetrics: DeliveryWorker.Metrics { worker.metrics }
+  public var requestMetrics: RequestMetrics { journal.metrics }
+
+  /// The body for a request that the HTTP server in front refuses by itself, in the protocol's form.
+  public func body(of refusal: HTTPRefusal) -> Data { journal.body(of: refusal) }
 
   /// Begins to dispatch and deliver, with what an earlier process left.
   public func start() {

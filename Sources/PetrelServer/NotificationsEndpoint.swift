@@ -53,7 +53,7 @@ struct NotificationsEndpoint: Sendable {
           .notification(notificationID: id),
           ServiceError(.notFound, "notification '\(id)' is not in the notification log")))
     }
-    return MarkNotificationsReadResponse(notifications: items).body
+    return MarkNotificationsReadResponse(notifications: context.reported(items)).body
   }
 }
 

@@ -23,12 +23,14 @@ struct RecordsEndpoint: Sendable {
       isAtomic: request.isAtomic, origin: origin,
       onlyCreatorMayChange: address.scope == .public, timestamp: context.now,
       requestID: request.requestID)
+    modification.quota = context.privateDatabaseQuota
     modification.clientChangeToken = request.clientChangeTokenData.map {
       ClientChangeToken(data: [UInt8]($0), deviceID: context.deviceID)
     }
     let outcomes = try await store.modifyRecords(modification)
     let response = RecordsResponse(
-      records: try await links.linked(Self.answers(to: operations, outcomes), in: database))
+      records: context.reported(
+        try await links.linked(Self.answers(to: operations, outcomes), in: database)))
     return response.body(
       context: context.messageContext(numbersAsStrings: request.numbersAsStrings),
       desiredKeys: request.desiredKeys, itemDesiredKeys: request.itemDesiredKeys)
@@ -64,7 +66,9 @@ struct RecordsEndpoint: Sendable {
           FailedItem(
             .record(recordName: recordID.recordName, zoneID: recordID.zoneID), error)))
     }
-    return RecordsResponse(records: try await links.linked(items, in: database)).body(
+    return RecordsResponse(
+      records: context.reported(try await links.linked(items, in: database))
+    ).body(
       context: context.messageContext(numbersAsStrings: request.numbersAsStrings),
       desiredKeys: request.desiredKeys, itemDesiredKeys: request.itemDesiredKeys)
   }

@@ -15,8 +15,22 @@ struct RequestContext: Sendable {
   var refusesEqualSubscriptions: Bool
   var body: Data
   var now: Timestamp
+  /// Bytes that a private database may have; nil for any number.
+  var privateDatabaseQuota: Int64?
 
   var caller: Caller { credentials.caller }
+
+  /// Is told of the items that fail.
+  var report: @Sendable ([ServiceError]) -> Void = { _ in }
+
+  /// The items of an answer, of which those that failed are reported.
+  func reported<Item>(_ items: [Result<Item, FailedItem>]) -> [Result<Item, FailedItem>] {
+    let failures = items.compactMap { item in
+      if case .failure(let failed) = item { failed.error } else { nil }
+    }
+    if !failures.isEmpty { report(failures) }
+    return items
+  }
 
   /// The caller's user record name: a user's, or that of a server-to-server key.
   ///

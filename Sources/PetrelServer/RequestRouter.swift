@@ -15,22 +15,28 @@ final class RequestRouter: Sendable {
   private let endpoints: [String: Endpoint]
   private let clock: @Sendable () -> Timestamp
   private let signIn: SignIn
-  private let log: ServerLog
+  private let journal: FailureJournal
+  private let throttle: RequestThrottle
+  private let limits: ServerConfiguration.Limits
 
   init(
-    store: any RecordStore, containers: [String: ServerConfiguration.Container],
-    courier: WebCourier, log: ServerLog, clock: @escaping @Sendable () -> Timestamp,
+    store: any RecordStore, configuration: ServerConfiguration, courier: WebCourier,
+    journal: FailureJournal, clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String, signIn: SignIn
   ) {
-    self.containers = containers
+    containers = configuration.containers
     self.courier = courier
     self.clock = clock
-    self.log = log
+    self.journal = journal
+    throttle = RequestThrottle(rates: configuration.limits.requestRates)
+    limits = configuration.limits
     self.signIn = signIn
     authenticator = Authenticator(store: store, clock: clock)
     let databases = DatabaseDirectory(store: store)
     let links = AssetLinks(store: store, clock: clock, publicURL: publicURL)
-    assetTransfers = AssetTransfers(store: store, links: links, clock: clock)
+    assetTransfers = AssetTransfers(
+      store: store, links: links, clock: clock,
+      privateDatabaseQuota: configuration.limits.privateDatabaseBytes)
     let records = RecordsEndpoint(store: store, databases: databases, links: links)
     let assets = AssetsEndpoint(store: store, databases: databases, links: links)
     let zones = ZonesEndpoint(store: store, databases: databases)
@@ -81,22 +87,72 @@ final class RequestRouter: Sendable {
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     if SignIn.isPath(request.path) { return await signIn.respond(to: request) }
+    var caller: Caller?
     do {
-      if request.path == "/aps" { return try await courier.poll(request) }
-      if request.path.hasPrefix(AssetLinks.prefix) {
-        return try await assetTransfers.respond(to: request)
-      }
-      return try await serve(request)
+      return try await answer(to: request, caller: &caller)
     } catch {
-      let serviceError = ServiceError(any: error)
-      if serviceError.code == .internalError {
-        log.error("\(serviceError.uuid) \(request.method) \(request.path): \(error)")
-      }
-      return HTTPResponse(serviceError)
+      var failure = ServiceError(any: error)
+      if caller == nil { failure = strangersFailure(failure, of: request) }
+      let response =
+        (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)
+      journal.note(failure, status: response.status, of: request, by: caller, cause: error)
+      return response
     }
   }
 
-  private func serve(_ request: HTTPRequest) async throws -> HTTPResponse {
+  /// - Parameter caller: is set as soon as the caller is known.
+  private func answer(
+    to request: HTTPRequest, caller: inout Caller?
+  ) async throws -> HTTPResponse {
+    if request.path == "/aps" {
+      // A HEAD would use up a notification that it does not deliver.
+      try WrongMethod.check(request.method, of: "the web courier", allowed: ["GET"])
+      return try await courier.poll(request)
+    }
+    if request.path.hasPrefix(AssetLinks.prefix) {
+      return try await assetTransfers.respond(to: request)
+    }
+    return try await serve(request, caller: &caller)
+  }
+
+  /// Who cannot show who he is counts by his address, so that nobody can try tokens without end.
+  private func strangersFailure(
+    _ failure: ServiceError, of request: HTTPRequest
+  ) -> ServiceError {
+    do {
+      try throttle.admit([address(of: request)], at: clock())
+      return failure
+    } catch {
+      return error
+    }
+  }
+
+  private func address(of request: HTTPRequest) -> RequestThrottle.Key {
+    RequestThrottle.Key(
+      subject: .address,
+      name: ClientAddress.network(of: request, header: limits.clientAddressHeader))
+  }
+
+  /// Whose requests this one counts with.
+  private func countedKeys(
+    of request: HTTPRequest, with credentials: Credentials
+  ) -> [RequestThrottle.Key] {
+    var keys: [RequestThrottle.Key] = []
+    switch credentials.caller {
+    case .anonymous: keys.append(address(of: request))
+    case .user(let name): keys.append(.init(subject: .user, name: name))
+    case .serverKey(let keyID, _): keys.append(.init(subject: .serverKey, name: keyID))
+    }
+    if let token = credentials.apiToken {
+      keys.append(
+        .init(subject: .apiToken, name: String(decoding: token.hash, as: UTF8.self)))
+    }
+    return keys
+  }
+
+  private func serve(
+    _ request: HTTPRequest, caller: inout Caller?
+  ) async throws -> HTTPResponse {
     let path = try ServicePath(parsing: request.path)
     guard let endpoint = endpoints[path.operation] else {
       throw ServiceError(
@@ -104,22 +160,25 @@ final class RequestRouter: Sendable {
         "no such operation: '\(path.operation)'; known are "
           + endpoints.keys.sorted().joined(separator: ", "))
     }
-    // Some clients send reads as POST.
-    guard request.method == "POST" || (request.method == "GET" && Self.isReadOnly(path)) else {
-      throw ServiceError(
-        .badRequest, "\(path.operation) takes POST, not \(request.method)")
-    }
+    try WrongMethod.check(
+      request.method, of: path.operation,
+      allowed: Self.isReadOnly(path) ? ["GET", "HEAD", "POST"] : ["POST"])
     guard containers.isEmpty || containers[path.container] != nil else {
       throw ServiceError(.badContainer, "container '\(path.container)' is not served here")
     }
     let credentials = try await authenticator.credentials(of: request)
+    let known = credentials.caller
+    caller = known
+    try throttle.admit(countedKeys(of: request, with: credentials), at: clock())
     let container = containers[path.container] ?? ServerConfiguration.Container()
-    let context = RequestContext(
+    var context = RequestContext(
       path: path, credentials: credentials,
       deviceID: request.query("clientId"),
       excludesOriginDevice: container.excludesOriginDevice,
       refusesEqualSubscriptions: container.refusesEqualSubscriptions,
       body: request.body, now: clock())
+    context.privateDatabaseQuota = limits.privateDatabaseBytes
+    context.report = { [journal] in journal.note($0, of: request, by: known) }
     do {
       return HTTPResponse(
         headers: HTTPResponse.jsonHeaders, body: .data(try await endpoint(context)))
@@ -129,20 +188,6 @@ final class RequestRouter: Sendable {
       error.redirectURL = try await signIn.url(for: request, to: path, with: credentials)
       throw error
     }
-  }
-
-  /// The body for a request that the HTTP server refuses by itself, in the protocol's form.
-  static func body(of refusal: HTTPRefusal) -> Data {
-    let code: ServerErrorCode =
-      switch refusal.status {
-      case 429: .throttled
-      case 503: .tryAgainLater
-      default: .badRequest
-      }
-    return ServiceError(
-      code, refusal.message, retryAfter: refusal.retryAfter.map(Double.init),
-      limit: refusal.limit
-    ).body
   }
 
   private static func isReadOnly(_ path: ServicePath) -> Bool { readOnly.contains(path.operation) }

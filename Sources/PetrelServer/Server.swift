@@ -49,7 +49,7 @@ public final class Server: Sendable {
     settings.spooling = HTTPServer.Spooling(
       directory: store.assets.arrivals ?? NSTemporaryDirectory(),
       maximumBodySize: ServiceLimits.assetSize, applies: AssetLinks.isUpload)
-    settings.refusalBody = RequestRouter.body(of:)
+    settings.refusalBody = { service.body(of: $0) }
     settings.onStop = { service.endPolls() }
     http = HTTPServer(configuration: settings) { await service.respond(to: $0) }
   }
@@ -63,6 +63,7 @@ public final class Server: Sendable {
   public var dispatchMetrics: Dispatcher.Metrics { service.dispatchMetrics }
   public var deliveryMetrics: DeliveryWorker.Metrics { service.deliveryMetrics }
   public var httpMetrics: HTTPServer.Metrics { http.metrics }
+  public var requestMetrics: RequestMetrics { service.requestMetrics }
 
   /// Begins to listen, and dispatches and delivers what an earlier process left.
   ///

@@ -40,7 +40,7 @@ extension ServerConfiguration {
 
   private mutating func apply(_ reader: ConfigurationReader) throws(ConfigurationError) {
     try reader.allow([
-      "address", "port", "publicURL", "deletionRetentionDays", "containers", "signIn",
+      "address", "port", "publicURL", "deletionRetentionDays", "limits", "containers", "signIn",
     ])
     address = try reader.string("address") ?? address
     port = try reader.int("port", in: 0...65_535) ?? port
@@ -48,6 +48,7 @@ extension ServerConfiguration {
     deletionRetentionDays =
       try reader.int("deletionRetentionDays", in: 1...36_500) ?? deletionRetentionDays
     if let settings = try reader.object("signIn") { try signIn.apply(settings) }
+    if let settings = try reader.object("limits") { limits = try Limits(settings) }
     guard let list = try reader.object("containers") else { return }
     for identifier in list.keys {
       guard identifier.hasPrefix("iCloud.") else {

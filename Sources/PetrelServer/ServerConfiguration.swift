@@ -76,6 +76,7 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var containers: [String: Container] = [:]
   /// How users sign in at the server's own page.
   public var signIn = SignIn()
+  public var limits = Limits()
 
   public init(dataDirectory: String) {
     self.dataDirectory = dataDirectory

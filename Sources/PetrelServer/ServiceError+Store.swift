@@ -16,6 +16,7 @@ extension ServiceError {
       case .accessDenied: .accessDenied
       case .referenceMissing: .validatingReferenceError
       case .atomic: .atomicError
+      case .quotaExceeded: .quotaExceeded
       }
     self.init(
       code, failure.reason, serverRecord: failure.serverRecord, limit: failure.limit)
@@ -45,6 +46,7 @@ extension ServiceError {
     case let error as ItemFailure: self.init(error)
     case let error as StoreError: self.init(error)
     case let error as ModelError: self.init(error)
+    case let error as WrongMethod: self.init(.badRequest, error.reason)
     default: self.init(.internalError, "the server failed; its log says why")
     }
   }

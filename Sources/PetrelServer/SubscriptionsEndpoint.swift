@@ -36,7 +36,8 @@ struct SubscriptionsEndpoint: Sendable {
           .subscription(subscriptionID: subscriptionID),
           ServiceError(.notFound, "subscription '\(subscriptionID)' does not exist")))
     }
-    return SubscriptionsResponse(subscriptions: items).body(context: context.messageContext())
+    return SubscriptionsResponse(subscriptions: context.reported(items)).body(
+      context: context.messageContext())
   }
 
   func modify(_ context: RequestContext) async throws -> Data {
@@ -66,7 +67,8 @@ struct SubscriptionsEndpoint: Sendable {
         }
       }
     }
-    return SubscriptionsResponse(subscriptions: items).body(context: context.messageContext())
+    return SubscriptionsResponse(subscriptions: context.reported(items)).body(
+      context: context.messageContext())
   }
 
   private static func validated(

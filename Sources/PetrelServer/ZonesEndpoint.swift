@@ -27,7 +27,7 @@ struct ZonesEndpoint: Sendable {
           FailedItem(
             .zone(zoneID), ServiceError(.zoneNotFound, "zone '\(zoneID)' does not exist")))
     }
-    return ZonesResponse(zones: items).body(context: context.messageContext())
+    return ZonesResponse(zones: context.reported(items)).body(context: context.messageContext())
   }
 
   func modify(_ context: RequestContext) async throws -> Data {
@@ -59,7 +59,7 @@ struct ZonesEndpoint: Sendable {
         }
       }
     }
-    return ZonesResponse(zones: items).body(context: context.messageContext())
+    return ZonesResponse(zones: context.reported(items)).body(context: context.messageContext())
   }
 
   private static func item(_ zoneID: ZoneID) -> ZonesResponse.Item {

@@ -23,6 +23,8 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case atomic
     /// A limit was passed, such as the size of a record.
     case limitExceeded
+    /// The private database would be larger than its quota.
+    case quotaExceeded
   }
 
   public var code: Code
@@ -32,7 +34,7 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
   public var reason: String
   /// With ``Code/conflict`` and ``Code/exists``: the record as the server has it.
   public var serverRecord: Record?
-  /// With ``Code/limitExceeded``: the limit.
+  /// With ``Code/limitExceeded`` and ``Code/quotaExceeded``: the limit.
   public var limit: Int?
 
   public init(

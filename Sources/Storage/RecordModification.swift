@@ -16,6 +16,9 @@ public struct RecordModification: Sendable {
   /// Names the user's request. One that was carried out under this name before is not carried out
   /// again: each operation that succeeded then succeeds again, with the record as it is now.
   public var requestID: String?
+  /// Bytes of records and assets that the database may have when it is a private one; nil for any
+  /// number.
+  public var quota: Int64?
 
   public init(
     database: DatabaseID, operations: [RecordOperation], isAtomic: Bool, origin: ChangeOrigin,

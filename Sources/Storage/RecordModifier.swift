@@ -73,8 +73,8 @@ struct RecordModifier {
     _ batch: Batch, zoneNumber: Int64, outcomes: inout [RecordOutcome?]
   ) throws {
     let isAtomic = modification.isAtomic && !batch.zoneID.isDefaultZone
-    let outboxCount = session.outbox.count
     let latestBefore = latest
+    let mark = WriteMark(self)
     if isAtomic { try session.connection.run("SAVEPOINT zone", []) }
     var zone = ZoneModification(
       modification: modification, zoneID: batch.zoneID, zoneNumber: zoneNumber,
@@ -85,9 +85,7 @@ struct RecordModifier {
     if isAtomic {
       if hasFailure {
         try session.connection.run("ROLLBACK TO zone", [])
-        session.outbox.removeSubrange(outboxCount...)
-        session.forgetUncommitted()
-        latest = latestBefore
+        mark.restore(&self)
         for index in batch.indexes where outcomes[index]?.isFailure == false {
           let recordID = modification.operations[index].recordID
           outcomes[index] = .failed(
@@ -152,7 +150,8 @@ struct RecordModifier {
       return .deleted(operation.recordID)
     case .save(let record):
       return .saved(
-        try save(record, named: Set(operation.fields.keys), over: current, in: zone))
+        try saveWithinQuota(
+          record, named: Set(operation.fields.keys), over: current, in: zone))
     }
   }
 }

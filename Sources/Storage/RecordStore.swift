@@ -14,6 +14,8 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   /// The number of the database at this address; made on first use.
   func database(at address: DatabaseAddress) async throws -> DatabaseID
   func address(of database: DatabaseID) async throws -> DatabaseAddress
+  /// How much a private database holds; nil for another. Exact after each commit.
+  func usage(of database: DatabaseID) async throws -> DatabaseUsage?
 
   // MARK: Users
 

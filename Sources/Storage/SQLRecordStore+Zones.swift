@@ -112,7 +112,10 @@ extension StoreSession {
       ).map { try storedRecord($0, in: database) }
       guard let final = records.last else { break }
       last = final.record.recordID.recordName
-      for record in records { try removeIndexEntries(of: record, in: database) }
+      for record in records {
+        try removeIndexEntries(of: record, in: database)
+        try countBytes(-record.contentSize, in: database)
+      }
     }
     for statement in [
       "DELETE FROM records WHERE database_id = $1 AND zone_number = $2",

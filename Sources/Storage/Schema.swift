@@ -14,6 +14,7 @@ enum Schema {
     Migration(version: 6, statements: answeredRequests),
     Migration(version: 7, statements: containerSchemas, fill: fillContainerSchemas),
     Migration(version: 8, statements: signIn),
+    Migration(version: 9, statements: storedBytes),
   ]
 
   /// Small tables that every node knows.

@@ -46,9 +46,13 @@ extension StoreSession {
         .integer(database.rawValue), .text(holding.checksum), .integer(stored.number),
         .text(holding.fieldName),
       ])
-    try connection.run(
-      "UPDATE assets SET released = NULL WHERE database_id = $1 AND checksum = $2",
-      [.integer(database.rawValue), .text(holding.checksum)])
+    let taken = try connection.first(
+      """
+      UPDATE assets SET released = NULL
+      WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL RETURNING size
+      """, [.integer(database.rawValue), .text(holding.checksum)]
+    ) { $0.integer(0) }
+    if let taken { try countBytes(Int(taken), in: database) }
   }
 
   private func remove(
@@ -63,12 +67,15 @@ extension StoreSession {
         .integer(database.rawValue), .text(holding.checksum), .integer(stored.number),
         .text(holding.fieldName),
       ])
-    try connection.run(
+    let left = try connection.first(
       """
       UPDATE assets SET released = 0 WHERE database_id = $1 AND checksum = $2
-        AND NOT EXISTS (
+        AND released IS NULL AND NOT EXISTS (
           SELECT 1 FROM asset_references
           WHERE asset_references.database_id = $1 AND asset_references.checksum = $2)
-      """, [.integer(database.rawValue), .text(holding.checksum)])
+      RETURNING size
+      """, [.integer(database.rawValue), .text(holding.checksum)]
+    ) { $0.integer(0) }
+    if let left { try countBytes(-Int(left), in: database) }
   }
 }

@@ -7,6 +7,8 @@ final class StoreSession {
   let makeUUID: @Sendable () -> UUID
   /// The changes written in the transaction so far, in order.
   var outbox: [OutboxEntry] = []
+  /// The bytes that the transaction has added and taken so far.
+  var storedBytes = StoredBytes()
   var catalog = Catalog()
 
   init(connection: any SQLConnection, makeUUID: @escaping @Sendable () -> UUID) {

@@ -29,6 +29,7 @@ final class StoreWriter: @unchecked Sendable {
 
   private func perform(_ group: [any StoreJob], in session: StoreSession) {
     session.outbox.removeAll(keepingCapacity: true)
+    session.storedBytes = StoredBytes()
     var failures = [(any Error)?](repeating: nil, count: group.count)
     do {
       try session.connection.beginWriting()
@@ -36,7 +37,10 @@ final class StoreWriter: @unchecked Sendable {
       for (index, job) in group.enumerated() {
         failures[index] = try attempt(job, in: session, isAlone: group.count == 1)
       }
-      if session.connection.isInTransaction { try session.connection.commit() }
+      if session.connection.isInTransaction {
+        try session.writeStoredBytes()
+        try session.connection.commit()
+      }
     } catch {
       if session.connection.isInTransaction { try? session.connection.rollback() }
       session.forgetUncommitted()
@@ -56,6 +60,7 @@ final class StoreWriter: @unchecked Sendable {
   ) throws -> (any Error)? {
     let connection = session.connection
     let outboxCount = session.outbox.count
+    let storedBytes = session.storedBytes
     if !isAlone { try connection.run("SAVEPOINT job", []) }
     do {
       try job.run(in: session)
@@ -70,6 +75,7 @@ final class StoreWriter: @unchecked Sendable {
         try connection.run("RELEASE job", [])
       }
       session.outbox.removeSubrange(outboxCount...)
+      session.storedBytes = storedBytes
       session.forgetUncommitted()
       return error
     }

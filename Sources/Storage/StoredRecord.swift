@@ -6,6 +6,8 @@ struct StoredRecord {
   var number: Int64
   var zoneNumber: Int64
   var record: Record
+  /// Bytes of the record as it stands in the store; 0 for one that is not written yet.
+  var contentSize = 0
 
   /// The columns of ``Row``, in its order.
   static let columns = """
@@ -44,7 +46,9 @@ extension StoreSession {
     var decoder = try RowDecoder(row.content, of: "record '\(recordID)'")
     try decoder.decodeContent(into: &record)
     try decoder.finish()
-    return StoredRecord(number: row.number, zoneNumber: row.zoneNumber, record: record)
+    return StoredRecord(
+      number: row.number, zoneNumber: row.zoneNumber, record: record,
+      contentSize: row.content.count)
   }
 
   func storedRecord(

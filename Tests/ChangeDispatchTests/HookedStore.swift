@@ -45,6 +45,9 @@ struct HookedStore: RecordStore {
   func address(of database: DatabaseID) async throws -> DatabaseAddress {
     try await base.address(of: database)
   }
+  func usage(of database: DatabaseID) async throws -> DatabaseUsage? {
+    try await base.usage(of: database)
+  }
   func addUser(
     named name: String, profile: UserProfile, at timestamp: Timestamp
   ) async throws -> User {

@@ -72,6 +72,7 @@ struct SlowClientTests {
     } body: { server in
       let client = try RawClient(port: server.port, receiveBuffer: 4096)
       try await client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      await eventually("the answer waits") { server.metrics.bufferedBytes == size }
       await eventually("the answer is given up") { server.metrics.bufferedBytes == 0 }
       #expect(server.metrics.refused[.tooSlow] == 1)
       await #expect(throws: RawClient.Failure.self) { try await client.response() }

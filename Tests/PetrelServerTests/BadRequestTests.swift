@@ -237,7 +237,8 @@ struct BadRequestTests {
     try await withService { service in
       let answer = try await service.client.send(
         method, service.target("public/records/modify", as: service.alice))
-      #expect(answer.failure == "400 BAD_REQUEST")
+      #expect(answer.failure == "405 BAD_REQUEST")
+      #expect(answer.headers["allow"] == "POST")
       #expect(answer.reason == "records/modify takes POST, not \(method)")
     }
   }

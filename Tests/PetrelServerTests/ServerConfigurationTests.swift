@@ -12,6 +12,8 @@ struct ServerConfigurationTests {
       {"address": "0.0.0.0", "port": 9000, "publicURL": "https://cloud.example.com",
        "deletionRetentionDays": 30,
        "signIn": {"passwords": false, "addressHeader": "X-Real-IP"},
+       "limits": {"privateDatabaseBytes": 5000000000, "clientAddressHeader": "X-Forwarded-For",
+         "requestRates": {"user": {"perSecond": 2.5}, "address": {"perSecond": 1, "burst": 5}}},
        "containers": {"iCloud.a": {"excludesOriginDevice": false,
          "apns": {"topic": "a", "teamID": "TEAM123456", "keyID": "KEY1234567",
                   "keyFile": "key.p8", "host": "localhost", "port": 2197,
@@ -23,6 +25,13 @@ struct ServerConfigurationTests {
     #expect(configuration.deletionRetentionDays == 30)
     #expect(!configuration.signIn.acceptsPasswords)
     #expect(configuration.signIn.addressHeader == "X-Real-IP")
+    #expect(configuration.limits.privateDatabaseBytes == 5_000_000_000)
+    #expect(configuration.limits.clientAddressHeader == "X-Forwarded-For")
+    #expect(
+      configuration.limits.requestRates == [
+        .user: RequestRate(perSecond: 2.5, burst: 25),
+        .address: RequestRate(perSecond: 1, burst: 5),
+      ])
     #expect(configuration.publicURL == "https://cloud.example.com")
     #expect(configuration.containers["iCloud.b"] == ServerConfiguration.Container())
     let container = try #require(configuration.containers["iCloud.a"])
@@ -45,6 +54,16 @@ struct ServerConfigurationTests {
       (
         #"{"deletionRetentionDays": 0}"#,
         "'deletionRetentionDays' must be a whole number from 1 to 36500"
+      ),
+      (#"{"limits": {"quota": 1}}"#, "limits: unknown key 'quota'"),
+      (
+        #"{"limits": {"privateDatabaseBytes": 0}}"#,
+        "'privateDatabaseBytes' must be a whole number from 1 to"
+      ),
+      (#"{"limits": {"requestRates": {"users": {}}}}"#, "known are user, serverKey, apiToken"),
+      (
+        #"{"limits": {"requestRates": {"user": {"perSecond": 0}}}}"#,
+        "requestRates: user: 'perSecond' must be a number above 0, at most 1000000"
       ),
       (#"{"port": "x"}"#, "'port' must be a whole number from 0 to 65535"),
       (#"{"port": 70000}"#, "'port' must be a whole number from 0 to 65535"),

@@ -21,6 +21,8 @@ struct ServiceSettings: Sendable {
   var publicURL: String?
   var containers: [String: ServerConfiguration.Container] = [:]
   var signIn = ServerConfiguration.SignIn()
+  var limits = ServerConfiguration.Limits()
+  var log = ServerLog.silent
   /// Whether the server is started before the test begins.
   var starts = true
 }
@@ -36,6 +38,7 @@ final class Service: Sendable {
   let clock: TestClock
   private let state: Mutex<State>
   private let configuration: ServerConfiguration
+  private let log: ServerLog
 
   private struct State {
     var store: SQLRecordStore
@@ -54,6 +57,8 @@ final class Service: Sendable {
     configuration.publicURL = settings.publicURL
     configuration.containers = settings.containers
     configuration.signIn = settings.signIn
+    configuration.limits = settings.limits
+    log = settings.log
     self.configuration = configuration
     clock = TestClock()
     let store = try await SQLRecordStore.open(
@@ -61,7 +66,7 @@ final class Service: Sendable {
     alice = try await Self.addUser("alice", to: store)
     bob = try await Self.addUser("bob", to: store)
     let server = try Server(
-      configuration: configuration, store: store, log: .silent, clock: clock.read)
+      configuration: configuration, store: store, log: log, clock: clock.read)
     state = Mutex(State(store: store, server: server))
     if settings.starts { try server.start() }
   }
@@ -90,7 +95,7 @@ final class Service: Sendable {
     let store = try await SQLRecordStore.open(
       at: configuration.storePath, configuration: storeConfiguration)
     let server = try Server(
-      configuration: configuration, store: store, log: .silent, clock: clock.read)
+      configuration: configuration, store: store, log: log, clock: clock.read)
     state.withLock { $0 = State(store: store, server: server) }
     try server.start()
   }

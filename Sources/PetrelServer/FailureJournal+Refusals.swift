@@ -1,0 +1,20 @@
+import Foundation
+import HTTPService
+import WebServices
+
+extension FailureJournal {
+  /// The body for a request that the HTTP server refuses by itself, in the protocol's form.
+  func body(of refusal: HTTPRefusal) -> Data {
+    let code: ServerErrorCode =
+      switch refusal.status {
+      case 429: .throttled
+      case 503: .tryAgainLater
+      default: .badRequest
+      }
+    let error = ServiceError(
+      code, refusal.message, retryAfter: refusal.retryAfter.map(Double.init),
+      limit: refusal.limit)
+    note(error, refusal: refusal)
+    return error.body
+  }
+}

@@ -1,0 +1,121 @@
+import CloudKitModel
+import HTTPService
+import Synchronization
+import WebServices
+
+/// Counts failures and writes a line for each failed request, so that the `uuid` that a client was
+/// given can be found in the log.
+///
+/// A line has no query, for tokens are in it, no secret of an upload URL, and no text of the client's
+/// but its path, which is cut. When lines come too fast some are left out, and counted.
+final class FailureJournal: Sendable {
+  /// Lines in the log at most.
+  private static let lineRate = RequestRate(perSecond: 100, burst: 1000)
+  /// Bytes of a path in a line.
+  private static let pathLength = 200
+  /// Failed items of a request in a line.
+  private static let itemCount = 5
+
+  private struct State {
+    var metrics = RequestMetrics()
+    var lines: TokenBucket
+    var leftOut = 0
+  }
+
+  private let log: ServerLog
+  private let clock: @Sendable () -> Timestamp
+  private let state: Mutex<State>
+
+  init(log: ServerLog, clock: @escaping @Sendable () -> Timestamp) {
+    self.log = log
+    self.clock = clock
+    state = Mutex(State(lines: TokenBucket(Self.lineRate, at: clock())))
+  }
+
+  var metrics: RequestMetrics { state.withLock { $0.metrics } }
+
+  /// A request failed as a whole.
+  ///
+  /// - Parameter cause: what happened inside, where that is not for the client.
+  func note(
+    _ error: ServiceError, status: Int, of request: HTTPRequest, by caller: Caller?,
+    cause: (any Error)? = nil
+  ) {
+    state.withLock { $0.metrics.failed[error.code, default: 0] += 1 }
+    let cause = error.code == .internalError ? cause.map { " cause: \($0)" } ?? "" : ""
+    write(
+      error.code == .internalError ? .error : .info,
+      "request failed: uuid=\(error.uuid) code=\(error.code) status=\(status) "
+        + Self.words(for: request, caller) + cause)
+  }
+
+  /// The HTTP server refused a request, or a connection, by itself.
+  func note(_ error: ServiceError, refusal: HTTPRefusal) {
+    state.withLock { $0.metrics.failed[error.code, default: 0] += 1 }
+    write(
+      .info,
+      "request refused: uuid=\(error.uuid) code=\(error.code) status=\(refusal.status) "
+        + "reason=\(refusal.reason.rawValue)")
+  }
+
+  /// Items of a request failed that did not fail itself.
+  func note(_ failures: [ServiceError], of request: HTTPRequest, by caller: Caller?) {
+    guard !failures.isEmpty else { return }
+    state.withLock { state in
+      for error in failures { state.metrics.failedItems[error.code, default: 0] += 1 }
+    }
+    let named = failures.prefix(Self.itemCount).map { "\($0.uuid)=\($0.code)" }
+    let rest = failures.count - named.count
+    write(
+      failures.contains { $0.code == .internalError } ? .error : .info,
+      "items failed: " + Self.words(for: request, caller) + " items="
+        + named.joined(separator: ",") + (rest > 0 ? " and \(rest) more" : ""))
+  }
+
+  private static func words(for request: HTTPRequest, _ caller: Caller?) -> String {
+    "method=\(bounded(request.method, to: 16)) path=\(path(of: request)) "
+      + "caller=\(caller.map { $0.logName } ?? "unknown")"
+  }
+
+  private static func path(of request: HTTPRequest) -> String {
+    let path = request.rawPath
+    guard AssetLinks.isUpload(method: "POST", path: path), path.contains("/upload/") else {
+      return bounded(path, to: pathLength)
+    }
+    return AssetLinks.prefix + "…/upload/…"
+  }
+
+  /// The beginning of a text that HTTP allows in a request line: visible ASCII.
+  private static func bounded(_ text: String, to length: Int) -> String {
+    let visible = text.utf8.lazy.filter { (0x21...0x7E).contains($0) }
+    let beginning = String(decoding: visible.prefix(length), as: UTF8.self)
+    return beginning.isEmpty ? "-" : beginning + (text.utf8.count > length ? "…" : "")
+  }
+
+  private func write(_ level: ServerLog.Level, _ line: String) {
+    let now = clock()
+    let leftOut = state.withLock { state -> Int? in
+      guard state.lines.wait(at: now) == 0 else {
+        state.leftOut += 1
+        return nil
+      }
+      state.lines.take()
+      defer { state.leftOut = 0 }
+      return state.leftOut
+    }
+    guard let leftOut else { return }
+    let line = leftOut > 0 ? "\(line) (\(leftOut) lines before were left out)" : line
+    if level == .error { log.error(line) } else { log.info(line) }
+  }
+}
+
+extension Caller {
+  /// Who it is, in the log.
+  fileprivate var logName: String {
+    switch self {
+    case .anonymous: "anonymous"
+    case .user(let name): name
+    case .serverKey(let keyID, _): "key:\(keyID)"
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import CloudKitModel
+import Synchronization
+import WebServices
+
+/// Holds callers to their request rates.
+final class RequestThrottle: Sendable {
+  /// Someone whose requests are counted.
+  struct Key: Sendable, Hashable {
+    var subject: RequestRate.Subject
+    /// The user record name, the token, the key or the address.
+    var name: String
+  }
+
+  /// The decisions, as a value.
+  struct State: Sendable {
+    struct Refusal: Sendable, Hashable {
+      var subject: RequestRate.Subject
+      var rate: RequestRate
+      /// Seconds.
+      var wait: Double
+    }
+
+    private let rates: [RequestRate.Subject: RequestRate]
+    private let capacity: Int
+    private var buckets: [Key: TokenBucket] = [:]
+    private var swept: Timestamp?
+
+    /// - Parameter capacity: callers that are remembered.
+    init(rates: [RequestRate.Subject: RequestRate], capacity: Int) {
+      self.rates = rates
+      self.capacity = capacity
+    }
+
+    var count: Int { buckets.count }
+
+    /// Counts a request for each key whose subject has a rate; one that may not be made counts for
+    /// none of them. Answers the longest wait.
+    mutating func admit(_ keys: [Key], at now: Timestamp) -> Refusal? {
+      var refusal: Refusal?
+      var admitted: [(Key, TokenBucket)] = []
+      for key in keys {
+        guard let rate = rates[key.subject] else { continue }
+        let place = place(for: key, at: now)
+        var bucket = buckets[place] ?? TokenBucket(rate, at: now)
+        let wait = bucket.wait(at: now)
+        if wait > refusal?.wait ?? 0 {
+          refusal = Refusal(subject: key.subject, rate: rate, wait: wait)
+        }
+        admitted.append((place, bucket))
+      }
+      for (place, bucket) in admitted {
+        var bucket = bucket
+        if refusal == nil { bucket.take() }
+        buckets[place] = bucket
+      }
+      return refusal
+    }
+
+    /// Where a caller's bucket is: its own, or, when there is no room for another, the one that all
+    /// share who find none.
+    private mutating func place(for key: Key, at now: Timestamp) -> Key {
+      if buckets[key] != nil { return key }
+      if buckets.count >= capacity { sweep(at: now) }
+      return buckets.count < capacity ? key : Key(subject: key.subject, name: "")
+    }
+
+    /// Forgets full buckets, which are as good as new ones; once a second at most.
+    private mutating func sweep(at now: Timestamp) {
+      if let swept, abs(now.seconds - swept.seconds) < 1 { return }
+      swept = now
+      buckets = buckets.filter { _, bucket in
+        var bucket = bucket
+        return !bucket.isFull(at: now)
+      }
+    }
+  }
+
+  /// Callers that are remembered.
+  private static let capacity = 100_000
+
+  private let isOff: Bool
+  private let state: Mutex<State>
+
+  init(rates: [RequestRate.Subject: RequestRate]) {
+    isOff = rates.isEmpty
+    state = Mutex(State(rates: rates, capacity: Self.capacity))
+  }
+
+  /// Counts a request.
+  ///
+  /// - Throws: `THROTTLED` with the seconds to wait.
+  func admit(_ keys: [Key], at now: Timestamp) throws(ServiceError) {
+    guard !isOff, let refusal = state.withLock({ $0.admit(keys, at: now) }) else { return }
+    throw ServiceError(refusal)
+  }
+}
+
+extension ServiceError {
+  fileprivate init(_ refusal: RequestThrottle.State.Refusal) {
+    let rate = refusal.rate
+    let whose =
+      switch refusal.subject {
+      case .user: "this user"
+      case .serverKey: "this server-to-server key"
+      case .apiToken: "this API token"
+      case .address: "callers at this address who are not signed in"
+      }
+    // In tenths of a second, rounded up: who waits so long finds a place.
+    let wait = max(0.1, (refusal.wait * 10).rounded(.up) / 10)
+    self.init(
+      .throttled,
+      "too many requests of \(whose): \(rate.perSecond) a second are allowed, \(rate.burst) at "
+        + "once; wait \(wait) seconds", retryAfter: wait)
+  }
+}

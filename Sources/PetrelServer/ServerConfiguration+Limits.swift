@@ -1,0 +1,39 @@
+import Foundation
+
+extension ServerConfiguration {
+  /// Limits for those who use the server. Without a value there is none.
+  public struct Limits: Sendable, Hashable {
+    /// Bytes of the records and assets of one private database. What would make it larger is
+    /// refused with `QUOTA_EXCEEDED`.
+    public var privateDatabaseBytes: Int64?
+    public var requestRates: [RequestRate.Subject: RequestRate] = [:]
+    /// The header field in which a proxy in front tells the client's address, such as
+    /// `X-Forwarded-For`. Name one only when all requests come through the proxy.
+    public var clientAddressHeader: String?
+
+    public init() {}
+  }
+}
+
+extension ServerConfiguration.Limits {
+  /// Reads the key `limits` of a configuration file.
+  init(_ reader: ConfigurationReader) throws(ConfigurationError) {
+    self.init()
+    try reader.allow(["privateDatabaseBytes", "requestRates", "clientAddressHeader"])
+    privateDatabaseBytes =
+      try reader.int("privateDatabaseBytes", in: 1...Int64(1) << 60).map { Int64($0) }
+    clientAddressHeader = try reader.string("clientAddressHeader")
+    guard let rates = try reader.object("requestRates") else { return }
+    try rates.allow(RequestRate.Subject.allCases.map(\.rawValue))
+    for subject in RequestRate.Subject.allCases {
+      guard let rate = try rates.object(subject.rawValue) else { continue }
+      try rate.allow(["perSecond", "burst"])
+      guard let perSecond = rate.json["perSecond"]?.double, perSecond > 0, perSecond <= 1e6 else {
+        throw rate.mistake("'perSecond' must be a number above 0, at most 1000000")
+      }
+      let burst =
+        try rate.int("burst", in: 1...1_000_000) ?? max(1, Int((perSecond * 10).rounded(.up)))
+      requestRates[subject] = RequestRate(perSecond: perSecond, burst: burst)
+    }
+  }
+}

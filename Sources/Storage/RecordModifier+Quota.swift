@@ -1,0 +1,69 @@
+import CloudKitModel
+
+extension RecordModifier {
+  /// Saves a record, unless that makes a private database larger than before and than its quota.
+  ///
+  /// How large a record and its assets are is known when they are written; so near the quota they
+  /// are written under a savepoint, and taken back when they are too much.
+  mutating func saveWithinQuota(
+    _ record: Record, named: Set<String>, over current: StoredRecord?, in zone: ZoneModification
+  ) throws -> Record {
+    guard let quota = modification.quota, address.scope == .private else {
+      return try save(record, named: named, over: current, in: zone)
+    }
+    let before = try session.totalBytes(of: database)
+    let hasAssets = record.fields.values.contains { $0.type.element == .asset }
+    if !hasAssets, before + Self.largestContent <= quota {
+      return try save(record, named: named, over: current, in: zone)
+    }
+    let mark = WriteMark(self)
+    try session.connection.run("SAVEPOINT quota", [])
+    do {
+      let saved = try save(record, named: named, over: current, in: zone)
+      let after = try session.totalBytes(of: database)
+      guard after <= quota || after <= before else {
+        throw ItemFailure(
+          .quotaExceeded,
+          "with record '\(record.recordID)' the private database would have \(after) bytes; its "
+            + "quota is \(quota). Delete records or assets first", limit: Int(quota))
+      }
+      try session.connection.run("RELEASE quota", [])
+      return saved
+    } catch {
+      guard session.connection.isInTransaction else { throw error }
+      try session.connection.run("ROLLBACK TO quota", [])
+      try session.connection.run("RELEASE quota", [])
+      mark.restore(&self)
+      throw error
+    }
+  }
+
+  /// More bytes than the stored form of any record that fits into a request has.
+  private static let largestContent = Int64(2 * ServiceLimits.requestBodySize)
+}
+
+/// What a modification had written and drawn when a savepoint was set.
+struct WriteMark {
+  private let outboxCount: Int
+  private let storedBytes: StoredBytes
+  private let numbers: NumberSupply
+  private let latest: Int64
+
+  init(_ modifier: RecordModifier) {
+    outboxCount = modifier.session.outbox.count
+    storedBytes = modifier.session.storedBytes
+    numbers = modifier.numbers
+    latest = modifier.latest
+  }
+
+  /// Takes the modification back to the mark, after its savepoint was rolled back.
+  ///
+  /// Numbers that were drawn since were given back with the database's row.
+  func restore(_ modifier: inout RecordModifier) {
+    modifier.session.outbox.removeSubrange(outboxCount...)
+    modifier.session.storedBytes = storedBytes
+    modifier.session.forgetUncommitted()
+    modifier.numbers = numbers
+    modifier.latest = latest
+  }
+}

@@ -1,0 +1,46 @@
+import CloudKitModel
+
+extension Schema {
+  /// How many bytes the records and assets of a private database have; 0 for other databases.
+  static let storedBytes = [
+    "ALTER TABLE databases ADD COLUMN stored_bytes BIGINT NOT NULL DEFAULT 0",
+    """
+    UPDATE databases SET stored_bytes =
+      COALESCE((SELECT SUM(LENGTH(content)) FROM records
+        WHERE records.database_id = databases.database_id), 0)
+      + COALESCE((SELECT SUM(size) FROM assets
+        WHERE assets.database_id = databases.database_id AND released IS NULL), 0)
+    WHERE scope = 2
+    """,
+  ]
+}
+
+extension StoreSession {
+  /// Counts bytes that a record or an asset of the database gained or, below 0, lost.
+  func countBytes(_ change: Int, in database: DatabaseID) throws {
+    guard change != 0, try address(of: database).scope == .private else { return }
+    storedBytes.add(Int64(change), to: database)
+  }
+
+  /// The bytes of a private database in this transaction.
+  func totalBytes(of database: DatabaseID) throws -> Int64 {
+    try storedBytes.total(of: database) { try bytesInRow(of: database) }
+  }
+
+  func bytesInRow(of database: DatabaseID) throws -> Int64 {
+    try connection.first(
+      "SELECT stored_bytes FROM databases WHERE database_id = $1",
+      [.integer(database.rawValue)]
+    ) { $0.integer(0) } ?? 0
+  }
+
+  /// Writes what the transaction changed, once for each database; to be called before the commit.
+  func writeStoredBytes() throws {
+    for (database, bytes) in storedBytes.toWrite {
+      try connection.run(
+        "UPDATE databases SET stored_bytes = stored_bytes + $2 WHERE database_id = $1",
+        [.integer(database.rawValue), .integer(bytes)])
+    }
+    storedBytes = StoredBytes()
+  }
+}

@@ -1,0 +1,112 @@
+import CloudKitModel
+import Foundation
+import HTTPService
+import JSONCoding
+import Synchronization
+import Testing
+
+@testable import PetrelServer
+
+/// The lines of a log.
+final class LogLines: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  var log: ServerLog {
+    ServerLog { level, message in self.lines.withLock { $0.append("\(level) \(message)") } }
+  }
+
+  func containing(_ text: String) -> [String] {
+    lines.withLock { $0.filter { $0.contains(text) } }
+  }
+}
+
+@Suite("Failures in the log")
+struct FailureJournalTests {
+  @Test("a failed request has a line with its uuid, and no token is in it")
+  func requests() async throws {
+    let lines = LogLines()
+    try await withService(ServiceSettings(log: lines.log)) { service in
+      let answer = try await service.post("public/records/query", "{}", as: service.alice)
+      let uuid = try #require(answer.json["uuid"]?.string)
+      #expect(
+        lines.containing(uuid) == [
+          "info request failed: uuid=\(uuid) code=BAD_REQUEST status=400 method=POST "
+            + "path=/database/1/iCloud.com.example.app/development/public/records/query "
+            + "caller=\(service.alice.recordName)"
+        ])
+      let anonymous = try await service.get("public/users/caller", as: nil)
+      let second = try #require(anonymous.json["uuid"]?.string)
+      #expect(lines.containing(second).first?.hasSuffix("caller=anonymous") == true)
+      let stranger = TestUser(name: "x", recordName: "_x", token: "secret+token/made=up")
+      let failed = try await service.get("public/users/caller", as: stranger)
+      let third = try #require(failed.json["uuid"]?.string)
+      #expect(lines.containing(third).first?.hasSuffix("caller=unknown") == true)
+      for secret in [service.alice.token, Service.escaped(service.alice.token), "secret", "ckWeb"] {
+        #expect(lines.containing(secret).isEmpty)
+      }
+      #expect(service.server.requestMetrics.failed[.authenticationFailed] == 1)
+    }
+  }
+
+  @Test("items that fail have one line for their request, with the first of their uuids")
+  func items() async throws {
+    let lines = LogLines()
+    try await withService(ServiceSettings(log: lines.log)) { service in
+      let names = (0..<8).map { "n\($0)" }
+      let records = names.map { #"{"recordName": "\#($0)"}"# }.joined(separator: ",")
+      let answer = try await service.post(
+        "public/records/lookup", #"{"records": [\#(records)]}"#, as: service.alice)
+      let uuids = answer.items.compactMap { $0["uuid"]?.string }
+      #expect(uuids.count == 8)
+      let line = try #require(lines.containing(uuids[0]).first)
+      #expect(line.contains("items failed: method=POST path=/database/1/"))
+      #expect(line.contains("\(uuids[4])=NOT_FOUND and 3 more"), "\(line)")
+      #expect(service.server.requestMetrics.failedItems[.notFound] == 8)
+    }
+  }
+
+  @Test("neither a long path nor the secret of an upload URL comes into the log whole")
+  func paths() async throws {
+    let lines = LogLines()
+    try await withService(ServiceSettings(log: lines.log)) { service in
+      let long = try await service.client.send("GET", "/" + String(repeating: "p", count: 5000))
+      let uuid = try #require(long.json["uuid"]?.string)
+      let line = try #require(lines.containing(uuid).first)
+      #expect(line.utf8.count < 500)
+      _ = try await service.client.send("POST", "/assets/1/upload/thesecret")
+      _ = try await service.client.send("GET", "/assets/1/upload/thesecret")
+      #expect(lines.containing("thesecret").isEmpty)
+      #expect(lines.containing("/assets/…/upload/…").count == 2)
+    }
+  }
+
+  @Test("what the HTTP server refuses by itself is in the log too")
+  func refusals() async throws {
+    let lines = LogLines()
+    try await withService(ServiceSettings(log: lines.log)) { service in
+      let answer = try await service.client.send(
+        "POST", service.target("public/records/modify", as: service.alice),
+        body: Data(count: (8 << 20) + 1))
+      let uuid = try #require(answer.json["uuid"]?.string)
+      #expect(
+        lines.containing(uuid) == [
+          "info request refused: uuid=\(uuid) code=BAD_REQUEST status=413 reason=bodyTooLarge"
+        ])
+    }
+  }
+
+  @Test("when lines come too fast some are left out and counted")
+  func flood() {
+    let lines = LogLines()
+    let clock = Mutex(Timestamp(milliseconds: 0))
+    let journal = FailureJournal(log: lines.log) { clock.withLock { $0 } }
+    for _ in 0..<1500 {
+      _ = journal.body(of: HTTPRefusal(.tooManyConnections, "busy"))
+    }
+    #expect(lines.containing("refused").count == 1000)
+    clock.withLock { $0 = Timestamp(milliseconds: 1000) }
+    _ = journal.body(of: HTTPRefusal(.tooManyConnections, "busy"))
+    #expect(lines.containing("(500 lines before were left out)").count == 1)
+    #expect(journal.metrics.failed[.tryAgainLater] == 1501)
+  }
+}
