@@ -34,8 +34,10 @@ let package = Package(
       name: "PetrelServer",
       dependencies: [
         "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService", "HTTP2Transport",
-        "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
+        "OpenIDConnect", "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
       ]),
+    .target(
+      name: "OpenIDConnect", dependencies: ["Cryptography", "CloudKitModel", "JSONCoding"]),
     .target(
       name: "ChangeDispatch",
       dependencies: ["Storage", "Matching", "PushDelivery", "CloudKitModel"]),
@@ -88,6 +90,12 @@ let package = Package(
     // What property tests of several rooms share.
     .target(name: "PropertyTesting", path: "Tests/PropertyTesting"),
 
+    // An OpenID Connect issuer for tests.
+    .target(
+      name: "IssuerSimulation",
+      dependencies: ["HTTPService", "Cryptography", "COpenSSL", "JSONCoding"],
+      path: "Tests/IssuerSimulation"),
+
     .testTarget(name: "JSONCodingTests", dependencies: ["PropertyTesting", "JSONCoding"]),
     .testTarget(name: "CloudKitModelTests", dependencies: ["PropertyTesting", "CloudKitModel"]),
     .testTarget(
@@ -129,10 +137,15 @@ let package = Package(
       name: "ChangeDispatchTests",
       dependencies: ["ChangeDispatch", "Storage", "PushDelivery", "CloudKitModel"]),
     .testTarget(
+      name: "OpenIDConnectTests",
+      dependencies: [
+        "IssuerSimulation", "OpenIDConnect", "Cryptography", "CloudKitModel", "JSONCoding",
+      ]),
+    .testTarget(
       name: "PetrelServerTests",
       dependencies: [
-        "PetrelServer", "Storage", "HTTPService", "Cryptography", "WebServices", "CloudKitModel",
-        "JSONCoding",
+        "IssuerSimulation", "PetrelServer", "Storage", "HTTPService", "OpenIDConnect",
+        "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(
       name: "EndToEndTests",

@@ -74,8 +74,9 @@ public final class CloudService: Sendable {
       store: store, configuration: configuration, courier: courier, journal: journal,
       clock: clock, publicURL: publicURL,
       signIn: SignIn(
-        settings: configuration.signIn, store: store, log: log, clock: clock,
-        publicURL: publicURL))
+        settings: configuration.signIn,
+        addressHeader: configuration.limits.clientAddressHeader, store: store, log: log,
+        clock: clock, publicURL: publicURL))
   }
 
   public var dispatchMetrics: Dispatcher.Metrics { dispatcher.metrics }

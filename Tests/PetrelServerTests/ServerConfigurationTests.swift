@@ -1,4 +1,6 @@
+import Cryptography
 import Foundation
+import OpenIDConnect
 import Testing
 
 @testable import PetrelServer
@@ -11,7 +13,9 @@ struct ServerConfigurationTests {
       """
       {"address": "0.0.0.0", "port": 9000, "publicURL": "https://cloud.example.com",
        "deletionRetentionDays": 30,
-       "signIn": {"passwords": false, "addressHeader": "X-Real-IP"},
+       "signIn": {"passwords": false,
+         "issuers": {"keycloak": {"issuer": "https://id.example.com/realms/a", "clientID": "c",
+           "clientSecret": "s", "label": "Example", "scopes": ["email"]}}},
        "limits": {"privateDatabaseBytes": 5000000000, "clientAddressHeader": "X-Forwarded-For",
          "requestRates": {"user": {"perSecond": 2.5}, "address": {"perSecond": 1, "burst": 5}}},
        "containers": {"iCloud.a": {"excludesOriginDevice": false,
@@ -24,7 +28,6 @@ struct ServerConfigurationTests {
     #expect(configuration.port == 9000)
     #expect(configuration.deletionRetentionDays == 30)
     #expect(!configuration.signIn.acceptsPasswords)
-    #expect(configuration.signIn.addressHeader == "X-Real-IP")
     #expect(configuration.limits.privateDatabaseBytes == 5_000_000_000)
     #expect(configuration.limits.clientAddressHeader == "X-Forwarded-For")
     #expect(
@@ -32,6 +35,11 @@ struct ServerConfigurationTests {
         .user: RequestRate(perSecond: 2.5, burst: 25),
         .address: RequestRate(perSecond: 1, burst: 5),
       ])
+    #expect(
+      configuration.signIn.issuers["keycloak"]
+        == IssuerSettings(
+          issuer: "https://id.example.com/realms/a", clientID: "c", credential: .secret("s"),
+          label: "Example", scopes: ["email"]))
     #expect(configuration.publicURL == "https://cloud.example.com")
     #expect(configuration.containers["iCloud.b"] == ServerConfiguration.Container())
     let container = try #require(configuration.containers["iCloud.a"])
@@ -79,6 +87,58 @@ struct ServerConfigurationTests {
   func namesMistakes(text: String, complaint: String) throws {
     let error = #expect(throws: ConfigurationError.self) { try Self.read(text) }
     #expect(error?.description.contains(complaint) ?? false, "\(error?.description ?? "")")
+  }
+
+  @Test("an issuer with a key file is asked as Apple wants it")
+  func readsApple() throws {
+    let key = FileManager.default.temporaryDirectory
+      .appendingPathComponent("\(UUID().uuidString).p8").path
+    let pem = try ES256PrivateKey().pem
+    try pem.write(toFile: key, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(atPath: key) }
+    let configuration = try Self.read(
+      """
+      {"signIn": {"issuers": {"apple": {"issuer": "https://appleid.apple.com",
+        "clientID": "com.example.web", "label": "Sign in with Apple", "teamID": "TEAM123456",
+        "keyID": "KEY1234567", "keyFile": "\(key)"}}}}
+      """)
+    let apple = try #require(configuration.signIn.issuers["apple"])
+    #expect(
+      apple.credential == .signed(teamID: "TEAM123456", keyID: "KEY1234567", keyPEM: pem))
+    #expect(apple.scopes == ["name", "email"])
+    #expect(apple.responseMode == .formPost)
+  }
+
+  @Test(
+    "a mistake in an issuer is answered with its place and the rule",
+    arguments: [
+      (#""issuer": "http://id.example.com", "clientID": "c", "label": "l""#, "https://"),
+      (#""issuer": "https://a", "label": "l""#, "'clientID' is missing"),
+      (#""issuer": "https://a", "clientID": "c""#, "'label' is missing"),
+      (#""issuer": "https://a", "clientID": "c", "label": "l", "scopes": "a""#, "list of strings"),
+      (
+        #""issuer": "https://a", "clientID": "c", "label": "l", "responseMode": "fragment""#,
+        "query or form_post"
+      ),
+      (
+        #""issuer": "https://a", "clientID": "c", "label": "l", "keyFile": "/nowhere.p8""#,
+        "'keyFile': /nowhere.p8 cannot be read"
+      ),
+      (
+        #""issuer": "https://a", "clientID": "c", "clientSecret": "a", "keyFile": "b""#,
+        "only one of"
+      ),
+    ])
+  func namesIssuerMistakes(members: String, complaint: String) throws {
+    let error = #expect(throws: ConfigurationError.self) {
+      try Self.read(#"{"signIn": {"issuers": {"x": {\#(members)}}}}"#)
+    }
+    let description = error?.description ?? ""
+    #expect(description.contains(complaint), "\(description)")
+    #expect(description.contains("signIn: issuers: x"), "\(description)")
+    #expect(throws: ConfigurationError.self) {
+      try Self.read(#"{"signIn": {"issuers": {"Bad Name": {}}}}"#)
+    }
   }
 
   @Test("a file that is not there is named")

@@ -26,7 +26,7 @@ extension SignIn {
     }
     guard name.utf8.count <= Self.nameLimit, Account.passwordSizes.contains(password.utf8.count)
     else { return again(Self.wrong, status: 403).response() }
-    let address = settings.clientAddress(of: request)
+    let address = ClientAddress.network(of: request, header: addressHeader)
     let verdict = attempts.withLock {
       $0.begin(account: name, address: address, at: clock())
     }

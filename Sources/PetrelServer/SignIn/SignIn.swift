@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import HTTPService
 import JSONCoding
+import OpenIDConnect
 import Storage
 import Synchronization
 import WebServices
@@ -39,19 +40,25 @@ final class SignIn: Sendable {
   let log: ServerLog
   let publicURL: @Sendable () -> String
   let settings: ServerConfiguration.SignIn
+  /// The header field in which a proxy tells the client's address.
+  let addressHeader: String?
+  /// By the names that their URLs have.
+  let issuers: [String: Issuer]
   private let key = Mutex<[UInt8]?>(nil)
 
   init(
-    settings: ServerConfiguration.SignIn, store: any RecordStore,
+    settings: ServerConfiguration.SignIn, addressHeader: String?, store: any RecordStore,
     passwords: PasswordHasher = PasswordHasher(), log: ServerLog,
     clock: @escaping @Sendable () -> Timestamp, publicURL: @escaping @Sendable () -> String
   ) {
     self.settings = settings
+    self.addressHeader = addressHeader
     self.store = store
     self.passwords = passwords
     self.log = log
     self.clock = clock
     self.publicURL = publicURL
+    issuers = settings.issuers.mapValues { Issuer($0, clock: clock) }
   }
 
   static func isPath(_ path: String) -> Bool {
@@ -103,8 +110,19 @@ final class SignIn: Sendable {
     case ("POST", Self.path):
       return try await checkPassword(request)
     default:
-      throw Refusal(status: 404, reason: "There is no such page.")
+      break
     }
+    let parts = request.path.dropFirst(Self.path.count + 1).split(separator: "/")
+    if parts.count == 2, let issuer = issuers[String(parts[1])] {
+      let name = String(parts[1])
+      switch (request.method, parts[0]) {
+      case ("POST", "with"): return try await leave(request, for: issuer, named: name)
+      case ("GET", "from"): return try await comeBack(request, from: issuer, named: name)
+      case ("POST", "from"): return try passOn(request, from: name)
+      default: break
+      }
+    }
+    throw Refusal(status: 404, reason: "There is no such page.")
   }
 
   // MARK: The form
@@ -117,7 +135,7 @@ final class SignIn: Sendable {
   func form(for visit: SignInVisit, problem: String? = nil) -> SignInPage.Form {
     SignInPage.Form(
       action: publicURL() + Self.path, request: visit.request, state: visit.state,
-      proof: visit.proof, acceptsPasswords: settings.acceptsPasswords, choices: [],
+      proof: visit.proof, acceptsPasswords: settings.acceptsPasswords, choices: choices,
       problem: problem)
   }
 
@@ -147,7 +165,7 @@ final class SignIn: Sendable {
     return (visit, fields)
   }
 
-  private func visit(_ request: HTTPRequest, state: String?) async throws -> SignInVisit {
+  func visit(_ request: HTTPRequest, state: String?) async throws -> SignInVisit {
     let seal = try await seal()
     let now = clock()
     guard let state, let members = seal.open(state, for: "request", at: now),

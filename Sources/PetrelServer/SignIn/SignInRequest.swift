@@ -26,7 +26,8 @@ struct SignInRequest: Sendable, Hashable {
       if let origin, isOrigin, allowed.isEmpty || allowed.contains(origin) {
         self = .message(origins: [origin])
       } else {
-        self = .message(origins: allowed.sorted())
+        // No message can be sent to pages from files.
+        self = .message(origins: allowed.filter { $0 != "null" }.sorted())
       }
     }
   }
@@ -87,7 +88,8 @@ struct SignInRequest: Sendable, Hashable {
       ["http", "https"].contains(scheme.lowercased())
     else { return scheme.lowercased() + ":" }
     let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
-    let port = components.port.map { ":\($0)" } ?? ""
+    let usual = ["http": 80, "https": 443][scheme.lowercased()]
+    let port = components.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
     return "\(scheme.lowercased())://\(bracketed.lowercased())\(port)"
   }
 }

@@ -47,13 +47,6 @@ struct TextSeal: Sendable {
     Base64URL.encode(code(text, purpose, holder))
   }
 
-  /// Whether a value is the one that ``derive(_:for:holder:)`` gives, in a time that does not tell
-  /// how much of it is right.
-  func isDerived(_ value: String, from text: String, for purpose: String, holder: String) -> Bool {
-    guard let given = Base64URL.decode(value) else { return false }
-    return HMACSHA256.isCode(given, of: Self.message(text, purpose, holder), key: key)
-  }
-
   private func code(_ text: String, _ purpose: String, _ holder: String) -> [UInt8] {
     HMACSHA256.code(for: Self.message(text, purpose, holder), key: key)
   }

@@ -125,7 +125,7 @@ struct SignInPageTests {
   @Test("addresses are told apart by the header that the configuration names")
   func addresses() async throws {
     var settings = ServiceSettings()
-    settings.signIn.addressHeader = "X-Forwarded-For"
+    settings.limits.clientAddressHeader = "X-Forwarded-For"
     try await withService(settings) { service in
       let browser = SignInBrowser(service)
       let form = try await browser.get(try await service.signInURL())

@@ -56,7 +56,7 @@ struct SignInRequestTests {
   @Test("the origin of a URL has neither path nor user; an app's own scheme stands alone")
   func origins() {
     #expect(SignInRequest.origin(of: "https://A.example.com/b?c") == "https://a.example.com")
-    #expect(SignInRequest.origin(of: "http://user@localhost:80/") == "http://localhost:80")
+    #expect(SignInRequest.origin(of: "http://user@localhost:80/") == "http://localhost")
     #expect(SignInRequest.origin(of: "http://[::1]:8080/") == "http://[::1]:8080")
     #expect(SignInRequest.origin(of: "my-app://done") == "my-app:")
     #expect(SignInRequest.origin(of: "/relative") == nil)

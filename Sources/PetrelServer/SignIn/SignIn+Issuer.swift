@@ -1,0 +1,142 @@
+import CloudKitModel
+import Cryptography
+import Foundation
+import HTTPService
+import JSONCoding
+import OpenIDConnect
+import Storage
+
+/// Signing in at an issuer. Nothing is kept here between the browser's leaving and its coming back:
+/// what has to be remembered stands, sealed for that browser, in the `state` that the issuer sends
+/// back, and the other secrets of the exchange are derived from it.
+extension SignIn {
+  /// Seconds between leaving for the issuer and coming back.
+  private static let absence = 600.0
+  /// What an issuer may send in a form, and how many bytes of each are passed on.
+  private static let answerFields = ["state", "code", "iss", "error", "user"]
+  private static let answerLimit = 4096
+
+  /// The buttons of the form.
+  var choices: [SignInPage.Choice] {
+    issuers.sorted { $0.key < $1.key }.map { name, issuer in
+      SignInPage.Choice(
+        action: "\(publicURL())\(Self.path)/with/\(name)", label: issuer.settings.label)
+    }
+  }
+
+  /// Sends the browser to the issuer.
+  func leave(
+    _ request: HTTPRequest, for issuer: Issuer, named name: String
+  ) async throws -> HTTPResponse {
+    let (visit, fields) = try await sentForm(request)
+    let state = try await seal().seal(
+      [
+        "request": .string(visit.state), "issuer": .string(name),
+        "stay": .bool(fields["stay"] == "yes"),
+        "once": .string(Base64URL.encode(SecureRandom.bytes(count: 12))),
+      ], for: "issuer", holder: visit.holder, until: clock().advanced(bySeconds: Self.absence))
+    do {
+      let url = try await issuer.url(
+        for: try await authorization(state: state, holder: visit.holder, name: name))
+      return SignInPage.passage(to: url, name: issuer.settings.label).response()
+    } catch let error as OpenIDError {
+      return page(for: error, at: issuer, visit)
+    }
+  }
+
+  /// Leads a browser that brings the answer in a form on to ``comeBack(_:from:named:)``: as the form
+  /// comes from another site, the browser does not send the cookie along with it.
+  func passOn(_ request: HTTPRequest, from name: String) throws -> HTTPResponse {
+    let fields = request.formFields.filter { Self.answerFields.contains($0.name) }
+    guard fields.allSatisfy({ $0.value.utf8.count <= Self.answerLimit }),
+      Set(fields.map(\.name)).count == fields.count
+    else { throw Refusal(status: 400, reason: "The answer that the browser brings is too long.") }
+    let query = fields.map {
+      "\($0.name)=\($0.value.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? "")"
+    }
+    return SignInPage.passage(
+      to: "\(publicURL())\(Self.path)/from/\(name)?\(query.joined(separator: "&"))",
+      name: "signing in"
+    ).response()
+  }
+
+  /// Signs in who comes back from the issuer with a code.
+  func comeBack(
+    _ request: HTTPRequest, from issuer: Issuer, named name: String
+  ) async throws -> HTTPResponse {
+    guard let state = request.query("state"),
+      let holder = SignInVisit.holder(inCookies: request.header("Cookie")),
+      let members = try await seal().open(state, for: "issuer", holder: holder, at: clock()),
+      members["issuer"]?.string == name
+    else {
+      throw Refusal(
+        status: 403,
+        reason: "This sign-in was not begun in this browser, or too long ago. Sign in again from "
+          + "the app.")
+    }
+    let visit = try await visit(request, state: members["request"]?.string)
+    do {
+      // Who mixes up issuers must not get the code (RFC 9207).
+      guard request.query("iss").map({ $0 == issuer.settings.issuer }) ?? true else {
+        throw OpenIDError(.badAnswer, "the answer names another issuer")
+      }
+      guard let code = request.query("code"), !code.isEmpty else {
+        throw OpenIDError(
+          .refused, "no code but '\((request.query("error") ?? "").prefix(100))'")
+      }
+      var identity = try await issuer.identity(
+        forCode: code, of: try await authorization(state: state, holder: holder, name: name))
+      if let text = request.query("user"), let json = try? JSONValue(parsing: Data(text.utf8)) {
+        identity.addNames(fromApple: json)
+      }
+      let user = try await store.user(
+        boundTo: IssuedIdentity(issuer: identity.issuer, subject: identity.subject),
+        proposing: "\(name):\(identity.subject)", profile: UserProfile(identity), at: clock())
+      return try await deliver(
+        user, to: visit.request, staysSignedIn: members["stay"] == .bool(true))
+    } catch let error as OpenIDError {
+      return page(for: error, at: issuer, visit)
+    }
+  }
+
+  private func authorization(
+    state: String, holder: String, name: String
+  ) async throws -> AuthorizationRequest {
+    let seal = try await seal()
+    return AuthorizationRequest(
+      redirectURL: "\(publicURL())\(Self.path)/from/\(name)", state: state,
+      nonce: seal.derive(state, for: "nonce", holder: holder),
+      verifier: seal.derive(state, for: "verifier", holder: holder))
+  }
+
+  /// The form again; the log says more than the user is told.
+  private func page(
+    for error: OpenIDError, at issuer: Issuer, _ visit: SignInVisit
+  ) -> HTTPResponse {
+    log.warning("sign-in at \(issuer.settings.issuer): \(error)")
+    let (status, problem) =
+      switch error.code {
+      case .refused: (403, "You were not signed in by “\(issuer.settings.label)”. Try again.")
+      case .overloaded: (503, "Too many people sign in at this moment. Try again in a while.")
+      default:
+        (502, "“\(issuer.settings.label)” does not work at this moment; the server's log says why.")
+      }
+    return SignInPage.form(form(for: visit, problem: problem), status: status).response(
+      headers: visit.cookieHeader)
+  }
+}
+
+extension UserProfile {
+  /// What an issuer told of a user. An address that is none is left out.
+  fileprivate init(_ identity: IssuerIdentity) {
+    var names = PersonNameComponents()
+    names.givenName = identity.givenName
+    names.middleName = identity.middleName
+    names.familyName = identity.familyName
+    names.nickname = identity.nickname
+    let profile = try? UserProfile(
+      emailAddress: identity.emailAddress, phoneNumber: nil, nameComponents: names)
+    let bare = try? UserProfile(emailAddress: nil, phoneNumber: nil, nameComponents: names)
+    self = profile ?? bare ?? UserProfile()
+  }
+}
