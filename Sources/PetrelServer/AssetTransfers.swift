@@ -1,6 +1,7 @@
 import CloudKitModel
 import Cryptography
 import Foundation
+import Glibc
 import HTTPService
 import Storage
 import WebServices
@@ -51,7 +52,10 @@ struct AssetTransfers: Sendable {
         "the upload URL for field '\(upload.fieldName)' has expired: it is valid for "
           + "\(ServiceLimits.uploadURLLifetime / 60) minutes; ask for another with assets/upload")
     }
-    let size = request.bodyFile?.size ?? request.body.count
+    let form = try MultipartForm(contentType: request.header("Content-Type"))
+    let arrived = try await Self.arrived(request, in: form)
+    defer { arrived.cleanUp() }
+    let size = arrived.size
     guard size <= ServiceLimits.assetSize else {
       throw ServiceError(
         .badRequest,
@@ -61,22 +65,71 @@ struct AssetTransfers: Sendable {
     if let privateDatabaseQuota, let usage = try await store.usage(of: database) {
       try usage.check(adding: size, to: privateDatabaseQuota, for: upload.fieldName)
     }
-    let bytes: AssetBytes
-    let hash: [UInt8]
-    if let file = request.bodyFile {
-      bytes = .file(path: file.path)
-      hash = try await Self.hash(ofFileAt: file.path)
-    } else {
-      bytes = .data(request.body)
-      hash = SHA256.hash(request.body)
-    }
-    let file = AssetFile(checksum: Self.hexadecimal(hash), size: Int64(size))
+    let file = AssetFile(checksum: Self.hexadecimal(arrived.hash), size: Int64(size))
     try await store.finishAssetUpload(
-      withReceipt: upload.receipt, in: database, bytes: bytes, file: file)
+      withReceipt: upload.receipt, in: database, bytes: arrived.bytes, file: file)
     let asset = Asset(
       fileChecksum: file.checksum, size: file.size, receipt: upload.receipt)
     return HTTPResponse(
       headers: HTTPResponse.jsonHeaders, body: .data(UploadedAssetResponse(asset: asset).body))
+  }
+
+  /// The bytes of an asset as they came.
+  private struct Arrived {
+    var bytes: AssetBytes
+    var size: Int
+    var hash: [UInt8]
+    /// A file that was made for them.
+    var extracted: String?
+
+    func cleanUp() {
+      if let extracted { unlink(extracted) }
+    }
+  }
+
+  /// - Parameter form: the form that the file stands in; nil when the body is the file.
+  private static func arrived(
+    _ request: HTTPRequest, in form: MultipartForm?
+  ) async throws -> Arrived {
+    switch (request.bodyFile, form) {
+    case (nil, nil):
+      return Arrived(
+        bytes: .data(request.body), size: request.body.count, hash: SHA256.hash(request.body))
+    case (nil, .some(let form)):
+      let content = request.body.subdata(in: try form.contentRange(of: request.body))
+      return Arrived(bytes: .data(content), size: content.count, hash: SHA256.hash(content))
+    case (.some(let file), nil):
+      return Arrived(
+        bytes: .file(path: file.path), size: file.size,
+        hash: try await hash(ofFileAt: file.path))
+    case (.some(let file), .some(let form)):
+      return try await extract(form, from: file)
+    }
+  }
+
+  /// Copies the file out of a form.
+  private static func extract(
+    _ form: MultipartForm, from file: HTTPBodyFile
+  ) async throws -> Arrived {
+    try await withCheckedThrowingContinuation { continuation in
+      hashing.async {
+        continuation.resume(
+          with: Result {
+            let body = try Data(contentsOf: URL(fileURLWithPath: file.path), options: .alwaysMapped)
+            let content = body[try form.contentRange(of: body)]
+            let path = file.path + "-content"
+            do {
+              try content.write(to: URL(fileURLWithPath: path))
+            } catch {
+              unlink(path)
+              throw error
+            }
+            return Arrived(
+              bytes: .file(path: path), size: content.count, hash: SHA256.hash(content),
+              extracted: path)
+          })
+      }
+    }
   }
 
   private static let hashing = DispatchQueue(label: "petrel.asset-hashing", attributes: .concurrent)
