@@ -11,7 +11,7 @@ struct ZonesEndpoint: Sendable {
   func list(_ context: RequestContext) async throws -> Data {
     let database = try await databases.database(at: try context.address())
     let zones = try await store.zones(in: database)
-    return ZonesResponse(zones: zones.map { .success(Self.item($0.zoneID)) })
+    return ZonesResponse(zones: zones.map { .success(Self.item($0)) })
       .body(context: context.messageContext())
   }
 
@@ -19,13 +19,14 @@ struct ZonesEndpoint: Sendable {
     let address = try context.address()
     let request = try LookupZonesRequest(parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: address)
-    let existing = Set(try await store.zones(in: database).map(\.zoneID))
+    let existing = Dictionary(
+      try await store.zones(in: database).map { ($0.zoneID, $0) },
+      uniquingKeysWith: { first, _ in first })
     let items = request.zoneIDs.map { zoneID -> Result<ZonesResponse.Item, FailedItem> in
-      existing.contains(zoneID)
-        ? .success(Self.item(zoneID))
-        : .failure(
-          FailedItem(
-            .zone(zoneID), ServiceError(.zoneNotFound, "zone '\(zoneID)' does not exist")))
+      if let zone = existing[zoneID] { return .success(Self.item(zone)) }
+      return .failure(
+        FailedItem(
+          .zone(zoneID), ServiceError(.zoneNotFound, "zone '\(zoneID)' does not exist")))
     }
     return ZonesResponse(zones: context.reported(items)).body(context: context.messageContext())
   }
@@ -47,7 +48,7 @@ struct ZonesEndpoint: Sendable {
     let items = request.operations.map { operation in
       operation.flatMap { _ -> Result<ZonesResponse.Item, FailedItem> in
         switch remaining.popFirst() {
-        case .saved(let zone): .success(Self.item(zone.zoneID))
+        case .saved(let zone): .success(Self.item(zone))
         case .deleted(let zoneID): .success(.deleted(zoneID))
         case .failed(let zoneID, let failure):
           .failure(FailedItem(.zone(zoneID), ServiceError(failure)))
@@ -62,7 +63,7 @@ struct ZonesEndpoint: Sendable {
     return ZonesResponse(zones: context.reported(items)).body(context: context.messageContext())
   }
 
-  private static func item(_ zoneID: ZoneID) -> ZonesResponse.Item {
-    .zone(zoneID, isAtomic: !zoneID.isDefaultZone)
+  private static func item(_ zone: Zone) -> ZonesResponse.Item {
+    .zone(zone.zoneID, isAtomic: !zone.zoneID.isDefaultZone, syncToken: zone.changeToken)
   }
 }

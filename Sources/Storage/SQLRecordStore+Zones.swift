@@ -30,14 +30,25 @@ extension SQLRecordStore {
       _ = try session.address(of: database)
       return try session.connection.rows(
         """
-        SELECT zone_name, owner_name, version FROM zones WHERE database_id = $1
+        SELECT zone_name, owner_name, zone_number, version FROM zones WHERE database_id = $1
         ORDER BY CASE WHEN zone_name = $2 THEN 0 ELSE 1 END, zone_name, owner_name
         """, [.integer(database.rawValue), .text(ZoneID.defaultZoneName)]
       ) {
         Zone(
-          zoneID: ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), version: $0.integer(2))
+          zoneID: ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), number: $0.integer(2),
+          version: $0.integer(3), in: database)
       }
     }
+  }
+}
+
+extension Zone {
+  fileprivate init(zoneID: ZoneID, number: Int64, version: Int64, in database: DatabaseID) {
+    self.init(zoneID: zoneID, version: version)
+    guard !zoneID.isDefaultZone else { return }
+    var token = ChangeToken(beginningOf: .zone(number), in: database, at: version)
+    token.position = version
+    changeToken = token.text
   }
 }
 
@@ -56,7 +67,7 @@ extension StoreSession {
         .integer(database.rawValue), .integer(number), .text(zoneID.zoneName),
         .text(zoneID.ownerName),
       ])
-    return Zone(zoneID: zoneID, version: number)
+    return Zone(zoneID: zoneID, number: number, version: number, in: database)
   }
 
   fileprivate func createZone(
@@ -65,11 +76,14 @@ extension StoreSession {
     let zoneID = change.zoneID
     let existing = try connection.first(
       """
-      SELECT version FROM zones WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
+      SELECT zone_number, version FROM zones
+      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
       """,
       [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
-    ) { $0.integer(0) }
-    if let existing { return .saved(Zone(zoneID: zoneID, version: existing)) }
+    ) {
+      Zone(zoneID: zoneID, number: $0.integer(0), version: $0.integer(1), in: database)
+    }
+    if let existing { return .saved(existing) }
     do {
       try zoneID.validate()
     } catch {

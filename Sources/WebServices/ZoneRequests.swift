@@ -64,12 +64,12 @@ public struct LookupZonesRequest: Sendable {
     self.zoneIDs = zoneIDs
   }
 
-  /// Reads zones that stand in the list as zone IDs, or as dictionaries with a `zoneID`.
+  /// Reads zones that stand in the list as zone IDs, as dictionaries with a `zoneID`, or by name.
   public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
     let reader = try MessageReader(parsing: body, context: context)
     zoneIDs = []
     for element in try reader.limitedElements(of: "zones").elements() {
-      if let zoneID = try element.zoneID() {
+      if element.json.string == nil, let zoneID = try element.zoneID() {
         zoneIDs.append(zoneID)
       } else {
         zoneIDs.append(try ZoneID(element))
@@ -93,7 +93,8 @@ public struct LookupZonesRequest: Sendable {
 public struct ZonesResponse: Sendable {
   /// One zone of an answer.
   public enum Item: Sendable, Hashable {
-    case zone(ZoneID, isAtomic: Bool)
+    /// - Parameter syncToken: where its change feed stands now.
+    case zone(ZoneID, isAtomic: Bool, syncToken: String? = nil)
     case deleted(ZoneID)
   }
 
@@ -108,7 +109,9 @@ public struct ZonesResponse: Sendable {
     zones = try reader.member("zones").answers { (element) throws(ServiceError) in
       let zoneID = try ZoneID(try element.member("zoneID"))
       if try element.optionalBool("deleted") == true { return .deleted(zoneID) }
-      return .zone(zoneID, isAtomic: try element.optionalBool("atomic") ?? false)
+      return .zone(
+        zoneID, isAtomic: try element.optionalBool("atomic") ?? false,
+        syncToken: try element.optionalString("syncToken"))
     }
   }
 
@@ -119,10 +122,11 @@ public struct ZonesResponse: Sendable {
       writer.array { writer in
         for item in zones {
           switch item {
-          case .success(.zone(let zoneID, let isAtomic)):
+          case .success(.zone(let zoneID, let isAtomic, let syncToken)):
             writer.object { writer in
               writer.key("zoneID")
               zoneID.write(to: &writer, context: context, isResponse: true)
+              writer.member("syncToken", ifPresent: syncToken)
               writer.member("atomic", isAtomic)
             }
           case .success(.deleted(let zoneID)):

@@ -48,7 +48,7 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
       try ZonesResponse(parsing: answer.body, context: context)
     }
     if fetchesAll {
-      for case .success(.zone(let zoneID, let isAtomic)) in response.zones {
+      for case .success(.zone(let zoneID, let isAtomic, _)) in response.zones {
         finish(CKRecordZone.ID(zoneID), .success(CKRecordZone(zoneID, isAtomic: isAtomic)))
       }
       for case .failure(let failed) in response.zones {
@@ -59,7 +59,7 @@ open class CKFetchRecordZonesOperation: CKDatabaseOperation, @unchecked Sendable
     }
     for (zoneID, item) in try pair(sent, with: response.zones) {
       switch item {
-      case .success(.zone(let answered, let isAtomic)):
+      case .success(.zone(let answered, let isAtomic, _)):
         finish(zoneID, .success(CKRecordZone(answered, isAtomic: isAtomic)))
       case .success(.deleted):
         finish(zoneID, .failure(CKError(.zoneNotFound, "the zone was deleted")))

@@ -48,7 +48,7 @@ open class CKModifyRecordZonesOperation: CKDatabaseOperation, @unchecked Sendabl
     }
     for (operation, result) in try pair(sent, with: response.zones) {
       switch (operation, result) {
-      case (.create(let zoneID), .success(.zone(let answered, let isAtomic))):
+      case (.create(let zoneID), .success(.zone(let answered, let isAtomic, _))):
         finishSave(CKRecordZone.ID(zoneID), .success(CKRecordZone(answered, isAtomic: isAtomic)))
       case (.delete(let zoneID), .success(.deleted)):
         finishDeletion(CKRecordZone.ID(zoneID), .success(()))
