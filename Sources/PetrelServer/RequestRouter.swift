@@ -107,7 +107,8 @@ final class RequestRouter: Sendable {
     if request.path == "/aps" {
       // A HEAD would use up a notification that it does not deliver.
       try WrongMethod.check(request.method, of: "the web courier", allowed: ["GET"])
-      return try await courier.poll(request)
+      return WebCourier.asksForEvents(request)
+        ? try await courier.events(request) : try await courier.poll(request)
     }
     if request.path.hasPrefix(AssetLinks.prefix) {
       return try await assetTransfers.respond(to: request)

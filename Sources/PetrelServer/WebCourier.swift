@@ -15,11 +15,11 @@ final class WebCourier: Sendable {
   /// Answers that are remembered until the next poll.
   private static let capacity = 100_000
 
-  private let store: any RecordStore
-  private let readers: CourierReaders
+  let store: any RecordStore
+  let readers: CourierReaders
   /// How long a poll is held when nothing comes, in seconds.
   private let pollTime: Double
-  private let clock: @Sendable () -> Timestamp
+  let clock: @Sendable () -> Timestamp
   private let answered = Mutex<[String: LogEntry]>([:])
 
   init(
@@ -50,17 +50,8 @@ final class WebCourier: Sendable {
   /// the poll time. A token that is unknown or has expired gets an error: start again at
   /// `tokens/create`.
   func poll(_ request: HTTPRequest) async throws -> HTTPResponse {
-    guard let text = request.query("tok"), !text.isEmpty else {
-      throw ServiceError(.badRequest, "tok: is missing")
-    }
-    let now = clock()
-    guard let token = try await store.deviceToken(text, kind: .courier),
-      token.expires.map({ $0 > now }) ?? true
-    else {
-      throw ServiceError(
-        .authenticationFailed,
-        "tok: the web courier token is unknown or has expired; make a new one with tokens/create")
-    }
+    let token = try await token(of: request)
+    let text = token.token
     if let entry = answered.withLock({ $0.removeValue(forKey: text) }) {
       try await store.acknowledgeCourierEntry(entry, forToken: text)
     }
@@ -76,6 +67,23 @@ final class WebCourier: Sendable {
     return HTTPResponse(
       headers: Self.headers + [("Content-Type", "application/json; charset=utf-8")],
       body: .data(Data(payload.bytes)))
+  }
+
+  /// The token that a request bears in its query.
+  ///
+  /// - Throws: `AUTHENTICATION_FAILED` for one that is unknown or has expired.
+  func token(of request: HTTPRequest) async throws -> DeviceToken {
+    guard let text = request.query("tok"), !text.isEmpty else {
+      throw ServiceError(.badRequest, "tok: is missing")
+    }
+    guard let token = try await store.deviceToken(text, kind: .courier),
+      token.expires.map({ $0 > clock() }) ?? true
+    else {
+      throw ServiceError(
+        .authenticationFailed,
+        "tok: the web courier token is unknown or has expired; make a new one with tokens/create")
+    }
+    return token
   }
 
   private func nextEntry(for token: DeviceToken) async throws -> CourierEntry? {

@@ -163,7 +163,13 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
 
   /// The oldest notification that the reader with this token has not acknowledged, not counting
   /// those for changes that its own device made; nil when there is none.
-  func nextCourierEntry(forToken token: String) async throws -> CourierEntry?
+  ///
+  /// - Parameter position: where the reader is by its own account. What lies behind it is passed
+  ///   over, acknowledged or not, and what lies before it is given again. Places that the log has
+  ///   not come to yet do not count.
+  func nextCourierEntry(
+    forToken token: String, after position: CourierPosition
+  ) async throws -> CourierEntry?
   /// Moves the reader's cursor past this entry.
   func acknowledgeCourierEntry(_ entry: LogEntry, forToken token: String) async throws
 
@@ -190,5 +196,12 @@ extension RecordStore {
   ) async throws -> [SubscriptionOutcome] {
     try await modifySubscriptions(
       operations, of: subscriber, in: database, refusesEqualContent: false, timestamp: timestamp)
+  }
+}
+
+extension RecordStore {
+  /// The oldest notification that the reader with this token has not acknowledged.
+  public func nextCourierEntry(forToken token: String) async throws -> CourierEntry? {
+    try await nextCourierEntry(forToken: token, after: CourierPosition())
   }
 }

@@ -1,24 +1,35 @@
 import CloudKitModel
 
 extension SQLRecordStore {
-  /// The oldest notification that the reader with this token has not acknowledged.
+  /// The oldest notification that the reader with this token has not acknowledged, or that lies
+  /// after its own position.
   ///
   /// A reader sees what was logged since its token was first saved. Throws
   /// ``StoreError/Code/notFound`` when there is no such token.
   ///
   /// - Complexity: O(*d* log *n*) for *d* databases in which the user was ever notified.
-  public func nextCourierEntry(forToken token: String) async throws -> CourierEntry? {
+  public func nextCourierEntry(
+    forToken token: String, after position: CourierPosition
+  ) async throws -> CourierEntry? {
     try await read { session in
       let (device, badge) = try session.courierToken(token)
       var oldest: LogEntry?
+      var isNew = true
       for database in try session.notifiedDatabases(of: device.recipient) {
-        guard let entry = try session.nextLogEntry(for: device, in: database.id) else { continue }
+        let cursor = try session.courierCursor(of: token, in: database.id)
+        let own = position.sequences[database.id].flatMap { $0 <= database.lastNumber ? $0 : nil }
+        guard
+          let entry = try session.nextLogEntry(for: device, in: database.id, after: own ?? cursor)
+        else { continue }
         if let other = oldest, !entry.isOlder(than: other) { continue }
         oldest = entry
+        isNew = entry.sequence > cursor
       }
       return oldest.map { entry in
         let asksForBadge = entry.notification.subscription.notificationInfo?.shouldBadge == true
-        return CourierEntry(entry: entry, badge: asksForBadge ? badge + 1 : nil)
+        // What was acknowledged before is counted already.
+        return CourierEntry(
+          entry: entry, badge: asksForBadge ? badge + (isNew ? 1 : 0) : nil)
       }
     }
   }
@@ -59,20 +70,27 @@ extension StoreSession {
     return found
   }
 
+  /// The sequence of the last entry that the reader has acknowledged; 0 when it has none.
+  fileprivate func courierCursor(of token: String, in database: DatabaseID) throws -> Int64 {
+    try connection.first(
+      "SELECT sequence FROM courier_cursors WHERE database_id = $1 AND token = $2",
+      [.integer(database.rawValue), .text(token)]
+    ) { $0.integer(0) } ?? 0
+  }
+
   fileprivate func nextLogEntry(
-    for device: DeviceToken, in database: DatabaseID
+    for device: DeviceToken, in database: DatabaseID, after position: Int64
   ) throws -> LogEntry? {
     let sequence = try connection.first(
       """
       SELECT sequence FROM notification_log
       WHERE database_id = $1 AND subscriber = $2
-        AND sequence > COALESCE((SELECT sequence FROM courier_cursors
-          WHERE database_id = $1 AND token = $3), 0)
+        AND sequence > $3
         AND (origin_device IS NULL OR origin_device <> COALESCE($4, ''))
       ORDER BY sequence LIMIT 1
       """,
       [
-        .integer(database.rawValue), .text(device.userRecordName), .text(device.token),
+        .integer(database.rawValue), .text(device.userRecordName), .integer(position),
         SQLValue(device.deviceID),
       ]
     ) { $0.integer(0) }

@@ -155,8 +155,10 @@ struct HookedStore: RecordStore {
   func nextDeliveryTime(after timestamp: Timestamp) async throws -> Timestamp? {
     try await base.nextDeliveryTime(after: timestamp)
   }
-  func nextCourierEntry(forToken token: String) async throws -> CourierEntry? {
-    try await base.nextCourierEntry(forToken: token)
+  func nextCourierEntry(
+    forToken token: String, after position: CourierPosition
+  ) async throws -> CourierEntry? {
+    try await base.nextCourierEntry(forToken: token, after: position)
   }
   func acknowledgeCourierEntry(_ entry: LogEntry, forToken token: String) async throws {
     try await base.acknowledgeCourierEntry(entry, forToken: token)

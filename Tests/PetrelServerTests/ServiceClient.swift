@@ -86,6 +86,8 @@ final class Exchange: @unchecked Sendable {
   // Unchecked: all reading and writing is done on the queue.
   let queue = DispatchQueue(label: "exchange")
   private let descriptor: Int32
+  /// What was read of an answer that is still coming.
+  private var received = Data()
 
   fileprivate init(port: Int) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -148,6 +150,27 @@ final class Exchange: @unchecked Sendable {
     return Answer(
       status: status, headers: fields, body: body,
       json: body.isEmpty || isFile ? .null : try JSONValue(parsing: body))
+  }
+
+  /// What has come of the answer, head and all, as soon as it satisfies the condition or is complete.
+  func text(until isEnough: @escaping @Sendable (String) -> Bool) async throws -> String {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try self.read(until: isEnough) }) }
+    }
+  }
+
+  private func read(until isEnough: (String) -> Bool) throws -> String {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+      let text = String(decoding: received, as: UTF8.self)
+      if isEnough(text) { return text }
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      if count < 0, errno == EAGAIN {
+        throw ServiceClient.Failure(description: "not enough in 30 seconds: \(text)")
+      }
+      guard count > 0 else { return text }
+      received += buffer.prefix(count)
+    }
   }
 
   private func readAll() throws -> Data {

@@ -1,0 +1,37 @@
+/// How far a reader of the web courier has read, apart from what the store keeps for its token: for
+/// each database of the user's the sequence of the last entry.
+///
+/// Its text can be handed to clients: `3-120.7-4`, where `3` is a database and `120` a sequence.
+public struct CourierPosition: Sendable, Hashable {
+  /// A user is notified of few databases in a container: the public one, the private one, the shared
+  /// one.
+  private static let limit = 16
+
+  public private(set) var sequences: [DatabaseID: Int64] = [:]
+
+  /// The position of a reader that goes by what the store keeps.
+  public init() {}
+
+  /// Reads a position's text; nil when it is none.
+  public init?(_ text: String) {
+    let places = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard places.count <= Self.limit else { return nil }
+    for place in places {
+      let numbers = place.split(separator: "-", omittingEmptySubsequences: false)
+      guard numbers.count == 2, let database = Int64(numbers[0]), let sequence = Int64(numbers[1]),
+        database > 0, sequence > 0
+      else { return nil }
+      sequences[DatabaseID(rawValue: database)] = sequence
+    }
+  }
+
+  public var text: String {
+    sequences.sorted { $0.key < $1.key }.map { "\($0.key.rawValue)-\($0.value)" }
+      .joined(separator: ".")
+  }
+
+  /// Moves past an entry.
+  public mutating func pass(_ entry: LogEntry) {
+    sequences[entry.database] = entry.sequence
+  }
+}

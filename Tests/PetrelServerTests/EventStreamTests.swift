@@ -1,0 +1,166 @@
+import Foundation
+import JSONCoding
+import Storage
+import Testing
+
+@testable import PetrelServer
+
+@Suite("The web courier's event stream")
+struct EventStreamTests {
+  private static let subscription = """
+    {"subscriptionType": "query", "subscriptionID": "s", "firesOn": ["create"],
+     "query": {"recordType": "Note"}, "notificationInfo": {"alertBody": "New", "shouldBadge": true}}
+    """
+
+  private struct Event {
+    var id: String
+    var json: JSONValue
+
+    var record: String { json["ck"]?["qry"]?["rid"]?.string ?? "-" }
+    var badge: Int64? { json["aps"]?["badge"]?.int }
+  }
+
+  /// Opens a stream.
+  private static func open(
+    _ path: String, of service: Service, after lastEventID: String? = nil
+  ) throws -> Exchange {
+    try service.client.begin(
+      "GET", path,
+      headers: "Accept: text/event-stream\r\n"
+        + (lastEventID.map { "Last-Event-ID: \($0)\r\n" } ?? ""))
+  }
+
+  /// The events in what has come of a stream. Each is a chunk of its own.
+  private static func events(in text: String) throws -> [Event] {
+    try text.components(separatedBy: "id: ").dropFirst().map { part in
+      let lines = part.components(separatedBy: "\n")
+      try #require(lines.count > 2 && lines[1].hasPrefix("data: ") && lines[2].isEmpty)
+      return Event(id: lines[0], json: try JSONValue(parsing: String(lines[1].dropFirst(6))))
+    }
+  }
+
+  private static func events(_ count: Int, from stream: Exchange) async throws -> [Event] {
+    let text = try await stream.text {
+      $0.components(separatedBy: "\ndata: ").count > count && $0.hasSuffix("\n\n\r\n")
+    }
+    return try events(in: text)
+  }
+
+  private static func save(_ names: [String], in service: Service) async throws {
+    for name in names {
+      _ = try await service.modify(Service.operation("create", name), as: service.bob)
+    }
+  }
+
+  @Test("brings each notification once, in order, as the poll would")
+  func order() async throws {
+    try await withService { service in
+      try await service.subscribe(Self.subscription)
+      let path = try await service.makeReader(as: service.alice)
+      let stream = try Self.open(path, of: service)
+      let head = try await stream.text { $0.contains("retry: 2000\n\n") }
+      #expect(head.hasPrefix("HTTP/1.1 200"))
+      #expect(head.contains("Content-Type: text/event-stream"))
+      #expect(head.contains("Cache-Control: no-store"))
+      try await Self.save(["a", "b", "c"], in: service)
+      let events = try await Self.events(3, from: stream)
+      #expect(events.map(\.record) == ["a", "b", "c"])
+      #expect(events.map(\.badge) == [1, 2, 3])
+      #expect(Set(events.map(\.id)).count == 3)
+      #expect(events[0].json["ck"]?["cid"]?.string == Service.container)
+      stream.abandon()
+    }
+  }
+
+  @Test("goes on behind the last event that its reader names, else behind what was written")
+  func resuming() async throws {
+    try await withService { service in
+      try await service.subscribe(Self.subscription)
+      let path = try await service.makeReader(as: service.alice)
+      let first = try Self.open(path, of: service)
+      try await Self.save(["a", "b", "c"], in: service)
+      let ids = try await Self.events(3, from: first).map(\.id)
+      first.abandon()
+
+      let again = try Self.open(path, of: service, after: ids[0])
+      try await Self.save(["d"], in: service)
+      let events = try await Self.events(3, from: again)
+      #expect(events.map(\.record) == ["b", "c", "d"])
+      #expect(events.last?.badge == 4)
+      again.abandon()
+
+      let byQuery = try Self.open(path + "&lastEventId=\(ids[2])", of: service)
+      #expect(try await Self.events(1, from: byQuery).map(\.record) == ["d"])
+      byQuery.abandon()
+
+      let without = try Self.open(path, of: service)
+      let ahead = try Self.open(
+        path, of: service, after: ids[0].components(separatedBy: "-")[0] + "-999999999")
+      try await Self.save(["e"], in: service)
+      for stream in [without, ahead] {
+        #expect(try await Self.events(1, from: stream).map(\.record) == ["e"])
+        stream.abandon()
+      }
+    }
+  }
+
+  @Test("leaves what it wrote to no poll, and is left what polls acknowledged")
+  func besidePolls() async throws {
+    try await withService(.init(pollTime: 0)) { service in
+      try await service.subscribe(Self.subscription)
+      let path = try await service.makeReader(as: service.alice)
+      try await Self.save(["a", "b"], in: service)
+      try await eventually("the poll must answer") {
+        try await service.poll(path).json["ck"] != nil
+      }
+      let stream = try Self.open(path, of: service)
+      let events = try await Self.events(1, from: stream)
+      #expect(events.first?.record == "a" || events.first?.record == "b")
+      try await eventually("nothing is left to poll") {
+        try await service.poll(path).body.isEmpty
+      }
+      stream.abandon()
+    }
+  }
+
+  @Test("shows that it lives, and ends with its token")
+  func keepAlive() async throws {
+    try await withService { service in
+      let path = try await service.makeReader(as: service.alice)
+      let stream = try Self.open(path, of: service)
+      _ = try await stream.text { $0.contains("retry: 2000\n\n") }
+      service.clock.advance(bySeconds: 16)
+      _ = try await stream.text { $0.contains("\n:\n\n") }
+      service.clock.advance(bySeconds: 13 * 3600)
+      let whole = try await stream.text { _ in false }
+      #expect(whole.hasSuffix("0\r\n\r\n"))
+      let refused = try await service.client.send(
+        "GET", path, headers: "Accept: text/event-stream\r\n")
+      #expect(refused.failure == "401 AUTHENTICATION_FAILED")
+    }
+  }
+
+  @Test("refuses what is no event of a stream")
+  func badPosition() async throws {
+    try await withService { service in
+      let path = try await service.makeReader(as: service.alice)
+      for text in ["x", "1-2-3", "1-", "-1-2", "0-1", "1-2..3-4"] {
+        let answer = try await service.client.send(
+          "GET", path, headers: "Accept: text/event-stream\r\nLast-Event-ID: \(text)\r\n")
+        #expect(answer.failure == "400 BAD_REQUEST", "\(text)")
+        #expect(answer.reason.contains("Last-Event-ID"))
+      }
+    }
+  }
+
+  @Test("ends when the server stops")
+  func stopping() async throws {
+    try await withService { service in
+      let path = try await service.makeReader(as: service.alice)
+      let stream = try Self.open(path, of: service)
+      _ = try await stream.text { $0.contains("retry: 2000\n\n") }
+      try await service.restart()
+      #expect(try await stream.text { _ in false }.contains("retry: 2000"))
+    }
+  }
+}
