@@ -70,7 +70,7 @@ struct RequestContext: Sendable {
   func messageContext(numbersAsStrings: Bool = false) -> MessageContext {
     MessageContext(
       ownerNaming: caller.userRecordName.map { .relative(to: $0) } ?? .explicit,
-      numbersAsStrings: numbersAsStrings)
+      numbersAsStrings: numbersAsStrings, writesImplied: true)
   }
 
   func origin() throws(ServiceError) -> ChangeOrigin {

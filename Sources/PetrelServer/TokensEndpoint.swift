@@ -19,10 +19,13 @@ struct TokensEndpoint: Sendable {
   func create(_ context: RequestContext) async throws -> Data {
     let user = try context.user()
     let request = try TokenRequest(parsing: context.body)
+    guard let environment = request.apnsEnvironment else {
+      throw ServiceError(.badRequest, "'apnsEnvironment' is missing")
+    }
     let token = DeviceToken(
       kind: .courier, token: Data(SecureRandom.bytes(count: 32)).base64EncodedString(),
       container: context.path.container, environment: context.path.environment,
-      apnsEnvironment: Self.apnsEnvironment(request), userRecordName: user,
+      apnsEnvironment: Self.apnsEnvironment(environment), userRecordName: user,
       deviceID: request.clientID ?? context.deviceID, registered: context.now,
       expires: context.now.advanced(bySeconds: Self.courierLifetime))
     try await store.saveDeviceToken(token)
@@ -56,7 +59,9 @@ struct TokensEndpoint: Sendable {
       token = DeviceToken(
         kind: .apns, token: try Self.hexadecimal(text), container: context.path.container,
         environment: context.path.environment,
-        apnsEnvironment: Self.apnsEnvironment(request), userRecordName: user, deviceID: nil,
+        apnsEnvironment: Self.apnsEnvironment(
+          request.apnsEnvironment ?? context.path.environment.rawValue),
+        userRecordName: user, deviceID: nil,
         registered: context.now)
     }
     token.deviceID = request.clientID ?? context.deviceID ?? token.deviceID
@@ -77,12 +82,11 @@ struct TokensEndpoint: Sendable {
       webcourierURL: courierURL)
   }
 
-  private static func apnsEnvironment(_ request: TokenRequest) -> APNsEnvironment {
-    request.apnsEnvironment == "production" ? .production : .development
+  private static func apnsEnvironment(_ name: String) -> APNsEnvironment {
+    name == "production" ? .production : .development
   }
 
-  /// The device token in lower-case hexadecimal digits. Base64 of 32 bytes is read as well: clients
-  /// differ.
+  /// The device token in lower-case hexadecimal digits. Base64 is read as well: clients differ.
   private static func hexadecimal(_ text: String) throws(ServiceError) -> String {
     let lowercased = text.lowercased()
     let isHexadecimal = lowercased.utf8.allSatisfy {
@@ -94,7 +98,7 @@ struct TokensEndpoint: Sendable {
     {
       return lowercased
     }
-    if let data = Data(base64Encoded: text), data.count == 32 {
+    if let data = Data(base64Encoded: text), deviceTokenSizes.contains(data.count) {
       return data.map { byte in
         let digits = String(byte, radix: 16)
         return byte < 16 ? "0" + digits : digits
@@ -104,6 +108,6 @@ struct TokensEndpoint: Sendable {
       .badRequest,
       "apnsToken: '\(text.prefix(80))' is not a device token; expected "
         + "\(deviceTokenSizes.lowerBound) to \(deviceTokenSizes.upperBound) bytes in hexadecimal "
-        + "digits")
+        + "digits or base64")
   }
 }

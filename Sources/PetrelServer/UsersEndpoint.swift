@@ -45,7 +45,9 @@ struct UsersEndpoint: Sendable {
       container: context.path.container, environment: context.path.environment,
       limit: Self.listLimit)
     return UsersResponse(
-      users: users.filter { $0.userRecordName != caller }.map { Self.identity(of: $0, by: nil) }
+      users: users.filter { $0.userRecordName != caller }.map {
+        Self.identity(of: $0, by: UserLookup(userRecordName: $0.userRecordName))
+      }
     ).body
   }
 
@@ -77,7 +79,7 @@ struct UsersEndpoint: Sendable {
   }
 
   /// What others get to know of a user: the name, and what they knew already.
-  private static func identity(of user: User, by lookup: UserLookup?) -> UserIdentity {
+  private static func identity(of user: User, by lookup: UserLookup) -> UserIdentity {
     UserIdentity(
       userRecordName: user.userRecordName, nameComponents: user.profile.nameComponents,
       lookup: lookup)

@@ -1,3 +1,5 @@
+import CloudKitModel
+
 /// What the reading and writing of messages must know beyond the message.
 public struct MessageContext: Sendable, Hashable {
   /// How owners of zones are named on the wire and in the model.
@@ -15,9 +17,18 @@ public struct MessageContext: Sendable, Hashable {
   public var ownerNaming: OwnerNaming
   /// Whether integers and doubles are written as strings, for readers with 53-bit numbers.
   public var numbersAsStrings: Bool
+  /// Whether is written what a reader could infer: the zone of a reference into its record's own
+  /// zone, and the device of a change that no device's name came with. Some public clients cannot
+  /// read records without.
+  public var writesImplied: Bool
+  /// What is written for references that name no zone.
+  var zoneOfReferences: ZoneID?
 
-  public init(ownerNaming: OwnerNaming, numbersAsStrings: Bool = false) {
+  public init(
+    ownerNaming: OwnerNaming, numbersAsStrings: Bool = false, writesImplied: Bool = false
+  ) {
     self.ownerNaming = ownerNaming
     self.numbersAsStrings = numbersAsStrings
+    self.writesImplied = writesImplied
   }
 }

@@ -17,7 +17,13 @@ struct MessageReader {
   }
 
   /// Parses a request's or an answer's body, which must be an object.
+  ///
+  /// A request without a body is one without arguments.
   init(parsing body: Data, context: MessageContext) throws(ServiceError) {
+    guard !body.isEmpty else {
+      self.init(.object([:]), context: context)
+      return
+    }
     let json: JSONValue
     do {
       json = try JSONValue(parsing: body)
@@ -80,6 +86,14 @@ struct MessageReader {
   func int() throws(ServiceError) -> Int64 {
     if let int = json.int ?? json.string.flatMap({ Int64($0) }) { return int }
     throw mistake("must be a whole number, not \(preciseKind)")
+  }
+
+  /// A time in milliseconds. A fraction is dropped: clients that compute with seconds send one.
+  func milliseconds() throws(ServiceError) -> Int64 {
+    if case .double(let double) = json, let whole = Int64(exactly: double.rounded(.down)) {
+      return whole
+    }
+    return try int()
   }
 
   /// A number, also one that is written as a string.

@@ -34,13 +34,17 @@ extension Filter {
   /// comparators without a field name, which search all string fields.
   init(_ reader: MessageReader) throws(ServiceError) {
     let name = try reader.member("comparator").string()
-    guard let comparator = Comparator(rawValue: name) else {
+    guard let comparator = Comparator(wireName: name) else {
       throw reader.mistake("unknown comparator '\(name)'")
     }
-    let value = try RecordValue.read(try reader.member("fieldValue"))
     let isTokenSearch = comparator == .containsAllTokens || comparator == .containsAnyTokens
+    let key = try FieldKey(reader, orAllText: isTokenSearch)
+    let fieldValue = try reader.member("fieldValue").unwrapped(for: key)
+    guard fieldValue.json.object?.isEmpty != true else {
+      throw fieldValue.mistake("'value' is missing")
+    }
     self.init(
-      try FieldKey(reader, orAllText: isTokenSearch), comparator, value,
+      key, comparator, try RecordValue.read(fieldValue),
       distance: try reader.optionalDouble("distance"))
     if try reader.optionalBool("caseInsensitive") == true { options.insert(.caseInsensitive) }
     if try reader.optionalBool("diacriticInsensitive") == true {
@@ -65,13 +69,41 @@ extension Filter {
   }
 }
 
+extension Comparator {
+  /// Some clients say `LIST_NOT_CONTAINS` for `NOT_LIST_CONTAINS`; nothing else can be meant.
+  fileprivate init?(wireName: String) {
+    let misplaced = "LIST_NOT_"
+    guard wireName.hasPrefix(misplaced) else {
+      self.init(rawValue: wireName)
+      return
+    }
+    self.init(rawValue: "NOT_LIST_" + wireName.dropFirst(misplaced.count))
+  }
+}
+
+extension MessageReader {
+  /// A filter's value without the object that cloudkit_flutter puts around values for system
+  /// fields: `{ "value": { "createdTimestamp": 1 }, "type": "TIMESTAMP" }`.
+  fileprivate func unwrapped(for key: FieldKey) -> MessageReader {
+    guard case .system = key, case .object(var members) = json,
+      let inner = members["value"]?.object, inner.count == 1, let (name, value) = inner.first,
+      SystemField(anyName: name) != nil, members["type"]?.string != "REFERENCE",
+      members["type"] != nil
+    else { return self }
+    members["value"] = value
+    return MessageReader(.object(members), path: path, context: context)
+  }
+}
+
 extension SortKey {
   init(_ reader: MessageReader) throws(ServiceError) {
     self.init(
       try FieldKey(reader, orAllText: false),
       ascending: try reader.optionalBool("ascending") ?? true)
     if let location = try reader.optional("relativeLocation") {
-      relativeLocation = try Location(location)
+      // CloudKit JS and OpenCloudKit send a field's value with its type.
+      let value = try location.optional("value")
+      relativeLocation = try Location(value ?? location)
     }
   }
 
@@ -88,8 +120,8 @@ extension SortKey {
 }
 
 extension FieldKey {
-  /// Reads `fieldName` or `systemFieldName`. System names are also understood as field names in
-  /// the schema's style (`___recordID`), as some clients send them.
+  /// Reads `fieldName` or `systemFieldName`. System fields are also understood as field names, in
+  /// the schema's style (`___recordID`) and in that of web services, as some clients send them.
   init(_ reader: MessageReader, orAllText: Bool) throws(ServiceError) {
     if let name = try reader.optionalString("systemFieldName") {
       guard let field = SystemField(anyName: name) else {
@@ -97,7 +129,9 @@ extension FieldKey {
       }
       self = .system(field)
     } else if let name = try reader.optionalString("fieldName") {
-      if name.hasPrefix("___"), let field = SystemField(anyName: name) {
+      if name.hasPrefix("___") || Self.systemNames.contains(name),
+        let field = SystemField(anyName: name)
+      {
         self = .system(field)
       } else {
         self = .field(name)
@@ -108,6 +142,11 @@ extension FieldKey {
       throw reader.mistake("'fieldName' is missing")
     }
   }
+
+  private static let systemNames: Set<String> = [
+    "recordName", "createdTimestamp", "createdUserRecordName", "modifiedTimestamp",
+    "modifiedUserRecordName",
+  ]
 
   func write(to writer: inout JSONWriter) {
     switch self {

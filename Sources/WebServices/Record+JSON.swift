@@ -27,6 +27,8 @@ extension Record {
   func write(
     to writer: inout JSONWriter, context: MessageContext, desiredKeys: Set<String>? = nil
   ) {
+    var context = context
+    if context.writesImplied { context.zoneOfReferences = recordID.zoneID }
     writer.object { writer in
       writer.member("recordName", recordID.recordName)
       writer.member("recordType", recordType)
@@ -45,8 +47,8 @@ extension Record {
       write(parent, as: "parent", to: &writer, context: context)
       write(share, as: "share", to: &writer, context: context)
       shareContent?.writeMembers(to: &writer)
-      write(created, as: "created", to: &writer)
-      write(modified, as: "modified", to: &writer)
+      write(created, as: "created", to: &writer, context: context)
+      write(modified, as: "modified", to: &writer, context: context)
       writer.member("deleted", false)
     }
   }
@@ -59,18 +61,25 @@ extension Record {
     reference.write(to: &writer, context: context)
   }
 
-  private func write(_ stamp: Stamp?, as name: String, to writer: inout JSONWriter) {
+  private func write(
+    _ stamp: Stamp?, as name: String, to writer: inout JSONWriter, context: MessageContext
+  ) {
     guard let stamp else { return }
     writer.key(name)
     writer.object { writer in
       writer.member("timestamp", stamp.timestamp.milliseconds)
       writer.member("userRecordName", stamp.userRecordName)
-      writer.member("deviceID", ifPresent: stamp.deviceID)
+      writer.member(
+        "deviceID",
+        ifPresent: stamp.deviceID ?? (context.writesImplied ? Stamp.namelessDevice : nil))
     }
   }
 }
 
 extension Record.Stamp {
+  /// What stands for the device of a client that gave it no name.
+  static let namelessDevice = "2"
+
   init(_ reader: MessageReader) throws(ServiceError) {
     self.init(
       timestamp: Timestamp(milliseconds: try reader.member("timestamp").int()),

@@ -91,6 +91,10 @@ public struct LookupRecordsRequest: Sendable {
     let list = try reader.limitedElements(of: "records")
     itemDesiredKeys = try list.itemDesiredKeys()
     for element in try list.elements() {
+      if let recordName = element.json.string {
+        recordIDs.append(RecordID(recordName: recordName, zoneID: zoneID))
+        continue
+      }
       recordIDs.append(
         RecordID(
           recordName: try element.member("recordName").string(),

@@ -8,10 +8,12 @@ extension RecordValue {
   /// Without a type it is taken from the JSON: strings, whole numbers (INT64), other numbers
   /// (DOUBLE), and objects by their keys. A list with a DOUBLE among its numbers is a DOUBLE_LIST.
   ///
-  /// - Throws: also when there is no member `value` at all: a misspelt one must not remove a field.
+  /// An empty object counts as null: OpenCloudKit removes fields with it.
+  ///
+  /// - Throws: also when there are members, but no `value`: a misspelt one must not remove a field.
   static func read(_ reader: MessageReader) throws(ServiceError) -> RecordValue? {
     guard let valueReader = try reader.optional("value") else {
-      guard reader.json.object?["value"] == .null else {
+      guard let members = reader.json.object, members.isEmpty || members["value"] == .null else {
         throw reader.mistake("'value' is missing")
       }
       return nil

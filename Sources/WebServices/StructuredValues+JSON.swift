@@ -11,7 +11,7 @@ extension Location {
       altitude: try reader.optionalDouble("altitude"),
       speed: try reader.optionalDouble("speed"),
       course: try reader.optionalDouble("course"),
-      timestamp: try reader.optional("timestamp")?.int().timestamp)
+      timestamp: try reader.optional("timestamp")?.milliseconds().timestamp)
     let location = self
     try reader.checked { () throws(ModelError) in try location.validate(field: "value") }
   }
@@ -33,12 +33,7 @@ extension Location {
 extension Reference {
   init(_ reader: MessageReader) throws(ServiceError) {
     var action = Action.none
-    if let name = try reader.optionalString("action") {
-      guard let known = Action(rawValue: name) else {
-        throw reader.mistake("action '\(name)' must be NONE, DELETE_SELF or VALIDATE")
-      }
-      action = known
-    }
+    if let member = try reader.optional("action") { action = try Action(member) }
     var zoneID: ZoneID?
     if let zone = try reader.optional("zoneID") { zoneID = try ZoneID(zone) }
     self.init(
@@ -48,11 +43,27 @@ extension Reference {
   func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.member("recordName", recordName)
-      if let zoneID {
+      if let zoneID = zoneID ?? context.zoneOfReferences {
         writer.key("zoneID")
         zoneID.write(to: &writer, context: context)
       }
       writer.member("action", action.rawValue)
+    }
+  }
+}
+
+extension Reference.Action {
+  /// Reads an action's name. AgileCloudSDK sends the numbers of its constants.
+  fileprivate init(_ reader: MessageReader) throws(ServiceError) {
+    switch reader.json.int {
+    case 0: self = .none
+    case 1: self = .deleteSelf
+    default:
+      let name = try reader.string()
+      guard let action = Self(rawValue: name) else {
+        throw reader.mistake("'\(name)' must be NONE, DELETE_SELF or VALIDATE")
+      }
+      self = action
     }
   }
 }

@@ -61,11 +61,16 @@ public struct LookupSubscriptionsRequest: Sendable {
     self.subscriptionIDs = subscriptionIDs
   }
 
+  /// Reads IDs in dictionaries, and bare ones, as OpenCloudKit sends them.
   public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
     let reader = try MessageReader(parsing: body, context: context)
     subscriptionIDs = []
     for element in try reader.limitedElements(of: "subscriptions").elements() {
-      subscriptionIDs.append(try element.member("subscriptionID").string())
+      if let subscriptionID = element.json.string {
+        subscriptionIDs.append(subscriptionID)
+      } else {
+        subscriptionIDs.append(try element.member("subscriptionID").string())
+      }
     }
   }
 

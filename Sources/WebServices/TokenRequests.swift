@@ -4,14 +4,15 @@ import JSONCoding
 
 /// The body of `tokens/create` and `tokens/register`.
 public struct TokenRequest: Sendable, Hashable {
-  /// `development` or `production`; independent of the container's environment.
-  public var apnsEnvironment: String
+  /// `development` or `production`; independent of the container's environment. Nil for
+  /// `tokens/register` by a client that does not say.
+  public var apnsEnvironment: String?
   /// The token to register; nil for `tokens/create`.
   public var apnsToken: String?
   /// Names the client's device, so that its own changes can be recognised.
   public var clientID: String?
 
-  public init(apnsEnvironment: String, apnsToken: String? = nil, clientID: String? = nil) {
+  public init(apnsEnvironment: String?, apnsToken: String? = nil, clientID: String? = nil) {
     self.apnsEnvironment = apnsEnvironment
     self.apnsToken = apnsToken
     self.clientID = clientID
@@ -20,10 +21,12 @@ public struct TokenRequest: Sendable, Hashable {
   public init(parsing body: Data) throws(ServiceError) {
     let reader = try MessageReader(
       parsing: body, context: MessageContext(ownerNaming: .explicit))
-    let environment = try reader.member("apnsEnvironment")
-    apnsEnvironment = try environment.string()
-    guard apnsEnvironment == "development" || apnsEnvironment == "production" else {
-      throw environment.mistake("'\(apnsEnvironment)' must be development or production")
+    if let member = try reader.optional("apnsEnvironment") {
+      let name = try member.string()
+      guard name == "development" || name == "production" else {
+        throw member.mistake("'\(name)' must be development or production")
+      }
+      apnsEnvironment = name
     }
     apnsToken = try reader.optionalString("apnsToken")
     clientID = try reader.optionalString("clientId")
@@ -32,7 +35,7 @@ public struct TokenRequest: Sendable, Hashable {
   public var body: Data {
     var writer = JSONWriter()
     writer.object { writer in
-      writer.member("apnsEnvironment", apnsEnvironment)
+      writer.member("apnsEnvironment", ifPresent: apnsEnvironment)
       writer.member("apnsToken", ifPresent: apnsToken)
       writer.member("clientId", ifPresent: clientID)
     }

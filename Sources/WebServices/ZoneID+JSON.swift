@@ -2,7 +2,12 @@ import CloudKitModel
 import JSONCoding
 
 extension ZoneID {
+  /// Reads a zone ID. A string is a zone's name: so some clients send it.
   init(_ reader: MessageReader) throws(ServiceError) {
+    if let zoneName = reader.json.string {
+      self.init(zoneName: zoneName)
+      return
+    }
     let owner = try reader.optionalString("ownerRecordName", "ownerName")
     self.init(
       zoneName: try reader.optionalString("zoneName") ?? ZoneID.defaultZoneName,

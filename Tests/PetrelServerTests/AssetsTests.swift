@@ -236,7 +236,7 @@ struct AssetsTests {
 
 extension Answer {
   /// The paths of the URLs in an answer of `assets/upload`.
-  fileprivate var uploadURLs: [String] {
+  var uploadURLs: [String] {
     (json["tokens"]?.array ?? []).compactMap { token in
       token["url"]?.string.flatMap { URL(string: $0)?.path }
     }
@@ -244,7 +244,7 @@ extension Answer {
 }
 
 extension Service {
-  fileprivate func askForUpload(
+  func askForUpload(
     record: String, field: String, in database: String = "public"
   ) async throws -> Answer {
     try await post(
@@ -275,7 +275,7 @@ extension Service {
     return try path(saved[0].field("file")?["downloadURL"])
   }
 
-  fileprivate func path(_ url: JSONValue?) throws -> String {
+  func path(_ url: JSONValue?) throws -> String {
     let components = try #require(url?.string.flatMap { URLComponents(string: $0) })
     return components.path + "?" + (components.percentEncodedQuery ?? "")
   }

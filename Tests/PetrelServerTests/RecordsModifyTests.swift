@@ -111,7 +111,11 @@ struct RecordsModifyTests {
         #"{"value": 1700000000123, "type": "TIMESTAMP"}"#,
         #"{"value": "AAEC/w==", "type": "BYTES"}"#,
         #"{"value": {"latitude": 1.5, "longitude": -2.5}, "type": "LOCATION"}"#,
-        #"{"value": {"recordName": "x", "action": "NONE"}, "type": "REFERENCE"}"#,
+        #"""
+        {"value": {"recordName": "x", "action": "NONE", "zoneID": {
+          "zoneName": "_defaultZone", "ownerRecordName": "\#(service.alice.recordName)"}},
+         "type": "REFERENCE"}
+        """#,
         #"{"value": ["a", "b"], "type": "STRING_LIST"}"#, #"{"value": [], "type": "INT64_LIST"}"#,
         #"{"value": [1700000000123], "type": "TIMESTAMP_LIST"}"#,
       ]

@@ -121,7 +121,10 @@ struct UsersTests {
       }
       let all = try await service.get("public/users/discover", as: service.bob)
       #expect(all.json["users"]?.array?.count == 1)
-      #expect(all.json["users"]?.array?.first?["lookupInfo"] == nil)
+      // No address that the caller did not ask by.
+      #expect(
+        all.json["users"]?.array?.first?["lookupInfo"]
+          == ["userRecordName": .string(eva.recordName)])
       let own = try await service.get("public/users/discover", as: eva)
       #expect(own.json["users"]?.array == [])
     }

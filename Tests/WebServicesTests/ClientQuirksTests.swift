@@ -82,4 +82,142 @@ struct ClientQuirksTests {
       ])
     #expect(!read.subscriptionID.isEmpty)
   }
+
+  @Test("A zone may be named by a string instead of a dictionary")
+  func zoneByName() throws {
+    let operation = try recordOperation(
+      #"{"operationType":"forceDelete","record":{"recordName":"r","zoneID":"Notes"}}"#)
+    #expect(operation.recordID.zoneID == ZoneID(zoneName: "Notes"))
+    let lookup = try LookupZonesRequest(
+      parsing: Data(#"{"zones":["Notes",{"zoneName":"B"},{"zoneID":"C"}]}"#.utf8),
+      context: serverContext)
+    #expect(lookup.zoneIDs.map(\.zoneName) == ["Notes", "B", "C"])
+  }
+
+  @Test("Records and subscriptions may be looked up by bare names")
+  func bareNames() throws {
+    let records = try LookupRecordsRequest(
+      parsing: Data(#"{"records":["a",{"recordName":"b"}],"zoneID":{"zoneName":"Z"}}"#.utf8),
+      context: serverContext)
+    #expect(records.recordIDs.map(\.recordName) == ["a", "b"])
+    #expect(records.recordIDs.allSatisfy { $0.zoneID.zoneName == "Z" })
+    let subscriptions = try LookupSubscriptionsRequest(
+      parsing: Data(#"{"subscriptions":["a",{"subscriptionID":"b"}]}"#.utf8),
+      context: serverContext)
+    #expect(subscriptions.subscriptionIDs == ["a", "b"])
+  }
+
+  @Test("The actions of references may be the numbers of their constants")
+  func numberedActions() throws {
+    for (json, action) in [("0", Reference.Action.none), ("1", .deleteSelf)] {
+      #expect(
+        try fieldValue(#"{"value":{"recordName":"r","action":\#(json)}}"#)
+          == .reference(Reference(recordName: "r", action: action)))
+    }
+    #expect(
+      reason { _ = try fieldValue(#"{"value":{"recordName":"r","action":7}}"#) }?
+        .contains("must be a string, not a number") == true)
+  }
+
+  @Test("An empty object removes a field, as null does")
+  func emptyObject() throws {
+    #expect(try fieldValue("{}") == nil)
+    #expect(reason { _ = try fieldValue(#"{"valeu":1}"#) }?.contains("'value' is missing") == true)
+  }
+
+  @Test("The time of a location may have a fraction; a timestamp may not")
+  func fractions() throws {
+    let location = try fieldValue(
+      #"{"value":{"latitude":1,"longitude":2,"timestamp":1700000000123.75}}"#)
+    #expect(
+      location
+        == .location(
+          Location(
+            latitude: 1, longitude: 2, timestamp: Timestamp(milliseconds: 1_700_000_000_123))))
+    #expect(
+      reason { _ = try fieldValue(#"{"value":1700000000123.75,"type":"TIMESTAMP"}"#) }?
+        .contains("expected type TIMESTAMP") == true)
+  }
+
+  @Test(
+    "LIST_NOT_… is read as NOT_LIST_…",
+    arguments: [
+      ("LIST_NOT_CONTAINS", CloudKitModel.Comparator.notListContains),
+      ("LIST_NOT_CONTAINS_ANY", .notListContainsAny),
+    ])
+  func misplacedNegation(name: String, comparator: CloudKitModel.Comparator) throws {
+    let value = comparator == .notListContains ? "1" : "[1]"
+    #expect(
+      try filter(
+        #"{"comparator":"\#(name)","fieldName":"a","fieldValue":{"value":\#(value)}}"#
+      ).comparator == comparator)
+  }
+
+  @Test("cloudkit_flutter wraps the values of system fields, and writes null for what is not there")
+  func cloudKitFlutter() throws {
+    #expect(
+      try filter(
+        #"""
+        {"comparator":"EQUALS","systemFieldName":"recordName","distance":null,
+         "fieldValue":{"value":{"recordName":"r"},"type":"STRING"}}
+        """#) == Filter(.system(.recordName), .equals, .string("r")))
+    #expect(
+      try filter(
+        #"""
+        {"comparator":"LESS_THAN","systemFieldName":"createdTimestamp","distance":null,
+         "fieldValue":{"value":{"createdTimestamp":5},"type":"TIMESTAMP"}}
+        """#)
+        == Filter(
+          .system(.createdTimestamp), .lessThan, .timestamp(Timestamp(milliseconds: 5))))
+    let request = try query(
+      #"""
+      {"zoneID":{"zoneName":"_defaultZone"},"resultsLimit":null,
+       "query":{"recordType":"Note","filterBy":[],
+                "sortBy":[{"fieldName":"createdTimestamp","ascending":false}]}}
+      """#)
+    #expect(
+      request.query.sortKeys == [SortKey(.system(.createdTimestamp), ascending: false)])
+  }
+
+  @Test(
+    "System fields are understood under each of their names",
+    arguments: [
+      ("___recordID", SystemField.recordName), ("___createTime", .createdTimestamp),
+      ("___modTime", .modifiedTimestamp), ("___createdBy", .createdUserRecordName),
+      ("___modifiedBy", .modifiedUserRecordName), ("___etag", .recordChangeTag),
+      ("recordName", .recordName), ("createdTimestamp", .createdTimestamp),
+      ("modifiedTimestamp", .modifiedTimestamp),
+      ("createdUserRecordName", .createdUserRecordName),
+      ("modifiedUserRecordName", .modifiedUserRecordName),
+    ])
+  func systemNames(name: String, field: SystemField) throws {
+    for key in ["fieldName", "systemFieldName"] {
+      let request = try query(
+        #"{"query":{"recordType":"Note","sortBy":[{"\#(key)":"\#(name)"}]}}"#)
+      #expect(request.query.sortKeys == [SortKey(.system(field))])
+    }
+  }
+
+  @Test("The place to sort by distance from may be a field's value")
+  func relativeLocation() throws {
+    let place = #"{"latitude":1.5,"longitude":2}"#
+    for json in [place, #"{"value":\#(place),"type":"LOCATION"}"#] {
+      let request = try query(
+        #"""
+        {"query":{"recordType":"Note","sortBy":[{"fieldName":"at","relativeLocation":\#(json)}]}}
+        """#)
+      #expect(
+        request.query.sortKeys.first?.relativeLocation == Location(latitude: 1.5, longitude: 2))
+    }
+  }
+
+  @Test("A request without a body is one without arguments")
+  func noBody() throws {
+    #expect(
+      try DatabaseChangesRequest(parsing: Data(), context: serverContext)
+        == DatabaseChangesRequest())
+    #expect(
+      reason { _ = try QueryRecordsRequest(parsing: Data(), context: serverContext) }
+        == "'query' is missing")
+  }
 }

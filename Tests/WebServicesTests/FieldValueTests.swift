@@ -128,13 +128,13 @@ struct FieldValueTests {
         ".value: longitude nan of 'value' is not within -180…180"
       ),
       (
-        #"{"value":{"latitude":0,"longitude":0,"timestamp":0.5}}"#,
-        ".value.timestamp: must be a whole number, not a number with a fraction"
+        #"{"value":{"latitude":0,"longitude":0,"timestamp":1e30}}"#,
+        ".value.timestamp: must be a whole number, not a number beyond 64 bits"
       ),
       (#"{"value":{},"type":"REFERENCE"}"#, ".value: 'recordName' is missing"),
       (
         #"{"value":{"recordName":"x","action":"CASCADE"}}"#,
-        ".value: action 'CASCADE' must be NONE, DELETE_SELF or VALIDATE"
+        ".value.action: 'CASCADE' must be NONE, DELETE_SELF or VALIDATE"
       ),
       (#"{"value":{"fileChecksum":"c"},"type":"ASSETID"}"#, ".value: 'size' is missing"),
       (

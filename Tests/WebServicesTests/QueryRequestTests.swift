@@ -143,11 +143,6 @@ struct QueryRequestTests {
       let query = try query(#"{"query":{"recordType":"Q","sortBy":[{\#(key),"ascending":0}]}}"#)
       #expect(query.query.sortKeys == [SortKey(.system(field), ascending: false)])
     }
-    // A field of one's own may bear the short name.
-    #expect(
-      try filter(
-        #"{"comparator":"EQUALS","fieldName":"\#(webName)","fieldValue":{"value":"x"}}"#
-      ).key == .field(webName))
   }
 
   @Test("A token search without a field name searches all text")

@@ -17,7 +17,7 @@ struct RecordRequestTests {
       (#"{"operations":[],"atomic":2}"#, "atomic: must be true or false, not a number"),
       (#"{"operations":[],"desiredKeys":"a"}"#, "desiredKeys: must be an array, not a string"),
       (#"{"operations":[],"desiredKeys":[1]}"#, "desiredKeys[0]: must be a string, not a number"),
-      (#"{"operations":[],"zoneID":"Notes"}"#, "zoneID: must be an object, not a string"),
+      (#"{"operations":[],"zoneID":7}"#, "zoneID: must be an object, not a number"),
       (
         #"{"operations":[],"zoneID":{"zoneName":5}}"#,
         "zoneID.zoneName: must be a string, not a number"
@@ -31,7 +31,7 @@ struct RecordRequestTests {
     #expect(reason { _ = try recordOperations(body) } == expected)
   }
 
-  @Test("A text that is not JSON is refused as such", arguments: ["", "{", "{\"a\":}", "\u{FF}"])
+  @Test("A text that is not JSON is refused as such", arguments: [" ", "{", "{\"a\":}", "\u{FF}"])
   func notJSON(body: String) {
     #expect(reason { _ = try recordOperations(body) }?.hasPrefix("not valid JSON: ") == true)
   }

@@ -82,7 +82,6 @@ struct TokenRequestTests {
   @Test(
     "A broken request names what is wrong",
     arguments: [
-      ("{}", "'apnsEnvironment' is missing"),
       (
         #"{"apnsEnvironment":"sandbox"}"#,
         "apnsEnvironment: 'sandbox' must be development or production"
