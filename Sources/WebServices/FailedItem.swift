@@ -89,7 +89,10 @@ extension MessageReader {
         items.append(.success(try read(element)))
       } catch {
         let named = (try? element.optional(nameKey)) ?? element
-        items.append(.failure(FailedItem(FailedItem.name(of: named), error)))
+        var name = FailedItem.name(of: named)
+        // The zone that a subscription watches is not what failed.
+        if nameKey == "subscription", case .zone = name { name = .unknown }
+        items.append(.failure(FailedItem(name, error)))
       }
     }
     return items

@@ -18,6 +18,20 @@ struct ClientQuirksTests {
     #expect(failed.error.code == .badRequest)
   }
 
+  @Test("A subscription without an ID fails without a name, not under that of its zone")
+  func namelessSubscription() throws {
+    let items = try subscriptionOperations(
+      #"""
+      {"operations":[{"operationType":"create",
+        "subscription":{"subscriptionID":{},"subscriptionType":"zone","zoneID":"Notes"}}]}
+      """#)
+    guard case .failure(let failed) = items[0] else {
+      Issue.record("unexpected \(items[0])")
+      return
+    }
+    #expect(failed.name == .unknown)
+  }
+
   @Test("OpenCloudKit's parser finds what it wants in the answer to a deletion")
   func openCloudKitDelete() {
     let answer = SubscriptionsResponse(subscriptions: [.success(.deleted(subscriptionID: "s"))])
