@@ -98,7 +98,12 @@ struct EventStreamTests {
         path, of: service, after: ids[0].components(separatedBy: "-")[0] + "-999999999")
       try await Self.save(["e"], in: service)
       for stream in [without, ahead] {
-        #expect(try await Self.events(1, from: stream).map(\.record) == ["e"])
+        let text = try await stream.text {
+          $0.contains(#""rid":"e""#) && $0.hasSuffix("\n\n\r\n")
+        }
+        // The last event before may not have been acknowledged when its reader left.
+        let records = try Self.events(in: text).map(\.record)
+        #expect(records == ["e"] || records == ["d", "e"])
         stream.abandon()
       }
     }
