@@ -7,13 +7,16 @@ BUILD ?= .build
 DATA ?= .petrel
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo serve test graph api format bench clean
+.PHONY: help setup tools build demo serve test graph api format bench clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
 setup: ## Install what Debian 12 lacks (apt; needs root or sudo)
 	@Scripts/setup.sh
+
+tools: ## Install that, and what tests and benchmarks use from PyPI
+	@BUILD=$(BUILD) Scripts/setup.sh python
 
 build: ## Build the server and the client, optimised
 	@$(SWIFT) build -c release --scratch-path $(BUILD)
@@ -27,7 +30,7 @@ serve: setup ## Run a server that keeps its data in .petrel
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
 	@$(BUILD)/release/petrel serve --data $(DATA)
 
-test: setup ## Check format, module graph and warnings, and run all tests
+test: tools ## Check format, module graph and warnings, and run all tests
 	@BUILD=$(BUILD) Scripts/test.sh
 
 graph: ## Draw docs/graph from Package.swift

@@ -1,12 +1,14 @@
 #!/bin/sh
-# Installs with apt what Petrel needs on Debian 12 beyond the Swift toolchain. Says nothing and does
+# Installs with apt what Petrel needs on Debian 12 beyond the Swift toolchain; with the argument
+# `python` also what tests and benchmarks use from PyPI, in $BUILD/python. Says nothing and does
 # nothing when all of it is there.
 set -eu
+cd "$(dirname "$0")/.."
 
 oldest_swift=6.3
 
 packages="
-  make pkg-config git ca-certificates python3 graphviz openssl
+  make pkg-config git ca-certificates python3 python3-venv graphviz openssl
   libsqlite3-dev libnghttp2-dev libssl-dev libmicrohttpd-dev libsodium-dev
   nghttp2-client nghttp2-server
   binutils libc6-dev libgcc-12-dev libstdc++-12-dev
@@ -51,6 +53,23 @@ install_missing() {
   }
 }
 
+install_python_packages() {
+  environment=${BUILD:-.build}/python
+  cmp -s Scripts/requirements.txt "$environment/requirements.txt" && return 0
+  echo "setup: installing the packages of Scripts/requirements.txt into $environment"
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  {
+    rm -rf "$environment" && python3 -m venv "$environment" &&
+      "$environment/bin/pip" install --disable-pip-version-check -r Scripts/requirements.txt
+  } >"$log" 2>&1 </dev/null || {
+    tail -n 15 "$log" >&2
+    fail "the packages could not be installed; the last lines of pip say why." \
+      "Mend that and run 'make test' again."
+  }
+  cp Scripts/requirements.txt "$environment/requirements.txt"
+}
+
 check_swift() {
   version=$(swift --version 2>&1 | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1)
   [ -n "$version" ] ||
@@ -63,3 +82,4 @@ command -v swift >/dev/null ||
   fail "there is no 'swift' in PATH. Install Swift 6.3 for Debian 12 (https://swift.org/install)."
 install_missing
 check_swift
+if [ "${1:-}" = python ]; then install_python_packages; fi

@@ -41,3 +41,6 @@ begin "tests"
 swift test --skip-build --disable-xctest --no-parallel --scratch-path "$build"
 # A suite that is written as with XCTest has a runner of its own.
 swift test --skip-build --disable-swift-testing --scratch-path "$build"
+
+begin "protocol"
+"$build/python/bin/python" Scripts/protocol_check.py --petrel "$build/debug/petrel"

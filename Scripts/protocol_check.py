@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""Holds a real server to docs/openapi.yaml.
+
+Starts `petrel serve` on data of its own, goes once through every operation, and then lets schemathesis make up requests
+from the description. An answer of the wrong shape, an undescribed status and a 5xx are failures. What the requests are
+depends on the seed alone.
+
+Needs the packages of Scripts/requirements.txt; Scripts/setup.sh has installed them.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import requests
+import schemathesis
+
+CONTAINER = "iCloud.com.example.app"
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DESCRIPTION = ROOT / "docs" / "openapi.yaml"
+CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
+
+
+@contextlib.contextmanager
+def server(petrel, directory):
+    """A running server; gives its URL."""
+    process = subprocess.Popen(
+        [petrel, "serve", "--data", directory, "--port", "0"], stdout=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline()
+        if "listens on " not in line:
+            raise SystemExit(f"petrel did not start: {line!r}")
+        yield line.split("listens on ")[1].strip()
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def add_user(petrel, directory, name, *options):
+    command = [petrel, "users", "add", name, "--data", directory, *options]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+class Client:
+    """Makes requests and compares the answers with the description."""
+
+    def __init__(self, url, token, description):
+        self.url = url
+        self.token = token
+        self.description = description
+        self.used = set()
+
+    def send(self, method, path, body=None, status=200, database="private", described=None, **options):
+        """Sends a request to a path of the description or, where `described` names one, to another."""
+        described = described or path
+        target = path.format(container=CONTAINER, environment="development", database=database)
+        options.setdefault("params", {})["ckWebAuthToken"] = self.token
+        if body is not None:
+            options["data"] = body if isinstance(body, bytes) else json.dumps(body)
+        answer = requests.request(method, self.url + target, timeout=60, **options)
+        what = f"{method} {target}: {answer.status_code} {answer.text[:500]}"
+        assert answer.status_code == status, what
+        if method != "HEAD":
+            try:
+                self.description[described][method].validate_response(answer)
+            except Exception as error:
+                raise AssertionError(f"{what}\n{error}") from None
+        self.used.add((method, described))
+        return answer
+
+    def operation(self, name, body=None, **options):
+        prefix = "/database/1/{container}/{environment}/{database}/"
+        return self.send("POST", prefix + name, body, **options).json()
+
+    def device(self, name, body):
+        return self.send("POST", "/device/1/{container}/{environment}/" + name, body).json()
+
+    def read(self, name, **options):
+        return self.send("GET", "/database/1/{container}/{environment}/{database}/" + name, **options).json()
+
+
+def every_value(asset):
+    place = {"latitude": 52.5, "longitude": 13.4, "altitude": 34.0, "timestamp": 1700000000000}
+    values = {
+        "STRING": "text", "INT64": 2**60, "DOUBLE": 2.5, "TIMESTAMP": 1700000000123, "BYTES": "AAEC/w==",
+        "LOCATION": place, "REFERENCE": {"recordName": "other", "action": "NONE"}, "ASSETID": asset,
+    }
+    fields = {kind.lower(): {"value": value, "type": kind} for kind, value in values.items()}
+    for kind, value in values.items():
+        fields[kind.lower() + "s"] = {"value": [value], "type": kind + "_LIST"}
+    fields["empty"] = {"value": [], "type": "STRING_LIST"}
+    fields["secret"] = {"value": "hidden", "type": "STRING", "isEncrypted": True}
+    return fields
+
+
+def walk(client):
+    """Goes through every operation once, with requests that succeed and some that fail."""
+    zone = {"zoneName": "Notes"}
+    made = client.operation("zones/modify", {"operations": [
+        {"operationType": "create", "zone": {"zoneID": zone}},
+        {"operationType": "create", "zone": {"zoneID": {"zoneName": "Old"}}},
+        {"operationType": "delete", "zone": {"zoneID": {"zoneName": "Old"}}},
+        {"operationType": "create", "zone": {"zoneID": {"zoneName": "_wrong"}}},
+        {"operationType": "make", "zone": {}}]})["zones"]
+    assert [item.get("serverErrorCode") for item in made] == [None, None, None, "BAD_REQUEST", "BAD_REQUEST"], made
+    for call in (client.read, client.operation):
+        assert len(call("zones/list")["zones"]) == 2
+    client.operation("zones/lookup", {"zones": [zone, "Old", {"zoneID": "Notes"}]})
+
+    token = client.device("tokens/create", {"apnsEnvironment": "development", "clientId": "reader"})
+    client.device("tokens/register", {"apnsEnvironment": "development", "apnsToken": token["apnsToken"]})
+    for name, body in (("create", {"apnsEnvironment": "production"}), ("register", {"apnsToken": "ab" * 32})):
+        client.operation("tokens/" + name, body)
+    client.device("tokens/badge", {"badge": 3})
+    information = {"alertBody": "New", "shouldBadge": True, "additionalFields": ["string"], "category": "c"}
+    saved = client.operation("subscriptions/modify", {"operations": [
+        {"operationType": "create", "subscription": {
+            "subscriptionID": "query", "subscriptionType": "query", "zoneWide": True,
+            "firesOn": ["create", "update", "delete"], "notificationInfo": information,
+            "query": {"recordType": "Note", "sortBy": [{"fieldName": "string"}], "filterBy": [
+                {"fieldName": "string", "comparator": "BEGINS_WITH", "fieldValue": {"value": "te"}}]}}},
+        {"operationType": "create", "subscription": {
+            "subscriptionID": "zone", "subscriptionType": "zone", "zoneID": zone, "recordType": "Note"}},
+        {"operationType": "create", "subscription": {"subscriptionID": "all", "subscriptionType": "database"}},
+        {"operationType": "delete", "subscription": {"subscriptionID": "all"}},
+        {"operationType": "create", "subscription": {"subscriptionID": "nothing"}}]})["subscriptions"]
+    assert [bool(item.get("serverErrorCode")) for item in saved] == [False] * 4 + [True], saved
+    for call in (client.read, client.operation):
+        assert len(call("subscriptions/list")["subscriptions"]) == 2
+    client.operation("subscriptions/lookup", {"subscriptions": ["none", {"subscriptionID": "query"}]})
+
+    wanted = [{"recordName": "one", "recordType": "Note", "fieldName": name} for name in ("assetid", "assetids")]
+    uploads = client.operation("assets/upload", {"zoneID": zone, "tokens": wanted})["tokens"]
+    upload = "/assets/{number}/upload/{secret}"
+    assets = [
+        client.send("POST", token["url"][len(client.url):], b"bytes", described=upload).json()["singleFile"]
+        for token in uploads]
+    fields = every_value(assets[0]) | {"assetids": {"value": [assets[1]], "type": "ASSETID_LIST"}}
+    one = {"recordName": "one", "recordType": "Note", "zoneID": zone}
+    operations = [
+        {"operationType": "create", "record": one | {"fields": fields}},
+        {"operationType": "create", "record": {"recordType": "Note", "zoneID": zone,
+                                               "parent": {"recordName": "one"}, "fields": {}}},
+        {"operationType": "create", "record": {"recordName": "two", "recordType": "Note", "zoneID": zone}}]
+    records = client.operation("records/modify", {"operations": operations, "requestID": "first"})["records"]
+    assert all("serverErrorCode" not in record for record in records), records
+    client.operation("records/modify", {"numbersAsStrings": True, "atomic": False, "operations": [
+        {"operationType": "create", "record": one},
+        {"operationType": "update", "record": one | {"recordChangeTag": "old", "fields": {}}},
+        {"operationType": "forceUpdate", "record": one | {"fields": {"more": {"value": "text"}}}},
+        {"operationType": "forceDelete", "record": {"recordName": "two", "zoneID": zone}},
+        {"operationType": "delete", "record": {"recordName": "none", "recordChangeTag": "x"}},
+        {"operationType": "create", "record": {"recordType": "cloudkit.share", "forRecord": {"recordName": "one"}}}]})
+    looked = client.operation("records/lookup", {"zoneID": zone, "records": [{"recordName": "one"}, "none"]})["records"]
+    download = looked[0]["fields"]["assetid"]["value"]["downloadURL"][len(client.url):]
+    for method in ("GET", "HEAD"):
+        client.send(method, download, described="/assets/{number}/{checksum}")
+    part = client.send("GET", download, described="/assets/{number}/{checksum}", status=206,
+                       headers={"Range": "bytes=1-2"})
+    assert part.content == b"yt"
+    client.send("GET", download, described="/assets/{number}/{checksum}", status=416, headers={"Range": "bytes=9-"})
+    client.operation("assets/rereference", {"zoneID": zone, "assets": [{"recordName": "one", "fieldName": "assetid"}]})
+
+    query = {"recordType": "Note", "sortBy": [{"systemFieldName": "createdTimestamp", "ascending": False}]}
+    page = client.operation("records/query", {"query": query, "zoneWide": True, "resultsLimit": 1})
+    client.operation("records/query", {"query": query, "zoneWide": True, "numbersAsStrings": True,
+                                       "continuationMarker": page["continuationMarker"]})
+    client.operation("records/query", {"query": query, "continuationMarker": "bad"}, status=400)
+
+    feed = client.operation("records/changes", {"zoneID": zone, "resultsLimit": 1})
+    client.operation("records/changes", {"zoneID": zone, "syncToken": feed["syncToken"]})
+    client.operation("records/changes", {"zoneID": {"zoneName": "Old"}}, status=404)
+    client.operation("changes/zone", {"reverse": True, "zones": [
+        {"zoneID": zone, "desiredKeys": []}, {"zoneID": "Old"}, {"zoneID": zone, "syncToken": "bad"}]})
+    client.operation("changes/database", {})
+    client.operation("zones/changes", {"metaSyncToken": client.operation("zones/changes", {})["metaSyncToken"]})
+
+    courier = token["webcourierURL"][len(client.url):]
+    client.send("GET", courier, described="/aps")
+    log = client.device("notifications/changes", {"resultsLimit": 1})
+    assert log["moreComing"], log
+    named = log["notifications"][0]["ck"]["nid"]
+    client.device("notifications/markRead", {"notifications": [{"notificationID": named}, {"notificationID": "x"}]})
+    client.device("notifications/changes", {})
+
+    client.operation("users/permissions", {"permissions": [
+        {"permission": "USER_DISCOVERABILITY", "status": "GRANTED"}]})
+    for call in (client.read, client.operation):
+        for name in ("users/caller", "users/current"):
+            call(name, database="public")
+    client.read("users/permissions", database="public")
+    client.read("users/discover", database="public")
+    client.operation("users/discover", {"lookupInfos": [{"emailAddress": "anna@example.com"}]})
+    client.operation("users/lookup/email", {"users": [{"emailAddress": "anna@example.com"}]})
+    client.operation("users/lookup/id", {"users": [{"userRecordName": "_none"}]})
+    client.operation("users/lookup/contacts", {"contacts": [{"phoneNumber": "+49 30 1234567"}]})
+    for name in ("records/resolve", "records/accept"):
+        client.operation(name, {"shortGUIDs": [{"value": "0abc"}]}, database="public")
+
+    token, client.token = client.token, None
+    page = client.read("users/caller", status=421)["redirectURL"][len(client.url):]
+    for method in ("GET", "HEAD"):
+        client.send(method, page, described="/sign-in")
+    client.send("POST", "/sign-in", {}, status=400)
+    client.token = token
+
+
+def check_walk(url, token):
+    description = schemathesis.openapi.from_path(str(DESCRIPTION))
+    client = Client(url, token, description)
+    walk(client)
+    described = {
+        (operation.ok().method.upper(), operation.ok().path) for operation in description.get_all_operations()}
+    missing = described - client.used
+    assert not missing, f"the walk leaves out {sorted(missing)}"
+    print(f"every operation once: {len(described)} have the shape that is described")
+
+
+def fuzz(url, token, directory, examples, seed):
+    configuration = pathlib.Path(directory) / "schemathesis.toml"
+    schemes = {"webAuthToken": token, "apiToken": "0" * 64}
+    # A request that names a server-to-server key is that key's; those are tested apart.
+    schemes |= {name: "" for name in ("serverKeyID", "serverKeyDate", "serverKeySignature")}
+    configuration.write_text("".join(f'[auth.openapi.{name}]\napi_key = "{key}"\n' for name, key in schemes.items()))
+    command = [
+        str(pathlib.Path(sys.executable).parent / "schemathesis"), "--config-file", str(configuration), "run",
+        str(DESCRIPTION), "--url", url, "--checks", CHECKS, "--phases", "coverage,fuzzing", "--seed", str(seed),
+        "--max-examples", str(examples), "--workers", "1", "--warnings", "off", "--no-color",
+        # Its answers take as long as the server holds a poll.
+        "--exclude-path", "/aps"]
+    # Nothing of a run before this one is to count.
+    environment = os.environ | {"SCHEMATHESIS_HOOKS": ""}
+    return subprocess.run(command, cwd=directory, env=environment).returncode
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--petrel", required=True, help="the program")
+    parser.add_argument("--examples", type=int, default=10, help="requests that are made up for each operation")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    petrel = str(pathlib.Path(arguments.petrel).resolve())
+    with tempfile.TemporaryDirectory(prefix="petrel-protocol-") as directory:
+        data = os.path.join(directory, "data")
+        token = add_user(petrel, data, "anna", "--email", "anna@example.com", "--given-name", "Anna")
+        with server(petrel, data) as url:
+            check_walk(url, token)
+            return fuzz(url, token, directory, arguments.examples, arguments.seed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
