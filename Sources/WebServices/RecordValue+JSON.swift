@@ -56,9 +56,8 @@ extension RecordValue {
     case .double(let double): return .double(double)
     case .bool(let bool): return .int64(bool ? 1 : 0)
     case .array(let array):
-      guard let first = try reader.elements().first else {
-        throw reader.mistake("an empty list needs a 'type', such as STRING_LIST")
-      }
+      // The store gives it the type of its field, where that is known.
+      guard let first = try reader.elements().first else { return .list(of: .string, []) }
       guard first.json.array == nil else { throw first.mistake("lists cannot hold lists") }
       var element = try inferred(first).type.element
       if element == .int64, array.contains(where: \.isDouble) { element = .double }

@@ -139,6 +139,12 @@ struct ClientQuirksTests {
     #expect(reason { _ = try fieldValue(#"{"valeu":1}"#) }?.contains("'value' is missing") == true)
   }
 
+  @Test("An empty list needs no type")
+  func emptyList() throws {
+    #expect(try fieldValue(#"{"value":[]}"#) == .list(of: .string, []))
+    #expect(try fieldValue(#"{"value":[],"type":"INT64_LIST"}"#) == .list(of: .int64, []))
+  }
+
   @Test("The time of a location may have a fraction; a timestamp may not")
   func fractions() throws {
     let location = try fieldValue(

@@ -149,7 +149,6 @@ struct FieldValueTests {
       (#"{"value":[1,null]}"#, ".value[1]: Invalid value, expected type INT64, found null"),
       (#"{"value":[null]}"#, ".value[0]: must not be null in a list"),
       (#"{"value":[[1]]}"#, ".value[0]: lists cannot hold lists"),
-      (#"{"value":[]}"#, ".value: an empty list needs a 'type', such as STRING_LIST"),
       (#"{"value":{"lat":1}}"#, ".value: is neither a location, a reference nor an asset"),
       (#"{"value":1,"type":"INTEGER"}"#, ": unknown field type 'INTEGER'"),
       (#"{"value":1,"type":7}"#, ".type: must be a string, not a number"),
