@@ -29,8 +29,9 @@ CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,re
 @contextlib.contextmanager
 def server(petrel, directory):
     """A running server; gives its URL."""
-    process = subprocess.Popen(
-        [petrel, "serve", "--data", directory, "--port", "0"], stdout=subprocess.PIPE, text=True)
+    log = open(os.path.join(directory, "server.log"), "w+")
+    command = [petrel, "serve", "--data", directory, "--port", "0"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
     try:
         line = process.stdout.readline()
         if "listens on " not in line:
@@ -39,6 +40,10 @@ def server(petrel, directory):
     finally:
         process.terminate()
         process.wait()
+        log.seek(0)
+        # Refused requests are what this is about; what the server itself found wrong is worth a look.
+        print("".join(line for line in log if " error " in line or " warning " in line), end="")
+        log.close()
 
 
 def add_user(petrel, directory, name, *options):

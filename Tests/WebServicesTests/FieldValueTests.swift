@@ -182,7 +182,7 @@ struct FieldValueTests {
         _ = try recordOperation(
           #"""
           {"operationType":"update","record":{"recordName":"r",
-            "fields":{"c":{"value":[]},"a":{"value":[]},"b":{"value":[]}}}}
+            "fields":{"c":{"value":{}},"a":{"value":{}},"b":{"value":{}}}}}
           """#)
       }
       #expect(reason?.hasPrefix("operations[0].record.fields.a.value:") == true)
