@@ -212,6 +212,8 @@ def walk(client):
     for method in ("GET", "HEAD"):
         client.send(method, page, described="/sign-in")
     client.send("POST", "/sign-in", {}, status=400)
+    for method, direction in (("POST", "with"), ("GET", "from"), ("POST", "from")):
+        client.send(method, f"/sign-in/{direction}/none", status=404, described="/sign-in/" + direction + "/{issuer}")
     client.token = token
 
 

@@ -9,6 +9,7 @@ struct DescriptionTests {
   private static let others = [
     "/aps": "/aps", "/assets/{number}/upload/{secret}": "/assets/1/upload/x",
     "/assets/{number}/{checksum}": "/assets/1/x", "/sign-in": "/sign-in?state=x",
+    "/sign-in/with/{issuer}": "/sign-in/with/x", "/sign-in/from/{issuer}": "/sign-in/from/x",
   ]
 
   /// The paths that are described.
