@@ -144,8 +144,8 @@ let package = Package(
     .testTarget(
       name: "PetrelServerTests",
       dependencies: [
-        "IssuerSimulation", "PetrelServer", "Storage", "HTTPService", "OpenIDConnect",
-        "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
+        "PropertyTesting", "IssuerSimulation", "PetrelServer", "Storage", "HTTPService",
+        "OpenIDConnect", "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(
       name: "EndToEndTests",

@@ -55,9 +55,10 @@ extension Connection {
   func refuse(_ refusal: HTTPRefusal, closing: Bool = false) -> Bool {
     incoming.refusal = refusal
     server.counters.countRefusal(refusal.reason)
-    return queue(
-      refusal.response(body: server.configuration.refusalBody(refusal)), stream: nil,
-      closing: closing || server.isStopping)
+    let configuration = server.configuration
+    var response = refusal.response(body: configuration.refusalBody(refusal))
+    response.headers += configuration.refusalHeaders(incoming.head?.headers ?? [])
+    return queue(response, stream: nil, closing: closing || server.isStopping)
   }
 
   private func queue(_ response: HTTPResponse, stream: ResponseStream?, closing: Bool) -> Bool {

@@ -55,6 +55,9 @@ extension HTTPServer {
     public var streamBuffer = 64 << 10
     /// The JSON body of an answer that the server gives by itself.
     public var refusalBody: @Sendable (HTTPRefusal) -> Data = HTTPRefusal.plainBody
+    /// Further header fields of such an answer, from those of the request.
+    public var refusalHeaders:
+      @Sendable (_ request: [(name: String, value: String)]) -> [(String, String)] = { _ in [] }
     /// Called once at the beginning of ``HTTPServer/stop(within:)``: end long polls and streams
     /// now, for the server waits for them.
     public var onStop: @Sendable () -> Void = {}

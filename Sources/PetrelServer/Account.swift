@@ -7,6 +7,8 @@ import Storage
 public enum Account {
   /// How long a web auth token of a user who stays signed in lives, in seconds: two weeks.
   public static let tokenLifetime = 14 * 86_400.0
+  /// How long a web auth token of a user who does not stay signed in lives, in seconds: 30 minutes.
+  public static let sessionTokenLifetime = 1800.0
 
   /// Bytes that a password may have.
   public static let passwordSizes = 8...1024
@@ -35,16 +37,45 @@ public enum Account {
     }
   }
 
-  /// Makes a web auth token for a user and keeps its hash.
+  /// Makes the constant web auth token of a native client and keeps its hash. It is good for all
+  /// containers, and needs no API token beside it.
   ///
   /// - Parameter lifetime: seconds.
   /// - Returns: the token's text, which is kept nowhere.
   public static func makeToken(
     for user: User, in store: any RecordStore, lifetime: Double = tokenLifetime, at now: Timestamp
   ) async throws -> String {
-    let token = Data(SecureRandom.bytes(count: 48)).base64EncodedString()
+    let token = newToken()
     try await addToken(token, for: user, in: store, lifetime: lifetime, at: now)
     return token
+  }
+
+  /// Makes the first web auth token of a session in a web app, as a sign-in page gives it, and keeps
+  /// its hash. It is good for one container's environment, beside an API token where one is asked
+  /// for, and is followed by others while it is used.
+  ///
+  /// - Parameter staysSignedIn: whether each of the session's tokens lives two weeks instead of 30
+  ///   minutes.
+  /// - Returns: the token's text, which is kept nowhere.
+  public static func makeSessionToken(
+    for user: User, container: String, environment: ContainerEnvironment, staysSignedIn: Bool,
+    in store: any RecordStore, at now: Timestamp
+  ) async throws -> String {
+    let text = newToken()
+    let lifetime = staysSignedIn ? tokenLifetime : sessionTokenLifetime
+    try await store.addWebAuthToken(
+      WebAuthToken(
+        hash: Authenticator.hash(of: text), userRecordName: user.userRecordName, created: now,
+        expires: now.advanced(bySeconds: lifetime),
+        session: WebAuthToken.Session(
+          id: SecureRandom.bytes(count: 16), container: container, environment: environment,
+          lifetime: lifetime)))
+    return text
+  }
+
+  /// 64 characters, `+` and `/` among them, as Apple's service makes them.
+  static func newToken() -> String {
+    Data(SecureRandom.bytes(count: 48)).base64EncodedString()
   }
 
   /// Makes a text the web auth token of a user, and keeps its hash.

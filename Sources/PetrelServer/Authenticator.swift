@@ -3,73 +3,117 @@ import Cryptography
 import Foundation
 import HTTPService
 import Storage
-import Synchronization
 import WebServices
 
-/// Finds out who makes a request, by its web auth token.
-final class Authenticator: Sendable {
-  private struct Known {
-    var userRecordName: String
-    var expires: Timestamp
-    var checked: Timestamp
-  }
+/// Finds out who makes a request, by what it brings: a web auth token, an API token, both, or the
+/// signature of a server-to-server key.
+struct Authenticator: Sendable {
+  private let directory: CredentialDirectory
+  private let webAuthTokens: WebAuthTokens
+  private let serverKeys: ServerKeyVerifier
 
-  /// How long an answer of the store is relied on, in seconds.
-  private static let trust = 30.0
-  /// Tokens that are remembered.
-  private static let capacity = 50_000
-
-  private let store: any RecordStore
-  private let clock: @Sendable () -> Timestamp
-  private let known = Mutex<[String: Known]>([:])
-
-  init(store: any RecordStore, clock: @escaping @Sendable () -> Timestamp) {
-    self.store = store
-    self.clock = clock
+  /// - Parameter signatureWindow: how far the date of a signed request may be from the server's, in
+  ///   seconds.
+  init(
+    store: any RecordStore, signatureWindow: Double, clock: @escaping @Sendable () -> Timestamp
+  ) {
+    serverKeys = ServerKeyVerifier(window: signatureWindow, store: store, clock: clock)
+    directory = CredentialDirectory(store: store, clock: clock)
+    webAuthTokens = WebAuthTokens(store: store, clock: clock)
   }
 
   /// What a request shows of who sends it.
   ///
-  /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown or has expired.
-  func credentials(of request: HTTPRequest) async throws -> Credentials {
-    Credentials(caller: try await caller(of: request))
-  }
-
-  private func caller(of request: HTTPRequest) async throws -> Caller {
+  /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown, revoked or has expired, for a
+  ///   signature that is not good, and where an API token is asked for and none came;
+  ///   ``SessionEnd`` when it is a web app's web auth token that is unknown or has expired;
+  ///   ``OriginRefusal`` for a page that may not use the API token; `ACCESS_DENIED` for what a
+  ///   server-to-server key may not do.
+  func credentials(of request: HTTPRequest, for path: ServicePath) async throws -> Credentials {
+    let entry = try await directory.entry(for: path)
+    if let signed = try SignedRequest(request) {
+      let caller = try await serverKeys.caller(of: signed, request, for: path, keys: entry)
+      try path.checkServerKeyMayUse()
+      return Credentials(caller: caller)
+    }
+    let apiToken = entry.asksForAPIToken ? try entry.apiToken(of: request) : nil
+    var credentials = Credentials(caller: .anonymous, apiToken: apiToken)
+    var isNative = false
     // Older builds of CloudKit JS call the token ckSession.
-    guard let token = request.query("ckWebAuthToken") ?? request.query("ckSession"),
-      !token.isEmpty
-    else { return .anonymous }
-    let now = clock()
-    let entry = try await entry(for: token, now: now)
-    guard entry.expires > now else {
-      throw ServiceError(
-        .authenticationFailed,
-        "the web auth token expired at \(entry.expires.date.formatted(.iso8601)); sign in again")
+    if let text = request.token("ckWebAuthToken") ?? request.token("ckSession") {
+      do {
+        let (token, next) = try await webAuthTokens.token(text, for: path)
+        credentials.caller = .user(userRecordName: token.userRecordName)
+        credentials.nextWebAuthToken = next
+        isNative = token.session == nil
+      } catch let error as ServiceError
+        where error.code == .authenticationFailed && request.token("ckAPIToken") != nil
+      {
+        throw SessionEnd(credentials: credentials, reason: error.reason)
+      }
     }
-    return .user(userRecordName: entry.userRecordName)
+    if entry.asksForAPIToken {
+      guard apiToken != nil || isNative else {
+        throw ServiceError(
+          .authenticationFailed,
+          "\(path.container) (\(path.environment.rawValue)) asks for an API token: add "
+            + "ckAPIToken to the query, with a token that 'petrel keys add-api-token' made")
+      }
+    }
+    return credentials
   }
 
-  private func entry(for token: String, now: Timestamp) async throws -> Known {
-    if let entry = known.withLock({ $0[token] }),
-      now.seconds - entry.checked.seconds < Self.trust
-    {
-      return entry
-    }
-    guard let stored = try await store.webAuthToken(withHash: Self.hash(of: token)) else {
-      throw ServiceError(.authenticationFailed, "the web auth token is not known here")
-    }
-    let entry = Known(
-      userRecordName: stored.userRecordName, expires: stored.expires, checked: now)
-    known.withLock { known in
-      if known.count >= Self.capacity { known.removeAll() }
-      known[token] = entry
-    }
-    return entry
+  /// Looks whether a page may send requests with the API token in this one's query.
+  ///
+  /// - Throws: ``OriginRefusal`` when it may not. A token that is unknown is told with the request
+  ///   itself.
+  func checkOrigin(of request: HTTPRequest, for path: ServicePath) async throws {
+    guard let text = request.token("ckAPIToken") else { return }
+    let entry = try await directory.entry(for: path)
+    try entry.apiTokens[Self.hash(of: text)]?.checkOrigin(of: request)
   }
 
-  /// What the store keeps in place of the token.
+  /// What the store keeps in place of a token.
   static func hash(of token: String) -> [UInt8] {
     SHA256.hash(token.utf8)
+  }
+}
+
+extension HTTPRequest {
+  /// The token in a query item, nil when it is absent or empty. A plus sign that was not escaped has
+  /// become a space.
+  fileprivate func token(_ name: String) -> String? {
+    guard let text = query(name), !text.isEmpty else { return nil }
+    return text.contains(" ") ? text.replacing(" ", with: "+") : text
+  }
+}
+
+extension CredentialDirectory.Entry {
+  /// The API token that a request brings; nil when it brings none.
+  fileprivate func apiToken(of request: HTTPRequest) throws -> APIToken? {
+    guard let text = request.token("ckAPIToken") else { return nil }
+    guard let token = apiTokens[Authenticator.hash(of: text)] else {
+      throw ServiceError(
+        .authenticationFailed,
+        "ckAPIToken: the API token is not known for this container and environment; "
+          + "'petrel keys list' shows which were made, and 'petrel keys add-api-token' makes one")
+    }
+    if let revoked = token.revoked {
+      throw ServiceError(
+        .authenticationFailed,
+        "ckAPIToken: the API token '\(token.name)' was revoked at \(revoked.iso8601); "
+          + "'petrel keys add-api-token' makes another")
+    }
+    try token.checkOrigin(of: request)
+    return token
+  }
+}
+
+extension APIToken {
+  fileprivate func checkOrigin(of request: HTTPRequest) throws(OriginRefusal) {
+    guard !allowedOrigins.isEmpty, let origin = request.header("Origin"),
+      !allowedOrigins.contains(origin)
+    else { return }
+    throw OriginRefusal(origin: origin, tokenName: name)
   }
 }

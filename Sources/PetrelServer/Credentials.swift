@@ -6,4 +6,6 @@ struct Credentials: Sendable, Hashable {
   /// The API token that came with the request: that of a web app. Nil for native clients, for
   /// server-to-server keys, and where the container asks for none.
   var apiToken: APIToken?
+  /// The web auth token that a web app is to use from now on; nil for others, whose token stays.
+  var nextWebAuthToken: String?
 }

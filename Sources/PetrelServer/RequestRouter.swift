@@ -31,7 +31,8 @@ final class RequestRouter: Sendable {
     throttle = RequestThrottle(rates: configuration.limits.requestRates)
     limits = configuration.limits
     self.signIn = signIn
-    authenticator = Authenticator(store: store, clock: clock)
+    authenticator = Authenticator(
+      store: store, signatureWindow: configuration.signatureWindow, clock: clock)
     let databases = DatabaseDirectory(store: store)
     let links = AssetLinks(store: store, clock: clock, publicURL: publicURL)
     assetTransfers = AssetTransfers(
@@ -87,23 +88,48 @@ final class RequestRouter: Sendable {
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     if SignIn.isPath(request.path) { return await signIn.respond(to: request) }
-    var caller: Caller?
+    var pagesMayRead = CrossOrigin.applies(to: request.path)
+    var credentials: Credentials?
+    var response: HTTPResponse
     do {
-      return try await answer(to: request, caller: &caller)
+      response = try await answer(to: request, credentials: &credentials)
     } catch {
+      if error is OriginRefusal { pagesMayRead = false }
       var failure = ServiceError(any: error)
-      if caller == nil { failure = strangersFailure(failure, of: request) }
-      let response =
-        (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)
-      journal.note(failure, status: response.status, of: request, by: caller, cause: error)
-      return response
+      if credentials == nil { failure = strangersFailure(failure, of: request) }
+      response = (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)
+      journal.note(
+        failure, status: response.status, of: request, by: credentials?.caller, cause: error)
     }
+    if let token = credentials?.nextWebAuthToken {
+      response.headers.append(("X-Apple-CloudKit-Web-Auth-Token", token))
+    }
+    if pagesMayRead {
+      response.headers += CrossOrigin.headers(
+        forOrigin: request.header("Origin"), method: request.method)
+    }
+    return response
   }
 
-  /// - Parameter caller: is set as soon as the caller is known.
+  /// A page that may not use the API token in the query is refused already here.
+  private func answer(toPreflight request: HTTPRequest) async throws -> HTTPResponse {
+    if let path = try? ServicePath(parsing: request.path), isServed(path.container) {
+      try await authenticator.checkOrigin(of: request, for: path)
+    }
+    return CrossOrigin.answer(toPreflight: request)
+  }
+
+  private func isServed(_ container: String) -> Bool {
+    containers.isEmpty || containers[container] != nil
+  }
+
+  /// - Parameter credentials: are set as soon as they are known.
   private func answer(
-    to request: HTTPRequest, caller: inout Caller?
+    to request: HTTPRequest, credentials: inout Credentials?
   ) async throws -> HTTPResponse {
+    if request.method == "OPTIONS", CrossOrigin.applies(to: request.path) {
+      return try await answer(toPreflight: request)
+    }
     if request.path == "/aps" {
       // A HEAD would use up a notification that it does not deliver.
       try WrongMethod.check(request.method, of: "the web courier", allowed: ["GET"])
@@ -113,7 +139,7 @@ final class RequestRouter: Sendable {
     if request.path.hasPrefix(AssetLinks.prefix) {
       return try await assetTransfers.respond(to: request)
     }
-    return try await serve(request, caller: &caller)
+    return try await serve(request, credentials: &credentials)
   }
 
   /// Who cannot show who he is counts by his address, so that nobody can try tokens without end.
@@ -146,13 +172,13 @@ final class RequestRouter: Sendable {
     }
     if let token = credentials.apiToken {
       keys.append(
-        .init(subject: .apiToken, name: String(decoding: token.hash, as: UTF8.self)))
+        .init(subject: .apiToken, name: token.identifier))
     }
     return keys
   }
 
   private func serve(
-    _ request: HTTPRequest, caller: inout Caller?
+    _ request: HTTPRequest, credentials known: inout Credentials?
   ) async throws -> HTTPResponse {
     let path = try ServicePath(parsing: request.path)
     guard let endpoint = endpoints[path.operation] else {
@@ -164,12 +190,11 @@ final class RequestRouter: Sendable {
     try WrongMethod.check(
       request.method, of: path.operation,
       allowed: Self.isReadOnly(path) ? ["GET", "HEAD", "POST"] : ["POST"])
-    guard containers.isEmpty || containers[path.container] != nil else {
+    guard isServed(path.container) else {
       throw ServiceError(.badContainer, "container '\(path.container)' is not served here")
     }
-    let credentials = try await authenticator.credentials(of: request)
-    let known = credentials.caller
-    caller = known
+    let credentials = try await credentials(of: request, for: path)
+    known = credentials
     try throttle.admit(countedKeys(of: request, with: credentials), at: clock())
     let container = containers[path.container] ?? ServerConfiguration.Container()
     var context = RequestContext(
@@ -179,7 +204,7 @@ final class RequestRouter: Sendable {
       refusesEqualSubscriptions: container.refusesEqualSubscriptions,
       body: request.body, now: clock())
     context.privateDatabaseQuota = limits.privateDatabaseBytes
-    context.report = { [journal] in journal.note($0, of: request, by: known) }
+    context.report = { [journal] in journal.note($0, of: request, by: credentials.caller) }
     do {
       return HTTPResponse(
         headers: HTTPResponse.jsonHeaders, body: .data(try await endpoint(context)))
@@ -188,6 +213,18 @@ final class RequestRouter: Sendable {
     {
       error.redirectURL = try await signIn.url(for: request, to: path, with: credentials)
       throw error
+    }
+  }
+
+  private func credentials(
+    of request: HTTPRequest, for path: ServicePath
+  ) async throws -> Credentials {
+    do {
+      return try await authenticator.credentials(of: request, for: path)
+    } catch let end as SessionEnd {
+      throw ServiceError(
+        .authenticationRequired, end.reason,
+        redirectURL: try await signIn.url(for: request, to: path, with: end.credentials))
     }
   }
 

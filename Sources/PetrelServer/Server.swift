@@ -50,6 +50,7 @@ public final class Server: Sendable {
       directory: store.assets.arrivals ?? NSTemporaryDirectory(),
       maximumBodySize: ServiceLimits.assetSize, applies: AssetLinks.isUpload)
     settings.refusalBody = { service.body(of: $0) }
+    settings.refusalHeaders = { CrossOrigin.headers(ofRefusedRequest: $0) }
     settings.onStop = { service.endPolls() }
     http = HTTPServer(configuration: settings) { await service.respond(to: $0) }
   }

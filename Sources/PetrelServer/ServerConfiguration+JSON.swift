@@ -40,13 +40,19 @@ extension ServerConfiguration {
 
   private mutating func apply(_ reader: ConfigurationReader) throws(ConfigurationError) {
     try reader.allow([
-      "address", "port", "publicURL", "deletionRetentionDays", "limits", "containers", "signIn",
+      "address", "port", "publicURL", "deletionRetentionDays", "signatureWindowSeconds", "limits",
+      "containers", "signIn",
     ])
     address = try reader.string("address") ?? address
     port = try reader.int("port", in: 0...65_535) ?? port
     publicURL = try reader.string("publicURL") ?? publicURL
     deletionRetentionDays =
       try reader.int("deletionRetentionDays", in: 1...36_500) ?? deletionRetentionDays
+    signatureWindow =
+      try reader.int(
+        "signatureWindowSeconds", in: 1...Int64(Self.maximumSignatureWindow)
+      ).map(Double.init)
+      ?? signatureWindow
     if let settings = try reader.object("signIn") { try signIn.apply(settings) }
     if let settings = try reader.object("limits") { limits = try Limits(settings) }
     guard let list = try reader.object("containers") else { return }

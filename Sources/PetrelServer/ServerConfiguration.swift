@@ -69,6 +69,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// How long a poll of the web courier is held when nothing comes, in seconds: short enough for
   /// proxies. It ends up to a second later.
   public var courierPollTime = 30.0
+  /// How far the date of a request that is signed with a server-to-server key may be from the
+  /// server's, in seconds; at most ``maximumSignatureWindow``.
+  public var signatureWindow = 600.0
   /// How long deletions of records and zones are remembered for change feeds, in days. A device that
   /// was away for longer starts anew.
   public var deletionRetentionDays = 90
@@ -81,6 +84,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   public init(dataDirectory: String) {
     self.dataDirectory = dataDirectory
   }
+
+  /// An hour, in seconds. Signatures of requests that change something are remembered as long.
+  static let maximumSignatureWindow = 3600.0
 
   /// The store's file in the data directory.
   public var storePath: String { dataDirectory + "/petrel.sqlite" }

@@ -43,6 +43,7 @@ extension ServiceError {
   init(any error: any Error) {
     switch error {
     case let error as ServiceError: self = error
+    case let error as OriginRefusal: self = error.serviceError
     case let error as ItemFailure: self.init(error)
     case let error as StoreError: self.init(error)
     case let error as ModelError: self.init(error)

@@ -26,6 +26,11 @@ public struct APIToken: Sendable, Hashable {
   /// Since when the token is refused; nil when it is not.
   public var revoked: Timestamp?
 
+  /// Names the token to people, for its text is kept nowhere: 16 hexadecimal digits of its hash.
+  public var identifier: String {
+    hash.prefix(8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
   public init(
     hash: [UInt8], name: String, container: String, environment: ContainerEnvironment,
     signInCallback: SignInCallback = .postMessage, allowedOrigins: Set<String> = [],

@@ -8,7 +8,9 @@ import CloudKitModel
 ///
 /// All methods throw ``StoreError`` when the store itself fails; what is wrong with single items is
 /// in the outcomes. ``StoreError/Code/overloaded`` is thrown at once when too many writes wait.
-public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, SignInStore {
+public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, SignInStore,
+  CredentialStore
+{
   // MARK: Databases
 
   /// The number of the database at this address; made on first use.

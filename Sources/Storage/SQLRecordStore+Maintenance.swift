@@ -34,6 +34,7 @@ extension SQLRecordStore {
     while try await write({ try $0.trimAnsweredRequests(before: oldestRequest) }) {}
     try await write { try $0.forgetSubscriptionDeletions(before: horizon) }
     try await write { try $0.dropExpiredTokens(at: timestamp.milliseconds) }
+    while try await write({ try $0.trimSignatures(at: timestamp.milliseconds) }) {}
     try await trimChangeFeeds(
       before: timestamp.advanced(bySeconds: -configuration.deletionRetention))
     try await trimAssets(at: timestamp)

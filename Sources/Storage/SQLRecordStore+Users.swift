@@ -28,35 +28,6 @@ extension SQLRecordStore {
       try $0.connection.rows(User.selection + " ORDER BY users.name", [], User.init)
     }
   }
-
-  public func addWebAuthToken(_ token: WebAuthToken) async throws {
-    try await write { session in
-      _ = try session.connection.run(
-        """
-        INSERT INTO web_auth_tokens (hash, user_record_name, created, expires)
-        VALUES ($1, $2, $3, $4)
-        ON CONFLICT (hash) DO UPDATE SET user_record_name = excluded.user_record_name,
-          created = excluded.created, expires = excluded.expires
-        """,
-        [
-          .bytes(token.hash), .text(token.userRecordName), .integer(token.created.milliseconds),
-          .integer(token.expires.milliseconds),
-        ])
-    }
-  }
-
-  public func webAuthToken(withHash hash: [UInt8]) async throws -> WebAuthToken? {
-    try await read {
-      try $0.connection.first(
-        "SELECT user_record_name, created, expires FROM web_auth_tokens WHERE hash = $1",
-        [.bytes(hash)]
-      ) {
-        WebAuthToken(
-          hash: hash, userRecordName: $0.text(0), created: Timestamp(milliseconds: $0.integer(1)),
-          expires: Timestamp(milliseconds: $0.integer(2)))
-      }
-    }
-  }
 }
 
 extension User {

@@ -15,6 +15,8 @@ enum Schema {
     Migration(version: 7, statements: containerSchemas, fill: fillContainerSchemas),
     Migration(version: 8, statements: signIn),
     Migration(version: 9, statements: storedBytes),
+    Migration(version: 10, statements: programCredentials),
+    Migration(version: 11, statements: webSessions),
   ]
 
   /// Small tables that every node knows.

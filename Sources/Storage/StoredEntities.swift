@@ -29,22 +29,6 @@ public struct User: Sendable, Hashable {
   }
 }
 
-/// A web auth token as the store knows it: by its hash alone.
-public struct WebAuthToken: Sendable, Hashable {
-  /// SHA-256 of the token's text.
-  public var hash: [UInt8]
-  public var userRecordName: String
-  public var created: Timestamp
-  public var expires: Timestamp
-
-  public init(hash: [UInt8], userRecordName: String, created: Timestamp, expires: Timestamp) {
-    self.hash = hash
-    self.userRecordName = userRecordName
-    self.created = created
-    self.expires = expires
-  }
-}
-
 /// Who made a request, and from which device.
 public struct ChangeOrigin: Sendable, Hashable {
   public var userRecordName: String

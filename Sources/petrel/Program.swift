@@ -6,6 +6,8 @@ enum Program {
   private static let commands: [any Command.Type] = [
     ServeCommand.self, DemoCommand.self, UsersAddCommand.self, UsersListCommand.self,
     UsersPasswordCommand.self,
+    KeysAddAPITokenCommand.self, KeysAddServerKeyCommand.self,
+    KeysListCommand.self, KeysRevokeCommand.self,
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
     BenchTestCloudCommand.self,
     VersionCommand.self,

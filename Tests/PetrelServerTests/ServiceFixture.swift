@@ -19,6 +19,8 @@ struct ServiceSettings: Sendable {
   /// How long the courier holds a poll, in seconds: longer than any test that waits for an answer.
   var pollTime = 20.0
   var publicURL: String?
+  /// How far dates of signed requests may be off, in seconds.
+  var signatureWindow = 600.0
   var containers: [String: ServerConfiguration.Container] = [:]
   var signIn = ServerConfiguration.SignIn()
   var limits = ServerConfiguration.Limits()
@@ -55,6 +57,7 @@ final class Service: Sendable {
     configuration.port = 0
     configuration.courierPollTime = settings.pollTime
     configuration.publicURL = settings.publicURL
+    configuration.signatureWindow = settings.signatureWindow
     configuration.containers = settings.containers
     configuration.signIn = settings.signIn
     configuration.limits = settings.limits

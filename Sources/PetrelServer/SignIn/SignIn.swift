@@ -19,8 +19,6 @@ final class SignIn: Sendable {
   static let urlLifetime = 43_200.0
   /// Seconds that a form is good for once it is shown.
   static let formLifetime = 3600.0
-  /// Seconds that the token of a user who does not stay signed in lives.
-  static let shortTokenLifetime = 1800.0
 
   /// What a request must be to be answered; the reason is for the user.
   struct Refusal: Error {
@@ -189,9 +187,9 @@ final class SignIn: Sendable {
   func deliver(
     _ user: User, to request: SignInRequest, staysSignedIn: Bool
   ) async throws -> HTTPResponse {
-    let token = try await Account.makeToken(
-      for: user, in: store,
-      lifetime: staysSignedIn ? Account.tokenLifetime : Self.shortTokenLifetime, at: clock())
+    let token = try await Account.makeSessionToken(
+      for: user, container: request.container, environment: request.environment,
+      staysSignedIn: staysSignedIn, in: store, at: clock())
     switch request.callback {
     case .message(let origins):
       return SignInPage.delivery(of: token, to: origins).response()

@@ -1,0 +1,44 @@
+import CloudKitModel
+import Storage
+
+extension Registration {
+  /// Refuses an API token or a server-to-server key from now on.
+  ///
+  /// - Parameter word: its identifier, or at least eight digits that it begins with, or the text of
+  ///   an API token.
+  /// - Returns: what was revoked, for people.
+  /// - Throws: ``ConfigurationError`` when nothing or more than one thing has that identifier, or it
+  ///   is revoked already.
+  public static func revoke(
+    _ word: String, in store: any RecordStore, at now: Timestamp
+  ) async throws -> String {
+    let word = word.lowercased()
+    let all = try await store.programCredentials()
+    let hash = Authenticator.hash(of: word)
+    let fits = { (identifier: String) in
+      identifier == word || word.count >= 8 && identifier.hasPrefix(word)
+    }
+    let tokens = all.apiTokens.filter { $0.hash == hash || fits($0.identifier) }
+    let keys = all.serverKeys.filter { fits($0.keyID) }
+    guard tokens.count + keys.count < 2 else {
+      throw ConfigurationError(
+        "'\(word)' is the beginning of several identifiers; write the whole one")
+    }
+    if let token = tokens.first {
+      let what = "API token \(token.identifier) '\(token.name)'"
+      guard try await store.revokeAPIToken(withHash: token.hash, at: now) else {
+        throw ConfigurationError("\(what) is revoked already")
+      }
+      return "revoked \(what) of \(token.container) (\(token.environment.rawValue))"
+    }
+    if let key = keys.first {
+      let what = "server-to-server key \(key.keyID) '\(key.name)'"
+      guard try await store.revokeServerKey(key.keyID, at: now) else {
+        throw ConfigurationError("\(what) is revoked already")
+      }
+      return "revoked \(what) of \(key.container) (\(key.environment.rawValue))"
+    }
+    throw ConfigurationError(
+      "there is no API token or server-to-server key '\(word)'; 'petrel keys list' shows them")
+  }
+}

@@ -1,0 +1,43 @@
+import CloudKitModel
+import Cryptography
+import Storage
+
+/// Makes API tokens and server-to-server keys known to a store.
+public enum Registration {
+  /// Makes an API token and keeps its hash.
+  ///
+  /// - Parameter origins: where pages that use the token may come from; from anywhere when empty.
+  /// - Returns: the token's text, 64 hexadecimal digits, which is kept nowhere.
+  public static func addAPIToken(
+    named name: String, container: String, environment: ContainerEnvironment,
+    signInCallback: APIToken.SignInCallback = .postMessage, origins: [WebOrigin] = [],
+    to store: any RecordStore, at now: Timestamp
+  ) async throws -> String {
+    let text = hexadecimal(SecureRandom.bytes(count: 32))
+    try await store.addAPIToken(
+      APIToken(
+        hash: Authenticator.hash(of: text), name: name, container: container,
+        environment: environment, signInCallback: signInCallback,
+        allowedOrigins: Set(origins.map(\.description)), created: now))
+    return text
+  }
+
+  /// Registers the public half of a server-to-server key.
+  ///
+  /// - Throws: ``StoreError/Code/exists`` when the container's environment has it already.
+  public static func addServerKey(
+    named name: String, container: String, environment: ContainerEnvironment,
+    publicKey: ES256PublicKey, to store: any RecordStore, at now: Timestamp
+  ) async throws -> ServerKey {
+    let key = ServerKey(
+      keyID: hexadecimal(SecureRandom.bytes(count: 32)), name: name, container: container,
+      environment: environment, publicKey: try publicKey.pem,
+      userRecordName: "_" + hexadecimal(SecureRandom.bytes(count: 16)), created: now)
+    try await store.addServerKey(key)
+    return key
+  }
+
+  static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}

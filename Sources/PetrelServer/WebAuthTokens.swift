@@ -1,0 +1,118 @@
+import CloudKitModel
+import Cryptography
+import Storage
+import Synchronization
+import WebServices
+
+/// Web auth tokens, as the store had them lately, and the successors of those of sessions.
+final class WebAuthTokens: Sendable {
+  private struct Known {
+    var token: WebAuthToken
+    var checked: Timestamp
+    var rotation = SessionRotation()
+  }
+
+  /// How long an answer of the store is relied on, in seconds.
+  static let trust = 30.0
+  /// Tokens that are remembered.
+  private static let capacity = 50_000
+
+  private let store: any RecordStore
+  private let clock: @Sendable () -> Timestamp
+  private let known = Mutex<[String: Known]>([:])
+
+  init(store: any RecordStore, clock: @escaping @Sendable () -> Timestamp) {
+    self.store = store
+    self.clock = clock
+  }
+
+  /// The token with this text, and the text that the client is to use next, which is nil for a
+  /// native client.
+  ///
+  /// - Throws: `AUTHENTICATION_FAILED` when it is unknown, has expired, or was made for another
+  ///   container or environment than that of `path`.
+  func token(
+    _ text: String, for path: ServicePath
+  ) async throws -> (WebAuthToken, next: String?) {
+    let now = clock()
+    let token = try await stored(text, now: now)
+    guard token.expires > now else {
+      throw ServiceError(
+        .authenticationFailed,
+        "the web auth token expired at \(token.expires.iso8601); sign in again")
+    }
+    guard let session = token.session else { return (token, nil) }
+    guard session.container == path.container, session.environment == path.environment else {
+      throw ServiceError(
+        .authenticationFailed,
+        "the web auth token was made for another container or environment; sign in to "
+          + "\(path.container) (\(path.environment.rawValue))")
+    }
+    try await rotate(token, session, text: text, now: now)
+    return (token, newest(after: text))
+  }
+
+  private static let unknown = ServiceError(
+    .authenticationFailed, "the web auth token is not known here; sign in again")
+
+  private func stored(_ text: String, now: Timestamp) async throws -> WebAuthToken {
+    if let entry = known.withLock({ $0[text] }),
+      now.seconds - entry.checked.seconds < Self.trust
+    {
+      return entry.token
+    }
+    guard let token = try await store.webAuthToken(withHash: Authenticator.hash(of: text)) else {
+      known.withLock { _ = $0.removeValue(forKey: text) }
+      throw Self.unknown
+    }
+    known.withLock { known in
+      if known.count >= Self.capacity { known.removeAll() }
+      known[text, default: Known(token: token, checked: now)].token = token
+      known[text]?.checked = now
+    }
+    return token
+  }
+
+  // MARK: Sessions
+
+  /// Has the store do what is due. When it has too much to do already, that waits for a later
+  /// request.
+  private func rotate(
+    _ token: WebAuthToken, _ session: WebAuthToken.Session, text: String, now: Timestamp
+  ) async throws {
+    let action = known.withLock { $0[text]?.rotation.handle(.request(token, now: now)) }
+    guard case .write(let adopts, let makesSuccessor) = action else { return }
+    let successor =
+      makesSuccessor ? SessionRotation.Successor(text: Account.newToken(), created: now) : nil
+    var stored: WebAuthToken?
+    if let successor {
+      stored = WebAuthToken(
+        hash: Authenticator.hash(of: successor.text), userRecordName: token.userRecordName,
+        created: now, expires: now.advanced(bySeconds: session.lifetime), session: session)
+      stored?.session?.isUsed = false
+    }
+    do {
+      let isThere = try await store.rotateWebAuthToken(
+        withHash: token.hash, successor: stored,
+        olderExpire: adopts ? now.advanced(bySeconds: SessionRotation.grace) : nil)
+      guard isThere else {
+        known.withLock { _ = $0.removeValue(forKey: text) }
+        throw Self.unknown
+      }
+      known.withLock { _ = $0[text]?.rotation.handle(.done(successor: successor)) }
+    } catch {
+      known.withLock { _ = $0[text]?.rotation.handle(.failed) }
+      if (error as? StoreError)?.code != .overloaded { throw error }
+    }
+  }
+
+  /// The last of a token's successors that are known here; the token itself when there is none.
+  private func newest(after text: String) -> String {
+    known.withLock { known in
+      var newest = text
+      // Each is younger than the one before, so there is no way in a circle.
+      while let successor = known[newest]?.rotation.successor { newest = successor.text }
+      return newest
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import PetrelServer
+import Storage
+
+/// `petrel keys add-api-token`
+enum KeysAddAPITokenCommand: Command {
+  static let name = "keys add-api-token"
+  static let summary =
+    "Makes an API token for a web app and prints it; from then on one is asked for."
+  static let operands = "NAME"
+  static let options: [Arguments.Option] = [
+    KeysCommand.container, KeysCommand.environment,
+    .init(
+      "origins", "LIST",
+      "where its pages may come from, separated by commas (default anywhere)"),
+    .init(
+      "redirect", "URL",
+      "where the sign-in page leads back to; without it, it posts a message to its opener"),
+    KeysCommand.data,
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let name = try KeysCommand.name(arguments, "NAME, by which you know the token again")
+    let container = try KeysCommand.container(arguments)
+    let environment = try KeysCommand.environment(arguments)
+    let origins = try (arguments.string("origins") ?? "").split(separator: ",").map {
+      text throws(UsageError) in
+      do throws(ConfigurationError) {
+        return try WebOrigin(parsing: text.trimmingCharacters(in: .whitespaces))
+      } catch {
+        throw UsageError("--origins: \(error)")
+      }
+    }
+    var callback = APIToken.SignInCallback.postMessage
+    if let url = arguments.string("redirect") { callback = .redirect(url: try redirect(url)) }
+    let token = try await KeysCommand.withStore(arguments) { store in
+      try await Registration.addAPIToken(
+        named: name, container: container, environment: environment, signInCallback: callback,
+        origins: origins, to: store, at: .now)
+    }
+    Output.line(token)
+    return 0
+  }
+
+  /// A URL that a browser can be sent to with the web auth token in its query.
+  private static func redirect(_ text: String) throws(UsageError) -> String {
+    guard let url = URLComponents(string: text), let scheme = url.scheme, !scheme.isEmpty,
+      url.fragment == nil, scheme != "http" && scheme != "https" || url.host?.isEmpty == false
+    else {
+      throw UsageError(
+        "--redirect must be a URL without a fragment, such as https://app.example.com/signed-in, "
+          + "not '\(text)'")
+    }
+    return text
+  }
+}

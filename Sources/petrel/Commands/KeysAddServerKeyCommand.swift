@@ -1,0 +1,78 @@
+import Cryptography
+import Foundation
+import PetrelServer
+
+/// `petrel keys add-server-key`
+enum KeysAddServerKeyCommand: Command {
+  static let name = "keys add-server-key"
+  static let summary = "Registers a server-to-server key and prints its key ID."
+  static let operands = "NAME"
+  static let options: [Arguments.Option] = [
+    KeysCommand.container, KeysCommand.environment,
+    .init("public-key", "FILE", "the public half of your key in PEM form (P-256)"),
+    .init(
+      "new-private-key", "FILE",
+      "makes a pair and writes its private half there, readable for you alone"),
+    KeysCommand.data,
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let name = try KeysCommand.name(arguments, "NAME, by which you know the key again")
+    let container = try KeysCommand.container(arguments)
+    let environment = try KeysCommand.environment(arguments)
+    let publicKey: ES256PublicKey
+    var privateKeyFile: String?
+    switch (arguments.string("public-key"), arguments.string("new-private-key")) {
+    case (let file?, nil): publicKey = try read(file)
+    case (nil, let file?):
+      publicKey = try makePrivateKey(in: file)
+      privateKeyFile = file
+    default:
+      throw UsageError(
+        "needs either --public-key FILE, or --new-private-key FILE to make a pair")
+    }
+    do {
+      let key = try await KeysCommand.withStore(arguments) { store in
+        try await Registration.addServerKey(
+          named: name, container: container, environment: environment, publicKey: publicKey,
+          to: store, at: .now)
+      }
+      Output.line(key.keyID)
+    } catch {
+      // A private key that belongs to nothing would only mislead.
+      if let privateKeyFile { try? FileManager.default.removeItem(atPath: privateKeyFile) }
+      throw error
+    }
+    return 0
+  }
+
+  private static func read(_ file: String) throws -> ES256PublicKey {
+    guard let data = FileManager.default.contents(atPath: file) else {
+      throw UsageError("--public-key: '\(file)' cannot be read")
+    }
+    let text = String(decoding: data, as: UTF8.self)
+    do throws(CryptographyError) {
+      return try ES256PublicKey(pem: text)
+    } catch {
+      guard text.contains("PRIVATE KEY") else { throw UsageError("--public-key: \(error)") }
+      throw UsageError(
+        "--public-key: '\(file)' holds a private key, which should not leave its machine; make the "
+          + "public half of it with: openssl ec -in '\(file)' -pubout")
+    }
+  }
+
+  /// Writes a new private key and answers its public half. A file that exists is left alone.
+  private static func makePrivateKey(in file: String) throws -> ES256PublicKey {
+    let key = try ES256PrivateKey()
+    let text = try key.pem
+    let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw UsageError(
+        "--new-private-key: '\(file)' cannot be made: \(String(cString: strerror(errno)))")
+    }
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    try handle.write(contentsOf: Data(text.utf8))
+    try handle.synchronize()
+    return key.publicKey
+  }
+}

@@ -1,0 +1,138 @@
+import CloudKitModel
+import Foundation
+import Testing
+
+@testable import Storage
+
+extension RecordStoreConformance {
+  @Suite("What programs and sessions prove themselves with")
+  struct Credentials {
+    static let engines = StoreEngine.allCases
+
+    private func token(_ number: UInt8, in container: String = "iCloud.a") -> APIToken {
+      APIToken(
+        hash: [UInt8](repeating: number, count: 32), name: "web \(number)", container: container,
+        environment: .development, created: TestStore.time(Int64(number)))
+    }
+
+    private func key(_ number: Int, publicKey: String = "PEM") -> ServerKey {
+      ServerKey(
+        keyID: "key\(number)", name: "feed", container: "iCloud.a", environment: .production,
+        publicKey: publicKey, userRecordName: "_user\(number)", created: TestStore.time(1))
+    }
+
+    @Test("API tokens are kept with all they have, and found by container", arguments: engines)
+    func apiTokens(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        var full = token(1)
+        full.signInCallback = .redirect(url: "https://a.example/back?x=1")
+        full.allowedOrigins = ["https://a.example", "http://localhost:3000"]
+        try await store.addAPIToken(full)
+        try await store.addAPIToken(token(2))
+        try await store.addAPIToken(token(3, in: "iCloud.b"))
+        let here = try await store.programCredentials(
+          container: "iCloud.a", environment: .development)
+        #expect(here == ProgramCredentials(apiTokens: [full, token(2)]))
+        let elsewhere = try await store.programCredentials(
+          container: "iCloud.a", environment: .production)
+        #expect(elsewhere == ProgramCredentials())
+        #expect(
+          try await store.programCredentials().apiTokens == [
+            full, token(2), token(3, in: "iCloud.b"),
+          ])
+        #expect(full.identifier == "0101010101010101")
+      }
+    }
+
+    @Test("A token or key is revoked once, and stays known", arguments: engines)
+    func revocation(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        try await store.addAPIToken(token(1))
+        try await store.addServerKey(key(1))
+        #expect(try await store.revokeAPIToken(withHash: token(1).hash, at: TestStore.time(9)))
+        #expect(try await store.revokeServerKey("key1", at: TestStore.time(9)))
+        #expect(try await !store.revokeAPIToken(withHash: token(1).hash, at: TestStore.time(10)))
+        #expect(try await !store.revokeServerKey("key1", at: TestStore.time(10)))
+        #expect(try await !store.revokeServerKey("key2", at: TestStore.time(10)))
+        let all = try await store.programCredentials()
+        #expect(all.apiTokens.map(\.revoked) == [TestStore.time(9)])
+        #expect(all.serverKeys.map(\.revoked) == [TestStore.time(9)])
+      }
+    }
+
+    @Test("A public key is registered once for a container's environment", arguments: engines)
+    func publicKeys(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        try await store.addServerKey(key(1))
+        #expect(await storeError { try await store.addServerKey(key(2)) } == .exists)
+        try await store.addServerKey(key(3, publicKey: "other"))
+        let here = try await store.programCredentials(
+          container: "iCloud.a", environment: .production)
+        #expect(here.serverKeys == [key(1), key(3, publicKey: "other")])
+      }
+    }
+
+    @Test(
+      "A session's token is kept with its session, a native client's without", arguments: engines)
+    func webAuthTokens(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        let native = WebAuthToken(
+          hash: [1], userRecordName: "_a", created: TestStore.time(1), expires: TestStore.time(2))
+        var session = native
+        session.hash = [2]
+        session.session = WebAuthToken.Session(
+          id: [7, 8], container: "iCloud.a", environment: .production, lifetime: 1800)
+        try await store.addWebAuthToken(native)
+        try await store.addWebAuthToken(session)
+        #expect(try await store.webAuthToken(withHash: [1]) == native)
+        #expect(try await store.webAuthToken(withHash: [2]) == session)
+        #expect(try await store.webAuthToken(withHash: [3]) == nil)
+      }
+    }
+
+    @Test(
+      "The first request with a token gives the session's older ones their grace",
+      arguments: engines)
+    func rotation(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        func token(_ number: UInt8, session: UInt8) -> WebAuthToken {
+          WebAuthToken(
+            hash: [number], userRecordName: "_a", created: TestStore.time(Int64(number)),
+            expires: TestStore.time(1000),
+            session: WebAuthToken.Session(
+              id: [session], container: "iCloud.a", environment: .production, lifetime: 1800))
+        }
+        func expiry(_ number: UInt8) async throws -> Timestamp? {
+          try await store.webAuthToken(withHash: [number])?.expires
+        }
+        for number in 1...3 as ClosedRange<UInt8> {
+          try await store.addWebAuthToken(token(number, session: 7))
+        }
+        try await store.addWebAuthToken(token(4, session: 8))
+        let isThere = try await store.rotateWebAuthToken(
+          withHash: [2], successor: token(5, session: 7), olderExpire: TestStore.time(100))
+        #expect(isThere)
+        #expect(try await expiry(1) == TestStore.time(100))
+        for number in 2...5 as ClosedRange<UInt8> {
+          #expect(try await expiry(number) == TestStore.time(1000), "\(number)")
+        }
+        #expect(try await store.webAuthToken(withHash: [2])?.session?.isUsed == true)
+        #expect(try await store.webAuthToken(withHash: [5])?.session?.isUsed == false)
+        // What ends sooner does not live longer for it.
+        _ = try await store.rotateWebAuthToken(
+          withHash: [3], successor: nil, olderExpire: TestStore.time(200))
+        #expect(try await expiry(1) == TestStore.time(100))
+        #expect(try await expiry(2) == TestStore.time(200))
+        let isGone = try await !store.rotateWebAuthToken(
+          withHash: [9], successor: token(10, session: 7), olderExpire: nil)
+        #expect(isGone)
+        #expect(try await store.webAuthToken(withHash: [10]) == nil)
+      }
+    }
+  }
+}
