@@ -53,7 +53,7 @@ final class WebAuthTokens: Sendable {
   }
 
   private static let unknown = ServiceError(
-    .authenticationFailed, "the web auth token is not known here; sign in again")
+    .authenticationFailed, "the web auth token is not known here")
 
   private func stored(_ text: String, now: Timestamp) async throws -> WebAuthToken {
     if let entry = known.withLock({ $0[text] }),
