@@ -1,23 +1,27 @@
 #!/usr/bin/env python3
 """Holds a real server to docs/openapi.yaml.
 
-Starts `petrel serve` on data of its own, goes once through every operation, and then lets schemathesis make up requests
-from the description. An answer of the wrong shape, an undescribed status and a 5xx are failures. What the requests are
-depends on the seed alone.
+Starts `petrel serve` on data of its own, goes once through every operation, saves, queries and subscribes with
+requests-cloudkit, a client that signs its requests, and then lets schemathesis make up requests from the description. An
+answer of the wrong shape, an undescribed status and a 5xx are failures. What the requests are depends on the seed alone.
 
 Needs the packages of Scripts/requirements.txt; Scripts/setup.sh has installed them.
 """
 
 import argparse
+import base64
 import contextlib
+import hashlib
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 
 import requests
+import requests_cloudkit
 import schemathesis
 
 CONTAINER = "iCloud.com.example.app"
@@ -228,6 +232,74 @@ def check_walk(url, token):
     print(f"every operation once: {len(described)} have the shape that is described")
 
 
+class ServerKey(requests_cloudkit.CloudKitAuth):
+    """The package's signer, which was written for Python 2, where text and bytes are one. What it signs and which headers
+    it sends is its own; only the seams between text and bytes are mended."""
+
+    def encode_body(self, body):
+        body = body.encode() if isinstance(body, str) else body or b""
+        return base64.b64encode(hashlib.sha256(body).digest()).decode()
+
+
+class TextFile:
+    """A temporary file that takes text where the package writes it."""
+
+    def __init__(self):
+        self.file = tempfile.TemporaryFile()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.file.close()
+
+    def write(self, text):
+        return self.file.write(text.encode())
+
+    def __getattr__(self, name):
+        return getattr(self.file, name)
+
+
+def add_server_key(petrel, data, directory):
+    """A key that the server will know: a running one takes notice of a new key within seconds only."""
+    requests_cloudkit.cloudkit.tempfile = types.SimpleNamespace(NamedTemporaryFile=TextFile)
+    private = os.path.join(directory, "key.pem")
+    command = [petrel, "keys", "add-server-key", "tests", "--container", CONTAINER, "--new-private-key", private]
+    made = subprocess.run(command + ["--data", data], check=True, capture_output=True, text=True)
+    return ServerKey(key_id=made.stdout.strip(), key_file_name=private)
+
+
+def check_server_key(url, key):
+    """Saves, queries and subscribes as a program with a server-to-server key."""
+    root = f"{url}/database/1/{CONTAINER}/development/public/"
+
+    def send(operation, body):
+        answer = requests.post(root + operation, data=json.dumps(body), auth=key, timeout=60)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    saved = send("records/modify", {"operations": [{"operationType": "create", "record": {
+        "recordType": "Signed", "recordName": "signed", "fields": {"title": {"value": "by key"}}}}]})["records"]
+    assert saved[0]["fields"]["title"]["value"] == "by key", saved
+    creator = saved[0]["created"]["userRecordName"]
+    found = send("records/query", {"query": {"recordType": "Signed", "filterBy": [
+        {"fieldName": "title", "comparator": "EQUALS", "fieldValue": {"value": "by key"}}]}})["records"]
+    assert [record["recordName"] for record in found] == ["signed"], found
+    subscription = {
+        "subscriptionID": "signed", "subscriptionType": "query", "firesOn": ["create"], "query": {"recordType": "Signed"}}
+    made = send("subscriptions/modify", {"operations": [{"operationType": "create", "subscription": subscription}]})
+    assert made["subscriptions"][0]["subscriptionID"] == "signed", made
+    listed = requests.get(root + "subscriptions/list", auth=key, timeout=60).json()["subscriptions"]
+    assert [item["subscriptionID"] for item in listed] == ["signed"], listed
+
+    forged = requests.post(root + "records/query", data="{}", auth=ServerKey("0" * 64, key.key_file_name), timeout=60)
+    assert forged.status_code == 401 and forged.json()["serverErrorCode"] == "AUTHENTICATION_FAILED", forged.text
+    private_database = root.replace("/public/", "/private/")
+    refused = requests.post(private_database + "records/query", data="{}", auth=key, timeout=60)
+    assert 400 <= refused.status_code < 500, refused.text
+    print(f"requests-cloudkit: saved, queried and subscribed as {creator}")
+
+
 def fuzz(url, token, directory, examples, seed):
     configuration = pathlib.Path(directory) / "schemathesis.toml"
     schemes = {"webAuthToken": token, "apiToken": "0" * 64}
@@ -255,8 +327,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="petrel-protocol-") as directory:
         data = os.path.join(directory, "data")
         token = add_user(petrel, data, "anna", "--email", "anna@example.com", "--given-name", "Anna")
+        key = add_server_key(petrel, data, directory)
         with server(petrel, data) as url:
             check_walk(url, token)
+            check_server_key(url, key)
             return fuzz(url, token, directory, arguments.examples, arguments.seed)
 
 
