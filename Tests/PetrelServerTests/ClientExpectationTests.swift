@@ -217,6 +217,44 @@ struct ClientExpectationTests {
     }
   }
 
+  @Test("CloudKitClient for Kotlin writes null for whatever a record has not")
+  func cloudKitClient() async throws {
+    try await withService { service in
+      let zone =
+        #"{"zoneName": "_defaultZone", "ownerRecordName": null, "zoneType": "DEFAULT_ZONE"}"#
+      func modify(_ kind: String, tag: String, name: String) async throws -> Answer {
+        try await service.post(
+          "public/records/modify",
+          #"""
+          {"operations": [{"record": {
+             "recordName": "n", "fields": {"title": \#(name), "gone": null}, "created": null,
+             "modified": null, "deleted": null, "pluginFields": {}, "recordChangeTag": \#(tag),
+             "zoneID": \#(zone), "recordType": "Note"},
+             "operationType": "\#(kind)", "desiredKeys": null}],
+           "zoneID": \#(zone), "atomic": null, "desiredKeys": null, "numbersAsStrings": false}
+          """#, as: service.alice)
+      }
+      let created = try await modify(
+        "create", tag: "null", name: #"{"type": "STRING", "value": "a"}"#)
+      #expect(created[0].field("title") == "a", "\(created.json)")
+      let found = try await service.post(
+        "public/records/query",
+        #"""
+        {"zoneID": \#(zone), "resultsLimit": 200, "query": {"recordType": "Note", "filterBy": [
+           {"fieldName": "title", "comparator": "EQUALS",
+            "fieldValue": {"type": "STRING", "value": "a"}, "distance": null}],
+           "sortBy": [{"fieldName": "title", "ascending": true, "relativeLocation": null}]},
+         "continuationMarker": null, "desiredKeys": null, "numbersAsStrings": false,
+         "zoneWide": true}
+        """#, as: service.alice)
+      #expect(found.items.map(\.name) == ["n"])
+      let replaced = try await modify("replace", tag: "\"\(created[0].tag)\"", name: "null")
+      #expect(replaced[0].field("title") == nil && replaced.outcomes == ["ok"])
+      let deleted = try await modify("delete", tag: "\"\(replaced[0].tag)\"", name: "null")
+      #expect(deleted.outcomes == ["deleted"])
+    }
+  }
+
   @Test("A device's token is taken in hexadecimal digits and in base64, whatever its size")
   func deviceTokens() async throws {
     try await withService { service in
