@@ -34,6 +34,8 @@ public final class Dispatcher: Sendable {
   public struct Metrics: Sendable, Hashable {
     public var dispatchedChanges = 0
     public var loggedNotifications = 0
+    /// Notifications that subscribers did not get because they may not read the record.
+    public var withheldNotifications = 0
     /// Transactions that failed and were tried again.
     public var failures = 0
     /// Times that changes had to be read from the outbox.
@@ -49,6 +51,7 @@ public final class Dispatcher: Sendable {
   private let handover: ChangeHandover
   private let indexes: SubscriptionIndexCache
   private let counters = Mutex(Metrics())
+  private let withheld = WithheldJournal(capacity: 1_000)
   private let loop = Mutex<Task<Void, Never>?>(nil)
 
   /// - Parameters:
@@ -75,6 +78,9 @@ public final class Dispatcher: Sendable {
     metrics.waitingChanges = handover.backlog.waiting
     return metrics
   }
+
+  /// The latest notifications that were withheld, with the reasons; 1,000 at most.
+  public var latestWithheld: [WithheldNotification] { withheld.all }
 
   /// Begins with what the outbox holds, then takes changes as they are committed.
   public func start() {
@@ -234,7 +240,11 @@ public final class Dispatcher: Sendable {
 
   private func complete(_ changes: [MatchedChange]) async throws {
     let result = try await store.completeDispatch(of: changes, timestamp: clock())
-    counters.withLock { $0.loggedNotifications += result.logged.count }
+    counters.withLock { counters in
+      counters.loggedNotifications += result.logged.count
+      counters.withheldNotifications += result.withheld.count
+    }
+    withheld.add(result.withheld)
     onDispatched(result)
   }
 }

@@ -80,6 +80,8 @@ public final class CloudService: Sendable {
   }
 
   public var dispatchMetrics: Dispatcher.Metrics { dispatcher.metrics }
+  /// The latest notifications that subscribers did not get because they may not read the record.
+  public var latestWithheld: [WithheldNotification] { dispatcher.latestWithheld }
   public var deliveryMetrics: DeliveryWorker.Metrics { worker.metrics }
   public var requestMetrics: RequestMetrics { journal.metrics }
 

@@ -21,7 +21,7 @@ struct RecordsEndpoint: Sendable {
     var modification = RecordModification(
       database: database, operations: operations.compactMap { try? $0.get() },
       isAtomic: request.isAtomic, origin: origin,
-      onlyCreatorMayChange: address.scope == .public, timestamp: context.now,
+      appliesGrants: true, timestamp: context.now,
       requestID: request.requestID)
     modification.quota = context.privateDatabaseQuota
     modification.clientChangeToken = request.clientChangeTokenData.map {
@@ -42,11 +42,22 @@ struct RecordsEndpoint: Sendable {
       parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: address)
     let found = try await store.records(request.recordIDs, in: database)
+    let access = try await access(
+      to: Set(found.compactMap { $0?.recordType }), in: database, context)
     var zones: Set<ZoneID>?
     var items: [Result<RecordsResponse.Item, FailedItem>] = []
     for (recordID, record) in zip(request.recordIDs, found) {
       if let record {
-        items.append(.success(.record(record)))
+        if access[record.recordType]?.mayRead(record) ?? true {
+          items.append(.success(.record(record)))
+        } else {
+          let denial = try await denial(
+            ofReading: "record '\(recordID)'", type: record.recordType, in: database, context)
+          items.append(
+            .failure(
+              FailedItem(
+                .record(recordName: recordID.recordName, zoneID: recordID.zoneID), denial)))
+        }
         continue
       }
       let isDefaultZone = recordID.zoneID.isDefaultZone
@@ -81,11 +92,11 @@ struct RecordsEndpoint: Sendable {
     let limit =
       request.resultsLimit == 0
       ? ServiceLimits.recordsPerPage : min(request.resultsLimit, ServiceLimits.recordsPerPage)
-    let page = try await store.records(
+    let page = try await readablePage(
       matching: RecordQuery(
         query: request.query, zoneID: request.zoneID, limit: limit,
         continuation: request.continuationMarker),
-      in: database)
+      in: database, context)
     let response = RecordsResponse(
       records: try await links.linked(
         page.records.map { .success(.record($0)) }, in: database),

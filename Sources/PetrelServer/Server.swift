@@ -62,6 +62,7 @@ public final class Server: Sendable {
   public var url: String { address.url.withLock { $0 } }
 
   public var dispatchMetrics: Dispatcher.Metrics { service.dispatchMetrics }
+  public var latestWithheld: [WithheldNotification] { service.latestWithheld }
   public var deliveryMetrics: DeliveryWorker.Metrics { service.deliveryMetrics }
   public var httpMetrics: HTTPServer.Metrics { http.metrics }
   public var requestMetrics: RequestMetrics { service.requestMetrics }

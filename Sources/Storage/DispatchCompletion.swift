@@ -21,6 +21,8 @@ struct DispatchCompletion {
     guard removed == 1 else { return }
     let address = try session.address(of: entry.database)
     for firing in matched.firings {
+      // Before anything is used up: a subscription that fires once waits for what may be read.
+      guard try mayRead(firing, entry, at: address) else { continue }
       if firing.subscription.firesOnce {
         guard try consume(firing, in: entry.database) else { continue }
       }
@@ -32,6 +34,25 @@ struct DispatchCompletion {
       result.logged.append(logged)
       try owe(logged)
     }
+  }
+
+  /// Whether the subscriber may read the changed record now; a notification that is withheld is told
+  /// in the result.
+  private mutating func mayRead(
+    _ firing: StoredSubscription, _ entry: OutboxEntry, at address: DatabaseAddress
+  ) throws -> Bool {
+    guard let record = entry.change.record else { return true }
+    let access = try session.access(
+      of: firing.subscriber, toType: record.recordType, at: address)
+    if access.mayRead(record) { return true }
+    result.withheld.append(
+      WithheldNotification(
+        database: entry.database, subscriber: firing.subscriber,
+        subscriptionID: firing.subscription.subscriptionID,
+        notificationID: entry.change.notificationID,
+        reason: "no role of \(firing.subscriber) has READ for record '\(record.recordID)' of type "
+          + "'\(record.recordType)'"))
+    return false
   }
 
   /// Deletes a `firesOnce` subscription; false when it is gone, or is another by now.

@@ -39,10 +39,15 @@ public struct DispatchResult: Sendable {
   public var logged: [LogEntry]
   /// The deliveries that are now owed.
   public var deliveries: [Delivery]
+  /// What subscribers did not get because they may not read the record.
+  public var withheld: [WithheldNotification]
 
-  public init(logged: [LogEntry] = [], deliveries: [Delivery] = []) {
+  public init(
+    logged: [LogEntry] = [], deliveries: [Delivery] = [], withheld: [WithheldNotification] = []
+  ) {
     self.logged = logged
     self.deliveries = deliveries
+    self.withheld = withheld
   }
 }
 

@@ -8,8 +8,9 @@ public struct RecordModification: Sendable {
   /// zones only; in the default zone each operation stands alone.
   public var isAtomic: Bool
   public var origin: ChangeOrigin
-  /// Whether only its creator may change or delete a record (the public database's default grant).
-  public var onlyCreatorMayChange: Bool
+  /// Whether the grants of record types apply, as they do for all who are not the server itself. They
+  /// mean something in the public database only.
+  public var appliesGrants: Bool
   public var timestamp: Timestamp
   /// What the device wants to be told by its later fetches from the zones changed here.
   public var clientChangeToken: ClientChangeToken?
@@ -22,13 +23,13 @@ public struct RecordModification: Sendable {
 
   public init(
     database: DatabaseID, operations: [RecordOperation], isAtomic: Bool, origin: ChangeOrigin,
-    onlyCreatorMayChange: Bool, timestamp: Timestamp, requestID: String? = nil
+    appliesGrants: Bool, timestamp: Timestamp, requestID: String? = nil
   ) {
     self.database = database
     self.operations = operations
     self.isAtomic = isAtomic
     self.origin = origin
-    self.onlyCreatorMayChange = onlyCreatorMayChange
+    self.appliesGrants = appliesGrants
     self.timestamp = timestamp
     self.requestID = requestID
   }

@@ -129,7 +129,7 @@ struct RecordModifier {
             zone.waiting[missing.recordName, default: []].append(index)
           }
         } catch let failure as ItemFailure {
-          zone.outcomes[index] = .failed(failure)
+          zone.outcomes[index] = .failed(try veiled(failure))
         }
       }
     }
@@ -142,6 +142,7 @@ struct RecordModifier {
     operation.recordID.zoneID = zone.zoneID
     let current = try session.storedRecord(
       named: operation.recordID.recordName, inZone: zone.zoneNumber, of: database)
+    try checkAccess(of: operation, to: current?.record)
     switch try operation.decision(on: current?.record, in: modification) {
     case .nothing:
       return .deleted(operation.recordID)

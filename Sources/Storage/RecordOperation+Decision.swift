@@ -15,9 +15,6 @@ extension RecordOperation {
   func decision(
     on current: Record?, in modification: RecordModification
   ) throws(ItemFailure) -> RecordDecision {
-    if let current, kind != .create {
-      try checkAccess(to: current, in: modification)
-    }
     switch kind {
     case .create:
       if let current {
@@ -45,16 +42,6 @@ extension RecordOperation {
       throw ItemFailure(.notFound, "there is no record '\(recordID)'")
     }
     return current
-  }
-
-  private func checkAccess(
-    to current: Record, in modification: RecordModification
-  ) throws(ItemFailure) {
-    guard modification.onlyCreatorMayChange,
-      current.created?.userRecordName != modification.origin.userRecordName
-    else { return }
-    throw ItemFailure(
-      .accessDenied, "record '\(recordID)' can only be changed by the user who created it")
   }
 
   private func checkTag(of current: Record) throws(ItemFailure) {

@@ -76,6 +76,12 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   /// does not exist.
   func records(matching query: RecordQuery, in database: DatabaseID) async throws -> RecordPage
 
+  /// What a user, or an anonymous caller, may do with records of these types, by the grants as they
+  /// are now.
+  func access(
+    of userRecordName: String?, toTypes names: Set<String>, in database: DatabaseID
+  ) async throws -> [String: RecordAccess]
+
   // MARK: Zones
 
   func modifyZones(

@@ -47,7 +47,9 @@ extension SQLRecordStore {
     try await write { session in
       let zoneNumber = try session.existingZone(zoneID, of: database)
       return try places.flatMap { place in
-        try session.assets(at: place, inZone: zoneNumber, of: database).map { asset in
+        try session.assets(
+          at: place, inZone: zoneNumber, of: database, for: user
+        ).map { asset in
           var asset = asset
           let receipt = makeReceipt()
           asset.receipt = receipt
@@ -166,13 +168,21 @@ extension StoreSession {
 
   /// The assets that a field holds; at least one.
   fileprivate func assets(
-    at place: AssetPlace, inZone zoneNumber: Int64, of database: DatabaseID
+    at place: AssetPlace, inZone zoneNumber: Int64, of database: DatabaseID, for user: String
   ) throws -> [Asset] {
     guard
       let stored = try storedRecord(
         named: place.recordName, inZone: zoneNumber, of: database)
     else {
       throw ItemFailure(.notFound, "there is no record '\(place.recordName)'")
+    }
+    let access = try access(
+      of: user, toType: stored.record.recordType, at: try address(of: database))
+    guard access.mayRead(stored.record) else {
+      throw ItemFailure(
+        .accessDenied,
+        "record '\(place.recordName)' cannot be read: no role of this caller has READ for record type "
+          + "'\(stored.record.recordType)'")
     }
     let assets = stored.record.fields[place.fieldName]?.assets ?? []
     guard !assets.isEmpty else {

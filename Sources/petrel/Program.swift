@@ -8,6 +8,7 @@ enum Program {
     UsersPasswordCommand.self,
     KeysAddAPITokenCommand.self, KeysAddServerKeyCommand.self,
     KeysListCommand.self, KeysRevokeCommand.self,
+    RolesGrantCommand.self, RolesRevokeCommand.self, RolesListCommand.self,
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
     BenchTestCloudCommand.self,
     VersionCommand.self,

@@ -56,7 +56,7 @@ struct DispatchWorld: Sendable {
     let outcomes = try await store.modifyRecords(
       RecordModification(
         database: database, operations: [operation], isAtomic: false,
-        origin: ChangeOrigin(userRecordName: Self.bob), onlyCreatorMayChange: false,
+        origin: ChangeOrigin(userRecordName: Self.bob), appliesGrants: false,
         timestamp: Self.start))
     for case .failed(let failure) in outcomes { throw failure }
   }

@@ -45,6 +45,11 @@ struct HookedStore: RecordStore {
   func address(of database: DatabaseID) async throws -> DatabaseAddress {
     try await base.address(of: database)
   }
+  func access(
+    of userRecordName: String?, toTypes names: Set<String>, in database: DatabaseID
+  ) async throws -> [String: RecordAccess] {
+    try await base.access(of: userRecordName, toTypes: names, in: database)
+  }
   func usage(of database: DatabaseID) async throws -> DatabaseUsage? {
     try await base.usage(of: database)
   }

@@ -28,7 +28,7 @@ struct RestartTests {
               recordType: "Item")
           ], isAtomic: false,
           origin: ChangeOrigin(userRecordName: anna, deviceID: "anna-laptop"),
-          onlyCreatorMayChange: false, timestamp: .now))
+          appliesGrants: false, timestamp: .now))
       #expect(outcomes.count == 1)
       #expect(try await store.undispatchedDatabases() == [database])
       #expect(await cloud.simulator.received.isEmpty)

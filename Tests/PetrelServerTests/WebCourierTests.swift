@@ -280,7 +280,7 @@ struct WebCourierTests {
               RecordOperation(
                 kind: .create, recordID: RecordID(recordName: name), recordType: "Note")
             ], isAtomic: false, origin: ChangeOrigin(userRecordName: user),
-            onlyCreatorMayChange: true, timestamp: .now))
+            appliesGrants: true, timestamp: .now))
         guard case .saved = outcomes[0] else {
           Issue.record("\(outcomes)")
           return

@@ -293,7 +293,7 @@ extension RecordStoreConformance {
               RecordOperation(
                 kind: kind, recordID: RecordID(recordName: "a", zoneID: zone), recordType: "Note")
             ], isAtomic: true, origin: ChangeOrigin(userRecordName: TestStore.alice),
-            onlyCreatorMayChange: false, timestamp: TestStore.time(0))
+            appliesGrants: false, timestamp: TestStore.time(0))
           change.clientChangeToken = ClientChangeToken(data: data, deviceID: device)
           _ = try await test.store.modifyRecords(change)
         }

@@ -249,7 +249,7 @@ extension TestStore {
   ) async throws -> [RecordOutcome] {
     var modification = RecordModification(
       database: database, operations: operations, isAtomic: atomic,
-      origin: ChangeOrigin(userRecordName: Self.alice), onlyCreatorMayChange: false,
+      origin: ChangeOrigin(userRecordName: Self.alice), appliesGrants: false,
       timestamp: Self.time(0))
     modification.quota = quota
     return try await store.modifyRecords(modification)

@@ -73,14 +73,14 @@ struct TestStore {
 
   func modify(
     _ operations: [RecordOperation], in database: DatabaseID? = nil, atomic: Bool = false,
-    by user: String = alice, device: String? = nil, onlyCreatorMayChange: Bool = false,
+    by user: String = alice, device: String? = nil, appliesGrants: Bool = false,
     at seconds: Int64 = 0, requestID: String? = nil
   ) async throws -> [RecordOutcome] {
     try await store.modifyRecords(
       RecordModification(
         database: database ?? publicID, operations: operations, isAtomic: atomic,
         origin: ChangeOrigin(userRecordName: user, deviceID: device),
-        onlyCreatorMayChange: onlyCreatorMayChange, timestamp: Self.time(seconds),
+        appliesGrants: appliesGrants, timestamp: Self.time(seconds),
         requestID: requestID))
   }
 

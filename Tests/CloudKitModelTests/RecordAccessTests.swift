@@ -1,0 +1,57 @@
+import CloudKitModel
+import Testing
+
+@Suite("Access to records")
+struct RecordAccessTests {
+  private func record(by creator: String) -> Record {
+    Record(
+      recordID: RecordID(recordName: "r"), recordType: "Note",
+      created: Record.Stamp(timestamp: Timestamp(milliseconds: 0), userRecordName: creator))
+  }
+
+  private func access(
+    _ user: String?, _ roles: Set<String>, _ grants: RecordGrants
+  ) -> RecordAccess {
+    RecordAccess(of: user, roles: roles, under: grants)
+  }
+
+  @Test("by the standard grants all read, the signed-in create, creators write")
+  func standard() {
+    let anna = access("_anna", ["_world", "_icloud"], .standard)
+    #expect(anna.reach == .all)
+    #expect(anna.mayCreate)
+    #expect(anna.mayWrite(record(by: "_anna")) && !anna.mayWrite(record(by: "_bob")))
+    let nobody = access(nil, ["_world"], .standard)
+    #expect(nobody.mayRead(record(by: "_anna")))
+    #expect(!nobody.mayCreate && !nobody.mayWrite(record(by: "_anna")))
+  }
+
+  @Test("a role of one's own adds what it is granted")
+  func custom() {
+    let grants = RecordGrants(["Editor": [.write, .create]])
+    let editor = access("_anna", ["_world", "_icloud", "Editor"], grants)
+    #expect(editor.mayCreate && editor.mayWrite(record(by: "_bob")))
+    let other = access("_bob", ["_world", "_icloud"], grants)
+    #expect(other.reach == .none)
+    #expect(!other.mayCreate && !other.mayWrite(record(by: "_bob")))
+  }
+
+  @Test("who may write may read; nobody is the creator of a record without one")
+  func writing() {
+    let grants = RecordGrants(["_creator": .write])
+    let anna = access("_anna", ["_world", "_icloud"], grants)
+    #expect(anna.reach == .own)
+    #expect(anna.mayRead(record(by: "_anna")) && !anna.mayRead(record(by: "_bob")))
+    let nobody = access(nil, ["_world"], grants)
+    #expect(nobody.reach == .none)
+    #expect(!nobody.mayRead(Record(recordID: RecordID(recordName: "r"), recordType: "Note")))
+  }
+
+  @Test("signing in helps where another role than everyone's has the permission")
+  func signingIn() {
+    #expect(RecordGrants(["_creator": .read]).signedInMayGain(.read))
+    #expect(RecordGrants(["Editor": .write]).signedInMayGain(.read))
+    #expect(!RecordGrants(["_world": .read]).signedInMayGain(.read))
+    #expect(!RecordGrants(["_icloud": .create]).signedInMayGain(.read))
+  }
+}
