@@ -5,59 +5,43 @@ import Storage
 /// What the commands `petrel roles …` have in common.
 enum RolesCommand {
   static let options: [Arguments.Option] = [
-    .init("container", "IDENTIFIER", "the container, such as iCloud.com.example.app"),
-    .init("environment", "NAME", "development or production (default development)"),
-    .init("data", "DIRECTORY", "where the store lies (default .petrel)"),
+    KeysCommand.container, KeysCommand.environment, KeysCommand.data,
   ]
-
-  /// A container's environment in an open store.
-  struct Place {
-    var store: any RecordStore
-    var container: String
-    var environment: ContainerEnvironment
-
-    /// The record name of somebody: a user of this name, or who has this record name, as
-    /// server-to-server keys do.
-    func recordName(of name: String) async throws -> String {
-      if let user = try await store.user(named: name) { return user.userRecordName }
-      guard name.hasPrefix("_") else {
-        throw UsageError(
-          "there is no user '\(name)'; name one of petrel users list, or a record name")
-      }
-      return name
-    }
-  }
-
-  static func run(
-    _ arguments: Arguments, _ body: (Place) async throws -> Void
-  ) async throws -> Int32 {
-    guard let container = arguments.string("container"), container.hasPrefix("iCloud.") else {
-      throw UsageError("needs --container with an identifier that begins with 'iCloud.'")
-    }
-    let word = arguments.string("environment") ?? ContainerEnvironment.development.rawValue
-    guard let environment = ContainerEnvironment(rawValue: word) else {
-      throw UsageError("--environment must be development or production, not '\(word)'")
-    }
-    let store = try await ServeCommand.openStore(
-      in: ServeCommand.dataDirectory(arguments), role: .tool)
-    do {
-      try await body(Place(store: store, container: container, environment: environment))
-    } catch {
-      await store.close()
-      throw error
-    }
-    await store.close()
-    return 0
-  }
 
   /// Gives a role to somebody, or takes it away.
   static func setMembership(_ isMember: Bool, _ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.count == 2 else { throw UsageError("needs a ROLE and a USER") }
-    return try await run(arguments) { place in
-      try await place.store.setMembership(
-        isMember, of: try await place.recordName(of: arguments.positional[1]),
-        in: arguments.positional[0], container: place.container, environment: place.environment)
+    let container = try KeysCommand.container(arguments)
+    let environment = try KeysCommand.environment(arguments)
+    try await KeysCommand.withStore(arguments) { store in
+      try await store.setMembership(
+        isMember,
+        of: try await recordName(
+          of: arguments.positional[1], container: container, environment: environment, in: store),
+        in: arguments.positional[0], container: container, environment: environment)
     }
+    return 0
+  }
+
+  /// The record name of a user, or of a server-to-server key by its ID.
+  private static func recordName(
+    of name: String, container: String, environment: ContainerEnvironment, in store: any RecordStore
+  ) async throws -> String {
+    if let user = try await store.user(named: name) { return user.userRecordName }
+    let keys = try await store.programCredentials(
+      container: container, environment: environment
+    ).serverKeys
+    if let key = keys.first(where: { $0.keyID == name }) { return key.userRecordName }
+    throw UsageError(
+      "there is neither a user '\(name)' nor a server-to-server key with this ID; see "
+        + "petrel users list and petrel keys list")
+  }
+
+  /// What somebody with this record name is called.
+  static func name(of recordName: String, in store: any RecordStore) async throws -> String {
+    if let user = try await store.user(withRecordName: recordName) { return user.name }
+    let keys = try await store.programCredentials().serverKeys
+    return keys.first { $0.userRecordName == recordName }?.keyID ?? recordName
   }
 }
 
@@ -92,17 +76,20 @@ enum RolesListCommand: Command {
   static let options = RolesCommand.options
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    try await RolesCommand.run(arguments) { place in
-      let schema = try await place.store.schema(of: place.container, in: place.environment)
+    let container = try KeysCommand.container(arguments)
+    let environment = try KeysCommand.environment(arguments)
+    try await KeysCommand.withStore(arguments) { store in
+      let schema = try await store.schema(of: container, in: environment)
       for role in schema.roles.sorted() {
-        let members = try await place.store.members(
-          of: role, container: place.container, environment: place.environment)
         var names: [String] = []
-        for member in members {
-          names.append(try await place.store.user(withRecordName: member)?.name ?? member)
+        for member in try await store.members(
+          of: role, container: container, environment: environment)
+        {
+          names.append(try await RolesCommand.name(of: member, in: store))
         }
         Output.line("\(role): \(names.isEmpty ? "nobody" : names.joined(separator: ", "))")
       }
     }
+    return 0
   }
 }
