@@ -27,14 +27,12 @@ struct Authenticator: Sendable {
   /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown, revoked or has expired, for a
   ///   signature that is not good, and where an API token is asked for and none came;
   ///   ``SessionEnd`` when it is a web app's web auth token that is unknown or has expired;
-  ///   ``OriginRefusal`` for a page that may not use the API token; `ACCESS_DENIED` for what a
-  ///   server-to-server key may not do.
+  ///   ``OriginRefusal`` for a page that may not use the API token.
   func credentials(of request: HTTPRequest, for path: ServicePath) async throws -> Credentials {
     let entry = try await directory.entry(for: path)
     if let signed = try SignedRequest(request) {
-      let caller = try await serverKeys.caller(of: signed, request, for: path, keys: entry)
-      try path.checkServerKeyMayUse()
-      return Credentials(caller: caller)
+      return Credentials(
+        caller: try await serverKeys.caller(of: signed, request, for: path, keys: entry))
     }
     let apiToken = entry.asksForAPIToken ? try entry.apiToken(of: request) : nil
     var credentials = Credentials(caller: .anonymous, apiToken: apiToken)

@@ -196,6 +196,7 @@ final class RequestRouter: Sendable {
     let credentials = try await credentials(of: request, for: path)
     known = credentials
     try throttle.admit(countedKeys(of: request, with: credentials), at: clock())
+    if case .serverKey = credentials.caller { try path.checkServerKeyMayUse() }
     let container = containers[path.container] ?? ServerConfiguration.Container()
     var context = RequestContext(
       path: path, credentials: credentials,

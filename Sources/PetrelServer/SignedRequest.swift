@@ -62,13 +62,15 @@ struct SignedRequest: Sendable {
 
   /// Whether the key's private half has signed this request.
   ///
-  /// The message is the date, the hash of the body and the path, without the query. For an absent
-  /// body some clients put an empty text in the place of the hash, others the hash of no bytes.
+  /// The message is the date, the hash of the body and the path, without the query; that some
+  /// clients sign the query as well does no harm. For an absent body some put an empty text in the
+  /// place of the hash, others the hash of no bytes.
   func isValid(for request: HTTPRequest, key: ES256PublicKey) -> Bool {
     var hashes = [Self.hash(request.body)]
     if request.body.isEmpty { hashes.append("") }
     var paths = [request.rawPath]
     if request.path != request.rawPath { paths.append(request.path) }
+    if let query = request.rawQuery { paths.append(request.rawPath + "?" + query) }
     return paths.contains { path in
       hashes.contains { hash in
         key.isValid(signature: signature, for: message(bodyHash: hash, path: path).utf8)

@@ -27,6 +27,12 @@ enum Program {
       words.starts(with: command.name.split(separator: " ").map(String.init))
     }
     guard let command else {
+      // The first word of several commands, such as `keys`.
+      let group = commands.filter { $0.name.hasPrefix(first + " ") }
+      if !group.isEmpty, words.dropFirst().allSatisfy({ $0 == "--help" }) {
+        Output.write(list(of: group) + "\n")
+        return words.count == 1 ? 64 : 0
+      }
       Output.complain(
         "unknown command '\(words.prefix(2).joined(separator: " "))'; see petrel --help")
       return 64
@@ -47,18 +53,22 @@ enum Program {
     }
   }
 
-  private static var overview: String {
+  private static func list(of commands: [any Command.Type]) -> String {
     let width = commands.map { $0.name.count }.max() ?? 0
-    let lines = commands.map { "  \($0.name.padding(to: width))  \($0.summary)" }
-    return """
-      Petrel runs CloudKit subscriptions outside iCloud.
+    return commands.map { "  \($0.name.padding(to: width))  \($0.summary)" }
+      .joined(separator: "\n")
+  }
 
-      usage: petrel COMMAND [OPTION…]
+  private static var overview: String {
+    """
+    Petrel runs CloudKit subscriptions outside iCloud.
 
-      \(lines.joined(separator: "\n"))
+    usage: petrel COMMAND [OPTION…]
 
-      petrel COMMAND --help tells the options of a command.
+    \(list(of: commands))
 
-      """
+    petrel COMMAND --help tells the options of a command.
+
+    """
   }
 }

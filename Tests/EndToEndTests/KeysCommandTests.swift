@@ -84,6 +84,21 @@ struct KeysCommandTests {
     }
   }
 
+  @Test("The commands of a group are listed by its word alone")
+  func group() async throws {
+    try await withFolder { folder in
+      let help = try await run("keys", "--help", in: folder)
+      #expect(help.0 == 0)
+      for name in ["add-api-token", "add-server-key", "list", "revoke"] {
+        #expect(help.1.contains("keys \(name)"), "\(help.1)")
+      }
+      #expect(!help.1.contains("users"))
+      #expect(try await run("keys", in: folder) == (64, help.1))
+      let unknown = try await run("keys", "make", in: folder)
+      #expect(unknown.0 == 64 && unknown.1.contains("unknown command 'keys make'"))
+    }
+  }
+
   @Test(
     "What is wrong with the words is told, and how it would be right",
     arguments: [

@@ -137,6 +137,20 @@ struct ServerKeyTests {
     }
   }
 
+  @Test("A client that signs the query as well may, and then that cannot be changed")
+  func signedQuery() async throws {
+    try await withService { service in
+      let client = try await ServerKeyClient(service)
+      var request = try client.request("public/records/query", Self.query)
+      request.signature = try client.sign(
+        "\(request.date ?? ""):\(try ServerKeyClient.hash(Self.query)):\(request.target)")
+      var changed = request
+      changed.target += "&added=1"
+      #expect(try await client.send(changed).failure == "401 AUTHENTICATION_FAILED")
+      #expect(try await client.send(request).status == 200)
+    }
+  }
+
   @Test("The query is not signed, so that it may be changed on the way")
   func query() async throws {
     try await withService { service in
