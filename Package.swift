@@ -153,6 +153,11 @@ let package = Package(
         "CloudKit", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "APNsSimulation",
         "HTTPService", "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
       ]),
+    .testTarget(
+      name: "BrowserTests",
+      dependencies: [
+        "IssuerSimulation", "PetrelServer", "Storage", "HTTPService", "OpenIDConnect", "JSONCoding",
+      ]),
     .testTarget(name: "PetrelTestingTests", dependencies: ["PetrelTesting", "CloudKit"]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,0 +1,178 @@
+import Foundation
+import JSONCoding
+
+/// A headless Chromium, led over the W3C WebDriver protocol by its own driver.
+final class WebDriver: Sendable {
+  struct Failure: Error, CustomStringConvertible {
+    var description: String
+  }
+
+  private static let programs = ["/usr/bin/chromedriver", "/usr/bin/chromium"]
+
+  static var isInstalled: Bool {
+    programs.allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
+  }
+
+  private let driver: DriverProcess
+  private let session: String
+
+  /// Runs `body` with a browser that has a profile of its own.
+  static func run(_ body: (WebDriver) async throws -> Void) async throws {
+    let folder = NSTemporaryDirectory() + "petrel-browser-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let driver = try await DriverProcess(Self.programs[0], folder: folder)
+    let outcome: Result<Void, any Error>
+    do {
+      try await body(try await WebDriver(driver, profile: folder + "/profile"))
+      outcome = .success(())
+    } catch {
+      outcome = .failure(error)
+    }
+    // The driver takes its browser along.
+    _ = try? await send("GET", driver.url + "/shutdown", nil)
+    await driver.stop()
+    try outcome.get()
+  }
+
+  private init(_ driver: DriverProcess, profile: String) async throws {
+    self.driver = driver
+    let options: JSONValue = [
+      "binary": .string(Self.programs[1]),
+      // Chromium's own sandbox does not work for root.
+      "args": [
+        "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+        "--no-first-run", .string("--user-data-dir=\(profile)"), "--window-size=800,600",
+      ],
+    ]
+    let answer = try await Self.send(
+      "POST", driver.url + "/session",
+      ["capabilities": ["alwaysMatch": ["browserName": "chrome", "goog:chromeOptions": options]]])
+    guard let session = answer["sessionId"]?.string else {
+      throw Failure(description: "no browser: \(answer.text)")
+    }
+    self.session = "\(driver.url)/session/\(session)"
+  }
+
+  // MARK: Pages and windows
+
+  func go(to url: String) async throws {
+    try await post("/url", ["url": .string(url)])
+  }
+
+  var url: String {
+    get async throws { try await get("/url").string ?? "" }
+  }
+
+  var windows: [String] {
+    get async throws { try await get("/window/handles").array?.compactMap(\.string) ?? [] }
+  }
+
+  func enter(window: String) async throws {
+    try await post("/window", ["handle": .string(window)])
+  }
+
+  func resize(width: Int64) async throws {
+    try await post("/window/rect", ["width": .int(width), "height": 700])
+  }
+
+  // MARK: Elements
+
+  func click(_ selector: String) async throws {
+    try await post("/element/\(try await element(selector))/click", [:])
+  }
+
+  func type(_ text: String, into selector: String) async throws {
+    try await post("/element/\(try await element(selector))/value", ["text": .string(text)])
+  }
+
+  func text(of selector: String) async throws -> String {
+    try await get("/element/\(try await element(selector))/text").string ?? ""
+  }
+
+  /// The element, once it is there.
+  private func element(_ selector: String) async throws -> String {
+    let query: JSONValue = ["using": "css selector", "value": .string(selector)]
+    var found: String?
+    try await eventually("there is an element \(selector)") {
+      found = try? await self.post("/element", query).object?.values.first?.string
+      return found != nil
+    }
+    return found ?? ""
+  }
+
+  // MARK: Scripts
+
+  /// The value that a function's body returns; waits for promises.
+  func run(_ script: String, _ arguments: JSONValue...) async throws -> JSONValue {
+    try await post("/execute/sync", ["script": .string(script), "args": .array(arguments)])
+  }
+
+  // MARK: Requests
+
+  private func get(_ path: String) async throws -> JSONValue {
+    try await Self.send("GET", session + path, nil)
+  }
+
+  @discardableResult
+  private func post(_ path: String, _ body: JSONValue) async throws -> JSONValue {
+    try await Self.send("POST", session + path, body)
+  }
+
+  private static func send(
+    _ method: String, _ url: String, _ body: JSONValue?
+  ) async throws -> JSONValue {
+    let data = try await DriverConnection.exchange(method, url, body.map { Data($0.text.utf8) })
+    let value = try JSONValue(parsing: data)["value"] ?? .null
+    if let error = value["error"]?.string {
+      throw Failure(description: "\(method) \(url): \(error): \(value["message"]?.string ?? "")")
+    }
+    return value
+  }
+}
+
+/// The driver's process.
+final class DriverProcess: @unchecked Sendable {
+  // Not changed after it was started.
+  private let process = Process()
+  let url: String
+
+  init(_ program: String, folder: String) async throws {
+    let output = URL(fileURLWithPath: folder + "/driver.out")
+    try Data().write(to: output)
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = ["--port=0"]
+    process.standardOutput = try FileHandle(forWritingTo: output)
+    process.standardError = process.standardOutput
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    var port: Substring?
+    do {
+      try await eventually("the driver listens") {
+        let text = try String(contentsOf: output, encoding: .utf8)
+        port = text.firstMatch(of: /successfully on port (\d+)/)?.output.1
+        return port != nil
+      }
+    } catch {
+      kill(process.processIdentifier, SIGKILL)
+      throw error
+    }
+    url = "http://127.0.0.1:\(port ?? "0")"
+  }
+
+  func stop() async {
+    try? await eventually("the driver has ended") { !process.isRunning }
+    if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+  }
+}
+
+/// Comes back once the condition holds; throws when it does not within 20 seconds.
+func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
+  let deadline = ContinuousClock.now + .seconds(20)
+  while try await !condition() {
+    guard ContinuousClock.now < deadline else {
+      throw WebDriver.Failure(description: "it did not come about that \(what)")
+    }
+    try await Task.sleep(for: .milliseconds(20))
+  }
+}
