@@ -18,7 +18,7 @@ let package = Package(
       dependencies: [
         "PetrelTesting", "PetrelServer", "ChangeDispatch", "PushDelivery", "Matching", "Storage",
         "HTTPService", "APNsSimulation", "Cryptography", "WebServices", "CloudKitModel",
-        "JSONCoding",
+        "JSONCoding", "CSQLite",
       ]),
 
     // The server and the client together, in a test's own process.

@@ -4,7 +4,10 @@ import CloudKitModel
 ///
 /// All values of a field are of one type, so a key does not name it. Numbers and timestamps are
 /// eight bytes; strings and names of records their UTF-8 bytes, cut after ``textLimit``; locations
-/// a cell of a tenth of a degree of latitude, then the longitude.
+/// a band of a tenth of a degree of latitude, then the longitude, then the place within the band.
+///
+/// The words of a text that can be searched stand in the index too, under a number of their own
+/// (``RecordTypeEntry/Field/tokenNumber``), as texts do.
 enum ValueKey {
   /// Bytes of a text that are kept. Keys of this length stand for all texts that begin so.
   static let textLimit = 96
@@ -32,8 +35,7 @@ enum ValueKey {
     case .double(let double): key(of: double)
     case .timestamp(let timestamp): key(of: timestamp.milliseconds)
     case .reference(let reference): key(of: reference.recordName)
-    case .location(let location):
-      key(ofBand: band(location.latitude), longitude: location.longitude)
+    case .location(let location): key(of: location)
     case .bytes, .asset, .list: nil
     }
   }
@@ -49,6 +51,34 @@ enum ValueKey {
     guard !double.isNaN else { return nil }
     let bits = (double == 0 ? 0 : double).bitPattern
     return bigEndian(bits >> 63 == 1 ? ~bits : bits | (1 << 63))
+  }
+
+  /// The keys of a value's words, in order and each once; ``longList`` for more than ``listLimit``.
+  static func tokenKeys(of value: RecordValue) -> [[UInt8]] {
+    let keys = Set(TextTokens.of(value).map { key(of: $0) })
+    return keys.count > listLimit
+      ? [longList] : keys.sorted { $0.lexicographicallyPrecedes($1) }
+  }
+
+  static func key(of location: Location) -> [UInt8] {
+    let band = band(location.latitude)
+    let share = min(1, max(0, (location.latitude + 90) * 10 - Double(band)))
+    let rest = UInt16(share * Double(UInt16.max))
+    return key(ofBand: band, longitude: location.longitude) + [UInt8(rest >> 8), UInt8(rest & 0xFF)]
+  }
+
+  /// How far the place that a key tells may be from the true one, in metres: a step of latitude is
+  /// 0.17 m, one of longitude 0.01 m.
+  static let locationError = 0.5
+
+  /// The place that a location's key tells.
+  static func location(of key: [UInt8]) -> Location {
+    func number(_ range: Range<Int>) -> Double {
+      Double(key[range].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    }
+    return Location(
+      latitude: (number(0..<2) + number(6..<8) / Double(UInt16.max)) / 10 - 90,
+      longitude: number(2..<6) / Double(UInt32.max) * 360 - 180)
   }
 
   /// The band of latitude that a place lies in, 0 to 1800.

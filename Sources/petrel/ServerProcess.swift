@@ -3,18 +3,22 @@ import Foundation
 import PetrelServer
 import Storage
 
-/// A server in a process of its own, with its data in a directory that goes away with it.
+/// A server in a process of its own, with its data in a directory that goes away with it unless it
+/// is to be kept.
 final class ServerProcess {
   let directory: String
   let url: URL
   private let process: ChildProcess
+  private let keepsData: Bool
 
   /// - Parameters:
   ///   - directory: is made for the server's data.
-  ///   - users: are added before the start; their tokens are answered in order.
+  ///   - users: are added before the start where they are missing; their tokens are answered in
+  ///     order.
   ///   - configuration: the text of `server.json`.
+  ///   - keepsData: whether the directory stays when the server stops.
   static func start(
-    in directory: String, users: [String], configuration: String = "{}"
+    in directory: String, users: [String], configuration: String = "{}", keepsData: Bool = false
   ) async throws -> (server: ServerProcess, tokens: [String]) {
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true)
@@ -23,15 +27,17 @@ final class ServerProcess {
     let store = try await ServeCommand.openStore(in: directory, role: .tool)
     var tokens: [String] = []
     for name in users {
-      let user = try await store.addUser(named: name, at: .now)
+      let known = try await store.user(named: name)
+      let user = if let known { known } else { try await store.addUser(named: name, at: .now) }
       tokens.append(try await Account.makeToken(for: user, in: store, at: .now))
     }
     await store.close()
-    return (try ServerProcess(directory: directory), tokens)
+    return (try ServerProcess(directory: directory, keepsData: keepsData), tokens)
   }
 
-  private init(directory: String) throws {
+  private init(directory: String, keepsData: Bool) throws {
     self.directory = directory
+    self.keepsData = keepsData
     process = try ChildProcess(
       "petrel", ["serve", "--data", directory, "--port", "0"], readsOutput: true)
     while let line = process.readLine() {
@@ -51,6 +57,6 @@ final class ServerProcess {
 
   func stop() {
     process.stop()
-    try? FileManager.default.removeItem(atPath: directory)
+    if !keepsData { try? FileManager.default.removeItem(atPath: directory) }
   }
 }

@@ -1,0 +1,125 @@
+import CloudKitModel
+
+extension Filter {
+  /// Where the value index has all records that can pass the filter: in one range of each list, the
+  /// ranges of a list in order and apart. Empty when the index cannot tell.
+  ///
+  /// The ranges may hold other records too, and a list field under several of its members. The
+  /// filter must fit the field's type (``validate(against:)``).
+  func keyRanges(in fieldType: FieldType) -> [[KeyRange]] {
+    guard let value, comparator.negated == nil else { return [] }
+    if !options.isEmpty, value.type.element == .string { return [] }
+    let element = fieldType.element
+    switch comparator {
+    case .equals:
+      return fieldType.isList ? [] : [Self.ranges(of: [value], in: element)]
+    case .lessThan, .lessThanOrEquals:
+      return [
+        Self.bounds(of: value, in: element).map { [KeyRange(lower: [], upper: $0.upper)] } ?? []
+      ]
+    case .greaterThan, .greaterThanOrEquals:
+      return [
+        Self.bounds(of: value, in: element)
+          .map { [KeyRange(lower: $0.lower, upper: ValueKey.greatest)] } ?? []
+      ]
+    case .isIn:
+      guard case .list(_, let allowed) = value else { return [] }
+      return [Self.ranges(of: allowed, in: element)]
+    case .listContains:
+      return [Self.memberRanges([value], in: element)]
+    case .listContainsAll:
+      guard case .list(_, let wanted) = value else { return [] }
+      return wanted.map { Self.memberRanges([$0], in: element) }
+    case .listContainsAny:
+      guard case .list(_, let wanted) = value else { return [] }
+      return [Self.memberRanges(wanted, in: element)]
+    case .beginsWith:
+      return Self.prefixRange(value).map { [[$0]] } ?? []
+    case .listMemberBeginsWith:
+      return Self.prefixRange(value).map { [KeyRange.union([$0, KeyRange(ValueKey.longList)])] }
+        ?? []
+    case .near:
+      guard case .location(let center) = value, let distance else { return [] }
+      return [LocationRanges(center: center, outer: distance).ranges]
+    default:
+      return []
+    }
+  }
+
+  /// Where the index has records none of which can pass the filter, a `NOT_…` form. Empty when the
+  /// index cannot tell.
+  func excludedRanges(in fieldType: FieldType) -> [KeyRange] {
+    guard let positive = comparator.negated, positive != .listContainsAll, let value else {
+      return []
+    }
+    let element = fieldType.element
+    let single: [RecordValue]
+    if case .list(_, let values) = value { single = values } else { single = [value] }
+    let isExact = single.allSatisfy { value in
+      switch (element, value) {
+      case (.string, .string(let text)):
+        // A key of that length stands for other texts too, unless those pass as well.
+        return text.utf8.count
+          < ValueKey.textLimit + (positive == .beginsWith || positive == .listMemberBeginsWith ? 1 : 0)
+      case (.int64, .int64), (.double, .double), (.timestamp, .timestamp): return true
+      default: return false
+      }
+    }
+    guard isExact else { return [] }
+    let ranges = Filter(key, positive, value, options: options).keyRanges(in: fieldType)
+    return (ranges.first ?? []).filter { $0.lower != ValueKey.longList }
+  }
+
+  /// Where the value index has the words that a record must have: all records that can pass are in
+  /// one range of each list. Empty when the filter is no search for words.
+  var tokenRanges: [[KeyRange]] {
+    guard case .string(let text) = value else { return [] }
+    let keys = TextTokens(text).tokens.map { ValueKey.key(of: $0) }
+      .sorted { $0.lexicographicallyPrecedes($1) }
+    let long = KeyRange(ValueKey.longList)
+    switch comparator {
+    case .containsAllTokens: return keys.map { KeyRange.union([KeyRange($0), long]) }
+    case .containsAnyTokens: return [KeyRange.union(keys.map { KeyRange($0) } + [long])]
+    default: return []
+    }
+  }
+
+  private static func memberRanges(_ values: [RecordValue], in element: ValueType) -> [KeyRange] {
+    KeyRange.union(ranges(of: values, in: element) + [KeyRange(ValueKey.longList)])
+  }
+
+  /// Those of the values that equal something.
+  private static func ranges(of values: [RecordValue], in element: ValueType) -> [KeyRange] {
+    KeyRange.union(values.compactMap { bounds(of: $0, in: element) })
+  }
+
+  /// The keys of the field's values that are next to a filter's value, below and above; the same
+  /// when the field can hold just that value.
+  private static func bounds(of value: RecordValue, in element: ValueType) -> KeyRange? {
+    switch (element, value) {
+    case (.int64, .double(let double)):
+      guard !double.isNaN else { return nil }
+      return KeyRange(
+        lower: ValueKey.key(of: whole(double.rounded(.down))),
+        upper: ValueKey.key(of: whole(double.rounded(.up))))
+    case (.double, .int64(let integer)):
+      // Rounding keeps the order, so the nearest double bounds on either side.
+      return ValueKey.key(of: Double(integer)).map { KeyRange($0) }
+    case (.string, .reference(let reference)):
+      return KeyRange(ValueKey.key(of: reference.recordName))
+    default:
+      return ValueKey.key(of: value).map { KeyRange($0) }
+    }
+  }
+
+  private static func whole(_ double: Double) -> Int64 {
+    Int64(exactly: double) ?? (double < 0 ? .min : .max)
+  }
+
+  private static func prefixRange(_ value: RecordValue) -> KeyRange? {
+    guard case .string(let prefix) = value else { return nil }
+    let key = ValueKey.key(of: prefix)
+    // 0xFF is in no UTF-8 text, so this is after every text that begins with the prefix.
+    return KeyRange(lower: key, upper: key + [0xFF])
+  }
+}

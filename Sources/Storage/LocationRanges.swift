@@ -1,0 +1,94 @@
+import CloudKitModel
+
+/// Where the value index has the places of a circle, or of a ring, on the earth.
+///
+/// A band of latitude is a stretch of keys in the order of longitudes. In each band that the outer
+/// circle touches, the ring has one or two stretches of longitude: those that are nearer than the
+/// outer circle and not wholly within the inner one.
+struct LocationRanges {
+  let center: Location
+  /// Everything up to here is wanted, in metres.
+  let outer: Double
+  /// Nothing up to here is wanted, in metres.
+  var inner = 0.0
+
+  /// The ranges, in order and apart. They hold some more than what is asked for.
+  var ranges: [KeyRange] {
+    // A little more than the radius, for what rounding may take away.
+    let reach = degrees(outer * 1.000_001 + 1)
+    let bands = ValueKey.band(center.latitude - reach)...ValueKey.band(center.latitude + reach)
+    var ranges: [KeyRange] = []
+    // Bands that are wanted all round run into each other.
+    var lastWasWhole = false
+    for band in bands {
+      let spans = longitudes(inBand: band, reach: reach)
+      let isWhole = spans == [-180...180]
+      for span in spans {
+        let upper = ValueKey.key(ofBand: band, longitude: span.upperBound) + [0xFF, 0xFF]
+        if isWhole, lastWasWhole {
+          ranges[ranges.count - 1].upper = upper
+        } else {
+          let lower = ValueKey.key(ofBand: band, longitude: span.lowerBound)
+          ranges.append(KeyRange(lower: lower, upper: upper))
+        }
+      }
+      lastWasWhole = isWhole
+    }
+    return KeyRange.union(ranges)
+  }
+
+  private func degrees(_ distance: Double) -> Double { distance / Location.earthRadius * 180 / .pi }
+
+  private func longitudes(inBand band: UInt16, reach: Double) -> [ClosedRange<Double>] {
+    let south = max(-90, Double(band) / 10 - 90)
+    let north = min(90, south + 0.1)
+    let wide = widths(from: south, to: north, radius: reach).max() ?? 180
+    let hole = degrees(inner * 0.999_999 - 1)
+    guard hole > 0 else { return span(0, wide + 1e-6) }
+    let narrow = widths(from: south, to: north, radius: hole).min() ?? 0
+    guard narrow > 1e-5 else { return span(0, wide + 1e-6) }
+    return span(narrow - 1e-6, wide + 1e-6)
+  }
+
+  /// The half widths at both edges of a band, and between them where they are extreme: there a
+  /// meridian touches the circle.
+  private func widths(from south: Double, to north: Double, radius: Double) -> [Double] {
+    var latitudes = [south, north]
+    let touching = sine(center.latitude) / cosine(radius)
+    if abs(touching) < 1 { latitudes.append(min(north, max(south, arcSine(touching)))) }
+    return latitudes.map { halfWidth(at: $0, radius: radius) }
+  }
+
+  /// How many degrees of longitude the circle reaches to either side at a latitude; 0 where it does
+  /// not reach, 180 where it goes round.
+  private func halfWidth(at latitude: Double, radius: Double) -> Double {
+    guard radius < 180 else { return 180 }
+    let across = cosine(center.latitude) * cosine(latitude)
+    let along = cosine(radius) - sine(center.latitude) * sine(latitude)
+    // At a pole all longitudes are one place.
+    guard across > 1e-12 else { return along <= 1e-12 ? 180 : 0 }
+    return arcCosine(min(1, max(-1, along / across)))
+  }
+
+  /// The longitudes from `near` to `far` degrees away from the centre, on both sides.
+  private func span(_ near: Double, _ far: Double) -> [ClosedRange<Double>] {
+    guard near <= far else { return [] }
+    if far >= 180, near <= 0 { return [-180...180] }
+    let far = min(far, 180)
+    let east = wrapped(center.longitude + near, center.longitude + far)
+    if near <= 0 { return wrapped(center.longitude - far, center.longitude + far) }
+    return east + wrapped(center.longitude - far, center.longitude - near)
+  }
+
+  private func wrapped(_ west: Double, _ east: Double) -> [ClosedRange<Double>] {
+    if west < -180 {
+      return east < -180
+        ? [(west + 360)...(east + 360)] : [-180...east, (west + 360)...180]
+    }
+    if east > 180 {
+      return west > 180
+        ? [(west - 360)...(east - 360)] : [west...180, -180...(east - 360)]
+    }
+    return [west...east]
+  }
+}

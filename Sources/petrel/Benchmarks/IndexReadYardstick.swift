@@ -1,0 +1,53 @@
+import CSQLite
+import Foundation
+
+/// How fast SQLite alone reads 200 neighbouring rows of an index: the yardstick for queries.
+enum IndexReadYardstick {
+  private static let rows = 1_000_000
+
+  /// Reads 200 rows from random places of a table of a million, of which each is an index entry.
+  ///
+  /// - Returns: the time of each read, in seconds.
+  static func measure(at path: String, reads: Int = 500) throws -> [Double] {
+    var handle: OpaquePointer?
+    guard sqlite3_open(path, &handle) == SQLITE_OK else { throw UsageError("cannot open \(path)") }
+    defer {
+      sqlite3_close_v2(handle)
+      unlink(path)
+    }
+    let script = """
+      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+      CREATE TABLE entries (
+        field BIGINT NOT NULL, key BLOB NOT NULL, record BIGINT NOT NULL,
+        PRIMARY KEY (field, key, record)) WITHOUT ROWID;
+      WITH RECURSIVE numbers (number) AS (
+        SELECT 0 UNION ALL SELECT number + 1 FROM numbers LIMIT \(rows))
+      INSERT INTO entries SELECT 1, CAST(printf('%08d', number) AS BLOB), number FROM numbers;
+      """
+    guard sqlite3_exec(handle, script, nil, nil, nil) == SQLITE_OK else {
+      throw UsageError("cannot fill \(path): \(String(cString: sqlite3_errmsg(handle)))")
+    }
+    var statement: OpaquePointer?
+    let text = """
+      SELECT key, record FROM entries WHERE field = 1 AND key >= ?
+      ORDER BY key, record LIMIT 200
+      """
+    guard sqlite3_prepare_v2(handle, text, -1, &statement, nil) == SQLITE_OK else {
+      throw UsageError("cannot read \(path): \(String(cString: sqlite3_errmsg(handle)))")
+    }
+    defer { sqlite3_finalize(statement) }
+    return (0..<reads).map { number in
+      let start = monotonicSeconds()
+      let place = Int(QueryRecords.mixed(UInt64(number)) % UInt64(rows - 200))
+      let key = Array(String(format: "%08d", place).utf8)
+      sqlite3_bind_blob(
+        statement, 1, key, Int32(key.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+      var sum: Int64 = 0
+      while sqlite3_step(statement) == SQLITE_ROW {
+        sum &+= sqlite3_column_int64(statement, 1) &+ Int64(sqlite3_column_bytes(statement, 0))
+      }
+      sqlite3_reset(statement)
+      return monotonicSeconds() - start
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import JSONCoding
+
+/// `petrel bench query`
+enum BenchQueryCommand: Command {
+  static let name = "bench query"
+  static let summary = "Measures how soon the pages of queries over many records are answered."
+  static let options: [Arguments.Option] = [
+    .init("records", "NUMBER", "records of one type to search (default 1000000)"),
+    .init("limit", "NUMBER", "records in a page (default 200)"),
+    .init("repeats", "NUMBER", "how often each page is asked for (default 20)"),
+    .init("depth", "NUMBER", "which page is measured as a deep one (default 20)"),
+    .init("only", "TEXT", "only the queries whose filter has this text"),
+    .init("data", "DIRECTORY", "keep the records here, and use those that are there"),
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let records = QueryRecords(
+      count: try arguments.int("records", in: 1_000...100_000_000) ?? 1_000_000)
+    let limit = try arguments.int("limit", in: 1...200) ?? 200
+    let repeats = try arguments.int("repeats", in: 1...100_000) ?? 20
+    let depth = try arguments.int("depth", in: 2...100_000) ?? 20
+    let only = arguments.string("only")
+    let directory = arguments.string("data") ?? ".petrel/bench"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let store = try await ServeCommand.openStore(in: directory, role: .tool)
+    try await records.fill(store)
+    await store.close()
+    let (server, tokens) = try await ServerProcess.start(
+      in: directory, users: ["bench"], keepsData: arguments.string("data") != nil)
+    defer { server.stop() }
+
+    let yardstick = Percentiles(try IndexReadYardstick.measure(at: directory + "-yardstick"))
+    Output.line("\(records.count) records of one type, pages of \(limit), one request at a time")
+    Output.line(
+      "yardstick: 200 index entries with SQLite alone, \(yardstick.text(0.5)), "
+        + "99th percentile \(yardstick.text(0.99))")
+    Output.line(
+      "filter                    order           first p50        p99    deep p50        p99  page")
+    let probe = QueryProbe(
+      connection: try LoadConnection(port: server.port),
+      path: EarthquakeRequests.path("records/query", token: tokens[0], device: "bench"),
+      limit: limit, repeats: repeats, depth: depth)
+    var slow = 0
+    for query in QueryCase.all(count: records.count)
+    where only.map({ query.condition.title.contains($0) }) ?? true {
+      let times = try probe.measure(query)
+      Output.line(
+        query.condition.title.padding(to: 24) + "  " + query.order.title.padding(to: 14)
+          + times.first.text(0.5).leftPadding(to: 11) + times.first.text(0.99).leftPadding(to: 11)
+          + (times.deep.map {
+            $0.text(0.5).leftPadding(to: 12) + $0.text(0.99).leftPadding(to: 11)
+          } ?? "").padding(to: 23)
+          + "\(times.page)".leftPadding(to: 6))
+      if max(times.first.quantile(0.5), times.deep?.quantile(0.5) ?? 0) > 0.01 { slow += 1 }
+    }
+    Output.line("\(slow) of these have a median above 10 ms")
+    return 0
+  }
+}
+
+/// Asks a query for its first page and for a deep one.
+private struct QueryProbe {
+  struct Times {
+    var first: Percentiles
+    /// nil when there is one page only.
+    var deep: Percentiles?
+    /// The number of the deep page.
+    var page: Int
+  }
+
+  let connection: LoadConnection
+  let path: String
+  let limit: Int
+  let repeats: Int
+  let depth: Int
+
+  func measure(_ query: QueryCase) throws -> Times {
+    // Once to warm up, uncounted.
+    var marker = try page(query, variant: 0, marker: nil).marker
+    let first = try (0..<repeats).map { try page(query, variant: $0, marker: nil).seconds }
+    guard marker != nil else { return Times(first: Percentiles(first), deep: nil, page: 1) }
+    var number = 2
+    while number < depth, let next = try page(query, variant: 0, marker: marker).marker {
+      marker = next
+      number += 1
+    }
+    let deep = try (0..<repeats).map { _ in
+      try page(query, variant: 0, marker: marker).seconds
+    }
+    return Times(first: Percentiles(first), deep: Percentiles(deep), page: number)
+  }
+
+  private func page(
+    _ query: QueryCase, variant: Int, marker: String?
+  ) throws -> (seconds: Double, marker: String?) {
+    let body = query.body(variant: variant, limit: limit, marker: marker)
+    let start = monotonicSeconds()
+    let answer = try connection.post(path, body)
+    let seconds = monotonicSeconds() - start
+    // The marker stands at the end; reading the whole answer would take the machine's time.
+    let tail = String(decoding: answer.suffix(2_000), as: UTF8.self)
+    let marker = tail.components(separatedBy: #""continuationMarker":""#).dropFirst().first
+    return (seconds, marker.flatMap { $0.split(separator: "\"").first.map(String.init) })
+  }
+}
