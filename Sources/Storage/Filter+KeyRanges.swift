@@ -60,7 +60,8 @@ extension Filter {
       case (.string, .string(let text)):
         // A key of that length stands for other texts too, unless those pass as well.
         return text.utf8.count
-          < ValueKey.textLimit + (positive == .beginsWith || positive == .listMemberBeginsWith ? 1 : 0)
+          < ValueKey.textLimit
+          + (positive == .beginsWith || positive == .listMemberBeginsWith ? 1 : 0)
       case (.int64, .int64), (.double, .double), (.timestamp, .timestamp): return true
       default: return false
       }

@@ -12,11 +12,24 @@ struct LocationRanges {
   /// Nothing up to here is wanted, in metres.
   var inner = 0.0
 
+  // A little more than the radius, for what rounding may take away.
+  private var reach: Double { degrees(outer * 1.000_001 + 1) }
+
+  /// The bands of latitude that the outer circle touches.
+  var bands: ClosedRange<UInt16> {
+    ValueKey.band(center.latitude - reach)...ValueKey.band(center.latitude + reach)
+  }
+
+  /// All of the bands, with places far to the east and the west too.
+  var wholeBands: KeyRange {
+    KeyRange(
+      lower: ValueKey.key(ofBand: bands.lowerBound, longitude: -180),
+      upper: ValueKey.key(ofBand: bands.upperBound, longitude: 180) + [0xFF, 0xFF])
+  }
+
   /// The ranges, in order and apart. They hold some more than what is asked for.
   var ranges: [KeyRange] {
-    // A little more than the radius, for what rounding may take away.
-    let reach = degrees(outer * 1.000_001 + 1)
-    let bands = ValueKey.band(center.latitude - reach)...ValueKey.band(center.latitude + reach)
+    let reach = reach
     var ranges: [KeyRange] = []
     // Bands that are wanted all round run into each other.
     var lastWasWhole = false

@@ -3,10 +3,10 @@ import Foundation
 
 /// Where a page of a query ended, in the form that clients hand back.
 enum QueryContinuation: Equatable {
-  /// In the order of the value index, or of the named records.
+  /// In the order of the value index.
   ///
-  /// - filter: The filter whose ranges are searched; nil when it is none.
-  case scan(filter: Int?, range: Int, key: [UInt8], number: Int64)
+  /// - path: The path of those the query's filters open; nil when it is that to all records.
+  case scan(path: Int?, AccessPath.Position)
   /// In the order of the query's sort keys.
   case sorted(RecordOrder.Place)
 
@@ -26,11 +26,12 @@ enum QueryContinuation: Equatable {
         self = .sorted(RecordOrder.Place(values: values, number: try decoder.decodeInteger()))
         guard values.count == query.query.sortKeys.count else { throw broken }
       } else {
-        let filter = try decoder.decodeInteger()
+        let path = try decoder.decodeInteger()
         self = .scan(
-          filter: filter < 0 ? nil : Int(filter), range: Int(try decoder.decodeInteger()),
-          key: try decoder.decodeBytes(), number: try decoder.decodeInteger())
-        guard filter < query.query.filters.count else { throw broken }
+          path: path < 0 ? nil : Int(path),
+          AccessPath.Position(
+            stretch: Int(try decoder.decodeInteger()), key: try decoder.decodeBytes(),
+            number: try decoder.decodeInteger()))
       }
       try decoder.finish()
     } catch {
@@ -45,12 +46,12 @@ enum QueryContinuation: Equatable {
       encoder.encode(true)
       encoder.encode(each: place.values) { $0.encode(optional: $1) { $0.encode($1) } }
       encoder.encode(place.number)
-    case .scan(let filter, let range, let key, let number):
+    case .scan(let path, let position):
       encoder.encode(false)
-      encoder.encode(filter.map { Int64($0) } ?? -1)
-      encoder.encode(Int64(range))
-      encoder.encode(key)
-      encoder.encode(number)
+      encoder.encode(path.map { Int64($0) } ?? -1)
+      encoder.encode(Int64(position.stretch))
+      encoder.encode(position.key)
+      encoder.encode(position.number)
     }
     let body = encoder.bytes
     return Data(body + Self.digest(of: body, for: query)).base64EncodedString()

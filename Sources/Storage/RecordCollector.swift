@@ -6,7 +6,7 @@ struct RecordCollector {
   let limit: Int
   /// Records up to this place were on earlier pages.
   var start: RecordOrder.Place?
-  private var kept: [(place: RecordOrder.Place, record: Record)] = []
+  private var kept: [(place: RecordOrder.Place, row: StoredRecord.Row)] = []
 
   init(order: RecordOrder, limit: Int) {
     self.order = order
@@ -16,18 +16,33 @@ struct RecordCollector {
   /// Whether it has a page and one more. When records come in order, the rest need not be seen.
   var isFull: Bool { kept.count > limit }
 
-  mutating func add(_ stored: StoredRecord) {
-    let place = order.place(of: stored)
+  /// A collector for the same page that has nothing yet.
+  var emptied: RecordCollector {
+    var collector = RecordCollector(order: order, limit: limit)
+    collector.start = start
+    return collector
+  }
+
+  /// How much of the page is there.
+  var share: Double { Double(kept.count) / Double(limit + 1) }
+
+  mutating func add(_ row: StoredRecord.Row, at place: RecordOrder.Place) {
     if let start, !order.precedes(start, place) { return }
-    kept.append((place, stored.record))
+    kept.append((place, row))
     if kept.count >= 4 * (limit + 1) { trim() }
   }
 
   /// The page, and its last place when there is more after it.
-  mutating func page() -> ([Record], RecordOrder.Place?) {
+  mutating func page() -> ([StoredRecord.Row], RecordOrder.Place?) {
     trim()
-    let records = kept.prefix(limit).map(\.record)
-    return (records, kept.count > limit ? kept[limit - 1].place : nil)
+    let rows = kept.prefix(limit).map(\.row)
+    return (rows, kept.count > limit ? kept[limit - 1].place : nil)
+  }
+
+  /// The place of the first record that is not on the page; nil while there is none.
+  mutating func bound() -> RecordOrder.Place? {
+    trim()
+    return isFull ? kept[limit].place : nil
   }
 
   private mutating func trim() {

@@ -15,9 +15,8 @@ struct RecordOrder {
     var number: Int64
   }
 
-  func place(of stored: StoredRecord) -> Place {
-    Place(
-      values: sortKeys.map { Self.value(of: stored.record, for: $0) }, number: stored.number)
+  func place(of record: Record, number: Int64) -> Place {
+    Place(values: sortKeys.map { Self.value(of: record, for: $0) }, number: number)
   }
 
   static func value(of record: Record, for sortKey: SortKey) -> RecordValue? {

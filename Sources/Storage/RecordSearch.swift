@@ -7,25 +7,32 @@ struct RecordSearch {
   let address: DatabaseAddress
   let session: StoreSession
   let type: RecordTypeEntry
-  /// The zone to search; nil for all.
+  /// The zone to search; nil for all, and where there is no other.
   let zoneNumber: Int64?
   let continuation: QueryContinuation?
+  /// What of a record tells whether and where it belongs on the page.
+  let glance: RecordGlance
+  let effort: SearchEffort
+  /// Ways to all matches.
+  private(set) var paths: [AccessPath] = []
 
   /// nil when nothing can match: the schema does not know the type, or a field that must have a
   /// value.
   init?(
     _ query: RecordQuery, in database: DatabaseID, at address: DatabaseAddress,
-    session: StoreSession
+    session: StoreSession, effort: SearchEffort
   ) throws {
     self.query = query
+    self.effort = effort
     self.database = database
     self.address = address
     self.session = session
-    zoneNumber = try query.zoneID.map { zoneID in
+    glance = RecordGlance(for: query.query)
+    zoneNumber = try query.zoneID.flatMap { zoneID in
       guard let number = try session.zoneNumber(of: zoneID, in: database) else {
         throw ItemFailure(.zoneNotFound, field: "zoneID", "there is no zone '\(zoneID)'")
       }
-      return number
+      return try session.hasSeveralZones(database) ? number : nil
     }
     continuation = try query.continuation.map { try QueryContinuation($0, for: query) }
     guard let type = try session.recordType(named: query.query.recordType, at: address)
@@ -37,10 +44,22 @@ struct RecordSearch {
     for sortKey in query.query.sortKeys {
       try Self.check(sortKey, against: type, session: session)
     }
+    paths = makePaths()
   }
 
   func run() throws -> RecordPage {
-    query.query.sortKeys.isEmpty ? try unsortedPage() : try sortedPage()
+    if query.query.sortKeys.isEmpty, let page = try scannedPage() { return page }
+    var search = SortedSearch(self)
+    if let continuation {
+      guard case .sorted(let place) = continuation else {
+        throw StoreError(.badContinuation, "the continuation marker is of another query")
+      }
+      search.collector.start = place
+    }
+    let (rows, end) = try search.run()
+    return RecordPage(
+      records: try records(rows),
+      continuation: end.map { QueryContinuation.sorted($0).text(for: query) })
   }
 
   /// False when no record can pass: the filter needs a value of a field that nobody ever saved.
@@ -50,6 +69,8 @@ struct RecordSearch {
     let fieldType: FieldType
     switch filter.key {
     case .allText:
+      // Fields that another connection made are searched too.
+      try session.loadFields(of: type)
       return true
     case .field(let name):
       guard let field = try session.field(name, of: type) else {
@@ -99,60 +120,5 @@ struct RecordSearch {
         ? "'\(sortKey.key)' is of type \(fieldType), which has no order; sort by a string, a number "
           + "or a timestamp"
         : "'\(sortKey.key)' is of type \(fieldType); only a location can be sorted by distance")
-  }
-
-  // MARK: Pages
-
-  private func unsortedPage() throws -> RecordPage {
-    var path: AccessPath
-    var start: AccessPath.Position?
-    switch continuation {
-    case .scan(let filter, let range, let key, let number):
-      path = accessPath(through: filter)
-      start = AccessPath.Position(range: range, key: key, number: number)
-    case .sorted:
-      throw StoreError(.badContinuation, "the continuation marker is that of a sorted query")
-    case nil:
-      path = try cheapestPath().path
-    }
-    var records: [Record] = []
-    var last: AccessPath.Position?
-    var hasMore = false
-    try visitCandidates(of: path, after: start) { position, stored in
-      if records.count == query.limit {
-        hasMore = true
-        return false
-      }
-      records.append(stored.record)
-      last = position
-      return true
-    }
-    guard hasMore, let last else { return RecordPage(records: records, continuation: nil) }
-    let end = QueryContinuation.scan(
-      filter: path.filter, range: last.range, key: last.key, number: last.number)
-    return RecordPage(records: records, continuation: end.text(for: query))
-  }
-
-  private func sortedPage() throws -> RecordPage {
-    var collector = RecordCollector(
-      order: RecordOrder(sortKeys: query.query.sortKeys), limit: query.limit)
-    switch continuation {
-    case .sorted(let place): collector.start = place
-    case .scan: throw StoreError(.badContinuation, "the continuation marker is of another query")
-    case nil: break
-    }
-    let (path, count) = try cheapestPath()
-    if count >= Self.probeLimit, let field = walkableSortField {
-      try walk(field, into: &collector)
-    } else {
-      try visitCandidates(of: path, after: nil) { _, stored in
-        collector.add(stored)
-        return true
-      }
-    }
-    let (records, end) = collector.page()
-    return RecordPage(
-      records: records,
-      continuation: end.map { QueryContinuation.sorted($0).text(for: query) })
   }
 }

@@ -14,6 +14,12 @@ final class RecordTypeEntry {
 
     /// Whether the index gets entries of values: not while old ones are still being removed.
     var hasValueEntries: Bool { indexes.usesValues && indexWork != .clearing }
+    /// Whether the index gets entries of the words in its values, likewise.
+    var hasTokenEntries: Bool {
+      indexes.contains(.searchable) && type.element == .string && indexWork != .clearing
+    }
+    /// The number under which the index has the words of its values.
+    var tokenNumber: Int64 { -number }
   }
 
   let number: Int64

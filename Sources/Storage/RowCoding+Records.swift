@@ -79,7 +79,7 @@ extension RowDecoder {
       deviceID: deviceID)
   }
 
-  private mutating func decodeStamp() throws -> Record.Stamp {
+  mutating func decodeStamp() throws -> Record.Stamp {
     Record.Stamp(
       timestamp: try decodeTimestamp(), userRecordName: try decodeText(),
       deviceID: try decodeOptionalText())

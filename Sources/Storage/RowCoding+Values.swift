@@ -87,6 +87,11 @@ extension RowDecoder {
     return (try decodeValue(of: type), code & encryptionMark != 0)
   }
 
+  /// The type of a field's value that may be marked as encrypted.
+  mutating func decodeMarkedType() throws -> FieldType {
+    try decodeType(code: try decodeByte() & ~encryptionMark)
+  }
+
   private mutating func decodeValue(of type: FieldType) throws -> RecordValue {
     if type.isList {
       return .list(of: type.element, try decodeEach { try $0.decodeContent(of: type.element) })
@@ -132,7 +137,7 @@ extension RowDecoder {
     return Reference(recordName: recordName, zoneID: zoneID, action: action)
   }
 
-  private mutating func decodeAsset() throws -> Asset {
+  mutating func decodeAsset() throws -> Asset {
     var asset = Asset(fileChecksum: try decodeText(), size: try decodeInteger())
     asset.referenceChecksum = try decodeOptionalText()
     asset.wrappingKey = try decodeOptionalText()

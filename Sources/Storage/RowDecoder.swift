@@ -107,7 +107,7 @@ struct RowDecoder {
     return values
   }
 
-  private mutating func take(_ count: Int) throws -> ArraySlice<UInt8> {
+  mutating func take(_ count: Int) throws -> ArraySlice<UInt8> {
     guard count <= bytes.count - position else { throw damaged("ends too early") }
     defer { position += count }
     return bytes[position..<position + count]

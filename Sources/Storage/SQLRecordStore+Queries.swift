@@ -1,18 +1,23 @@
 import CloudKitModel
 
 extension SQLRecordStore {
-  /// Searches through the filter that promises the fewest records, and checks all filters on each.
+  /// Searches through the indexes that the filters and sort keys open, and checks all filters on each
+  /// record that comes of them.
   ///
-  /// - Unsorted results come in the order of the index that was used.
-  /// - With one sort key they are read from the value index in order, unless a filter leaves so few
-  ///   that sorting them is cheaper. With several, and with a sort by distance, every record that
-  ///   passes the filters is read for each page; only a page of them is kept in memory.
-  /// - A filter without help from the index (`NOT_…`, tokens, folded strings) looks at every record
-  ///   of the type unless another filter helps.
+  /// - Unsorted results come in the order of the index with the fewest entries for one of the filters,
+  ///   sorted ones in that of the first sort key's index, unless the filters leave so few records that
+  ///   sorting those is cheaper. Indexes of other filters tell of most records that they cannot match
+  ///   before they are read.
+  /// - A filter without help from the index (folded strings) looks at every record of the type unless
+  ///   another filter helps.
+  /// - Complexity: for one filter and one sort key, about the square root of the number of records
+  ///   times that of a page in index entries, where the two have nothing to do with each other. At
+  ///   worst, when one forbids what the other puts first, as many entries as there are records.
   public func records(
     matching query: RecordQuery, in database: DatabaseID
   ) async throws -> RecordPage {
-    try await read { session in
+    let effort = configuration.searchEffort
+    return try await read { session in
       let address = try session.address(of: database)
       var query = query
       query.zoneID = query.zoneID.map { session.canonical($0, in: address) }
@@ -22,7 +27,8 @@ extension SQLRecordStore {
         throw ItemFailure(error)
       }
       query.limit = min(max(1, query.limit), ServiceLimits.recordsPerPage)
-      return try RecordSearch(query, in: database, at: address, session: session)?.run()
+      return try RecordSearch(
+        query, in: database, at: address, session: session, effort: effort)?.run()
         ?? RecordPage(records: [], continuation: nil)
     }
   }

@@ -43,6 +43,9 @@ final class SQLiteConnection: SQLConnection {
 
   private var isClosed = false
 
+  /// The texts of the statements that are prepared.
+  var statementTexts: [String] { Array(statements.keys) }
+
   func beginWriting() throws { try run("BEGIN IMMEDIATE", []) }
   func beginReading() throws { try run("BEGIN", []) }
 

@@ -17,6 +17,7 @@ enum Schema {
     Migration(version: 9, statements: storedBytes),
     Migration(version: 10, statements: programCredentials),
     Migration(version: 11, statements: webSessions),
+    Migration(version: 12, statements: [], fill: fillTextIndex),
   ]
 
   /// Small tables that every node knows.

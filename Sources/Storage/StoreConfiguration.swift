@@ -36,6 +36,8 @@ public struct StoreConfiguration: Sendable {
   /// unless set. A change token from before a deletion that was forgotten has expired.
   public var deletionRetention = 90.0 * 24 * 60 * 60
   public var tuning = Tuning()
+  /// How far a search goes one way before it looks for another.
+  var searchEffort = SearchEffort()
   /// Makes the identifiers of changes and users; a test may give a seeded generator.
   public var makeUUID: @Sendable () -> UUID = { UUID() }
 

@@ -43,6 +43,13 @@ extension StoreSession {
     ) { $0.integer(0) }
   }
 
+  /// Whether there is a zone beside the default zone.
+  func hasSeveralZones(_ database: DatabaseID) throws -> Bool {
+    try connection.rows(
+      "SELECT 1 FROM zones WHERE database_id = $1 LIMIT 2", [.integer(database.rawValue)]
+    ) { _ in true }.count > 1
+  }
+
   func zoneID(_ number: Int64, in database: DatabaseID) throws -> ZoneID {
     let key = Catalog.ZoneKey(database: database, number: number)
     if let known = catalog.zoneIDs[key] { return known }

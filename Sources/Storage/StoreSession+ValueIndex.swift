@@ -13,9 +13,16 @@ extension StoreSession {
   ) -> [IndexEntry] {
     var entries: [IndexEntry] = []
     for (name, value) in record.fields where !record.encryptedFields.contains(name) {
-      guard let field = type.fields[name], field.hasValueEntries else { continue }
-      for key in ValueKey.keys(of: value) {
-        entries.append(IndexEntry(fieldNumber: field.number, key: key))
+      guard let field = type.fields[name] else { continue }
+      if field.hasValueEntries {
+        for key in ValueKey.keys(of: value) {
+          entries.append(IndexEntry(fieldNumber: field.number, key: key))
+        }
+      }
+      if field.hasTokenEntries {
+        for key in ValueKey.tokenKeys(of: value) {
+          entries.append(IndexEntry(fieldNumber: field.tokenNumber, key: key))
+        }
       }
     }
     for system in Self.indexedSystemFields {
@@ -72,7 +79,7 @@ extension StoreSession {
     }
   }
 
-  private func add(
+  func add(
     _ entry: IndexEntry, of stored: StoredRecord, in database: DatabaseID
   ) throws {
     try connection.run(
@@ -86,7 +93,7 @@ extension StoreSession {
       ])
   }
 
-  private func remove(
+  func remove(
     _ entry: IndexEntry, of stored: StoredRecord, in database: DatabaseID
   ) throws {
     try connection.run(

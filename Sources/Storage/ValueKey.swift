@@ -64,7 +64,9 @@ enum ValueKey {
     let band = band(location.latitude)
     let share = min(1, max(0, (location.latitude + 90) * 10 - Double(band)))
     let rest = UInt16(share * Double(UInt16.max))
-    return key(ofBand: band, longitude: location.longitude) + [UInt8(rest >> 8), UInt8(rest & 0xFF)]
+    return key(ofBand: band, longitude: location.longitude) + [
+      UInt8(rest >> 8), UInt8(rest & 0xFF),
+    ]
   }
 
   /// How far the place that a key tells may be from the true one, in metres: a step of latitude is

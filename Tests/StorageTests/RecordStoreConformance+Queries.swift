@@ -263,5 +263,33 @@ extension RecordStoreConformance {
         #expect(try await names(test, [five]) == ["short"])
       }
     }
+
+    @Test("words are found in one field, in a list and in all text", arguments: engines)
+    func words(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        try await test.save(
+          "a", ["title": .string("The deep Sea"), "note": .string("salt"), "size": .int64(1)])
+        try await test.save(
+          "b", ["title": .string("sea"), "tags": .list(of: .string, [.string("Deep blue")])])
+        let many = (0..<1_500).map { "word\($0)" }.joined(separator: " ")
+        try await test.save("c", ["title": .string(many), "note": .string("deep")])
+        func found(_ key: FieldKey, _ comparator: CloudKitModel.Comparator, _ text: String)
+          async throws -> [String]
+        {
+          try await names(test, [Filter(key, comparator, .string(text))], pages: 1).sorted()
+        }
+        #expect(try await found(.field("title"), .containsAllTokens, "SEA deep") == ["a"])
+        #expect(try await found(.field("title"), .containsAnyTokens, "deep sea") == ["a", "b"])
+        #expect(try await found(.field("title"), .containsAllTokens, "word1499 word3") == ["c"])
+        #expect(try await found(.field("tags"), .containsAllTokens, "blue") == ["b"])
+        #expect(try await found(.allText, .containsAllTokens, "deep") == ["a", "b", "c"])
+        #expect(try await found(.allText, .containsAllTokens, "deep sea") == ["a", "b"])
+        #expect(try await found(.allText, .containsAllTokens, "the") == [])
+        try await test.save("a", ["title": .string("shallow")])
+        #expect(try await found(.field("title"), .containsAnyTokens, "deep sea") == ["b"])
+        _ = try await test.delete("c")
+        #expect(try await found(.field("title"), .containsAllTokens, "word3") == [])
+      }
+    }
   }
 }

@@ -64,11 +64,44 @@ struct ValueKeyTests {
         }
       }
       // Just wide enough.
-      let ranges = KeyRange.around(center, within: center.distance(to: other))
+      let distance = center.distance(to: other)
+      let ranges = LocationRanges(center: center, outer: distance).ranges
       let keys = ValueKey.keys(of: .location(other))
       #expect(
         ranges.contains { $0.contains(keys[0]) },
         "seed \(seed), round \(round): \(center) \(other)")
+      let ring = LocationRanges(center: center, outer: distance, inner: distance * 0.9).ranges
+      #expect(
+        ring.contains { $0.contains(keys[0]) },
+        "ring of seed \(seed), round \(round): \(center) \(other)")
+      #expect(
+        zip(ring, ring.dropFirst()).allSatisfy { $0.upper.lexicographicallyPrecedes($1.lower) })
+      let told = ValueKey.location(of: keys[0])
+      #expect(told.distance(to: other) <= ValueKey.locationError, "\(other)")
+    }
+  }
+
+  @Test("ranges are united and intersected as sets of keys", arguments: 1...4)
+  func sets(_ seed: Int) {
+    var random = SeededGenerator(seed: seed)
+    func randomRanges() -> [KeyRange] {
+      (0..<Int.random(in: 0...4, using: &random)).map { _ in
+        let ends = [UInt8.random(in: 0...20, using: &random), .random(in: 0...20, using: &random)]
+        return KeyRange(lower: [ends.min()!], upper: [ends.max()!])
+      }
+    }
+    for _ in 0..<2_000 {
+      let left = randomRanges()
+      let right = randomRanges()
+      let union = KeyRange.union(left)
+      let intersection = KeyRange.intersection(union, KeyRange.union(right))
+      for key in (UInt8(0)...21).map({ [$0] }) {
+        let isLeft = left.contains { $0.contains(key) }
+        #expect(union.filter { $0.contains(key) }.count == (isLeft ? 1 : 0))
+        #expect(
+          intersection.filter { $0.contains(key) }.count
+            == (isLeft && right.contains { $0.contains(key) } ? 1 : 0), "\(left) \(right)")
+      }
     }
   }
 }

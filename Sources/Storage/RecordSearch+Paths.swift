@@ -1,0 +1,123 @@
+import CloudKitModel
+
+extension RecordSearch {
+  /// The paths that the filters open, always in the same order. Each leads to every match.
+  func makePaths() -> [AccessPath] {
+    var paths: [AccessPath] = []
+    // A record has one value of such a field, so that several ranges become their intersection.
+    var ranges: [(field: RecordTypeEntry.Field, ranges: [KeyRange], circle: AccessPath.Circle?)] =
+      []
+    for filter in query.query.filters {
+      if filter.key == .system(.recordName) {
+        if let names = Self.names(of: filter) { paths.append(AccessPath(source: .names(names))) }
+        continue
+      }
+      paths += tokenPaths(of: filter)
+      guard let field = type.field(for: filter.key), isIndexed(field, filter.key) else { continue }
+      for found in filter.keyRanges(in: field.type) {
+        guard !field.type.isList else {
+          paths.append(
+            AccessPath(
+              source: .stretches(found.map { IndexStretch(field: field.number, range: $0) }),
+              hasRepeats: true))
+          continue
+        }
+        let circle = Self.circle(of: filter)
+        if let index = ranges.firstIndex(where: { $0.field.number == field.number }) {
+          ranges[index].ranges = KeyRange.intersection(ranges[index].ranges, found)
+          ranges[index].circle = ranges[index].circle ?? circle
+        } else {
+          ranges.append((field, found, circle))
+        }
+      }
+    }
+    return paths
+      + ranges.map { field, ranges, circle in
+        AccessPath(
+          source: .stretches(ranges.map { IndexStretch(field: field.number, range: $0) }),
+          circle: circle)
+      }
+  }
+
+  /// The paths to records that cannot match.
+  func makeExcludedPaths() -> [AccessPath] {
+    query.query.filters.compactMap { filter in
+      guard let field = type.field(for: filter.key), isIndexed(field, filter.key) else {
+        return nil
+      }
+      let ranges = filter.excludedRanges(in: field.type)
+      guard !ranges.isEmpty else { return nil }
+      return AccessPath(
+        source: .stretches(ranges.map { IndexStretch(field: field.number, range: $0) }))
+    }
+  }
+
+  /// The path to every record of the type: each has a time of creation.
+  var pathToAll: AccessPath {
+    let field = type.field(for: .system(.createdTimestamp))
+    return AccessPath(
+      source: .stretches([IndexStretch(field: field?.number ?? 0, range: .everything)]))
+  }
+
+  /// The path through the values of one field, nil when not every value stands in the index.
+  func path(along key: FieldKey) -> AccessPath? {
+    guard let field = type.field(for: key), isIndexed(field, key), !field.type.isList else {
+      return nil
+    }
+    return paths.first { $0.stretches.first?.field == field.number }
+      ?? AccessPath(source: .stretches([IndexStretch(field: field.number, range: .everything)]))
+  }
+
+  private func isIndexed(_ field: RecordTypeEntry.Field, _ key: FieldKey) -> Bool {
+    guard case .system(let system) = key else {
+      return field.indexes.usesValues && field.indexWork == nil && field.type.element != .bytes
+        && field.type.element != .asset
+    }
+    // The creator is not indexed where nearly everything is created by the owner.
+    return system != .createdUserRecordName || address.owner == nil
+  }
+
+  private static func circle(of filter: Filter) -> AccessPath.Circle? {
+    guard filter.comparator == .near, case .location(let center) = filter.value,
+      let radius = filter.distance
+    else { return nil }
+    return AccessPath.Circle(center: center, radius: radius)
+  }
+
+  private func tokenPaths(of filter: Filter) -> [AccessPath] {
+    let fields: [RecordTypeEntry.Field]
+    switch filter.key {
+    case .field(let name): fields = type.fields[name].map { [$0] } ?? []
+    case .allText:
+      fields = type.fields.values.filter { $0.hasTokenEntries }.sorted { $0.number < $1.number }
+    case .system: fields = []
+    }
+    guard !fields.isEmpty, fields.allSatisfy({ $0.hasTokenEntries && $0.indexWork == nil }) else {
+      return []
+    }
+    return filter.tokenRanges.map { ranges in
+      AccessPath(
+        source: .stretches(
+          fields.flatMap { field in
+            ranges.map { IndexStretch(field: field.tokenNumber, range: $0) }
+          }), hasRepeats: true)
+    }
+  }
+
+  private static func names(of filter: Filter) -> [String]? {
+    guard filter.options.isEmpty else { return nil }
+    switch (filter.comparator, filter.value) {
+    case (.equals, .string(let name)): return [name]
+    case (.equals, .reference(let reference)): return [reference.recordName]
+    case (.isIn, .list(_, let values)):
+      return values.compactMap {
+        switch $0 {
+        case .string(let name): name
+        case .reference(let reference): reference.recordName
+        default: nil
+        }
+      }
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import CloudKitModel
+
+// Pages of queries without an order.
+extension RecordSearch {
+  /// A page in the order of the value index; nil where the order is that of the records' numbers: of
+  /// named records, and of those of a zone with few.
+  func scannedPage() throws -> RecordPage? {
+    let driver: Int?
+    var start: AccessPath.Position?
+    switch continuation {
+    case .sorted: return nil
+    case .scan(let path, let position):
+      driver = path
+      start = position
+    case nil:
+      if paths.contains(where: { if case .names = $0.source { true } else { false } }) {
+        return nil
+      }
+      driver = try cheapestPath()
+    }
+    if let driver, !paths.indices.contains(driver) || paths[driver].stretches.isEmpty {
+      guard start == nil else {
+        throw StoreError(
+          .badContinuation,
+          "the continuation marker is from before a change of the schema; start again without it")
+      }
+      return RecordPage(records: [], continuation: nil)
+    }
+    let path = driver.map { paths[$0] } ?? pathToAll
+    if let start, start.stretch >= path.stretches.count {
+      throw StoreError(.badContinuation, "the continuation marker is of another query")
+    }
+    if start == nil, try recordsOfZone(upTo: effort.fewRecords) != nil { return nil }
+    var sieve = sieve(without: driver)
+    return try page(along: path, driver, after: start, &sieve)
+  }
+
+  /// The records of the type in the zone that is searched; nil when they are more than the limit, or
+  /// all zones are searched.
+  func recordsOfZone(upTo limit: Int = .max) throws -> RecordNumberSet? {
+    guard zoneNumber != nil else { return nil }
+    var reader = EntryReader(AccessPath(source: .zone))
+    var numbers = RecordNumberSet()
+    var read = 0
+    while !reader.isAtEnd {
+      guard read <= limit else { return nil }
+      try reader.insert(min(limit, 1 << 16) + 1, into: &numbers, in: self)
+      read += min(limit, 1 << 16) + 1
+    }
+    return numbers
+  }
+
+  private func page(
+    along path: AccessPath, _ driver: Int?, after start: AccessPath.Position?,
+    _ sieve: inout CandidateSieve
+  ) throws -> RecordPage {
+    var reader = EntryReader(path, after: start)
+    var rows: [StoredRecord.Row] = []
+    var last: AccessPath.Position?
+    // A little more than a page, then ever larger steps.
+    var size = query.limit + 24
+    while !reader.isAtEnd {
+      for entry in try reader.entries(size, in: self) {
+        if let circle = path.circle, !circle.mayHold(entry.key) { continue }
+        guard sieve.mayMatch(entry.number) else { continue }
+        guard let candidate = try match(entry.number), isFirst(entry, on: path, candidate.record)
+        else {
+          let share = Double(rows.count) / Double(query.limit + 1)
+          try sieve.reject(share: share, in: self)
+          continue
+        }
+        if rows.count == query.limit, let last {
+          let end = QueryContinuation.scan(path: driver, last)
+          return RecordPage(records: try records(rows), continuation: end.text(for: query))
+        }
+        rows.append(candidate.row)
+        last = AccessPath.Position(stretch: entry.stretch, key: entry.key, number: entry.number)
+      }
+      size = min(size * 2, 4_096)
+    }
+    return RecordPage(records: try records(rows), continuation: nil)
+  }
+
+  /// Whether a record's entry is the first of its entries on the path: a list can have several.
+  private func isFirst(_ entry: IndexEntryPlace, on path: AccessPath, _ record: Record) -> Bool {
+    guard path.hasRepeats else { return true }
+    var keys: [Int64: [[UInt8]]] = [:]
+    for (name, field) in type.fields {
+      guard let value = record.value(for: .field(name)) else { continue }
+      for stretch in path.stretches where keys[stretch.field] == nil {
+        if stretch.field == field.number {
+          keys[stretch.field] = ValueKey.keys(of: value)
+        } else if stretch.field == field.tokenNumber {
+          keys[stretch.field] = ValueKey.tokenKeys(of: value)
+        }
+      }
+    }
+    for stretch in path.stretches[..<entry.stretch]
+    where keys[stretch.field]?.contains(where: { stretch.range.contains($0) }) ?? false {
+      return false
+    }
+    let stretch = path.stretches[entry.stretch]
+    return keys[stretch.field]?.first { stretch.range.contains($0) } == entry.key
+  }
+
+  /// The path with the fewest entries, as far as they are counted; nil when there is only that to
+  /// all.
+  private func cheapestPath() throws -> Int? {
+    guard paths.count > 1 else { return paths.indices.first }
+    var best: (path: Int, count: Int)?
+    for (index, path) in paths.enumerated() {
+      let count = try count(path, upTo: best?.count ?? effort.probeLimit)
+      if count < best?.count ?? .max { best = (index, count) }
+    }
+    return best?.path
+  }
+
+  func count(_ path: AccessPath, upTo limit: Int) throws -> Int {
+    var count = 0
+    for stretch in path.stretches where count < limit {
+      let found = try session.connection.first(
+        """
+        SELECT COUNT(*) FROM (
+          SELECT 1 FROM value_index WHERE database_id = $1 AND field_number = $2
+            AND value_key >= $3 AND value_key <= $4 LIMIT $5) AS probe
+        """,
+        [
+          .integer(database.rawValue), .integer(stretch.field), .bytes(stretch.range.lower),
+          .bytes(stretch.range.upper), .integer(Int64(limit - count)),
+        ]
+      ) { Int($0.integer(0)) }
+      count += found ?? 0
+    }
+    return count
+  }
+}

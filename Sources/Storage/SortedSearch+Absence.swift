@@ -1,0 +1,93 @@
+import CloudKitModel
+
+extension SortedSearch {
+  /// Goes through the records that have no value for a sort key.
+  mutating func walkAbsent(level: Int, from start: RecordOrder.Place?) throws -> Bool {
+    let key = keys[level].key
+    // Every record has these, and a filter may ask for a value.
+    if key == .system(.createdTimestamp) || key == .system(.modifiedTimestamp) {
+      return collector.isFull
+    }
+    let field = search.type.field(for: key)
+    if let field, search.paths.contains(where: { $0.stretches.first?.field == field.number }) {
+      return collector.isFull
+    }
+    let isLast = level == keys.count - 1
+    if isLast, shared.isEmpty, sieve.candidateCount == nil,
+      try collectNext(level: level, from: start)
+    {
+      return true
+    }
+    if let field {
+      sieve.push(
+        AccessPath(
+          source: .stretches([IndexStretch(field: field.number, range: .everything)])),
+        excludes: true)
+      try sieve.completeLast(in: search)
+    }
+    shared.append(.absence)
+    defer {
+      shared.removeLast()
+      if field != nil { sieve.pop() }
+    }
+    guard isLast else { return try walk(level: level + 1) }
+    return try collectByNumber(ascending: keys[level].ascending, from: start)
+  }
+
+  /// Collects from all records of the database in the order of their numbers, a while. Returns
+  /// whether that filled the page.
+  private mutating func collectNext(level: Int, from start: RecordOrder.Place?) throws -> Bool {
+    let ascending = keys[level].ascending
+    let before = collector
+    // A place among records that have a value is before all that have none.
+    let number = start?.values[level] == nil ? start?.number : nil
+    let rows = try search.session.connection.rows(
+      StoredRecord.selection
+        + (ascending
+          ? " WHERE database_id = $1 AND record_number > $2 ORDER BY record_number LIMIT $3"
+          : " WHERE database_id = $1 AND record_number < $2 ORDER BY record_number DESC LIMIT $3"),
+      [
+        .integer(search.database.rawValue), .integer(number ?? (ascending ? 0 : .max)),
+        .integer(Int64(search.effort.absencePatience)),
+      ], StoredRecord.Row.init)
+    for row in rows where search.zoneNumber == nil || row.zoneNumber == search.zoneNumber {
+      guard let candidate = try search.match(row) else { continue }
+      let place = order.place(of: candidate.record, number: row.number)
+      guard place.values[level] == nil else { continue }
+      collector.add(row, at: place)
+      if collector.isFull { return true }
+    }
+    if rows.count < search.effort.absencePatience { return true }
+    collector = before
+    return false
+  }
+
+  /// Collects what passes the sieve in the order of the records' numbers.
+  private mutating func collectByNumber(
+    ascending: Bool, from start: RecordOrder.Place?
+  ) throws -> Bool {
+    var numbers: [Int64] = []
+    if let candidates = sieve.candidates {
+      numbers = candidates.sorted.filter { sieve.mayMatch($0) }
+    } else {
+      var reader = EntryReader(search.pathToAll)
+      while !reader.isAtEnd {
+        for entry in try reader.entries(4_096, in: search) where sieve.mayMatch(entry.number) {
+          numbers.append(entry.number)
+        }
+      }
+      numbers.sort()
+    }
+    if !ascending { numbers.reverse() }
+    for number in numbers {
+      if collector.isFull { return true }
+      if let start, start.values[keys.count - 1] == nil,
+        ascending ? number <= start.number : number >= start.number
+      {
+        continue
+      }
+      try consider(number)
+    }
+    return collector.isFull
+  }
+}

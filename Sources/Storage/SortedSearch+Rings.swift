@@ -1,0 +1,105 @@
+import CloudKitModel
+
+extension SortedSearch {
+  /// The first circle's radius in metres: small enough for the middle of a city.
+  private static let firstRadius = 250.0
+  /// A circle that a filter draws is looked through at once up to this radius, in metres.
+  private static let wholeCircle = 3_000_000.0
+  private static let halfEarth = Location.earthRadius * .pi
+  /// What keys and rounding may be wrong by, in metres.
+  private static let margin = 2.0
+
+  /// Walks a field's places in the order of their distance, in rings that grow until the page is
+  /// full. The farthest places are those nearest to the other side of the earth.
+  mutating func walkRings(
+    of path: AccessPath, level: Int, from start: RecordOrder.Place?
+  ) throws -> Bool {
+    let sortKey = keys[level]
+    guard let center = sortKey.relativeLocation, let field = path.stretches.first?.field else {
+      return collector.isFull
+    }
+    let origin = sortKey.ascending ? center : center.antipode
+    var inner = -1.0
+    if case .double(let distance)? = start?.values[level] {
+      inner = fromOrigin(distance, level) - Self.margin
+    }
+    if let circle = path.circle, circle.radius <= Self.wholeCircle {
+      return try collectRing(
+        path, around: origin, beyond: inner, within: .infinity, level: level)
+    }
+    var outer = max(Self.firstRadius, inner * 1.03)
+    while true {
+      let ring = LocationRanges(center: origin, outer: outer, inner: max(0, inner))
+      let before = collector.share
+      let isFull = try collectRing(
+        AccessPath(
+          source: .stretches(
+            try ranges(of: ring, field: field).map { IndexStretch(field: field, range: $0) }),
+          circle: path.circle),
+        around: origin, beyond: inner, within: outer, level: level)
+      if isFull { return true }
+      if outer >= Self.halfEarth { return false }
+      // As if the records were spread evenly: some more than what is missing.
+      let gain = collector.share - before
+      let growth = gain > 0 ? min(15, max(0.3, 1.3 * (1 - collector.share) / gain)) : 15
+      let area = outer * outer - max(0, inner) * max(0, inner)
+      inner = outer
+      outer = (outer * outer + growth * area).squareRoot()
+    }
+  }
+
+  /// The ring's ranges; one for all where the places are so few that looking at each takes less time
+  /// than finding the beginnings of many ranges.
+  private func ranges(of ring: LocationRanges, field: Int64) throws -> [KeyRange] {
+    let whole = ring.wholeBands
+    let few = ring.bands.count * 16
+    let path = AccessPath(source: .stretches([IndexStretch(field: field, range: whole)]))
+    if ring.bands.count > 16, try search.count(path, upTo: few) < few { return [whole] }
+    return ring.ranges
+  }
+
+  /// Collects the records of a ring in the order of the distances that their keys tell. Returns
+  /// whether the page is full and nothing that comes later is nearer.
+  private mutating func collectRing(
+    _ path: AccessPath, around origin: Location, beyond inner: Double, within outer: Double,
+    level: Int
+  ) throws -> Bool {
+    var places: [(distance: Double, number: Int64)] = []
+    var reader = EntryReader(path)
+    while !reader.isAtEnd {
+      for entry in try reader.entries(4_096, in: search) {
+        try pass(level: level)
+        if let circle = path.circle, !circle.mayHold(entry.key) { continue }
+        let distance = ValueKey.location(of: entry.key).distance(to: origin)
+        guard distance > inner, distance <= outer, sieve.mayMatch(entry.number) else { continue }
+        places.append((distance, entry.number))
+      }
+    }
+    places.sort { $0.distance < $1.distance }
+    for (index, place) in places.enumerated() {
+      if index % 32 == 0, isFull(to: place.distance, level: level) { return true }
+      try consider(place.number)
+    }
+    return isFull(to: outer, level: level)
+  }
+
+  /// Whether the page is full with records that are nearer than this.
+  private mutating func isFull(to distance: Double, level: Int) -> Bool {
+    guard collector.isFull, case .double(let last)? = collector.bound()?.values[level] else {
+      return false
+    }
+    return fromOrigin(last, level) + Self.margin < distance
+  }
+
+  /// The distance from where the rings begin of a place that is so far from the sort's place.
+  private func fromOrigin(_ distance: Double, _ level: Int) -> Double {
+    keys[level].ascending ? distance : Self.halfEarth - distance
+  }
+}
+
+extension Location {
+  /// The place on the other side of the earth.
+  fileprivate var antipode: Location {
+    Location(latitude: -latitude, longitude: longitude > 0 ? longitude - 180 : longitude + 180)
+  }
+}

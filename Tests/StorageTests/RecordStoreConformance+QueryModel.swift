@@ -1,0 +1,201 @@
+import CloudKitModel
+import PropertyTesting
+import Testing
+
+@testable import Storage
+
+extension RecordStoreConformance {
+  /// Queries beside plain evaluation of their filters on every record.
+  @Suite("Queries against plain evaluation")
+  struct QueryModel {
+    /// Turns to every other way of searching as soon as it can.
+    private static let hasty = SearchEffort(
+      fewRecords: 2, longLook: 4, groupLimit: 2, patience: 1, interval: 1, walkLimit: 3,
+      absencePatience: 2, probeLimit: 4)
+
+    private static func effort(_ seed: Int) -> SearchEffort {
+      switch seed % 3 {
+      case 0: SearchEffort()
+      case 1: hasty
+      default: SearchEffort(fewRecords: 4, patience: 6, interval: 3, absencePatience: 5)
+      }
+    }
+
+    /// The store's records, and the order in which they were made.
+    private struct Model {
+      var records: [RecordID: Record] = [:]
+      var born: [RecordID: Int] = [:]
+      private var births = 0
+
+      mutating func apply(_ outcomes: [RecordOutcome]) {
+        for outcome in outcomes {
+          switch outcome {
+          case .saved(let record):
+            if records.updateValue(record, forKey: record.recordID) == nil {
+              births += 1
+              born[record.recordID] = births
+            }
+          case .deleted(let recordID): records[recordID] = nil
+          case .failed(let failure): Issue.record("\(failure)")
+          }
+        }
+      }
+
+      /// What a query finds; in order when it has sort keys.
+      func answer(_ query: Query, zone: ZoneID?) -> [Record] {
+        let found = records.values.filter {
+          query.matches($0) && (zone == nil || $0.recordID.zoneID == zone)
+        }
+        return found.sorted { left, right in
+          for sortKey in query.sortKeys {
+            switch (sorted(left, sortKey), sorted(right, sortKey)) {
+            case (nil, nil): continue
+            case (_, nil): return true
+            case (nil, _): return false
+            case (let leftValue?, let rightValue?):
+              let order = leftValue.order(to: rightValue)
+              if order == .equal { continue }
+              return (order == .less) == sortKey.ascending
+            }
+          }
+          let isOlder = born[left.recordID]! < born[right.recordID]!
+          return isOlder == (query.sortKeys.last?.ascending ?? true)
+        }
+      }
+
+      private func sorted(_ record: Record, _ sortKey: SortKey) -> RecordValue? {
+        let value = record.value(for: sortKey.key)
+        if let center = sortKey.relativeLocation {
+          guard case .location(let place)? = value else { return nil }
+          return .double(place.distance(to: center))
+        }
+        if case .double(let number)? = value, number.isNaN { return nil }
+        return value
+      }
+    }
+
+    private func filled(
+      _ test: TestStore, _ samples: inout QuerySamples, records: Int, in database: DatabaseID
+    ) async throws -> Model {
+      var model = Model()
+      let zones: [ZoneID] = database == test.publicID ? [.default] : QuerySamples.zones
+      if zones.count > 1 {
+        for zone in zones.dropFirst() { try await test.makeZone(zone.zoneName) }
+      }
+      for number in 0..<records {
+        var operation = samples.operation(on: "r\(number % 40)", in: zones)
+        if database == test.publicID {
+          operation.encryptedFields = []
+          operation.fields["secret"] = nil
+        }
+        let parent = RecordID(recordName: "r0", zoneID: operation.recordID.zoneID)
+        if number % 5 == 1, model.records[parent] != nil, operation.recordID != parent {
+          operation.parent = Reference(recordName: parent.recordName)
+        }
+        model.apply(
+          try await test.modify(
+            [operation], in: database, by: number % 3 == 0 ? TestStore.bob : TestStore.alice,
+            at: Int64(number / 3)))
+        if number % 7 == 6 {
+          let ids = model.records.keys.sorted { $0.description < $1.description }
+          let victim = samples.random.pick(ids)
+          model.apply([
+            try await test.delete(victim.recordName, zone: victim.zoneID, in: database)
+          ])
+        }
+      }
+      return model
+    }
+
+    private func pages(
+      of query: Query, zone: ZoneID?, size: Int, in database: DatabaseID, of test: TestStore,
+      _ comment: Comment, between: (([Record]) async throws -> Void)? = nil
+    ) async throws -> [Record] {
+      var search = RecordQuery(query: query, zoneID: zone, limit: size)
+      var found: [Record] = []
+      repeat {
+        let page = try await test.store.records(matching: search, in: database)
+        #expect(page.continuation == nil || page.records.count == size, comment)
+        #expect(page.records.count <= size, comment)
+        found += page.records
+        search.continuation = page.continuation
+        try await between?(page.records)
+      } while search.continuation != nil
+      return found
+    }
+
+    @Test(
+      "every page, of every size, is that of the plain evaluation",
+      arguments: StoreEngine.allCases, 1...4)
+    func answers(_ engine: StoreEngine, _ seed: Int) async throws {
+      try await engine.withStore(configure: { $0.searchEffort = Self.effort(seed) }) { test in
+        var samples = QuerySamples(random: SeededGenerator(seed: seed))
+        let database = seed % 2 == 0 ? test.privateID : test.publicID
+        let model = try await filled(test, &samples, records: 90, in: database)
+        for number in 0..<25 {
+          let query = samples.query()
+          let zone = samples.random.pick(
+            database == test.publicID ? [nil, .default] : [nil, nil] + QuerySamples.zones)
+          let expected = model.answer(query, zone: zone)
+          let comment: Comment = "seed \(seed), query \(number), zone \(zone as Any): \(query)"
+          let whole = try await pages(
+            of: query, zone: zone, size: 200, in: database, of: test, comment)
+          if query.sortKeys.isEmpty {
+            #expect(whole.map(\.state).sorted() == expected.map(\.state).sorted(), comment)
+          } else {
+            #expect(whole.map(\.state) == expected.map(\.state), comment)
+          }
+          for size in 1..<max(2, expected.count + 1) {
+            let paged = try await pages(
+              of: query, zone: zone, size: size, in: database, of: test, comment)
+            #expect(paged.map(\.state) == whole.map(\.state), "pages of \(size), \(comment)")
+          }
+        }
+      }
+    }
+
+    @Test(
+      "records that stay as they are come once, whatever becomes of the others between pages",
+      arguments: StoreEngine.allCases, 1...4)
+    func changesBetweenPages(_ engine: StoreEngine, _ seed: Int) async throws {
+      try await engine.withStore(configure: { $0.searchEffort = Self.effort(seed) }) { test in
+        var samples = QuerySamples(random: SeededGenerator(seed: seed))
+        var model = try await filled(test, &samples, records: 60, in: test.privateID)
+        for number in 0..<40 {
+          let query = samples.query()
+          let zone = samples.random.pick([nil] + QuerySamples.zones)
+          let comment: Comment = "seed \(seed), query \(number), zone \(zone as Any): \(query)"
+          let before = model.answer(query, zone: zone)
+          var changed: Set<RecordID> = []
+          let found = try await pages(
+            of: query, zone: zone, size: Int.random(in: 1...4, using: &samples.random),
+            in: test.privateID, of: test, comment
+          ) { page in
+            for record in page {
+              #expect(model.records[record.recordID]?.state == record.state, comment)
+              #expect(query.matches(record), comment)
+            }
+            // Not for ever, or records would be made faster than they are read.
+            guard changed.count < 30 else { return }
+            for _ in 0..<2 {
+              var operation = samples.operation(
+                on: "r\(Int.random(in: 0..<40, using: &samples.random))", in: QuerySamples.zones)
+              if samples.random.chance(1, in: 3) { operation.kind = .forceDelete }
+              changed.insert(operation.recordID)
+              model.apply(try await test.modify([operation], in: test.privateID, at: 100))
+            }
+          }
+          let unchanged = found.map(\.recordID).filter { !changed.contains($0) }
+          #expect(Set(unchanged).count == unchanged.count, comment)
+          #expect(
+            Set(unchanged) == Set(before.map(\.recordID)).subtracting(changed), comment)
+        }
+      }
+    }
+  }
+}
+
+extension Record {
+  /// Names the record as it is now; a NaN in it would make the record differ from itself.
+  fileprivate var state: String { "\(recordID) \(recordChangeTag ?? "")" }
+}
