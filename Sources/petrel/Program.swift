@@ -10,7 +10,7 @@ enum Program {
     KeysListCommand.self, KeysRevokeCommand.self,
     RolesGrantCommand.self, RolesRevokeCommand.self, RolesListCommand.self,
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
-    BenchTestCloudCommand.self, BenchQueryCommand.self,
+    BenchTestCloudCommand.self, BenchQueryCommand.self, BenchChangesCommand.self,
     VersionCommand.self,
   ]
 

@@ -13,6 +13,10 @@ extension RecordStoreConformance {
       fewRecords: 2, longLook: 4, groupLimit: 2, patience: 1, interval: 1, walkLimit: 3,
       absencePatience: 2, probeLimit: 4)
 
+    private static func configuring(_ seed: Int) -> (inout StoreConfiguration) -> Void {
+      { $0.searchEffort = effort(seed) }
+    }
+
     private static func effort(_ seed: Int) -> SearchEffort {
       switch seed % 3 {
       case 0: SearchEffort()
@@ -128,7 +132,7 @@ extension RecordStoreConformance {
       "every page, of every size, is that of the plain evaluation",
       arguments: StoreEngine.allCases, 1...4)
     func answers(_ engine: StoreEngine, _ seed: Int) async throws {
-      try await engine.withStore(configure: { $0.searchEffort = Self.effort(seed) }) { test in
+      try await engine.withStore(configure: Self.configuring(seed)) { test in
         var samples = QuerySamples(random: SeededGenerator(seed: seed))
         let database = seed % 2 == 0 ? test.privateID : test.publicID
         let model = try await filled(test, &samples, records: 90, in: database)
@@ -158,7 +162,7 @@ extension RecordStoreConformance {
       "records that stay as they are come once, whatever becomes of the others between pages",
       arguments: StoreEngine.allCases, 1...4)
     func changesBetweenPages(_ engine: StoreEngine, _ seed: Int) async throws {
-      try await engine.withStore(configure: { $0.searchEffort = Self.effort(seed) }) { test in
+      try await engine.withStore(configure: Self.configuring(seed)) { test in
         var samples = QuerySamples(random: SeededGenerator(seed: seed))
         var model = try await filled(test, &samples, records: 60, in: test.privateID)
         for number in 0..<40 {

@@ -15,17 +15,21 @@ enum EarthquakeRequests {
 
   /// Creates one record with five fields of different types.
   static func save(recordName: String, station: Int) -> [UInt8] {
+    Array("{\"operations\":[\(operation(recordName: recordName, station: station))]}".utf8)
+  }
+
+  /// An operation of ``save(recordName:station:)``.
+  static func operation(recordName: String, station: Int) -> String {
     let magnitude = 4 + Double(station % 30) / 10
-    return Array(
-      """
-      {"operations":[{"operationType":"create","record":{"recordType":"Earthquake",\
+    return """
+      {"operationType":"create","record":{"recordType":"Earthquake",\
       "recordName":"\(recordName)","fields":{\
       "magnitude":{"value":\(magnitude),"type":"DOUBLE"},\
       "station":{"value":\(station),"type":"INT64"},\
       "place":{"value":"\(station) km from Suva","type":"STRING"},\
       "tags":{"value":["deep","fiji"],"type":"STRING_LIST"},\
-      "location":{"value":{"latitude":-18.1,"longitude":178.4},"type":"LOCATION"}}}}]}
-      """.utf8)
+      "location":{"value":{"latitude":-18.1,"longitude":178.4},"type":"LOCATION"}}}}
+      """
   }
 
   /// Registers a device's APNs token.

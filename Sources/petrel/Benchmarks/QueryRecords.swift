@@ -84,7 +84,7 @@ struct QueryRecords {
         RecordModification(
           database: database, operations: operations, isAtomic: false,
           origin: ChangeOrigin(userRecordName: "_bench", deviceID: nil),
-          onlyCreatorMayChange: false, timestamp: .now))
+          appliesGrants: false, timestamp: .now))
       for case .failed(let failure) in outcomes {
         throw UsageError("a record was refused: \(failure.reason)")
       }
