@@ -17,8 +17,8 @@ let package = Package(
       name: "petrel",
       dependencies: [
         "PetrelTesting", "PetrelServer", "ChangeDispatch", "PushDelivery", "Matching", "Storage",
-        "HTTPService", "APNsSimulation", "Cryptography", "WebServices", "CloudKitModel",
-        "JSONCoding", "CSQLite",
+        "HTTPService", "APNsSimulation", "Cryptography", "WebServices", "SchemaLanguage",
+        "CloudKitModel", "JSONCoding", "CSQLite",
       ]),
 
     // The server and the client together, in a test's own process.
@@ -59,6 +59,7 @@ let package = Package(
 
     // What both sides share.
     .target(name: "WebServices", dependencies: ["CloudKitModel", "JSONCoding"]),
+    .target(name: "SchemaLanguage", dependencies: ["CloudKitModel"]),
     .target(name: "CloudKitModel"),
     .target(name: "JSONCoding"),
 
@@ -98,6 +99,9 @@ let package = Package(
 
     .testTarget(name: "JSONCodingTests", dependencies: ["PropertyTesting", "JSONCoding"]),
     .testTarget(name: "CloudKitModelTests", dependencies: ["PropertyTesting", "CloudKitModel"]),
+    .testTarget(
+      name: "SchemaLanguageTests",
+      dependencies: ["PropertyTesting", "SchemaLanguage", "CloudKitModel"]),
     .testTarget(
       name: "WebServicesTests",
       dependencies: ["PropertyTesting", "WebServices", "CloudKitModel", "JSONCoding"]),

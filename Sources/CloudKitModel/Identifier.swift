@@ -25,7 +25,7 @@ public enum Identifier {
 
   /// Throws unless `name` begins with a letter and goes on with letters, digits and `_`.
   public static func validateFieldName(_ name: String) throws(ModelError) {
-    guard isFieldName(name) else {
+    guard isPlainName(name) else {
       throw ModelError(
         .invalidName, field: name,
         "field name '\(name)' must begin with a letter and hold only letters, digits and '_'")
@@ -39,7 +39,7 @@ public enum Identifier {
   /// Throws unless `name` can name a record type: as a field name, or the system types `Users`
   /// and `cloudkit.share`.
   public static func validateRecordType(_ name: String) throws(ModelError) {
-    guard isFieldName(name) || name == "cloudkit.share" else {
+    guard isPlainName(name) || name == "cloudkit.share" else {
       throw ModelError(
         .invalidName, field: "recordType",
         "record type '\(name)' must begin with a letter and hold only letters, digits and '_'")
@@ -51,7 +51,8 @@ public enum Identifier {
     }
   }
 
-  static func isFieldName(_ name: String) -> Bool {
+  /// Whether `name` is a letter, followed by letters, digits and `_`, of any length.
+  public static func isPlainName(_ name: String) -> Bool {
     var bytes = name.utf8.makeIterator()
     guard let first = bytes.next(), isLetter(first) else { return false }
     while let byte = bytes.next() {

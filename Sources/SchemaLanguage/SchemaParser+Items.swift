@@ -1,0 +1,167 @@
+import CloudKitModel
+
+extension SchemaParser {
+  /// A field or a grant of a record type.
+  mutating func parseItem(
+    into type: inout ContainerSchema.RecordType, seen: inout Set<String>
+  ) throws(SchemaSyntaxError) {
+    if current.isKeyword("GRANT") {
+      try parseGrant(into: &type.grants)
+      return
+    }
+    let token = current
+    let name = try takeName(as: "a field or GRANT")
+    guard seen.insert(name).inserted else {
+      throw token.error("field '\(name)' was defined before in this record type")
+    }
+    if name.hasPrefix("_") {
+      try parseSystemField(named: name, at: token, into: &type)
+      return
+    }
+    do {
+      try Identifier.validateFieldName(name)
+    } catch {
+      throw token.error(error.reason)
+    }
+    var field = try parseFieldType(of: name)
+    field.indexes = try parseOptions(of: name, field)
+    type.fields[name] = field
+  }
+
+  private mutating func parseSystemField(
+    named name: String, at token: SchemaToken, into type: inout ContainerSchema.RecordType
+  ) throws(SchemaSyntaxError) {
+    guard let system = SystemField(schemaName: name) else {
+      let known = SystemField.inSchema.map(\.schemaName).joined(separator: ", ")
+      throw token.error("there is no system field '\(name)'; there are \(known)")
+    }
+    let typeToken = current
+    var field = try parseFieldType(of: name)
+    guard field.type == FieldType(system.schemaType), !field.isEncrypted else {
+      throw typeToken.error("system field '\(name)' is of type \(system.schemaType.rawValue)")
+    }
+    field.indexes = try parseOptions(of: name, field)
+    if !field.indexes.isEmpty { type.systemIndexes[system] = field.indexes }
+  }
+
+  // MARK: Types
+
+  private static let elements: [String: ValueType] = [
+    "ASSET": .asset, "BYTES": .bytes, "DOUBLE": .double, "INT64": .int64, "LOCATION": .location,
+    "REFERENCE": .reference, "STRING": .string, "TIMESTAMP": .timestamp,
+  ]
+
+  private mutating func parseFieldType(
+    of name: String
+  ) throws(SchemaSyntaxError) -> ContainerSchema.Field {
+    let isEncrypted = takeIf(keyword: "ENCRYPTED")
+    guard takeIf(keyword: "LIST") else {
+      return ContainerSchema.Field(
+        FieldType(try parseElement(of: name, isEncrypted: isEncrypted)), isEncrypted: isEncrypted)
+    }
+    try expect("<", after: "LIST")
+    let hasEncryptedElements = !isEncrypted && takeIf(keyword: "ENCRYPTED")
+    let element = try parseElement(of: name, isEncrypted: isEncrypted || hasEncryptedElements)
+    try expect(">", after: "the type of the list's elements")
+    return ContainerSchema.Field(
+      .list(of: element), isEncrypted: isEncrypted || hasEncryptedElements)
+  }
+
+  private mutating func parseElement(
+    of name: String, isEncrypted: Bool
+  ) throws(SchemaSyntaxError) -> ValueType {
+    let token = current
+    if !isEncrypted, takeIf(keyword: "NUMBER") { return try parsePreference() }
+    guard case .word(let word) = token.kind, let element = Self.elements[word.uppercased()] else {
+      throw token.error(
+        "expected the type of field '\(name)' (\(Self.elements.keys.sorted().joined(separator: ", ")), "
+          + "NUMBER, LIST<…> or ENCRYPTED …), found \(token.shown)")
+    }
+    guard !isEncrypted || (element != .asset && element != .reference) else {
+      throw token.error("a field of type \(word.uppercased()) cannot be ENCRYPTED")
+    }
+    take()
+    return element
+  }
+
+  /// Numbers without a preference are doubles, which take whole numbers too.
+  private mutating func parsePreference() throws(SchemaSyntaxError) -> ValueType {
+    guard takeIf(keyword: "PREFERRED") else { return .double }
+    try expect("AS")
+    if takeIf(keyword: "INT64") { return .int64 }
+    if takeIf(keyword: "DOUBLE") { return .double }
+    throw current.error("expected INT64 or DOUBLE after PREFERRED AS, found \(current.shown)")
+  }
+
+  // MARK: Options
+
+  private mutating func parseOptions(
+    of name: String, _ field: ContainerSchema.Field
+  ) throws(SchemaSyntaxError) -> FieldIndexes {
+    var indexes: FieldIndexes = []
+    while case .word(let word) = current.kind {
+      guard let option = FieldIndexes.named.first(where: { $0.name == word.uppercased() }) else {
+        throw current.error(
+          "expected QUERYABLE, SORTABLE, SEARCHABLE, ',' or ')' after field '\(name)', "
+            + "found \(current.shown)")
+      }
+      guard !field.isEncrypted else {
+        throw current.error(
+          "field '\(name)' is encrypted: nothing can be searched or sorted by it, so it cannot be "
+            + option.name)
+      }
+      guard FieldIndexes.allowed(for: field.type).isSuperset(of: option.indexes) else {
+        throw current.error("field '\(name)' of type \(field.typeText) cannot be \(option.name)")
+      }
+      guard indexes.isDisjoint(with: option.indexes) else {
+        throw current.error("field '\(name)' is \(option.name) already")
+      }
+      indexes.insert(option.indexes)
+      take()
+    }
+    return indexes
+  }
+
+  // MARK: Grants
+
+  private mutating func parseGrant(
+    into grants: inout RecordGrants
+  ) throws(SchemaSyntaxError) {
+    take()
+    var permissions: RecordPermissions = []
+    repeat {
+      guard case .word(let word) = current.kind,
+        let named = RecordPermissions.named.first(where: { $0.name == word.uppercased() })
+      else { throw current.error("expected READ, CREATE or WRITE, found \(current.shown)") }
+      permissions.insert(named.permissions)
+      take()
+    } while takeIf(",")
+    try expect("TO")
+    let token = current
+    let role = try takeName(as: "the name of a role")
+    if role.hasPrefix("_") {
+      guard RecordGrants.SystemRole.all.contains(role) else {
+        throw token.error(
+          "there is no system role '\(role)'; there are "
+            + RecordGrants.SystemRole.all.sorted().joined(separator: ", "))
+      }
+    } else {
+      customGrants.append((role, token))
+    }
+    grants.grant(permissions, to: role)
+  }
+}
+
+extension FieldIndexes {
+  /// In the order in which they are printed.
+  static let named: [(name: String, indexes: FieldIndexes)] = [
+    ("QUERYABLE", .queryable), ("SEARCHABLE", .searchable), ("SORTABLE", .sortable),
+  ]
+}
+
+extension RecordPermissions {
+  /// In the order in which they are printed.
+  static let named: [(name: String, permissions: RecordPermissions)] = [
+    ("READ", .read), ("CREATE", .create), ("WRITE", .write),
+  ]
+}

@@ -1,0 +1,165 @@
+import CloudKitModel
+
+/// Reads a schema text by recursive descent.
+///
+/// ```
+/// schema    = DEFINE SCHEMA { role | type }
+/// role      = CREATE ROLE name ;
+/// type      = RECORD TYPE name ( [ item { , item } ] ) ;
+/// item      = name fieldType { option } | GRANT permission { , permission } TO name
+/// fieldType = [ ENCRYPTED ] element | LIST < [ ENCRYPTED ] element > | ENCRYPTED LIST < element >
+/// element   = ASSET | BYTES | DOUBLE | INT64 | LOCATION | REFERENCE | STRING | TIMESTAMP
+///           | NUMBER [ PREFERRED AS ( INT64 | DOUBLE ) ]
+/// option    = QUERYABLE | SORTABLE | SEARCHABLE
+/// ```
+///
+/// Keywords may be written in any case. Throws ``SchemaSyntaxError`` for the first mistake.
+struct SchemaParser {
+  private var tokens: ArraySlice<SchemaToken>
+  var schema = ContainerSchema()
+  /// Grants of roles that must be created somewhere in the text.
+  var customGrants: [(role: String, token: SchemaToken)] = []
+
+  init(_ text: String) throws(SchemaSyntaxError) {
+    tokens = try SchemaTokenizer.tokens(of: text)[...]
+  }
+
+  mutating func parse() throws(SchemaSyntaxError) -> ContainerSchema {
+    try expect("DEFINE")
+    try expect("SCHEMA")
+    while current.kind != .end {
+      if current.isKeyword("CREATE") {
+        try parseRole()
+      } else if current.isKeyword("RECORD") {
+        try parseRecordType()
+      } else {
+        throw current.error("expected CREATE ROLE or RECORD TYPE, found \(current.shown)")
+      }
+    }
+    for (role, token) in customGrants where !schema.roles.contains(role) {
+      throw token.error("role '\(role)' is not created in this schema; add CREATE ROLE \(role);")
+    }
+    return schema
+  }
+
+  private mutating func parseRole() throws(SchemaSyntaxError) {
+    take()
+    try expect("ROLE")
+    let token = current
+    let name = try takeName(as: "the name of a role")
+    guard !name.hasPrefix("_") else {
+      throw token.error("role '\(name)' begins with '_', which is kept for system roles")
+    }
+    guard !name.isEmpty, name.utf8.count <= Identifier.maximumLength,
+      name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
+    else {
+      throw token.error(
+        "the name of a role has 1 to \(Identifier.maximumLength) bytes without control characters")
+    }
+    guard schema.roles.insert(name).inserted else {
+      throw token.error("role '\(name)' was created before")
+    }
+    try expect(";", after: "the role")
+  }
+
+  private mutating func parseRecordType() throws(SchemaSyntaxError) {
+    take()
+    try expect("TYPE")
+    let token = current
+    let name = try takeName(as: "the name of a record type")
+    do {
+      try Identifier.validateRecordType(name)
+    } catch {
+      throw token.error(error.reason)
+    }
+    guard name != "cloudkit.share" else {
+      throw token.error("record type 'cloudkit.share' belongs to the system; leave it out")
+    }
+    guard schema.recordTypes[name] == nil else {
+      throw token.error("record type '\(name)' was defined before")
+    }
+    var type = ContainerSchema.RecordType(grants: RecordGrants())
+    try expect("(", after: "the record type's name")
+    if current.kind != .mark(")") {
+      var seen: Set<String> = []
+      repeat {
+        try parseItem(into: &type, seen: &seen)
+      } while takeIf(",")
+    }
+    guard takeIf(")") else {
+      throw current.error("expected ',' or ')' after a field or grant, found \(current.shown)")
+    }
+    try expect(";", after: "the record type")
+    if type.grants.permissions.isEmpty { type.grants = .standard }
+    schema.recordTypes[name] = type
+  }
+
+  // MARK: Tokens
+
+  var current: SchemaToken { tokens[tokens.startIndex] }
+
+  /// Takes the current token; the end stays.
+  mutating func take() {
+    if current.kind != .end { tokens.removeFirst() }
+  }
+
+  mutating func takeIf(_ mark: Unicode.Scalar) -> Bool {
+    guard current.kind == .mark(mark) else { return false }
+    take()
+    return true
+  }
+
+  mutating func takeIf(keyword: String) -> Bool {
+    guard current.isKeyword(keyword) else { return false }
+    take()
+    return true
+  }
+
+  mutating func expect(_ keyword: String) throws(SchemaSyntaxError) {
+    guard takeIf(keyword: keyword) else {
+      throw current.error("expected \(keyword), found \(current.shown)")
+    }
+  }
+
+  mutating func expect(
+    _ mark: Unicode.Scalar, after place: String
+  ) throws(SchemaSyntaxError) {
+    guard takeIf(mark) else {
+      throw current.error("expected '\(mark)' after \(place), found \(current.shown)")
+    }
+  }
+
+  /// Takes a name, quoted or not.
+  mutating func takeName(as role: String) throws(SchemaSyntaxError) -> String {
+    let token = current
+    switch token.kind {
+    case .quoted(let name):
+      take()
+      return name
+    case .word(let word):
+      guard !SchemaName.needsQuotes(word) else {
+        throw token.error(
+          "expected \(role), found '\(word)'; as a name it stands in quotes: \"\(word)\"")
+      }
+      take()
+      return word
+    case .mark, .end:
+      throw token.error("expected \(role), found \(token.shown)")
+    }
+  }
+}
+
+/// Which names stand in double quotes.
+enum SchemaName {
+  /// Words that would be read as something else.
+  private static let reserved: Set<String> = [
+    "GRANT", "PREFERRED", "QUERYABLE", "SORTABLE", "SEARCHABLE",
+  ]
+
+  static func needsQuotes(_ name: String) -> Bool {
+    !Identifier.isPlainName(name) || reserved.contains(name.uppercased())
+  }
+
+  /// The name as it is printed.
+  static func printed(_ name: String) -> String { needsQuotes(name) ? "\"\(name)\"" : name }
+}
