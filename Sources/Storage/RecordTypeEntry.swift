@@ -9,8 +9,11 @@ final class RecordTypeEntry {
     var isEncrypted = false
     /// What it may be searched and sorted by.
     var indexes: FieldIndexes = []
-    /// What is still to be done until the index holds what `indexes` asks for; nil when it does.
+    /// What is still to be done until the index holds the values that `indexes` asks for; nil when
+    /// it does.
     var indexWork: IndexWork.Phase?
+    /// The same for the words in the values.
+    var wordIndexWork: IndexWork.Phase?
 
     /// Whether the index gets entries of values: not while old ones are still being removed.
     var hasValueEntries: Bool { indexes.usesValues && indexWork != .clearing }
@@ -67,15 +70,5 @@ extension RecordTypeEntry {
         "INSERT INTO record_type_grants (type_number, role, permissions) VALUES ($1, $2, $3)",
         [.integer(number), .text(role), .integer(Int64(permissions.rawValue))])
     }
-  }
-}
-
-/// What is to be done until the index of a field is what its options ask for.
-enum IndexWork {
-  enum Phase: Int64, Sendable {
-    /// Entries from before are being removed.
-    case clearing = 0
-    /// Entries of the records that are there are being made.
-    case building = 1
   }
 }

@@ -133,8 +133,10 @@ extension StoreSession {
   func loadFields(of entry: RecordTypeEntry) throws {
     try connection.query(
       """
-      SELECT name, record_fields.field_number, value_type, indexes, phase FROM record_fields
-      LEFT JOIN index_work ON index_work.field_number = record_fields.field_number
+      SELECT name, record_fields.field_number, value_type, indexes, work.phase, words.phase
+      FROM record_fields
+      LEFT JOIN index_work AS work ON work.field_number = record_fields.field_number
+      LEFT JOIN index_work AS words ON words.field_number = -record_fields.field_number
       WHERE type_number = $1
       """, [.integer(entry.number)]
     ) { row in
@@ -147,7 +149,8 @@ extension StoreSession {
       entry.fields[row.text(0)] = RecordTypeEntry.Field(
         number: row.integer(1), type: type, isEncrypted: isEncrypted,
         indexes: FieldIndexes(rawValue: UInt8(row.integer(3))),
-        indexWork: row.optionalInteger(4).flatMap { IndexWork.Phase(rawValue: $0) })
+        indexWork: row.optionalInteger(4).flatMap { IndexWork.Phase(rawValue: $0) },
+        wordIndexWork: row.optionalInteger(5).flatMap { IndexWork.Phase(rawValue: $0) })
     }
   }
 }

@@ -1,0 +1,135 @@
+import CloudKitModel
+
+extension SQLRecordStore {
+  public func importSchema(
+    _ schema: ContainerSchema, of container: String, isTrial: Bool
+  ) async throws -> SchemaOutcome {
+    let plan = try await read { session in
+      let changes = try session.importChanges(schema, of: container)
+      return (changes, try session.schema(of: container, in: .production))
+    }
+    var refusals: [SchemaOutcome.Refusal] = []
+    for change in plan.0 {
+      if let reason = try await loss(of: change, container: container, production: plan.1) {
+        refusals.append(.init(change, reason))
+      }
+    }
+    let outcome = SchemaOutcome(changes: plan.0, refusals: refusals)
+    guard !isTrial, refusals.isEmpty else { return outcome }
+    try await write { session in
+      guard try session.importChanges(schema, of: container) == plan.0 else {
+        throw StoreError(
+          .overloaded, "the development schema of \(container) was changed meanwhile; try again")
+      }
+      try SchemaModifier(session: session, container: container, environment: .development)
+        .apply(plan.0)
+    }
+    return outcome
+  }
+
+  public func deploySchema(of container: String, isTrial: Bool) async throws -> SchemaOutcome {
+    try await write { session in
+      let development = try session.schema(of: container, in: .development)
+      let production = try session.schema(of: container, in: .production)
+      let known = Set(try session.subscriptionTypes(of: container, in: .production))
+      var changes = production.changes(to: production.extended(by: development))
+      for type in try session.subscriptionTypes(of: container, in: .development)
+      where !known.contains(type) {
+        changes.append(.addSubscriptionType(type))
+      }
+      let refusals = changes.compactMap { change -> SchemaOutcome.Refusal? in
+        guard case .changeField(let name, let type, _, _) = change else { return nil }
+        return .init(
+          change,
+          "field '\(name)' of record type '\(type)' has another type in production, which "
+            + "cannot change; use another field")
+      }
+      if !isTrial, refusals.isEmpty {
+        try SchemaModifier(session: session, container: container, environment: .production)
+          .apply(changes)
+      }
+      return SchemaOutcome(changes: changes, refusals: refusals)
+    }
+  }
+
+  /// What a change to the development schema would lose; nil when nothing.
+  private func loss(
+    of change: SchemaChange, container: String, production: ContainerSchema
+  ) async throws -> String? {
+    switch change {
+    case .removeRecordType(let name):
+      if production.recordTypes[name] != nil {
+        return "record type '\(name)' is in the production schema"
+      }
+      let hasRecords = try await read { session in
+        try session.scan(ofType: name, in: container)?.hasRecords() ?? false
+      }
+      if hasRecords {
+        return "there are records of type '\(name)' in development; delete them first"
+      }
+      return try await isAtWork(onType: name, field: nil, of: container)
+        ? "indexes of record type '\(name)' are being built or removed; try again later" : nil
+    case .removeField(let name, let type, _), .changeField(let name, let type, _, _):
+      if production.recordTypes[type]?.fields[name] != nil {
+        return "field '\(name)' of record type '\(type)' is in the production schema"
+      }
+      if try await hasValues(of: name, inType: type, of: container) {
+        return "records of type '\(type)' in development have values in field '\(name)'; remove "
+          + "them first"
+      }
+      return try await isAtWork(onType: type, field: name, of: container)
+        ? "an index of field '\(name)' of record type '\(type)' is being built or removed; try "
+          + "again later" : nil
+    default:
+      return nil
+    }
+  }
+
+  /// Looks at all records of the type, in small reads.
+  private func hasValues(
+    of field: String, inType type: String, of container: String
+  ) async throws -> Bool {
+    var position: TypeScan.Position? = TypeScan.Position()
+    while let start = position {
+      let found = try await read { session -> (Bool, TypeScan.Position?) in
+        guard let scan = try session.scan(ofType: type, in: container) else { return (false, nil) }
+        let page = try scan.records(after: start, limit: 500)
+        return (page.records.contains { $0.record.fields[field] != nil }, page.next)
+      }
+      if found.0 { return true }
+      position = found.1
+    }
+    return false
+  }
+
+  private func isAtWork(
+    onType type: String, field: String?, of container: String
+  ) async throws -> Bool {
+    try await indexWork().contains {
+      $0.container == container && $0.environment == .development && $0.recordType == type
+        && (field == nil || $0.field == field)
+    }
+  }
+}
+
+extension StoreSession {
+  /// What an import changes: everything, but the users' own record type stays.
+  fileprivate func importChanges(
+    _ schema: ContainerSchema, of container: String
+  ) throws -> [SchemaChange] {
+    let current = try self.schema(of: container, in: .development)
+    var target = schema
+    for name in ContainerSchema.systemTypes where target.recordTypes[name] == nil {
+      target.recordTypes[name] = current.recordTypes[name]
+    }
+    return current.changes(to: target)
+  }
+
+  fileprivate func scan(ofType name: String, in container: String) throws -> TypeScan? {
+    let address = DatabaseAddress(
+      container: container, environment: .development, scope: .public, owner: nil)
+    return try recordType(named: name, at: address).map {
+      TypeScan(type: $0, container: container, environment: .development, session: self)
+    }
+  }
+}

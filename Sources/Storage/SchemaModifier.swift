@@ -1,0 +1,142 @@
+import CloudKitModel
+
+/// Changes the schema of a container in an environment, in the writer's transaction.
+struct SchemaModifier {
+  let session: StoreSession
+  let container: String
+  let environment: ContainerEnvironment
+
+  func apply(_ changes: [SchemaChange]) throws {
+    guard !changes.isEmpty else { return }
+    for change in changes { try apply(change) }
+    try session.raiseSchemaVersion()
+  }
+
+  private var place: [SQLValue] { [.text(container), .text(environment.rawValue)] }
+
+  private func apply(_ change: SchemaChange) throws {
+    switch change {
+    case .addRole(let role):
+      try session.connection.run(
+        "INSERT INTO security_roles (container, environment, name) VALUES ($1, $2, $3)",
+        place + [.text(role)])
+    case .removeRole(let role):
+      for statement in [
+        "DELETE FROM role_members WHERE container = $1 AND environment = $2 AND role = $3",
+        "DELETE FROM security_roles WHERE container = $1 AND environment = $2 AND name = $3",
+      ] {
+        try session.connection.run(statement, place + [.text(role)])
+      }
+    case .addRecordType(let name, let definition):
+      _ = try session.addRecordType(
+        named: name, definition, container: container, environment: environment)
+    case .removeRecordType(let name):
+      try remove(try type(name))
+    case .addField(let name, let typeName, let field):
+      try add(name, field, to: try type(typeName))
+    case .removeField(let name, let typeName, _):
+      try remove(name, from: try type(typeName))
+    case .changeField(let name, let typeName, _, let field):
+      let type = try type(typeName)
+      try remove(name, from: type)
+      try add(name, field, to: type)
+    case .changeIndexes(let name, let typeName, let old, let new):
+      try changeIndexes(of: name, in: try type(typeName), from: old, to: new)
+    case .changeSystemIndexes(let field, let typeName, _, let new):
+      let number = try type(typeName).number
+      try session.connection.run(
+        "DELETE FROM system_field_indexes WHERE type_number = $1 AND name = $2",
+        [.integer(number), .text(field.schemaName)])
+      try RecordTypeEntry.insertSystemIndexes(
+        [field: new], ofType: number, through: session.connection)
+    case .changeGrants(let typeName, _, let new):
+      let number = try type(typeName).number
+      try session.connection.run(
+        "DELETE FROM record_type_grants WHERE type_number = $1", [.integer(number)])
+      try RecordTypeEntry.insertGrants(new, ofType: number, through: session.connection)
+    case .addSubscriptionType(let type):
+      try type.insert(
+        container: container, environment: environment.rawValue, through: session.connection)
+    }
+  }
+
+  private func type(_ name: String) throws -> RecordTypeEntry {
+    let address = DatabaseAddress(
+      container: container, environment: environment, scope: .public, owner: nil)
+    guard let type = try session.recordType(named: name, at: address) else {
+      throw StoreError(.notFound, "the schema has no record type '\(name)' any more; try again")
+    }
+    return type
+  }
+
+  private func field(_ name: String, of type: RecordTypeEntry) throws -> RecordTypeEntry.Field {
+    guard let field = try session.field(name, of: type) else {
+      throw StoreError(.notFound, "record type '\(type.name)' has no field '\(name)' any more")
+    }
+    return field
+  }
+
+  /// The number of the type stays, for deletions in change feeds may bear it.
+  private func remove(_ type: RecordTypeEntry) throws {
+    for statement in [
+      "DELETE FROM record_fields WHERE type_number = $1",
+      "DELETE FROM system_field_indexes WHERE type_number = $1",
+      "DELETE FROM record_type_grants WHERE type_number = $1",
+      "UPDATE record_types SET dropped = 1 WHERE type_number = $1",
+    ] {
+      try session.connection.run(statement, [.integer(type.number)])
+    }
+    try session.connection.run(
+      """
+      DELETE FROM subscription_types
+      WHERE container = $1 AND environment = $2 AND record_type = $3
+      """, place + [.text(type.name)])
+  }
+
+  private func add(
+    _ name: String, _ field: ContainerSchema.Field, to type: RecordTypeEntry
+  ) throws {
+    try session.addField(
+      name, of: field.type, isEncrypted: field.isEncrypted, indexes: field.indexes, to: type)
+  }
+
+  private func remove(_ name: String, from type: RecordTypeEntry) throws {
+    try session.connection.run(
+      "DELETE FROM record_fields WHERE field_number = $1",
+      [.integer(try field(name, of: type).number)])
+    type.fields[name] = nil
+  }
+
+  // MARK: Indexes
+
+  private func changeIndexes(
+    of name: String, in type: RecordTypeEntry, from old: FieldIndexes, to new: FieldIndexes
+  ) throws {
+    let number = try field(name, of: type).number
+    try session.connection.run(
+      "UPDATE record_fields SET indexes = $2 WHERE field_number = $1",
+      [.integer(number), .integer(Int64(new.rawValue))])
+    if old.usesValues != new.usesValues {
+      try begin(workOn: number, isWanted: new.usesValues)
+    }
+    if old.contains(.searchable) != new.contains(.searchable) {
+      try begin(workOn: -number, isWanted: new.contains(.searchable))
+    }
+  }
+
+  /// Has an index built that was not wanted, or removed. One that is at work already begins anew
+  /// with the removal of what it has made.
+  private func begin(workOn indexNumber: Int64, isWanted: Bool) throws {
+    let isUnderWay = try session.connection.first(
+      "SELECT 1 FROM index_work WHERE field_number = $1", [.integer(indexNumber)]
+    ) { _ in true }
+    let phase: IndexWork.Phase = isWanted && isUnderWay == nil ? .building : .clearing
+    try session.connection.run(
+      """
+      INSERT INTO index_work (field_number, phase, database_id, value_key, record_number, done)
+      VALUES ($1, $2, 0, $3, -1, 0)
+      ON CONFLICT (field_number) DO UPDATE SET phase = excluded.phase, database_id = 0,
+        value_key = excluded.value_key, record_number = -1, done = 0
+      """, [.integer(indexNumber), .integer(phase.rawValue), .bytes([])])
+  }
+}

@@ -1,0 +1,97 @@
+import CloudKitModel
+
+/// Goes through all records of a type in all databases of a container, some at a time.
+///
+/// The order is that of the databases, and in each that of the records' creation, which never
+/// changes: a record that is saved meanwhile is met at the place where it was.
+struct TypeScan {
+  /// After this entry of the index of creation times comes the next.
+  struct Position: Sendable {
+    var database: Int64 = 0
+    var key: [UInt8] = []
+    var number: Int64 = -1
+  }
+
+  let type: RecordTypeEntry
+  let container: String
+  let environment: ContainerEnvironment
+  let session: StoreSession
+
+  /// The next records, all of one database and perhaps none, and where to go on; nil at the end.
+  func records(
+    after position: Position, limit: Int
+  ) throws -> (database: DatabaseID, records: [StoredRecord], next: Position?) {
+    var position = position
+    if position.database == 0 {
+      guard let first = try nextDatabase(after: 0) else {
+        return (DatabaseID(rawValue: 0), [], nil)
+      }
+      position = Position(database: first)
+    }
+    let database = DatabaseID(rawValue: position.database)
+    let rows = try session.connection.rows(
+      """
+      SELECT \(StoredRecord.columns), value_key FROM value_index
+      JOIN records ON records.database_id = value_index.database_id
+        AND records.record_number = value_index.record_number
+      WHERE value_index.database_id = $1 AND value_index.field_number = $2
+        AND (value_key, value_index.record_number) > ($3, $4)
+      ORDER BY value_key, value_index.record_number LIMIT $5
+      """,
+      [
+        .integer(position.database), .integer(creationNumber), .bytes(position.key),
+        .integer(position.number), .integer(Int64(limit)),
+      ]
+    ) { (StoredRecord.Row($0), $0.bytes(6)) }
+    let next: Position? =
+      if rows.count == limit, let (row, key) = rows.last {
+        Position(database: position.database, key: key, number: row.number)
+      } else {
+        try nextDatabase(after: position.database).map { Position(database: $0) }
+      }
+    return (database, try rows.map { try session.storedRecord($0.0, in: database) }, next)
+  }
+
+  /// Whether there is any record of the type.
+  func hasRecords() throws -> Bool {
+    var database: Int64 = 0
+    while let next = try nextDatabase(after: database) {
+      let found = try session.connection.first(
+        "SELECT 1 FROM value_index WHERE database_id = $1 AND field_number = $2 LIMIT 1",
+        [.integer(next), .integer(creationNumber)]
+      ) { _ in true }
+      if found != nil { return true }
+      database = next
+    }
+    return false
+  }
+
+  func countRecords() throws -> Int {
+    var count = 0
+    var database: Int64 = 0
+    while let next = try nextDatabase(after: database) {
+      count +=
+        try session.connection.first(
+          "SELECT COUNT(*) FROM value_index WHERE database_id = $1 AND field_number = $2",
+          [.integer(next), .integer(creationNumber)]
+        ) { Int($0.integer(0)) } ?? 0
+      database = next
+    }
+    return count
+  }
+
+  func nextDatabase(after database: Int64) throws -> Int64? {
+    try session.connection.first(
+      """
+      SELECT database_id FROM databases
+      WHERE container = $1 AND environment = $2 AND database_id > $3
+      ORDER BY database_id LIMIT 1
+      """, [.text(container), .text(environment.rawValue), .integer(database)]
+    ) { $0.integer(0) }
+  }
+
+  /// The field of the creation time, which each record has in the index.
+  private var creationNumber: Int64 {
+    type.field(for: .system(.createdTimestamp))?.number ?? 0
+  }
+}
