@@ -28,6 +28,7 @@ public final class CloudService: Sendable {
   private let dispatcher: Dispatcher
   private let worker: DeliveryWorker
   private let maintenance = Mutex<Task<Void, Never>?>(nil)
+  private let indexing = Mutex<Task<Void, Never>?>(nil)
 
   /// Makes a service over an open store. The store is not closed when the service stops.
   ///
@@ -97,6 +98,13 @@ public final class CloudService: Sendable {
         maintenance = Task(executorPreference: executor) { await self.maintain() }
       }
     }
+    indexing.withLock { [store, log, executor] indexing in
+      if indexing == nil {
+        indexing = Task(executorPreference: executor) {
+          await IndexBuilder(store: store, log: log).run()
+        }
+      }
+    }
   }
 
   /// The answer to a request; never fails, for what goes wrong is in the answer.
@@ -133,6 +141,7 @@ public final class CloudService: Sendable {
   public func stop() async {
     endPolls()
     maintenance.withLock { $0 }?.cancel()
+    indexing.withLock { $0 }?.cancel()
     await dispatcher.stop()
     await worker.stop()
   }

@@ -40,7 +40,8 @@ extension ServerConfiguration {
 
   private mutating func apply(_ reader: ConfigurationReader) throws(ConfigurationError) {
     try reader.allow([
-      "address", "port", "publicURL", "deletionRetentionDays", "signatureWindowSeconds", "limits",
+      "address", "port", "publicURL", "deletionRetentionDays", "signatureWindowSeconds",
+      "productionSchema", "limits",
       "containers", "signIn",
     ])
     address = try reader.string("address") ?? address
@@ -53,6 +54,13 @@ extension ServerConfiguration {
         "signatureWindowSeconds", in: 1...Int64(Self.maximumSignatureWindow)
       ).map(Double.init)
       ?? signatureWindow
+    switch try reader.string("productionSchema") {
+    case nil: break
+    case "fixed": hasFixedProduction = true
+    case "open": hasFixedProduction = false
+    case let other?:
+      throw reader.mistake("'productionSchema' must be fixed or open, not '\(other)'")
+    }
     if let settings = try reader.object("signIn") { try signIn.apply(settings) }
     if let settings = try reader.object("limits") { limits = try Limits(settings) }
     guard let list = try reader.object("containers") else { return }

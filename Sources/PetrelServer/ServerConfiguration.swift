@@ -75,6 +75,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// How long deletions of records and zones are remembered for change feeds, in days. A device that
   /// was away for longer starts anew.
   public var deletionRetentionDays = 90
+  /// Whether `production` has a fixed schema, which `petrel schema deploy` alone extends. Otherwise
+  /// record types and fields are made when they are first saved, as in `development`.
+  public var hasFixedProduction = true
   /// By identifier. When empty every container is served, without APNs; otherwise only these.
   public var containers: [String: Container] = [:]
   /// How users sign in at the server's own page.

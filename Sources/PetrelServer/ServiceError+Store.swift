@@ -17,9 +17,11 @@ extension ServiceError {
       case .referenceMissing: .validatingReferenceError
       case .atomic: .atomicError
       case .quotaExceeded: .quotaExceeded
+      case .notReady: .tryAgainLater
       }
     self.init(
-      code, failure.reason, serverRecord: failure.serverRecord, limit: failure.limit)
+      code, failure.reason, retryAfter: failure.code == .notReady ? 5 : nil,
+      serverRecord: failure.serverRecord, limit: failure.limit)
   }
 
   /// The protocol's form of a failure of the store. What happened inside is for the log, not for

@@ -75,7 +75,10 @@ public final class TestCloud: Sendable {
   public init(configuration: Configuration = Configuration()) async throws {
     let store: any RecordStore
     do {
-      store = try await SQLRecordStore.inMemory()
+      // Nothing can be deployed to a cloud in memory.
+      var storeConfiguration = StoreConfiguration()
+      storeConfiguration.fixedEnvironments = []
+      store = try await SQLRecordStore.inMemory(configuration: storeConfiguration)
     } catch {
       throw TestCloudError(.cannotStart, "a store in memory cannot be made: \(error)")
     }

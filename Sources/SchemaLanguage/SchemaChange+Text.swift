@@ -1,6 +1,6 @@
 import CloudKitModel
 
-extension SchemaChange: @retroactive CustomStringConvertible {
+extension SchemaChange: CustomStringConvertible {
   /// A line that begins with `+` for what is added, `-` for what is taken away and `~` for what
   /// becomes something else.
   public var description: String {

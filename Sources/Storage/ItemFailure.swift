@@ -25,6 +25,8 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case limitExceeded
     /// The private database would be larger than its quota.
     case quotaExceeded
+    /// The index of a field is still being built.
+    case notReady
   }
 
   public var code: Code

@@ -16,6 +16,10 @@ extension RecordModifier {
     }
     let known = try session.recordType(named: record.recordType, at: address)
     let newFields = try fit(&record, named: named, to: known)
+    if known == nil || !newFields.isEmpty {
+      try session.requireSchema(
+        of: record, hasType: known != nil, newFields: newFields.map(\.0), at: address)
+    }
     try settleAssets(of: &record, named: named, over: current)
     try checkReferences(of: record, named: named, over: current, in: zone)
 

@@ -92,7 +92,8 @@ extension RecordSearch {
       fields = type.fields.values.filter { $0.hasTokenEntries }.sorted { $0.number < $1.number }
     case .system: fields = []
     }
-    guard !fields.isEmpty, fields.allSatisfy({ $0.hasTokenEntries && $0.indexWork == nil }) else {
+    guard !fields.isEmpty, fields.allSatisfy({ $0.hasTokenEntries && $0.wordIndexWork == nil })
+    else {
       return []
     }
     return filter.tokenRanges.map { ranges in

@@ -35,9 +35,13 @@ struct RecordSearch {
       return try session.hasSeveralZones(database) ? number : nil
     }
     continuation = try query.continuation.map { try QueryContinuation($0, for: query) }
-    guard let type = try session.recordType(named: query.query.recordType, at: address)
-    else { return nil }
+    guard let type = try session.recordType(named: query.query.recordType, at: address) else {
+      try session.requireType(
+        named: query.query.recordType, at: address, "there is nothing to search")
+      return nil
+    }
     self.type = type
+    try session.requireIndexes(forSearch: query.query, in: type, at: address)
     for filter in query.query.filters {
       guard try Self.check(filter, against: type, session: session) else { return nil }
     }

@@ -19,7 +19,7 @@ final class RecordTypeEntry {
     var hasValueEntries: Bool { indexes.usesValues && indexWork != .clearing }
     /// Whether the index gets entries of the words in its values, likewise.
     var hasTokenEntries: Bool {
-      indexes.contains(.searchable) && type.element == .string && indexWork != .clearing
+      indexes.contains(.searchable) && type.element == .string && wordIndexWork != .clearing
     }
     /// The number under which the index has the words of its values.
     var tokenNumber: Int64 { -number }

@@ -80,7 +80,7 @@ extension StoreSession {
   }
 
   /// The system's record type of shares, which schemas do not name.
-  private static let shareType = "cloudkit.share"
+  static let shareType = "cloudkit.share"
 
   func recordTypeNames(
     of container: String, in environment: ContainerEnvironment

@@ -58,7 +58,9 @@ public final class SQLRecordStore: RecordStore {
       }
     let makeSession = { @Sendable () throws -> StoreSession in
       let connection = try SQLiteConnection(path: path, tuning: configuration.tuning)
-      return StoreSession(connection: connection, makeUUID: configuration.makeUUID)
+      let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
+      session.fixedEnvironments = configuration.fixedEnvironments
+      return session
     }
     let writer = StoreWriter(configuration: configuration)
     let writing = try makeSession()
@@ -83,6 +85,11 @@ public final class SQLRecordStore: RecordStore {
   deinit {
     writer.queue.close()
     reads.close()
+  }
+
+  /// Whether a server has the store in this file open.
+  public static func isServed(at path: String) -> Bool {
+    ServerLock.isHeld(forStoreAt: path)
   }
 
   public func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {

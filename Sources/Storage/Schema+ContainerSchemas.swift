@@ -82,10 +82,13 @@ extension SubscriptionType {
       INSERT INTO subscription_types (container, environment, record_type, events, fields)
       VALUES ($1, $2, $3, $4, $5)
       ON CONFLICT (container, environment, record_type, events, fields) DO NOTHING
-      """,
-      [
-        .text(container), .text(environment), .text(recordType), .integer(Int64(events.rawValue)),
-        .text(fields.joined(separator: " ")),
-      ])
+      """, columns(container: container, environment: environment))
+  }
+
+  func columns(container: String, environment: String) -> [SQLValue] {
+    [
+      .text(container), .text(environment), .text(recordType), .integer(Int64(events.rawValue)),
+      .text(fields.joined(separator: " ")),
+    ]
   }
 }

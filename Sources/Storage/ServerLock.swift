@@ -15,7 +15,7 @@ final class ServerLock: @unchecked Sendable {
         .cannotOpen,
         "the lock file '\(lockPath)' cannot be made: \(String(cString: strerror(errno)))")
     }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+    guard Self.lock(descriptor) else {
       close(descriptor)
       throw StoreError(
         .cannotOpen,
@@ -25,4 +25,21 @@ final class ServerLock: @unchecked Sendable {
   }
 
   deinit { close(descriptor) }
+
+  /// Whether a server has the lock.
+  static func isHeld(forStoreAt path: String) -> Bool {
+    let descriptor = open(path + ".lock", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return flock(descriptor, LOCK_SH | LOCK_NB) != 0
+  }
+
+  /// Tries for a tenth of a second: somebody may just be asking whether the lock is held.
+  private static func lock(_ descriptor: Int32) -> Bool {
+    for _ in 0..<10 {
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+      usleep(10_000)
+    }
+    return false
+  }
 }

@@ -1,3 +1,4 @@
+import CloudKitModel
 import Foundation
 
 /// How a store is opened.
@@ -38,6 +39,9 @@ public struct StoreConfiguration: Sendable {
   public var tuning = Tuning()
   /// How far a search goes one way before it looks for another.
   var searchEffort = SearchEffort()
+  /// The environments that have a fixed schema: record types, fields and subscription types that
+  /// were not deployed to them are refused. In others they are made when they are first saved.
+  public var fixedEnvironments: Set<ContainerEnvironment> = [.production]
   /// Makes the identifiers of changes and users; a test may give a seeded generator.
   public var makeUUID: @Sendable () -> UUID = { UUID() }
 

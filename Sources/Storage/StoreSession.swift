@@ -10,6 +10,8 @@ final class StoreSession {
   /// The bytes that the transaction has added and taken so far.
   var storedBytes = StoredBytes()
   var catalog = Catalog()
+  /// Where no record type or field is made by saving it.
+  var fixedEnvironments: Set<ContainerEnvironment> = []
 
   init(connection: any SQLConnection, makeUUID: @escaping @Sendable () -> UUID) {
     self.connection = connection

@@ -8,7 +8,7 @@ struct SubscriptionModifier {
   let refusesEqualContent: Bool
   let timestamp: Timestamp
   let session: StoreSession
-  private let address: DatabaseAddress
+  let address: DatabaseAddress
   /// The version of the request's changes; nil until there is one.
   private var raisedVersion: Int64?
 
@@ -34,6 +34,7 @@ struct SubscriptionModifier {
       }
       try check(subscription)
       if refusesEqualContent { try checkIsDifferent(subscription) }
+      try settleType(of: subscription)
     } catch let failure as ItemFailure {
       return .failed(subscriptionID: subscription.subscriptionID, failure)
     }
@@ -106,6 +107,7 @@ struct SubscriptionModifier {
       try requireZone(zoneID, of: subscription)
     case .query(let query, let zoneID, _):
       if let zoneID { try requireZone(zoneID, of: subscription) }
+      try checkSchema(of: query, in: subscription)
       guard let type = try session.recordType(named: query.recordType, at: address) else { return }
       for filter in query.filters {
         guard case .field(let name) = filter.key, let field = try session.field(name, of: type)

@@ -9,6 +9,8 @@ enum Program {
     KeysAddAPITokenCommand.self, KeysAddServerKeyCommand.self,
     KeysListCommand.self, KeysRevokeCommand.self,
     RolesGrantCommand.self, RolesRevokeCommand.self, RolesListCommand.self,
+    SchemaExportCommand.self, SchemaImportCommand.self, SchemaValidateCommand.self,
+    SchemaDeployCommand.self, SchemaStatusCommand.self,
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
     BenchTestCloudCommand.self, BenchQueryCommand.self, BenchChangesCommand.self,
     VersionCommand.self,

@@ -33,4 +33,18 @@ extension HookedStore {
     try await base.setMembership(
       isMember, of: userRecordName, in: role, container: container, environment: environment)
   }
+
+  func importSchema(
+    _ schema: ContainerSchema, of container: String, isTrial: Bool
+  ) async throws -> SchemaOutcome {
+    try await base.importSchema(schema, of: container, isTrial: isTrial)
+  }
+
+  func deploySchema(of container: String, isTrial: Bool) async throws -> SchemaOutcome {
+    try await base.deploySchema(of: container, isTrial: isTrial)
+  }
+
+  func indexWork() async throws -> [IndexWork] { try await base.indexWork() }
+
+  func continueIndexWork() async throws -> IndexWork? { try await base.continueIndexWork() }
 }

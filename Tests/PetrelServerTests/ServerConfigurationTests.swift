@@ -12,7 +12,7 @@ struct ServerConfigurationTests {
     let configuration = try Self.read(
       """
       {"address": "0.0.0.0", "port": 9000, "publicURL": "https://cloud.example.com",
-       "deletionRetentionDays": 30,
+       "deletionRetentionDays": 30, "productionSchema": "open",
        "signIn": {"passwords": false,
          "issuers": {"keycloak": {"issuer": "https://id.example.com/realms/a", "clientID": "c",
            "clientSecret": "s", "label": "Example", "scopes": ["email"]}}},
@@ -27,6 +27,7 @@ struct ServerConfigurationTests {
     #expect(configuration.address == "0.0.0.0")
     #expect(configuration.port == 9000)
     #expect(configuration.deletionRetentionDays == 30)
+    #expect(!configuration.hasFixedProduction)
     #expect(!configuration.signIn.acceptsPasswords)
     #expect(configuration.limits.privateDatabaseBytes == 5_000_000_000)
     #expect(configuration.limits.clientAddressHeader == "X-Forwarded-For")
@@ -63,6 +64,7 @@ struct ServerConfigurationTests {
         #"{"deletionRetentionDays": 0}"#,
         "'deletionRetentionDays' must be a whole number from 1 to 36500"
       ),
+      (#"{"productionSchema": "free"}"#, "'productionSchema' must be fixed or open, not 'free'"),
       (#"{"limits": {"quota": 1}}"#, "limits: unknown key 'quota'"),
       (
         #"{"limits": {"privateDatabaseBytes": 0}}"#,

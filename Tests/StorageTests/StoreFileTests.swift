@@ -128,6 +128,64 @@ struct StoreFileTests {
     }
   }
 
+  @Test("types, fields and subscriptions from before there were schemas go on as they were")
+  func schemas() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/a.sqlite"
+      let first = try await SQLRecordStore.open(
+        path: path, configuration: fresh(), migrations: Array(Schema.migrations.prefix(6)))
+      var address = TestStore.address(.public)
+      address.environment = .production
+      let database = try await first.database(at: address)
+      let filter = Filter(.field("title"), .equals, .string("x"))
+      let subscription = noteSubscription("s", filters: [filter])
+      let place: [SQLValue] = [.text(address.container), .text(address.environment.rawValue)]
+      try await first.write { session in
+        try session.connection.run(
+          """
+          INSERT INTO record_types (type_number, container, environment, name)
+          VALUES (1, $1, $2, 'Note')
+          """, place)
+        for (number, (name, type)) in [
+          ("title", "STRING"), ("secret", "ENCRYPTED STRING"), ("data", "BYTES"),
+          ("___createTime", "TIMESTAMP"),
+        ].enumerated() {
+          try session.connection.run(
+            """
+            INSERT INTO record_fields (field_number, type_number, name, value_type)
+            VALUES ($1, 1, $2, $3)
+            """, [.integer(Int64(number + 1)), .text(name), .text(type)])
+        }
+        try session.connection.run(
+          """
+          INSERT INTO subscriptions
+            (database_id, subscriber, subscription_id, first_version, version, content)
+          VALUES ($1, $2, 's', 1, 1, $3)
+          """,
+          [
+            .integer(database.rawValue), .text(TestStore.alice),
+            .bytes(subscription.storedContent),
+          ])
+      }
+      await first.close()
+      let migrated = try await SQLRecordStore.open(at: path, configuration: fresh())
+      let schema = try await migrated.schema(of: TestStore.container, in: .production)
+      #expect(
+        schema.recordTypes == [
+          "Note": .init(
+            fields: [
+              "title": .init(.init(.string), indexes: [.queryable, .sortable, .searchable]),
+              "secret": .init(.init(.string), isEncrypted: true), "data": .init(.init(.bytes)),
+            ], systemIndexes: SystemField.implicitIndexes)
+        ])
+      // Production is fixed, and yet takes what it had.
+      let test = try await TestStore(migrated)
+      try await test.save("n", ["title": .string("x")], in: database)
+      #expect(try await test.subscribe(subscription, in: database).failure == nil)
+      await migrated.close()
+    }
+  }
+
   @Test("entries of the notification log from before they had an ID column are found by ID")
   func notificationIDs() async throws {
     try await withTemporaryDirectory { directory in

@@ -18,7 +18,8 @@ enum ServeCommand: Command {
     let configuration = try configuration(arguments)
     let store = try await openStore(
       in: configuration.dataDirectory, role: .server,
-      deletionRetentionDays: configuration.deletionRetentionDays)
+      deletionRetentionDays: configuration.deletionRetentionDays,
+      hasFixedProduction: configuration.hasFixedProduction)
     let server = try Server(configuration: configuration, store: store)
     try server.start()
     Output.line("petrel listens on \(server.url)")
@@ -49,7 +50,8 @@ enum ServeCommand: Command {
 
   /// Opens the store in a data directory, which is made when there is none.
   static func openStore(
-    in directory: String, role: StoreConfiguration.Role, deletionRetentionDays: Int? = nil
+    in directory: String, role: StoreConfiguration.Role, deletionRetentionDays: Int? = nil,
+    hasFixedProduction: Bool = true
   ) async throws -> any RecordStore {
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true)
@@ -57,6 +59,7 @@ enum ServeCommand: Command {
     if let deletionRetentionDays {
       configuration.deletionRetention = Double(deletionRetentionDays) * 24 * 60 * 60
     }
+    if !hasFixedProduction { configuration.fixedEnvironments = [] }
     return try await SQLRecordStore.open(
       at: ServerConfiguration(dataDirectory: directory).storePath, configuration: configuration)
   }

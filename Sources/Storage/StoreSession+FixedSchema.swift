@@ -1,0 +1,142 @@
+import CloudKitModel
+
+// A fixed environment (``StoreConfiguration/fixedEnvironments``) has what was deployed to it. The
+// looks here are taken only where something new is about to be made.
+extension StoreSession {
+  func isFixed(_ address: DatabaseAddress) -> Bool {
+    fixedEnvironments.contains(address.environment)
+  }
+
+  /// Refuses a record that needs a type or fields which a fixed schema lacks. The users' own record
+  /// type and shares are there without being deployed.
+  func requireSchema(
+    of record: Record, hasType: Bool, newFields: [String], at address: DatabaseAddress
+  ) throws {
+    let typeName = record.recordType
+    guard isFixed(address), typeName != Self.shareType else { return }
+    if !hasType {
+      try requireType(
+        named: typeName, at: address, "record '\(record.recordID)' cannot be saved")
+    }
+    guard let name = newFields.first else { return }
+    let names = newFields.map { "'\($0)'" }.joined(separator: ", ")
+    throw missing(
+      "\(newFields.count == 1 ? "field" : "fields") \(names) of record type '\(typeName)'",
+      at: address, field: name, "record '\(record.recordID)' cannot be saved")
+  }
+
+  /// Refuses a record type that a fixed schema lacks.
+  func requireType(
+    named name: String, at address: DatabaseAddress, _ consequence: String
+  ) throws {
+    guard isFixed(address), !ContainerSchema.systemTypes.contains(name) else { return }
+    throw missing("record type '\(name)'", at: address, field: "recordType", consequence)
+  }
+
+  /// The refusal of something that a fixed schema lacks.
+  func missing(
+    _ what: String, at address: DatabaseAddress, field: String, _ consequence: String
+  ) -> ItemFailure {
+    let environment = address.environment.rawValue
+    return ItemFailure(
+      .invalid, field: field,
+      "\(what) is not in the \(environment) schema of \(address.container), so \(consequence); "
+        + "make it in development, then run: petrel schema deploy \(address.container)")
+  }
+
+  /// As ``requireIndexes(for:in:at:)``; a search without filters goes by the record name.
+  func requireIndexes(
+    forSearch query: Query, in type: RecordTypeEntry, at address: DatabaseAddress
+  ) throws {
+    try requireIndexes(for: query, in: type, at: address)
+    guard query.filters.isEmpty else { return }
+    try require(.system(.recordName), oneOf: [.queryable], in: type, at: address)
+  }
+
+  /// Refuses filters and sorts on fields that are not marked for them. What no field of the type
+  /// could be marked for is left to the checks of types.
+  func requireIndexes(
+    for query: Query, in type: RecordTypeEntry, at address: DatabaseAddress
+  ) throws {
+    for filter in query.filters
+    where filter.value == nil || canMark(filter.key, filter.usableIndexes, in: type) {
+      try require(filter.key, oneOf: filter.usableIndexes, in: type, at: address)
+    }
+    for sortKey in query.sortKeys where canMark(sortKey.key, sortKey.usableIndexes, in: type) {
+      try require(sortKey.key, oneOf: sortKey.usableIndexes, in: type, at: address)
+    }
+  }
+
+  private func canMark(
+    _ key: FieldKey, _ usable: FieldIndexes, in type: RecordTypeEntry
+  ) -> Bool {
+    guard case .field(let name) = key, let field = type.fields[name] else { return true }
+    return !field.isEncrypted && !FieldIndexes.allowed(for: field.type).isDisjoint(with: usable)
+  }
+
+  /// Refuses a filter or sort on a field of the type that has none of these options, or whose index
+  /// is still being built.
+  ///
+  /// A field that the schema does not know is refused in fixed environments; elsewhere it has no
+  /// values yet.
+  private func require(
+    _ key: FieldKey, oneOf usable: FieldIndexes, in type: RecordTypeEntry,
+    at address: DatabaseAddress
+  ) throws {
+    let indexes: FieldIndexes
+    var ready: FieldIndexes
+    switch key {
+    case .system(.parent), .system(.share):
+      return
+    case .system(let system):
+      indexes = type.systemIndexes[system] ?? []
+      ready = indexes
+    case .field(let name):
+      guard let field = try field(name, of: type) else {
+        guard isFixed(address) else { return }
+        throw missing(
+          "field '\(name)' of record type '\(type.name)'", at: address, field: name,
+          "nothing can be searched or sorted by it")
+      }
+      indexes = field.indexes
+      ready = field.readyIndexes
+    case .allText:
+      let texts = type.fields.values.filter { $0.type.element == .string && !$0.isEncrypted }
+      if texts.isEmpty { return }
+      indexes = texts.reduce(into: []) { $0.formUnion($1.indexes) }
+      ready = indexes
+      for field in texts where field.indexes.contains(.searchable) {
+        ready.formIntersection(field.readyIndexes.union([.queryable, .sortable]))
+      }
+    }
+    guard ready.isDisjoint(with: usable) else { return }
+    let name = usable.optionName
+    guard indexes.isDisjoint(with: usable) else {
+      throw ItemFailure(
+        .notReady, field: key.description,
+        "Field '\(key)' of record type '\(type.name)' was marked \(name), and its index is not built "
+          + "yet; try again later")
+    }
+    throw ItemFailure(
+      .invalid, field: key.description,
+      "Field '\(key)' is not marked \(name) in record type '\(type.name)' of the "
+        + "\(address.environment.rawValue) schema")
+  }
+}
+
+extension RecordTypeEntry.Field {
+  /// The options whose indexes are complete.
+  fileprivate var readyIndexes: FieldIndexes {
+    var ready = indexes
+    if indexWork != nil { ready.subtract([.queryable, .sortable]) }
+    if wordIndexWork != nil { ready.remove(.searchable) }
+    return ready
+  }
+}
+
+extension FieldIndexes {
+  /// The word for the option that is asked for first.
+  fileprivate var optionName: String {
+    contains(.queryable) ? "queryable" : contains(.sortable) ? "sortable" : "searchable"
+  }
+}
