@@ -18,7 +18,7 @@ let package = Package(
       dependencies: [
         "PetrelTesting", "PetrelServer", "ChangeDispatch", "PushDelivery", "Matching", "Storage",
         "HTTPService", "APNsSimulation", "Cryptography", "WebServices", "SchemaLanguage",
-        "CloudKitModel", "JSONCoding", "CSQLite",
+        "CloudKitModel", "JSONCoding", "CSQLite", "CLinuxEvents",
       ]),
 
     // The server and the client together, in a test's own process.

@@ -7,17 +7,29 @@ final class ChildProcess {
 
   /// Starts a program of the directory that this one lies in.
   ///
+  /// - Parameters: as those of ``init(path:_:environment:input:readsOutput:)``.
+  convenience init(
+    _ name: String, _ arguments: [String], environment: [String: String] = [:],
+    input: FileHandle = .nullDevice, readsOutput: Bool
+  ) throws {
+    let directory = URL(fileURLWithPath: Self.ownPath).deletingLastPathComponent()
+    try self.init(
+      path: directory.appendingPathComponent(name).path, arguments, environment: environment,
+      input: input, readsOutput: readsOutput)
+  }
+
+  /// Starts the program at a path.
+  ///
   /// - Parameters:
   ///   - environment: set over this program's own environment.
   ///   - input: what the program reads on standard input; nothing without a value.
   ///   - readsOutput: whether ``readLine()`` is going to be used; otherwise the program prints where
   ///     this one prints.
   init(
-    _ name: String, _ arguments: [String], environment: [String: String] = [:],
+    path: String, _ arguments: [String], environment: [String: String] = [:],
     input: FileHandle = .nullDevice, readsOutput: Bool
   ) throws {
-    let directory = URL(fileURLWithPath: Self.ownPath).deletingLastPathComponent()
-    process.executableURL = directory.appendingPathComponent(name)
+    process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardInput = input
@@ -25,7 +37,7 @@ final class ChildProcess {
     do {
       try process.run()
     } catch {
-      throw UsageError("cannot start \(directory.appendingPathComponent(name).path): \(error)")
+      throw UsageError("cannot start \(path): \(error)")
     }
     if readsOutput { try? output.fileHandleForWriting.close() }
   }

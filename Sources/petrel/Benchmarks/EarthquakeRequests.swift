@@ -4,10 +4,12 @@ import Foundation
 enum EarthquakeRequests {
   static let container = "iCloud.org.example.Bench"
 
-  /// The path of an operation on the public database, with the caller's token.
-  static func path(_ operation: String, token: String, device: String) -> String {
+  /// The path of an operation on a database, with the caller's token.
+  static func path(
+    _ operation: String, scope: String = "public", token: String, device: String
+  ) -> String {
     let prefix = operation.hasPrefix("tokens/") ? "device" : "database"
-    let database = operation.hasPrefix("tokens/") ? "" : "/public"
+    let database = operation.hasPrefix("tokens/") ? "" : "/\(scope)"
     let escaped = token.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? token
     return "/\(prefix)/1/\(container)/development\(database)/\(operation)"
       + "?ckWebAuthToken=\(escaped)&clientId=\(device)"

@@ -9,14 +9,19 @@ final class LoadConnection {
 
   init(port: Int) throws {
     host = "127.0.0.1:\(port)"
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    descriptor = try Self.connect(to: port)
+  }
+
+  /// A descriptor of a new connection that sends every request at once.
+  static func connect(to port: Int) throws -> Int32 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = UInt16(port).bigEndian
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     let connected = withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
     guard connected == 0 else {
@@ -26,21 +31,26 @@ final class LoadConnection {
     var on: Int32 = 1
     setsockopt(
       descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    return descriptor
   }
 
   deinit {
     close(descriptor)
   }
 
-  /// Posts a body and waits for the answer, which must have a Content-Length.
+  /// Posts a body of JSON and waits for the answer, which must have a Content-Length.
   ///
+  /// - Parameter authorization: the value of that header field.
   /// - Throws: when the status is not 200 or the answer holds an error.
   @discardableResult
-  func post(_ path: String, _ body: [UInt8]) throws -> [UInt8] {
-    var request = Array(
-      "POST \(path) HTTP/1.1\r\nHost: \(host)\r\nContent-Length: \(body.count)\r\n\r\n".utf8)
+  func post(
+    _ path: String, _ body: [UInt8], authorization: String? = nil
+  ) throws -> [UInt8] {
+    var head = "POST \(path) HTTP/1.1\r\nHost: \(host)\r\nContent-Type: application/json\r\n"
+    if let authorization { head += "Authorization: \(authorization)\r\n" }
+    var request = Array((head + "Content-Length: \(body.count)\r\n\r\n").utf8)
     request += body
-    try send(request)
+    try Self.send(request, to: descriptor)
     let answer = try receive()
     guard answer.status == 200, answer.body.firstRange(of: Self.errorMark) == nil else {
       throw UsageError(
@@ -52,7 +62,7 @@ final class LoadConnection {
 
   private static let errorMark = Array("serverErrorCode".utf8)
 
-  private func send(_ bytes: [UInt8]) throws {
+  static func send(_ bytes: [UInt8], to descriptor: Int32) throws {
     var sent = 0
     while sent < bytes.count {
       let count = bytes[sent...].withUnsafeBytes {

@@ -36,7 +36,7 @@ struct NotifyFeed {
       }
       return arrivals
     }
-    let departures = try await SaveLoad.onThread { try feed(records, prefix: prefix) }
+    let departures = try await onThread { try feed(records, prefix: prefix) }
     let deadline = Task {
       try await Task.sleep(for: .seconds(Self.patience))
       arrivals.cancel()

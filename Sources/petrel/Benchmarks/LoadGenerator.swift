@@ -1,0 +1,174 @@
+import CLinuxEvents
+import Foundation
+
+/// Keeps a number of connections to a server busy from one thread: each sends its next request as soon
+/// as its answer is there.
+///
+/// It costs as little as it can, for it shares the machine with the server that it measures.
+struct LoadGenerator {
+  /// Answers that came within the time, and how long each took.
+  struct Result: Sendable {
+    var times: [Double] = []
+    var seconds = 0.0
+
+    /// Answers a second.
+    var rate: Double { seconds > 0 ? Double(times.count) / seconds : 0 }
+
+    static func += (left: inout Result, right: Result) {
+      left.times += right.times
+      left.seconds += right.seconds
+    }
+  }
+
+  let port: Int
+  let connections: Int
+  /// The target of every request, a POST of JSON.
+  let path: String
+  /// Appends the body of the next request.
+  let writeBody: @Sendable (inout [UInt8]) -> Void
+
+  /// Runs on a thread of its own.
+  ///
+  /// - Throws: ``UsageError`` for an answer that is not a success.
+  func run(seconds: Double) async throws -> Result {
+    try await onThread { try drive(seconds) }
+  }
+
+  private func drive(_ seconds: Double) throws -> Result {
+    let poll = epoll_create1(Int32(EPOLL_CLOEXEC))
+    guard poll >= 0 else { throw UsageError("no event loop could be made") }
+    defer { close(poll) }
+    var exchanges: [LoadExchange] = []
+    for index in 0..<connections {
+      let exchange = try LoadExchange(port: port)
+      var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: UInt64(index)))
+      epoll_ctl(poll, EPOLL_CTL_ADD, exchange.descriptor, &event)
+      exchanges.append(exchange)
+    }
+    var request = RequestBuffer(path: path)
+    let begin = monotonicSeconds()
+    for exchange in exchanges { try exchange.send(request.next(writeBody)) }
+    var result = Result(times: [], seconds: seconds)
+    result.times.reserveCapacity(Int(seconds * 40_000))
+    var events = [epoll_event](repeating: epoll_event(), count: connections)
+    var underWay = connections
+    while underWay > 0 {
+      let ready = epoll_wait(poll, &events, Int32(events.count), 10_000)
+      guard ready > 0 else { throw UsageError("the server did not answer for ten seconds") }
+      for event in events[..<Int(ready)] {
+        let exchange = exchanges[Int(event.data.u64)]
+        guard try exchange.receive() else { continue }
+        let now = monotonicSeconds()
+        // What is under way at the end is waited for and not counted.
+        guard now - begin < seconds else {
+          underWay -= 1
+          continue
+        }
+        result.times.append(now - exchange.sent)
+        try exchange.send(request.next(writeBody))
+      }
+    }
+    return result
+  }
+}
+
+/// Where one request after the other is written.
+private struct RequestBuffer {
+  private let head: [UInt8]
+  private var body: [UInt8] = []
+  private var bytes: [UInt8] = []
+
+  init(path: String) {
+    head = Array(
+      "POST \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n".utf8)
+  }
+
+  mutating func next(_ writeBody: (inout [UInt8]) -> Void) -> [UInt8] {
+    body.removeAll(keepingCapacity: true)
+    writeBody(&body)
+    bytes.removeAll(keepingCapacity: true)
+    bytes += head
+    bytes += "Content-Length: \(body.count)\r\n\r\n".utf8
+    bytes += body
+    return bytes
+  }
+}
+
+/// One connection of a load, and the answer that is arriving on it.
+private final class LoadExchange {
+  let descriptor: Int32
+  private(set) var sent = 0.0
+  private var received = [UInt8](repeating: 0, count: 256 << 10)
+  private var count = 0
+  /// Bytes of the whole answer, as soon as its head is there.
+  private var expected: Int?
+
+  init(port: Int) throws {
+    descriptor = try LoadConnection.connect(to: port)
+  }
+
+  deinit { close(descriptor) }
+
+  func send(_ bytes: [UInt8]) throws {
+    count = 0
+    expected = nil
+    sent = monotonicSeconds()
+    try LoadConnection.send(bytes, to: descriptor)
+  }
+
+  /// Reads what is there; true when the answer is whole.
+  func receive() throws -> Bool {
+    while true {
+      let room = received.count - count
+      let more = received.withUnsafeMutableBytes {
+        recv(descriptor, $0.baseAddress?.advanced(by: count), room, Int32(MSG_DONTWAIT))
+      }
+      guard more > 0 else {
+        if more < 0, errno == EAGAIN { return false }
+        throw UsageError("the connection broke while receiving")
+      }
+      count += more
+      if expected == nil { expected = try readHead() }
+      guard let expected, count >= expected else { continue }
+      try check()
+      return true
+    }
+  }
+
+  /// The length of the answer; nil when its head is not there whole.
+  private func readHead() throws -> Int? {
+    guard let end = place(of: "\r\n\r\n", before: count) else { return nil }
+    guard
+      let length = place(of: "\r\nContent-Length: ", before: end).flatMap({ start in
+        Int(String(decoding: received[(start + 18)..<end].prefix { $0 != 13 }, as: UTF8.self))
+      })
+    else { throw UsageError("an answer has no Content-Length") }
+    let whole = end + 4 + length
+    if whole > received.count {
+      received += [UInt8](repeating: 0, count: whole - received.count)
+    }
+    return whole
+  }
+
+  private func check() throws {
+    if received[9] == UInt8(ascii: "2"), place(of: "serverErrorCode", before: count) == nil {
+      return
+    }
+    let text = String(decoding: received[..<min(count, 800)], as: UTF8.self)
+    throw UsageError("the server answered: \(text)")
+  }
+
+  private func place(of text: StaticString, before end: Int) -> Int? {
+    received.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return nil }
+      var position = 0
+      while let hit = memchr(start + position, Int32(text.utf8Start[0]), end - position) {
+        position = UnsafeRawPointer(hit) - start
+        guard position + text.utf8CodeUnitCount <= end else { return nil }
+        if memcmp(hit, text.utf8Start, text.utf8CodeUnitCount) == 0 { return position }
+        position += 1
+      }
+      return nil
+    }
+  }
+}
