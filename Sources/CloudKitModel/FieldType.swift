@@ -35,12 +35,20 @@ public struct FieldType: Sendable, Hashable, CustomStringConvertible {
 
   /// The type with this web-services name; `ASSET` and `ASSET_LIST` are taken as `ASSETID`.
   public init?(name: String) {
-    let isList = name.hasSuffix("_LIST")
-    let elementName = isList ? String(name.dropLast(5)) : name
-    guard let element = ValueType(rawValue: elementName == "ASSET" ? "ASSETID" : elementName)
-    else { return nil }
-    self.init(element, isList: isList)
+    guard let type = Self.byName[name] else { return nil }
+    self = type
   }
+
+  private static let byName: [String: FieldType] = {
+    var types: [String: FieldType] = [:]
+    for element in ValueType.allCases {
+      types[FieldType(element).name] = FieldType(element)
+      types[FieldType.list(of: element).name] = .list(of: element)
+    }
+    types["ASSET"] = FieldType(.asset)
+    types["ASSET_LIST"] = .list(of: .asset)
+    return types
+  }()
 
   public var description: String { name }
 }

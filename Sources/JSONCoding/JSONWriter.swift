@@ -53,8 +53,12 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
   public mutating func value(_ bool: Bool) { raw(bool ? "true" : "false") }
-  public mutating func value(_ int: Int64) { raw(String(int)) }
-  public mutating func value(_ int: Int) { raw(String(int)) }
+  public mutating func value(_ int: Int64) {
+    separate()
+    appendDigits(of: int)
+    needsComma = true
+  }
+  public mutating func value(_ int: Int) { value(Int64(int)) }
 
   /// Writes a number in the shortest form that reads back as the same double, with a decimal point
   /// or an exponent so that it stays a double. JSON has no NaN and no infinities: they become null.
@@ -141,24 +145,47 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
+  private mutating func appendDigits(of int: Int64) {
+    if int < 0 { bytes.append(UInt8(ascii: "-")) }
+    let start = bytes.count
+    var rest = int.magnitude
+    repeat {
+      bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0
+    bytes[start...].reverse()
+  }
+
   private mutating func appendQuoted(_ string: String) {
     bytes.append(UInt8(ascii: "\""))
-    for byte in string.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        bytes.append(UInt8(ascii: "\\"))
-        bytes.append(byte)
-      case 0x0A: bytes.append(contentsOf: #"\n"#.utf8)
-      case 0x0D: bytes.append(contentsOf: #"\r"#.utf8)
-      case 0x09: bytes.append(contentsOf: #"\t"#.utf8)
-      case 0..<0x20:
-        bytes.append(contentsOf: #"\u00"#.utf8)
-        bytes.append(Self.hexadecimal[Int(byte >> 4)])
-        bytes.append(Self.hexadecimal[Int(byte & 0xF)])
-      default: bytes.append(byte)
-      }
+    var string = string
+    string.withUTF8 { text in
+      // Up to the first byte that needs an escape, which most strings do not have.
+      let plain = text.firstIndex(where: Self.needsEscape) ?? text.count
+      bytes.append(contentsOf: text[..<plain])
+      for byte in text[plain...] { appendEscaped(byte) }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  private mutating func appendEscaped(_ byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+      bytes.append(UInt8(ascii: "\\"))
+      bytes.append(byte)
+    case 0x0A: bytes.append(contentsOf: #"\n"#.utf8)
+    case 0x0D: bytes.append(contentsOf: #"\r"#.utf8)
+    case 0x09: bytes.append(contentsOf: #"\t"#.utf8)
+    case 0..<0x20:
+      bytes.append(contentsOf: #"\u00"#.utf8)
+      bytes.append(Self.hexadecimal[Int(byte >> 4)])
+      bytes.append(Self.hexadecimal[Int(byte & 0xF)])
+    default: bytes.append(byte)
+    }
   }
 
   private static let hexadecimal = Array("0123456789abcdef".utf8)

@@ -30,19 +30,19 @@ public struct FailedItem: Error, Sendable, Hashable {
 
   /// The name that a broken item bears, as far as it can be read.
   static func name(of reader: MessageReader) -> Name {
-    if let subscriptionID = reader.json["subscriptionID"]?.string {
+    if let subscriptionID = reader.node["subscriptionID"]?.string {
       return .subscription(subscriptionID: subscriptionID)
     }
-    if let notificationID = reader.json["notificationID"]?.string {
+    if let notificationID = reader.node["notificationID"]?.string {
       return .notification(notificationID: notificationID)
     }
-    if let shortGUID = reader.json["shortGUID"]?["value"]?.string {
+    if let shortGUID = reader.node["shortGUID"]?["value"]?.string {
       return .share(shortGUID: shortGUID)
     }
     let zoneID = (try? reader.optional("zoneID")).flatMap { zone in
       zone.flatMap { try? ZoneID($0) }
     }
-    if let recordName = reader.json["recordName"]?.string {
+    if let recordName = reader.node["recordName"]?.string {
       return .record(recordName: recordName, zoneID: zoneID)
     }
     return zoneID.map { .zone($0) } ?? .unknown
@@ -117,9 +117,9 @@ extension MessageReader {
   func limitedElements(of key: String) throws(ServiceError) -> MessageReader {
     let list = try member(key)
     let limit = ServiceLimits.operationsPerRequest
-    if case .array(let array) = list.json, array.count > limit {
+    if list.node.isArray, list.node.count > limit {
       var mistake = list.mistake(
-        "has \(array.count) items; the limit is \(limit) per request")
+        "has \(list.node.count) items; the limit is \(limit) per request")
       mistake.limit = limit
       throw mistake
     }

@@ -5,55 +5,75 @@ import JSONCoding
 /// A part of a message that is being read, with its place in the message, so that an error can say
 /// where it is.
 struct MessageReader {
-  let json: JSONValue
-  /// Such as `operations[2].record`.
-  let path: String
+  private(set) var node: JSONNode
   let context: MessageContext
+  /// Where the document stands that the part is from; empty for a message's own.
+  private var place = ""
 
-  init(_ json: JSONValue, path: String = "", context: MessageContext) {
-    self.json = json
-    self.path = path
+  /// Such as `operations[2].record`.
+  var path: String {
+    let path = node.path
+    return place.isEmpty || path.isEmpty ? place + path : "\(place).\(path)"
+  }
+  /// The part with all that it holds. What reads single members and values does without.
+  var json: JSONValue { node.value }
+
+  init(_ node: JSONNode, context: MessageContext) {
+    self.node = node
     self.context = context
+  }
+
+  /// A reader of an object that stands for what the message has at the other's place; nil when the
+  /// value cannot be written as JSON.
+  init?(_ members: [String: JSONValue], insteadOf other: MessageReader) {
+    let text = JSONValue.object(members).text
+    guard let document = try? JSONDocument(parsing: Data(text.utf8)) else { return nil }
+    self.init(document.root, context: other.context)
+    place = other.path
   }
 
   /// Parses a request's or an answer's body, which must be an object.
   ///
   /// A request without a body is one without arguments.
   init(parsing body: Data, context: MessageContext) throws(ServiceError) {
-    guard !body.isEmpty else {
-      self.init(.object([:]), context: context)
-      return
-    }
-    let json: JSONValue
+    let root: JSONNode
     do {
-      json = try JSONValue(parsing: body)
+      root = try JSONDocument(parsing: body.isEmpty ? Data("{}".utf8) : body).root
     } catch {
       throw ServiceError(.badRequest, error.description)
     }
-    guard case .object = json else {
-      throw ServiceError(.badRequest, "the body must be a JSON object, not \(json.kind)")
+    guard root.isObject else {
+      throw ServiceError(.badRequest, "the body must be a JSON object, not \(root.kind)")
     }
-    self.init(json, context: context)
+    self.init(root, context: context)
   }
 
   /// A mistake at this place of the message.
   func mistake(_ text: String) -> ServiceError {
-    ServiceError(.badRequest, path.isEmpty ? text : "\(path): \(text)")
+    let path = path
+    return ServiceError(.badRequest, path.isEmpty ? text : "\(path): \(text)")
   }
 
   /// The word for the kind of value, and for a number why it is no integer.
   var preciseKind: String {
-    guard case .double(let double) = json, json.int == nil else { return json.kind }
+    guard let double = node.double, node.int == nil else { return node.kind }
     return double == double.rounded() ? "a number beyond 64 bits" : "a number with a fraction"
   }
 
   // MARK: Members
 
+  /// A reader of a value within this one.
+  func part(_ node: JSONNode) -> MessageReader {
+    var part = self
+    part.node = node
+    return part
+  }
+
   /// The member of this name; nil when it is absent or null.
   func optional(_ key: String) throws(ServiceError) -> MessageReader? {
-    guard case .object = json else { throw mistake("must be an object, not \(json.kind)") }
-    guard let value = json[key] else { return nil }
-    return MessageReader(value, path: path.isEmpty ? key : "\(path).\(key)", context: context)
+    guard node.isObject else { throw mistake("must be an object, not \(node.kind)") }
+    guard let member = node[key] else { return nil }
+    return part(member)
   }
 
   func member(_ key: String) throws(ServiceError) -> MessageReader {
@@ -62,35 +82,33 @@ struct MessageReader {
   }
 
   func elements() throws(ServiceError) -> [MessageReader] {
-    guard case .array(let array) = json else {
-      throw mistake("must be an array, not \(json.kind)")
+    guard let elements = node.elements else {
+      throw mistake("must be an array, not \(node.kind)")
     }
-    return array.enumerated().map { index, element in
-      MessageReader(element, path: "\(path)[\(index)]", context: context)
-    }
+    return elements.map(part)
   }
 
   // MARK: Values
 
   func string() throws(ServiceError) -> String {
-    guard let string = json.string else { throw mistake("must be a string, not \(json.kind)") }
+    guard let string = node.string else { throw mistake("must be a string, not \(node.kind)") }
     return string
   }
 
   func bool() throws(ServiceError) -> Bool {
-    guard let bool = json.bool else { throw mistake("must be true or false, not \(json.kind)") }
+    guard let bool = node.bool else { throw mistake("must be true or false, not \(node.kind)") }
     return bool
   }
 
   /// An integer, also one that is written as a string.
   func int() throws(ServiceError) -> Int64 {
-    if let int = json.int ?? json.string.flatMap({ Int64($0) }) { return int }
+    if let int = node.int ?? node.string.flatMap({ Int64($0) }) { return int }
     throw mistake("must be a whole number, not \(preciseKind)")
   }
 
   /// A time in milliseconds. A fraction is dropped: clients that compute with seconds send one.
   func milliseconds() throws(ServiceError) -> Int64 {
-    if case .double(let double) = json, let whole = Int64(exactly: double.rounded(.down)) {
+    if !node.isWhole, let double = node.double, let whole = Int64(exactly: double.rounded(.down)) {
       return whole
     }
     return try int()
@@ -98,8 +116,8 @@ struct MessageReader {
 
   /// A number, also one that is written as a string.
   func double() throws(ServiceError) -> Double {
-    if let double = json.double ?? json.string.flatMap({ Double($0) }) { return double }
-    throw mistake("must be a number, not \(json.kind)")
+    if let double = node.double ?? node.string.flatMap({ Double($0) }) { return double }
+    throw mistake("must be a number, not \(node.kind)")
   }
 
   /// The string under the first of these names that is there.

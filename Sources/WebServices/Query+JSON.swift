@@ -91,7 +91,7 @@ extension MessageReader {
       members["type"] != nil
     else { return self }
     members["value"] = value
-    return MessageReader(.object(members), path: path, context: context)
+    return MessageReader(members, insteadOf: self) ?? self
   }
 }
 

@@ -14,10 +14,9 @@ extension Record {
     if let stamp = try reader.optional("modified") { modified = try Stamp(stamp) }
     if let reference = try reader.optional("parent") { parent = try Reference(reference) }
     if let reference = try reader.optional("share") { share = try Reference(reference) }
-    for (name, value) in try FieldReading.values(in: reader) {
-      if let value { fields[name] = value }
-    }
-    encryptedFields = try FieldReading.encryptedNames(in: reader)
+    let read = try FieldReading.fields(of: reader)
+    fields = read.values.compactMapValues { $0 }
+    encryptedFields = read.encrypted
     if recordType == ShareContent.recordType { shareContent = try ShareContent(reader) }
   }
 
@@ -90,33 +89,29 @@ extension Record.Stamp {
 
 /// Reads the `fields` of a record.
 enum FieldReading {
-  /// The names of the fields that are marked as encrypted.
-  static func encryptedNames(in record: MessageReader) throws(ServiceError) -> Set<String> {
-    guard let fields = try record.optional("fields"), case .object(let members) = fields.json
-    else { return [] }
-    var names: Set<String> = []
-    for name in members.keys.sorted() {
-      guard let field = try fields.optional(name) else { continue }
-      if try field.optionalBool("isEncrypted") == true { names.insert(name) }
-    }
-    return names
-  }
-
-  /// The values by name; nil for a field whose value is null.
-  static func values(in record: MessageReader) throws(ServiceError) -> [String: RecordValue?] {
-    guard let fields = try record.optional("fields") else { return [:] }
-    guard case .object(let members) = fields.json else {
-      throw fields.mistake("must be an object, not \(fields.json.kind)")
+  /// The values by name, nil for a field whose value is null, and the names of the fields that are
+  /// marked as encrypted.
+  static func fields(
+    of record: MessageReader
+  ) throws(ServiceError) -> (values: [String: RecordValue?], encrypted: Set<String>) {
+    guard let fields = try record.optional("fields") else { return ([:], []) }
+    guard fields.node.isObject else {
+      throw fields.mistake("must be an object, not \(fields.node.kind)")
     }
     var values: [String: RecordValue?] = [:]
-    // Sorted, so that of several mistakes always the same one is reported.
-    for name in members.keys.sorted() {
-      guard let field = try fields.optional(name) else {
+    values.reserveCapacity(fields.node.count)
+    var encrypted: Set<String> = []
+    try fields.node.forEachMember { (name, member) throws(ServiceError) in
+      // Of fields with the same name the first counts, as with all members.
+      guard values.index(forKey: name) == nil else { return }
+      guard !member.isNull else {
         values.updateValue(nil, forKey: name)
-        continue
+        return
       }
+      let field = fields.part(member)
       values.updateValue(try RecordValue.read(field), forKey: name)
+      if try field.optionalBool("isEncrypted") == true { encrypted.insert(name) }
     }
-    return values
+    return (values, encrypted)
   }
 }

@@ -31,12 +31,9 @@ extension RecordOperation {
       kind: kind, recordID: recordID, recordType: recordType,
       recordChangeTag: try record.optionalString("recordChangeTag"))
     guard kind != .delete && kind != .forceDelete else { return }
-    fields = try FieldReading.values(in: record)
-    encryptedFields = try FieldReading.encryptedNames(in: record)
-    if case .object(let members) = record.json, let member = members["parent"] {
-      parent =
-        member == .null
-        ? .some(nil) : .some(try Reference(try record.member("parent")))
+    (fields, encryptedFields) = try FieldReading.fields(of: record)
+    if let member = record.node.member("parent") {
+      parent = member.isNull ? .some(nil) : .some(try Reference(try record.member("parent")))
     }
     if recordType == ShareContent.recordType { shareContent = try ShareContent(record) }
   }

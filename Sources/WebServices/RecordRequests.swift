@@ -91,7 +91,7 @@ public struct LookupRecordsRequest: Sendable {
     let list = try reader.limitedElements(of: "records")
     itemDesiredKeys = try list.itemDesiredKeys()
     for element in try list.elements() {
-      if let recordName = element.json.string {
+      if let recordName = element.node.string {
         recordIDs.append(RecordID(recordName: recordName, zoneID: zoneID))
         continue
       }
@@ -255,7 +255,7 @@ extension MessageReader {
   /// The `desiredKeys` of a list's items, by their places.
   fileprivate func itemDesiredKeys() throws(ServiceError) -> [Int: Set<String>] {
     var keys: [Int: Set<String>] = [:]
-    for (index, element) in try elements().enumerated() where element.json.object != nil {
+    for (index, element) in try elements().enumerated() where element.node.isObject {
       keys[index] = try element.optionalStrings("desiredKeys").map(Set.init)
     }
     return keys

@@ -13,7 +13,8 @@ extension RecordValue {
   /// - Throws: also when there are members, but no `value`: a misspelt one must not remove a field.
   static func read(_ reader: MessageReader) throws(ServiceError) -> RecordValue? {
     guard let valueReader = try reader.optional("value") else {
-      guard let members = reader.json.object, members.isEmpty || members["value"] == .null else {
+      let node = reader.node
+      guard node.isObject, node.count == 0 || node.member("value")?.isNull == true else {
         throw reader.mistake("'value' is missing")
       }
       return nil
@@ -50,35 +51,36 @@ extension RecordValue {
   // MARK: Reading
 
   private static func inferred(_ reader: MessageReader) throws(ServiceError) -> RecordValue {
-    switch reader.json {
-    case .string(let string): return .string(string)
-    case .int(let int): return .int64(int)
-    case .double(let double): return .double(double)
-    case .bool(let bool): return .int64(bool ? 1 : 0)
-    case .array(let array):
+    let node = reader.node
+    if let string = node.string { return .string(string) }
+    if node.isWhole, let int = node.int { return .int64(int) }
+    if let double = node.double { return .double(double) }
+    if let bool = node.bool { return .int64(bool ? 1 : 0) }
+    if node.isArray {
+      let elements = try reader.elements()
       // The store gives it the type of its field, where that is known.
-      guard let first = try reader.elements().first else { return .list(of: .string, []) }
-      guard first.json.array == nil else { throw first.mistake("lists cannot hold lists") }
+      guard let first = elements.first else { return .list(of: .string, []) }
+      guard !first.node.isArray else { throw first.mistake("lists cannot hold lists") }
       var element = try inferred(first).type.element
-      if element == .int64, array.contains(where: \.isDouble) { element = .double }
+      if element == .int64,
+        elements.contains(where: { $0.node.double != nil && !$0.node.isWhole })
+      {
+        element = .double
+      }
       return try typed(reader, .list(of: element))
-    case .object(let members):
-      if members["latitude"] != nil { return try typed(reader, FieldType(.location)) }
-      if members["recordName"] != nil { return try typed(reader, FieldType(.reference)) }
-      if members["fileChecksum"] != nil { return try typed(reader, FieldType(.asset)) }
-      throw reader.mistake("is neither a location, a reference nor an asset")
-    case .null:
-      throw reader.mistake("must not be null in a list")
     }
+    if node.isNull { throw reader.mistake("must not be null in a list") }
+    if node.member("latitude") != nil { return try typed(reader, FieldType(.location)) }
+    if node.member("recordName") != nil { return try typed(reader, FieldType(.reference)) }
+    if node.member("fileChecksum") != nil { return try typed(reader, FieldType(.asset)) }
+    throw reader.mistake("is neither a location, a reference nor an asset")
   }
 
   private static func typed(
     _ reader: MessageReader, _ type: FieldType
   ) throws(ServiceError) -> RecordValue {
     guard type.isList else { return try single(reader, type.element) }
-    guard case .array = reader.json else {
-      throw mismatch(reader, type)
-    }
+    guard reader.node.isArray else { throw mismatch(reader, type) }
     var values: [RecordValue] = []
     for element in try reader.elements() { values.append(try single(element, type.element)) }
     return .list(of: type.element, values)
@@ -88,26 +90,27 @@ extension RecordValue {
     _ reader: MessageReader, _ element: ValueType
   ) throws(ServiceError) -> RecordValue {
     let type = FieldType(element)
+    let node = reader.node
     switch element {
     case .string:
-      guard let string = reader.json.string else { throw mismatch(reader, type) }
+      guard let string = node.string else { throw mismatch(reader, type) }
       return .string(string)
     case .int64:
-      if case .bool(let bool) = reader.json { return .int64(bool ? 1 : 0) }
-      guard let int = reader.json.int ?? reader.json.string.flatMap({ Int64($0) }) else {
+      if node.isBool, let bool = node.bool { return .int64(bool ? 1 : 0) }
+      guard let int = node.int ?? node.string.flatMap({ Int64($0) }) else {
         throw mismatch(reader, type)
       }
       return .int64(int)
     case .double:
-      guard let double = reader.json.double ?? reader.json.string.flatMap({ Double($0) }) else {
+      guard let double = node.double ?? node.string.flatMap({ Double($0) }) else {
         throw mismatch(reader, type)
       }
       return .double(double)
     case .timestamp:
-      guard let milliseconds = reader.json.int else { throw mismatch(reader, type) }
+      guard let milliseconds = node.int else { throw mismatch(reader, type) }
       return .timestamp(Timestamp(milliseconds: milliseconds))
     case .bytes:
-      guard let text = reader.json.string else { throw mismatch(reader, type) }
+      guard let text = node.string else { throw mismatch(reader, type) }
       guard let data = Data(base64Encoded: text) else {
         throw mismatch(reader, type, found: "a string that is not base64")
       }
@@ -148,12 +151,5 @@ extension RecordValue {
         for value in values { value.writeBare(to: &writer, context: context) }
       }
     }
-  }
-}
-
-extension JSONValue {
-  fileprivate var isDouble: Bool {
-    if case .double = self { return true }
-    return false
   }
 }

@@ -46,14 +46,15 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
 extension ServiceError {
   /// Reads an error object; nil when the object has no `serverErrorCode` and so is none.
   init?(_ reader: MessageReader) {
-    guard let code = reader.json["serverErrorCode"]?.string else { return nil }
+    let node = reader.node
+    guard let code = node["serverErrorCode"]?.string else { return nil }
     // What Petrel tells beyond Apple's codes stands beside them.
     self.init(
-      ServerErrorCode(rawValue: reader.json["reasonCode"]?.string ?? code),
-      reader.json["reason"]?.string ?? "",
-      uuid: reader.json["uuid"]?.string ?? "", retryAfter: reader.json["retryAfter"]?.double,
-      redirectURL: reader.json["redirectURL"]?.string,
-      limit: reader.json["limit"]?.int.map { Int($0) })
+      ServerErrorCode(rawValue: node["reasonCode"]?.string ?? code),
+      node["reason"]?.string ?? "",
+      uuid: node["uuid"]?.string ?? "", retryAfter: node["retryAfter"]?.double,
+      redirectURL: node["redirectURL"]?.string,
+      limit: node["limit"]?.int.map { Int($0) })
     if let record = try? reader.member("serverRecord") {
       serverRecord = try? Record(record)
     }
@@ -61,7 +62,11 @@ extension ServiceError {
 
   /// Reads the body of a failed request; nil when it is no error object.
   public init?(body: JSONValue) {
-    self.init(MessageReader(body, context: MessageContext(ownerNaming: .explicit)))
+    guard
+      let reader = try? MessageReader(
+        parsing: Data(body.text.utf8), context: MessageContext(ownerNaming: .explicit))
+    else { return nil }
+    self.init(reader)
   }
 
   /// The error as the body of a failed request.

@@ -55,7 +55,7 @@ extension Reference {
 extension Reference.Action {
   /// Reads an action's name. AgileCloudSDK sends the numbers of its constants.
   fileprivate init(_ reader: MessageReader) throws(ServiceError) {
-    switch reader.json.int {
+    switch reader.node.int {
     case 0: self = .none
     case 1: self = .deleteSelf
     default:

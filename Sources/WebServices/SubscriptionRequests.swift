@@ -66,7 +66,7 @@ public struct LookupSubscriptionsRequest: Sendable {
     let reader = try MessageReader(parsing: body, context: context)
     subscriptionIDs = []
     for element in try reader.limitedElements(of: "subscriptions").elements() {
-      if let subscriptionID = element.json.string {
+      if let subscriptionID = element.node.string {
         subscriptionIDs.append(subscriptionID)
       } else {
         subscriptionIDs.append(try element.member("subscriptionID").string())

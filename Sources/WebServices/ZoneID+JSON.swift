@@ -4,7 +4,7 @@ import JSONCoding
 extension ZoneID {
   /// Reads a zone ID. A string is a zone's name: so some clients send it.
   init(_ reader: MessageReader) throws(ServiceError) {
-    if let zoneName = reader.json.string {
+    if let zoneName = reader.node.string {
       self.init(zoneName: zoneName)
       return
     }

@@ -69,7 +69,7 @@ public struct LookupZonesRequest: Sendable {
     let reader = try MessageReader(parsing: body, context: context)
     zoneIDs = []
     for element in try reader.limitedElements(of: "zones").elements() {
-      if element.json.string == nil, let zoneID = try element.zoneID() {
+      if element.node.string == nil, let zoneID = try element.zoneID() {
         zoneIDs.append(zoneID)
       } else {
         zoneIDs.append(try ZoneID(element))

@@ -175,18 +175,16 @@ struct FieldValueTests {
       try fieldValue(#"{"value":"a","type":"STRING","isEncrypted":true,"x":{}}"#) == .string("a"))
   }
 
-  @Test("Of several mistakes in a record the first by field name is reported")
+  @Test("Of several mistakes in a record the first in the text is reported")
   func firstMistake() {
-    for _ in 0..<20 {
-      let reason = reason {
-        _ = try recordOperation(
-          #"""
-          {"operationType":"update","record":{"recordName":"r",
-            "fields":{"c":{"value":{}},"a":{"value":{}},"b":{"value":{}}}}}
-          """#)
-      }
-      #expect(reason?.hasPrefix("operations[0].record.fields.a.value:") == true)
+    let reason = reason {
+      _ = try recordOperation(
+        #"""
+        {"operationType":"update","record":{"recordName":"r",
+          "fields":{"c":{"value":{}},"a":{"value":{}},"b":{"value":{}}}}}
+        """#)
     }
+    #expect(reason?.hasPrefix("operations[0].record.fields.c.value:") == true)
   }
 
   @Test("numbersAsStrings turns integers and doubles into strings, also in lists, and no dates")

@@ -1,0 +1,60 @@
+/// An escape at the beginning of some bytes: `\n`, `\u0041`, or two of the latter kind that are the
+/// halves of one character beyond the basic plane.
+struct JSONEscape {
+  let scalar: Unicode.Scalar
+  /// Bytes that it takes up.
+  let length: Int
+
+  /// Nil when the bytes begin with no valid escape.
+  init?(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) {
+    let start = bytes.startIndex
+    guard bytes.count >= 2, bytes[start] == UInt8(ascii: "\\") else { return nil }
+    if bytes[start + 1] != UInt8(ascii: "u") {
+      guard let scalar = Self.scalar(after: bytes[start + 1]) else { return nil }
+      self.scalar = scalar
+      length = 2
+      return
+    }
+    guard let unit = Self.unit(bytes) else { return nil }
+    if let scalar = Unicode.Scalar(unit) {
+      self.scalar = scalar
+      length = 6
+      return
+    }
+    guard UTF16.isLeadSurrogate(unit), let trail = Self.unit(bytes.dropFirst(6)),
+      UTF16.isTrailSurrogate(trail),
+      let scalar = Unicode.Scalar(
+        0x1_0000 + (UInt32(unit) & 0x3FF) << 10 + UInt32(trail) & 0x3FF)
+    else { return nil }
+    self.scalar = scalar
+    length = 12
+  }
+
+  private static func scalar(after byte: UInt8) -> Unicode.Scalar? {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): Unicode.Scalar(byte)
+    case UInt8(ascii: "b"): "\u{8}"
+    case UInt8(ascii: "f"): "\u{C}"
+    case UInt8(ascii: "n"): "\n"
+    case UInt8(ascii: "r"): "\r"
+    case UInt8(ascii: "t"): "\t"
+    default: nil
+    }
+  }
+
+  /// The code unit of a `\uXXXX` that the bytes begin with.
+  private static func unit(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> UInt16? {
+    let start = bytes.startIndex
+    guard bytes.count >= 6, bytes[start] == UInt8(ascii: "\\"),
+      bytes[start + 1] == UInt8(ascii: "u")
+    else { return nil }
+    var unit: UInt16 = 0
+    for byte in bytes[(start + 2)..<(start + 6)] {
+      guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue, byte < 0x80 else {
+        return nil
+      }
+      unit = unit << 4 | UInt16(digit)
+    }
+    return unit
+  }
+}

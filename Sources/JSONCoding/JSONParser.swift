@@ -1,0 +1,235 @@
+import Foundation
+
+/// Goes through a JSON text once and notes what stands where. See ``JSONDocument``.
+struct JSONParser {
+  private typealias Entry = JSONDocument.Entry
+
+  static let deepest = 512
+
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private var position = 0
+  private var entries: [Entry] = []
+  /// The containers that are not closed yet, by their entries' indexes.
+  private var open: [Int] = []
+
+  init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    self.bytes = bytes
+    entries.reserveCapacity(bytes.count / 8 + 4)
+  }
+
+  mutating func parse() throws(JSONError) -> [JSONDocument.Entry] {
+    guard bytes.count < UInt32.max else { throw error("the text is longer than 4 GiB") }
+    try checkEncoding()
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    skipSpace()
+    try parseValue()
+    while let container = open.last { try parseNext(in: container) }
+    skipSpace()
+    guard position == bytes.count else { throw error("the text should end") }
+    return entries
+  }
+
+  // MARK: Containers
+
+  /// The next element or member of a container, or its end.
+  private mutating func parseNext(in container: Int) throws(JSONError) {
+    let isObject = entries[container].kind == .object
+    let closing = UInt8(ascii: isObject ? "}" : "]")
+    skipSpace()
+    if entries[container].content > 0, next != closing {
+      guard next == UInt8(ascii: ",") else {
+        throw error(isObject ? "',' or '}' is missing" : "',' or ']' is missing")
+      }
+      position += 1
+      skipSpace()
+    }
+    if next == closing {
+      position += 1
+      entries[container].end = UInt32(entries.count)
+      open.removeLast()
+      return
+    }
+    entries[container].content += 1
+    if isObject {
+      guard next == UInt8(ascii: "\"") else { throw error("a member's name is missing") }
+      try parseString()
+      skipSpace()
+      guard next == UInt8(ascii: ":") else { throw error("':' is missing") }
+      position += 1
+      skipSpace()
+    }
+    try parseValue()
+  }
+
+  private mutating func parseValue() throws(JSONError) {
+    switch next {
+    case UInt8(ascii: "\""): try parseString()
+    case UInt8(ascii: "{"): try beginContainer(.object)
+    case UInt8(ascii: "["): try beginContainer(.array)
+    case UInt8(ascii: "-"), .some(UInt8(ascii: "0")...UInt8(ascii: "9")): try parseNumber()
+    case UInt8(ascii: "t"): try parseWord("true", .bool, content: 1)
+    case UInt8(ascii: "f"): try parseWord("false", .bool, content: 0)
+    case UInt8(ascii: "n"): try parseWord("null", .null, content: 0)
+    case nil: throw error("the text ends too early")
+    default: throw error("a value is missing")
+    }
+  }
+
+  private mutating func beginContainer(_ kind: Entry.Kind) throws(JSONError) {
+    guard open.count < Self.deepest else {
+      throw error("the text is nested deeper than \(Self.deepest)")
+    }
+    open.append(entries.count)
+    append(kind, from: position, content: 0)
+    position += 1
+  }
+
+  // MARK: Words and numbers
+
+  private mutating func parseWord(
+    _ word: StaticString, _ kind: Entry.Kind, content: UInt64
+  ) throws(JSONError) {
+    let count = word.utf8CodeUnitCount
+    guard bytes.count - position >= count,
+      (0..<count).allSatisfy({ bytes[position + $0] == word.utf8Start[$0] })
+    else { throw error("a value is missing") }
+    append(kind, from: position, content: content)
+    position += count
+  }
+
+  private mutating func parseNumber() throws(JSONError) {
+    let start = position
+    let isNegative = next == UInt8(ascii: "-")
+    if isNegative { position += 1 }
+    // All digits as one whole number, which is exact as long as there are 18 of them at most.
+    var digits: UInt64 = 0
+    let whole = position
+    if next == UInt8(ascii: "0") { position += 1 } else { skipDigits(into: &digits) }
+    guard position > whole else { throw error("a digit is missing") }
+    var count = position - whole
+    var exponent = 0
+    var isWhole = true
+    if next == UInt8(ascii: ".") {
+      isWhole = false
+      position += 1
+      let fraction = position
+      skipDigits(into: &digits)
+      guard position > fraction else { throw error("a digit is missing") }
+      count += position - fraction
+      exponent = fraction - position
+    }
+    if next == UInt8(ascii: "e") || next == UInt8(ascii: "E") {
+      isWhole = false
+      exponent += try parseExponent()
+    }
+    if isWhole, count <= 18 {
+      let int = isNegative ? -Int64(digits) : Int64(digits)
+      append(.int, from: start, content: UInt64(bitPattern: int))
+    } else if !isWhole, count <= 15, abs(exponent) < Self.powersOfTen.count {
+      // Both operands are exact, so that the one rounding gives the nearest double (Clinger, How to
+      // read floating point numbers accurately, PLDI 1990).
+      let power = Self.powersOfTen[abs(exponent)]
+      let magnitude = exponent < 0 ? Double(digits) / power : Double(digits) * power
+      append(.double, from: start, content: (isNegative ? -magnitude : magnitude).bitPattern)
+    } else {
+      try appendLongNumber(from: start, isWhole: isWhole)
+    }
+  }
+
+  /// A number that is too long for arithmetic with machine words.
+  private mutating func appendLongNumber(from start: Int, isWhole: Bool) throws(JSONError) {
+    let text = String(
+      decoding: UnsafeBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
+    if isWhole, let int = Int64(text) {
+      append(.int, from: start, content: UInt64(bitPattern: int))
+      return
+    }
+    guard let double = Double(text), double.isFinite else {
+      position = start
+      throw error("the number is beyond the range of doubles")
+    }
+    append(.double, from: start, content: double.bitPattern)
+  }
+
+  private mutating func skipDigits(into digits: inout UInt64) {
+    while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+      digits = digits &* 10 &+ UInt64(byte - UInt8(ascii: "0"))
+      position += 1
+    }
+  }
+
+  private mutating func parseExponent() throws(JSONError) -> Int {
+    position += 1
+    let isNegative = next == UInt8(ascii: "-")
+    if isNegative || next == UInt8(ascii: "+") { position += 1 }
+    var digits: UInt64 = 0
+    let start = position
+    skipDigits(into: &digits)
+    guard position > start else { throw error("a digit is missing") }
+    // Far beyond all doubles, as far as it matters here.
+    let magnitude = position - start > 9 ? 1_000_000_000 : Int(digits)
+    return isNegative ? -magnitude : magnitude
+  }
+
+  /// Those that a double holds exactly.
+  private static let powersOfTen: [Double] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+  ]
+
+  // MARK: Strings
+
+  private mutating func parseString() throws(JSONError) {
+    position += 1
+    let start = position
+    var hasEscapes = false
+    while let byte = next {
+      switch byte {
+      case UInt8(ascii: "\""):
+        append(
+          hasEscapes ? .escapedString : .string, from: start,
+          content: UInt64(position - start))
+        position += 1
+        return
+      case UInt8(ascii: "\\"):
+        hasEscapes = true
+        guard let escape = JSONEscape(bytes[position...]) else {
+          throw error("there is no such escape")
+        }
+        position += escape.length
+      case 0..<0x20:
+        throw error("a control character in a string must be escaped")
+      default:
+        position += 1
+      }
+    }
+    throw error("a string does not end")
+  }
+
+  private func checkEncoding() throws(JSONError) {
+    if bytes.allSatisfy({ $0 < 0x80 }) { return }
+    guard String(bytes: bytes, encoding: .utf8) != nil else {
+      throw error("the text is not UTF-8")
+    }
+  }
+
+  // MARK: Bytes
+
+  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private mutating func skipSpace() {
+    while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
+      position += 1
+    }
+  }
+
+  private mutating func append(_ kind: Entry.Kind, from start: Int, content: UInt64) {
+    entries.append(
+      Entry(
+        kind: kind, start: UInt32(start), end: UInt32(entries.count + 1), content: content))
+  }
+
+  private func error(_ what: String) -> JSONError {
+    JSONError(description: "not valid JSON: \(what) around character \(position)")
+  }
+}
