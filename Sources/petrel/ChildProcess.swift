@@ -42,6 +42,8 @@ final class ChildProcess {
     if readsOutput { try? output.fileHandleForWriting.close() }
   }
 
+  var identifier: Int32 { process.processIdentifier }
+
   /// The rest of the program's output, after the lines that were read.
   var remainingOutput: FileHandle { output.fileHandleForReading }
 

@@ -54,6 +54,7 @@ final class ServerProcess {
   }
 
   var port: Int { url.port ?? 80 }
+  var identifier: Int32 { process.identifier }
 
   func stop() {
     process.stop()

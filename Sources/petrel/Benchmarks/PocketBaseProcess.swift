@@ -41,6 +41,8 @@ final class PocketBaseProcess {
     }
   }
 
+  var identifier: Int32 { process.identifier }
+
   func stop() {
     process.stop()
     try? FileManager.default.removeItem(atPath: directory)

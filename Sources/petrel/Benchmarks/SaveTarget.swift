@@ -6,6 +6,8 @@ import Foundation
 protocol SaveTarget: Sendable {
   var name: String { get }
   var port: Int { get }
+  /// The server's process.
+  var process: Int32 { get }
   /// The target of the requests.
   var path: String { get }
   /// Appends the body of a request that creates so many records.
@@ -25,6 +27,7 @@ extension SaveTarget {
 struct PetrelSaves: SaveTarget {
   let name = "petrel"
   let port: Int
+  let process: Int32
   let path: String
 
   func writeBody(records: Int, to bytes: inout [UInt8]) {
@@ -50,6 +53,7 @@ struct PetrelSaves: SaveTarget {
 struct PocketBaseSaves: SaveTarget {
   let name = "pocketbase"
   let port: Int
+  let process: Int32
   let path = "/api/collections/\(PocketBaseProcess.collection)/records"
 
   func writeBody(records: Int, to bytes: inout [UInt8]) {

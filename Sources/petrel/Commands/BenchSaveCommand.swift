@@ -31,13 +31,13 @@ enum BenchSaveCommand: Command {
     try? FileManager.default.removeItem(atPath: directory + "-disk")
     Output.line("records of three indexed fields, SQLite with synchronous=FULL")
     Output.line("yardstick: \(Int(yardstick)) appends of 512 bytes with fdatasync a second")
-    Output.line(
-      "server      connections  records/request  records/s        p50        p99  yardstick")
+    Output.line(SaveContest.heading)
     let rounds = rival == nil ? 1 : try arguments.int("rounds", in: 1...100) ?? 3
     for count in connections {
       var contest = SaveContest(connections: count, records: 1)
       try await contest.run(
-        [own] + (rival.map { [PocketBaseSaves(port: $0.port)] } ?? []), rounds: rounds,
+        [own] + (rival.map { [PocketBaseSaves(port: $0.port, process: $0.identifier)] } ?? []),
+        rounds: rounds,
         seconds: seconds)
       contest.report(yardstick: yardstick)
     }
@@ -70,7 +70,7 @@ enum BenchSaveCommand: Command {
         #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"Bench"}}}]}"#.utf8)
     )
     return PetrelSaves(
-      port: server.port,
+      port: server.port, process: server.identifier,
       path: EarthquakeRequests.path(
         "records/modify", scope: "private", token: token, device: "bench"))
   }
