@@ -7,7 +7,7 @@ struct RequestTarget {
 
   init(_ target: String) {
     var rest = Substring(target)
-    if let scheme = rest.range(of: "://"), !target.hasPrefix("/"),
+    if !target.utf8.starts(with: "/".utf8), let scheme = rest.range(of: "://"),
       !rest[..<scheme.lowerBound].contains(where: { $0 == "?" || $0 == "/" })
     {
       // The absolute form: everything up to the path names this server.
@@ -48,19 +48,18 @@ struct RequestTarget {
     }
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)
-    var index = bytes.startIndex
-    while index < bytes.endIndex {
-      let byte = bytes[index]
-      index = bytes.index(after: index)
+    var rest = bytes.makeIterator()
+    while let byte = rest.next() {
       if byte == UInt8(ascii: "+"), plusIsSpace {
         result.append(UInt8(ascii: " "))
-      } else if byte == UInt8(ascii: "%"),
-        let end = bytes.index(index, offsetBy: 2, limitedBy: bytes.endIndex),
-        bytes[index..<end].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-        let value = UInt8(text[index..<end], radix: 16)
+        continue
+      }
+      var ahead = rest
+      if byte == UInt8(ascii: "%"), let high = ahead.next()?.hexadecimalDigit,
+        let low = ahead.next()?.hexadecimalDigit
       {
-        result.append(value)
-        index = end
+        result.append(high << 4 | low)
+        rest = ahead
       } else {
         result.append(byte)
       }
@@ -71,5 +70,17 @@ struct RequestTarget {
   /// Whether every byte may stand in a request line: visible ASCII.
   static func isAllowed(_ target: String) -> Bool {
     !target.isEmpty && target.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+  }
+}
+
+extension UInt8 {
+  /// What the byte means as a hexadecimal digit in ASCII; nil for other bytes.
+  fileprivate var hexadecimalDigit: UInt8? {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+    default: nil
+    }
   }
 }
