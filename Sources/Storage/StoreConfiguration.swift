@@ -43,7 +43,7 @@ public struct StoreConfiguration: Sendable {
   /// were not deployed to them are refused. In others they are made when they are first saved.
   public var fixedEnvironments: Set<ContainerEnvironment> = [.production]
   /// Makes the identifiers of changes and users; a test may give a seeded generator.
-  public var makeUUID: @Sendable () -> UUID = { UUID() }
+  public var makeUUID: @Sendable () -> UUID = { RandomUUID.make() }
 
   public init(role: Role = .server) {
     self.role = role
