@@ -1,6 +1,8 @@
 /// A piece of work for one of the store's threads.
 protocol StoreJob: AnyObject, Sendable {
-  /// Does the work. What it returns or throws is kept until ``finish(_:)``.
+  /// Does the work. What it returns or throws is kept until ``finish(_:)``. It is done again, in a
+  /// new transaction, when another job of the same commit fails: it must change nothing but the
+  /// store.
   func run(in session: StoreSession) throws
   /// Tells the caller how it ended: `failure`, or else what ``run(in:)`` returned.
   func finish(_ failure: (any Error)?)

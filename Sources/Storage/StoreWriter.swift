@@ -1,7 +1,11 @@
 import Foundation
 
-/// The thread that writes. It takes all writes that are waiting, runs each under a savepoint of
-/// its own in one transaction, and commits once for all of them.
+/// The thread that writes. It takes all writes that are waiting, makes them one transaction, and
+/// commits once for all of them.
+///
+/// A job that fails takes nothing of the others with it. Since jobs hardly ever fail, a group is
+/// first run without the savepoints that this needs; when a job fails, the transaction is rolled
+/// back and the group run again, each job under a savepoint of its own.
 final class StoreWriter: @unchecked Sendable {
   typealias CommitHandler = @Sendable ([OutboxEntry]) -> Void
 
@@ -28,22 +32,19 @@ final class StoreWriter: @unchecked Sendable {
   }
 
   private func perform(_ group: [any StoreJob], in session: StoreSession) {
-    session.outbox.removeAll(keepingCapacity: true)
-    session.storedBytes = StoredBytes()
     var failures = [(any Error)?](repeating: nil, count: group.count)
     do {
-      try session.connection.beginWriting()
-      try session.followSchema()
-      for (index, job) in group.enumerated() {
-        failures[index] = try attempt(job, in: session, isAlone: group.count == 1)
-      }
-      if session.connection.isInTransaction {
-        try session.writeStoredBytes()
-        try session.connection.commit()
+      do {
+        try transaction(in: session) { for job in group { try job.run(in: session) } }
+      } catch {
+        guard group.count > 1 else { throw error }
+        try transaction(in: session) {
+          for (index, job) in group.enumerated() {
+            failures[index] = try attempt(job, in: session)
+          }
+        }
       }
     } catch {
-      if session.connection.isInTransaction { try? session.connection.rollback() }
-      session.forgetUncommitted()
       for job in group { job.finish(error) }
       return
     }
@@ -53,27 +54,39 @@ final class StoreWriter: @unchecked Sendable {
     for (job, failure) in zip(group, failures) { job.finish(failure) }
   }
 
+  /// Commits what `body` writes, or nothing of it when it throws.
+  private func transaction(in session: StoreSession, _ body: () throws -> Void) throws {
+    session.outbox.removeAll(keepingCapacity: true)
+    session.storedBytes = StoredBytes()
+    do {
+      try session.connection.beginWriting()
+      try session.followSchema()
+      try body()
+      try session.writeStoredBytes()
+      try session.connection.commit()
+    } catch {
+      if session.connection.isInTransaction { try? session.connection.rollback() }
+      session.outbox.removeAll(keepingCapacity: true)
+      session.forgetUncommitted()
+      throw error
+    }
+  }
+
   /// Runs one job and returns why it failed, with nothing of it kept. Throws when the engine gave
   /// up the whole transaction, and with it the jobs before.
-  private func attempt(
-    _ job: any StoreJob, in session: StoreSession, isAlone: Bool
-  ) throws -> (any Error)? {
+  private func attempt(_ job: any StoreJob, in session: StoreSession) throws -> (any Error)? {
     let connection = session.connection
     let outboxCount = session.outbox.count
     let storedBytes = session.storedBytes
-    if !isAlone { try connection.run("SAVEPOINT job", []) }
+    try connection.run("SAVEPOINT job", [])
     do {
       try job.run(in: session)
-      if !isAlone { try connection.run("RELEASE job", []) }
+      try connection.run("RELEASE job", [])
       return nil
     } catch {
       guard connection.isInTransaction else { throw error }
-      if isAlone {
-        try connection.rollback()
-      } else {
-        try connection.run("ROLLBACK TO job", [])
-        try connection.run("RELEASE job", [])
-      }
+      try connection.run("ROLLBACK TO job", [])
+      try connection.run("RELEASE job", [])
       session.outbox.removeSubrange(outboxCount...)
       session.storedBytes = storedBytes
       session.forgetUncommitted()
