@@ -29,7 +29,14 @@ extension SQLRecordStore {
 
 extension StoreSession {
   /// Writes a change to the outbox, and remembers it for the commit handler.
-  func post(_ change: Change, sequence: Int64, numbers: NumberSupply) throws {
+  ///
+  /// A change in a database without subscriptions is passed over: it fires nothing however late it
+  /// is dispatched, for a subscription does not fire on what was committed before it was saved.
+  func post(
+    _ change: @autoclosure () -> Change, sequence: Int64, numbers: NumberSupply
+  ) throws {
+    guard try isSubscribed(numbers) else { return }
+    let change = change()
     var encoder = RowEncoder(reserving: 384)
     encoder.encode(change)
     try connection.run(
@@ -45,5 +52,23 @@ extension StoreSession {
       OutboxEntry(
         database: numbers.database, sequence: sequence,
         subscriptionVersion: numbers.subscriptionVersion, change: change))
+  }
+
+  /// Whether the database has a subscription in this transaction. Drawing the numbers locked its
+  /// row, so that no subscription is saved at the same time.
+  private func isSubscribed(_ numbers: NumberSupply) throws -> Bool {
+    if let known = catalog.subscribed[numbers.database],
+      known.version == numbers.subscriptionVersion
+    {
+      return known.isSubscribed
+    }
+    let isSubscribed =
+      try connection.first(
+        "SELECT 1 FROM subscriptions WHERE database_id = $1 LIMIT 1",
+        [.integer(numbers.database.rawValue)]
+      ) { _ in true } ?? false
+    if catalog.subscribed.count >= 50_000 { catalog.subscribed = [:] }
+    catalog.subscribed[numbers.database] = (numbers.subscriptionVersion, isSubscribed)
+    return isSubscribed
   }
 }

@@ -37,6 +37,8 @@ final class StoreSession {
 /// are read again when their version has changed.
 struct Catalog {
   var addresses: [DatabaseID: DatabaseAddress] = [:]
+  /// Whether databases have subscriptions, at the subscription versions that it was looked for.
+  var subscribed: [DatabaseID: (version: Int64, isSubscribed: Bool)] = [:]
   var zoneIDs: [ZoneKey: ZoneID] = [:]
   var types: [RecordTypeKey: RecordTypeEntry] = [:]
   var typesByNumber: [Int64: RecordTypeEntry] = [:]

@@ -15,6 +15,8 @@ struct StoredRecord {
     records.version, records.content
     """
   static let selection = "SELECT \(columns) FROM records"
+  fileprivate static let selectionByName =
+    selection + " WHERE database_id = $1 AND zone_number = $2 AND record_name = $3"
 
   /// A record as its row has it.
   struct Row {
@@ -55,8 +57,7 @@ extension StoreSession {
     named recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> StoredRecord? {
     try connection.first(
-      StoredRecord.selection
-        + " WHERE database_id = $1 AND zone_number = $2 AND record_name = $3",
+      StoredRecord.selectionByName,
       [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)],
       StoredRecord.Row.init
     ).map { try storedRecord($0, in: database) }

@@ -35,6 +35,7 @@ struct SettlingTests {
   @Test("changes that fired nothing are not held back while someone waits")
   func retiresAtOnce() async throws {
     try await withWorld { world in
+      try await world.subscribe(World.query("other", type: "Other"))
       let running = RunningDispatcher(world.store) { $0.retirementDelay = 3600 }
       try await world.save("silent")
       await running.dispatcher.settled()

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import PropertyTesting
 import Synchronization
 import Testing
 
@@ -86,14 +87,79 @@ extension RecordStoreConformance {
       }
     }
 
+    @Test(
+      "changes are kept for the dispatcher while the database has subscriptions",
+      arguments: engines)
+    func withoutSubscriptions(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        var random = SeededGenerator(seed: 4)
+        var subscribed: Set<String> = []
+        var expected: [String] = []
+        for number in 0..<200 {
+          let name = random.pick(["s", "t"])
+          switch Int.random(in: 0..<4, using: &random) {
+          case 0:
+            _ = try await test.subscribe(noteSubscription(name))
+            subscribed.insert(name)
+          case 1:
+            _ = try await test.store.modifySubscriptions(
+              [.delete(subscriptionID: name)], of: TestStore.alice, in: test.publicID,
+              timestamp: TestStore.time(0))
+            subscribed.remove(name)
+          case 2:
+            // Another database's subscriptions count for nothing here.
+            _ = try await test.subscribe(noteSubscription(name), in: test.privateID)
+          default:
+            try await test.save("n\(number)")
+            if !subscribed.isEmpty { expected.append("n\(number)") }
+          }
+        }
+        let kept = try await test.outbox().compactMap { $0.change.record?.recordID.recordName }
+        #expect(kept == expected)
+        #expect(!expected.isEmpty && expected.count < 60)
+      }
+    }
+
+    @Test(
+      "every change that is made after a subscription's reply is kept, whatever it shares a commit with",
+      arguments: engines)
+    func subscribingAmidSaves(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let subscribing = Subscribing()
+        let mustBeKept = try await withThrowingTaskGroup(of: [String].self) { group in
+          for writer in 0..<8 {
+            group.addTask {
+              var names: [String] = []
+              for number in 0..<40 {
+                let name = "w\(writer)-\(number)"
+                if subscribing.isAnswered.withLock({ $0 }) { names.append(name) }
+                try await test.save(name)
+              }
+              return names
+            }
+          }
+          group.addTask {
+            _ = try await test.subscribe(noteSubscription("s"))
+            subscribing.isAnswered.withLock { $0 = true }
+            return []
+          }
+          return try await group.reduce(into: Set<String>()) { $0.formUnion($1) }
+        }
+        let kept = try await test.outbox().compactMap { $0.change.record?.recordID.recordName }
+        #expect(mustBeKept.isSubset(of: kept))
+      }
+    }
+
     @Test("entries carry the subscription version of their commit", arguments: engines)
     func subscriptionVersion(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
+        try await test.watch()
         try await test.save("a")
         _ = try await test.subscribe(noteSubscription("s"))
         try await test.save("b")
         let entries = try await test.outbox()
-        let subscription = try #require(try await test.storedSubscriptions().first)
+        let subscription = try #require(
+          try await test.storedSubscriptions().first { $0.subscription.subscriptionID == "s" })
         #expect(entries[0].subscriptionVersion < subscription.version)
         #expect(entries[1].subscriptionVersion >= subscription.version)
       }
@@ -103,6 +169,7 @@ extension RecordStoreConformance {
       "the commit handler gets each change once, in the order of the outbox", arguments: engines)
     func handler(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
+        try await test.watch()
         let seen = Mutex<[OutboxEntry]>([])
         test.store.setCommitHandler { entries in seen.withLock { $0 += entries } }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -220,6 +287,7 @@ extension RecordStoreConformance {
     func courier(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         let store = test.store
+        try await test.watch()
         let zone = try await test.makeZone("z")
         _ = try await test.subscribe(noteSubscription("s", badge: true))
         _ = try await test.subscribe(
@@ -287,4 +355,9 @@ extension RecordStoreConformance {
       }
     }
   }
+}
+
+/// Whether a subscription's save was answered, told between tasks.
+private final class Subscribing: Sendable {
+  let isAnswered = Mutex(false)
 }

@@ -21,6 +21,7 @@ extension RecordStoreConformance {
     @Test("the mark is kept with the value, and goes with it", arguments: engines)
     func mark(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
+        try await test.watch()
         let saved = try await save(
           "n",
           ["open": .string("a"), "secret": .string("b"), "list": .list(of: .int64, [.int64(1)])],

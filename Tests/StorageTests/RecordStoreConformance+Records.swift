@@ -216,6 +216,7 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         let one = try await test.makeZone("one")
         let two = try await test.makeZone("two")
+        try await test.watch()
         let before = try await test.outbox(of: test.privateID).count
         let operations = [
           operation(.create, "a", zone: one), operation(.create, "b", zone: two),
@@ -301,6 +302,7 @@ extension RecordStoreConformance {
         func reference(_ name: String, _ action: Reference.Action = .deleteSelf) -> RecordValue {
           .reference(Reference(recordName: name, action: action))
         }
+        try await test.watch()
         try await test.save("root")
         try await test.save("child", ["up": reference("root")])
         try await test.save("grandchild", ["ups": .list(of: .reference, [reference("child")])])
@@ -370,6 +372,7 @@ extension RecordStoreConformance {
     @Test("the outbox has each change as it was committed", arguments: engines)
     func outbox(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
+        try await test.watch()
         let created = try await test.save("a", ["x": .int64(1)], device: "phone", at: 1)
         let updated = try await test.save("a", ["x": .int64(2)], at: 2)
         _ = try await test.delete("a")

@@ -23,6 +23,7 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         let tag = try await test.save("changed", ["n": .int64(0)]).recordChangeTag
         try await test.save("gone", ["n": .int64(0)])
+        try await test.watch()
         let changes = try await test.outbox().count
         let operations = [
           operation(.create, "new"), operation(.update, "changed", tag: tag),

@@ -83,6 +83,7 @@ extension RecordStoreConformance {
     @Test("zones are made and deleted with their events", arguments: engines)
     func zones(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
+        try await test.watch()
         let store = test.store
         let zone = ZoneID(zoneName: "b")
         let outcomes = try await store.modifyZones(

@@ -138,6 +138,18 @@ struct TestStore {
       [.save(subscription)], of: user, in: database ?? publicID, timestamp: Self.time(0))[0]
   }
 
+  /// Makes subscriptions that nothing fires, so that changes are kept for the dispatcher.
+  func watch() async throws {
+    for database in [publicID, privateID] {
+      let outcome = try await subscribe(
+        Subscription(
+          subscriptionID: "watch",
+          kind: .query(Query(recordType: "Watched"), zoneID: nil, options: .events)),
+        as: "_watcher", in: database)
+      if case .failed(_, let failure) = outcome { throw failure }
+    }
+  }
+
   func storedSubscriptions(in database: DatabaseID? = nil) async throws -> [StoredSubscription] {
     try await store.subscriptionChanges(in: database ?? publicID, since: 0).saved
   }

@@ -56,6 +56,7 @@ struct StoreFileTests {
       let user = try await tool.addUser(named: "zoe", at: .now)
       #expect(try await server.user(named: "zoe") == user)
       let test = try await TestStore(server)
+      try await test.watch()
       try await test.save("n", ["x": .int64(1)])
       let beside = try await TestStore(tool)
       try await beside.save("m", ["x": .int64(2), "y": .string("new field")])
@@ -251,6 +252,7 @@ struct StoreFileTests {
       let path = directory + "/a.sqlite"
       let store = try await SQLRecordStore.open(at: path, configuration: fresh())
       let test = try await TestStore(store)
+      try await test.watch()
       let outcomes = await withTaskGroup(of: Bool.self) { group in
         for number in 0..<50 {
           group.addTask { (try? await test.save("n\(number)")) != nil }
