@@ -4,6 +4,8 @@ import CSQLite
 final class SQLiteConnection: SQLConnection {
   private let handle: OpaquePointer
   private var statements: [String: SQLiteStatement] = [:]
+  /// Some of them by where their texts lie in memory.
+  private var recent = [(text: String, statement: SQLiteStatement)?](repeating: nil, count: 256)
 
   /// Opens the file at `path`, or makes it; with nil, a database in memory.
   ///
@@ -89,27 +91,38 @@ final class SQLiteConnection: SQLConnection {
     isClosed = true
     for statement in statements.values { sqlite3_finalize(statement.pointer) }
     statements = [:]
+    recent = []
     sqlite3_close_v2(handle)
   }
 
   private func prepare(_ text: String, _ arguments: [SQLValue]) throws -> SQLiteStatement {
-    let statement: SQLiteStatement
-    if let known = statements[text] {
-      statement = known
-    } else {
-      var pointer: OpaquePointer?
-      let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
-      guard sqlite3_prepare_v3(handle, text, -1, flags, &pointer, nil) == SQLITE_OK, let pointer
-      else { throw failure(text) }
-      statement = SQLiteStatement(pointer)
-      statements[text] = statement
-    }
+    let statement = try statement(for: text)
     guard statement.bind(arguments) else {
       let error = failure(text)
       statement.reset()
       throw error
     }
     return statement
+  }
+
+  /// Texts are constants, so that equal ones mostly lie at the same place. To compare a text with
+  /// itself costs nothing; to hash one, more than to bind its arguments.
+  private func statement(for text: String) throws -> SQLiteStatement {
+    let place = text.utf8.withContiguousStorageIfAvailable { Int(bitPattern: $0.baseAddress) }
+    let slot = ((place ?? 0) >> 4) % recent.count
+    if let known = recent[slot], known.text == text { return known.statement }
+    let statement = try statements[text] ?? newStatement(text)
+    statements[text] = statement
+    recent[slot] = (text, statement)
+    return statement
+  }
+
+  private func newStatement(_ text: String) throws -> SQLiteStatement {
+    var pointer: OpaquePointer?
+    let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+    guard sqlite3_prepare_v3(handle, text, -1, flags, &pointer, nil) == SQLITE_OK, let pointer
+    else { throw failure(text) }
+    return SQLiteStatement(pointer)
   }
 
   private func failure(_ statement: String) -> StoreError {
