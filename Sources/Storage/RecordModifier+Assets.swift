@@ -7,9 +7,9 @@ extension RecordModifier {
   /// An asset needs the receipt of an upload that the same user made for the field, or that
   /// `assets/rereference` gave. One that the field holds already needs none.
   func settleAssets(
-    of record: inout Record, named: Set<String>, over current: StoredRecord?
+    of record: inout Record, named: [String], over current: StoredRecord?
   ) throws {
-    for name in named.sorted() {
+    for name in named {
       guard let value = record.fields[name], value.type.element == .asset else { continue }
       let held = Set(current?.record.fields[name]?.assets.map(\.fileChecksum) ?? [])
       record.fields[name] = try value.mapAssets { asset in

@@ -6,7 +6,7 @@ extension RecordModifier {
   /// How large a record and its assets are is known when they are written; so near the quota they
   /// are written under a savepoint, and taken back when they are too much.
   mutating func saveWithinQuota(
-    _ record: Record, named: Set<String>, over current: StoredRecord?, in zone: ZoneModification
+    _ record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws -> Record {
     guard let quota = modification.quota, address.scope == .private else {
       return try save(record, named: named, over: current, in: zone)

@@ -3,10 +3,10 @@ import CloudKitModel
 extension RecordModifier {
   /// Checks a record and writes it, with what follows from it.
   ///
-  /// - Parameter named: The fields that the operation sets; the others were checked when they were
-  ///   saved.
+  /// - Parameter named: The fields that the operation sets, in order; the others were checked when
+  ///   they were saved.
   mutating func save(
-    _ record: Record, named: Set<String>, over current: StoredRecord?, in zone: ZoneModification
+    _ record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws -> Record {
     var record = record
     do {
@@ -82,10 +82,10 @@ extension RecordModifier {
 
   /// Brings the named fields to the schema's types. Returns those the schema does not know yet.
   private func fit(
-    _ record: inout Record, named: Set<String>, to type: RecordTypeEntry?
+    _ record: inout Record, named: [String], to type: RecordTypeEntry?
   ) throws -> [(String, FieldType)] {
     var newFields: [(String, FieldType)] = []
-    for name in named.sorted() {
+    for name in named {
       guard let value = record.fields[name] else { continue }
       let isEncrypted = record.encryptedFields.contains(name)
       if isEncrypted, address.scope == .public {
@@ -118,14 +118,14 @@ extension RecordModifier {
 
   /// Checks what a record's references ask of their targets.
   private func checkReferences(
-    of record: Record, named: Set<String>, over current: StoredRecord?, in zone: ZoneModification
+    of record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws {
     if let parent = record.parent, parent != current?.record.parent {
       try checkZone(of: parent, field: "parent", of: record, is: zone)
       try require(parent, field: "parent", of: record, in: zone)
     }
     let targetsBefore = current?.record.deleteSelfTargets ?? []
-    for name in named.sorted() {
+    for name in named {
       guard let value = record.fields[name] else { continue }
       for reference in value.references {
         switch reference.action {
@@ -231,11 +231,12 @@ extension RecordModifier {
   }
 
   private func post(_ event: ChangeEvent, record: Record, sequence: Int64) throws {
-    let change = Change(
-      event: event, zoneID: record.recordID.zoneID, record: record,
-      notificationID: session.makeUUID(), timestamp: modification.timestamp,
-      userRecordName: modification.origin.userRecordName,
-      deviceID: modification.origin.deviceID)
-    try session.post(change, sequence: sequence, numbers: numbers)
+    try session.post(
+      Change(
+        event: event, zoneID: record.recordID.zoneID, record: record,
+        notificationID: session.makeUUID(), timestamp: modification.timestamp,
+        userRecordName: modification.origin.userRecordName,
+        deviceID: modification.origin.deviceID),
+      sequence: sequence, numbers: numbers)
   }
 }

@@ -72,7 +72,10 @@ struct RecordModifier {
   private mutating func run(
     _ batch: Batch, zoneNumber: Int64, outcomes: inout [RecordOutcome?]
   ) throws {
-    let isAtomic = modification.isAtomic && !batch.zoneID.isDefaultZone
+    // An operation that fails has written nothing: one that stands alone needs no savepoint.
+    let isAtomic =
+      modification.isAtomic && !batch.zoneID.isDefaultZone
+      && (batch.indexes.count > 1 || batch.hasFailure)
     let latestBefore = latest
     let mark = WriteMark(self)
     if isAtomic { try session.connection.run("SAVEPOINT zone", []) }
@@ -152,7 +155,7 @@ struct RecordModifier {
     case .save(let record):
       return .saved(
         try saveWithinQuota(
-          record, named: Set(operation.fields.keys), over: current, in: zone))
+          record, named: operation.fields.keys.sorted(), over: current, in: zone))
     }
   }
 }
