@@ -32,11 +32,11 @@ struct RequestTarget {
 
   /// The parameters of a text in the form of a query, in order.
   static func parameters(_ text: String) -> [(name: String, value: String)] {
-    text.split(separator: "&").map { parameter in
-      let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    text.utf8.split(separator: UInt8(ascii: "&")).map { parameter in
+      let end = parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.endIndex
       return (
-        decoded(parts[0], plusIsSpace: true),
-        parts.count > 1 ? decoded(parts[1], plusIsSpace: true) : ""
+        decoded(Substring(parameter[..<end]), plusIsSpace: true),
+        decoded(Substring(parameter[end...].dropFirst()), plusIsSpace: true)
       )
     }
   }

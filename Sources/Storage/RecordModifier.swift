@@ -175,6 +175,7 @@ struct ZoneModification {
     self.zoneID = zoneID
     self.zoneNumber = zoneNumber
     self.indexes = indexes
+    outcomes.reserveCapacity(indexes.count)
     places =
       indexes.count < 2
       ? [:]
