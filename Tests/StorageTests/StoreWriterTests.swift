@@ -13,7 +13,13 @@ struct StoreWriterTests {
       let store = try #require(test.store as? SQLRecordStore)
       let gate = DispatchSemaphore(value: 0)
       // While one write holds the writer, the others gather for the next commit.
-      async let blocker: Void = store.write { _ in gate.wait() }
+      let isHeld = Mutex(false)
+      async let blocker: Void = store.write { _ in
+        isHeld.withLock { $0 = true }
+        gate.wait()
+      }
+      let deadline = ContinuousClock.now + .seconds(20)
+      while !isHeld.withLock({ $0 }), ContinuousClock.now < deadline { await Task.yield() }
       let results = await withTaskGroup(of: (Int, Bool).self) { group in
         for number in 0..<20 {
           group.addTask {
