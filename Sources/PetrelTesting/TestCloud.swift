@@ -113,7 +113,7 @@ public final class TestCloud: Sendable {
     Task(executorPreference: executor) {
       await service.stop()
       await store.close()
-      try? FileManager.default.removeItem(at: stateDirectory)
+      Self.removeState(stateDirectory)
     }
   }
 
@@ -184,7 +184,15 @@ public final class TestCloud: Sendable {
     await service.stop()
     await store.close()
     log.close()
-    try? FileManager.default.removeItem(at: stateDirectory)
+    Self.removeState(stateDirectory)
+  }
+
+  /// An operation that ends removes its own folder. A removal that finds one gone amid its work gives
+  /// up, and is tried again.
+  private static func removeState(_ directory: URL) {
+    for _ in 0..<20 where FileManager.default.fileExists(atPath: directory.path) {
+      try? FileManager.default.removeItem(at: directory)
+    }
   }
 
   var hasStopped: Bool { isStopped.withLock { $0 } }
