@@ -26,7 +26,12 @@ struct ChangesEndpoint: Sendable {
   private func zones(
     _ context: RequestContext, as form: DatabaseChangesForm
   ) async throws -> Data {
-    let address = try feedAddress(context)
+    guard try context.scope() != .public else {
+      throw ServiceError(
+        .badDatabase,
+        "the public database has one zone; ask changes/zone for what changed in '_defaultZone'")
+    }
+    let address = try context.address()
     let request = try DatabaseChangesRequest(
       parsing: context.body, as: form, context: context.messageContext())
     let page = try await store.zoneChanges(
@@ -40,7 +45,7 @@ struct ChangesEndpoint: Sendable {
   // MARK: Zones
 
   func zone(_ context: RequestContext) async throws -> Data {
-    let address = try feedAddress(context)
+    let address = try context.address()
     let request = try ZoneChangesRequest(
       parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: address)
@@ -59,7 +64,7 @@ struct ChangesEndpoint: Sendable {
   }
 
   func records(_ context: RequestContext) async throws -> Data {
-    let address = try feedAddress(context)
+    let address = try context.address()
     let request = try RecordChangesRequest(
       parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: address)
@@ -100,18 +105,6 @@ struct ChangesEndpoint: Sendable {
     {
       return .failure(FailedItem(.zone(request.zoneID), ServiceError(error)))
     }
-  }
-
-  // MARK: Both
-
-  /// The address of a database that has feeds.
-  private func feedAddress(_ context: RequestContext) throws(ServiceError) -> DatabaseAddress {
-    guard try context.scope() != .public else {
-      throw ServiceError(
-        .badDatabase,
-        "the public database has no change feed; query its records, or subscribe to them")
-    }
-    return try context.address()
   }
 
   private static func limit(_ asked: Int) -> Int {

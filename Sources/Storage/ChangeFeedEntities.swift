@@ -14,7 +14,8 @@ public struct RecordChangesQuery: Sendable {
   public var isReversed: Bool
   /// The types of the records to report; nil means all.
   public var recordTypes: Set<String>?
-  /// Whose ``ClientChangeToken`` the page brings back.
+  /// Who reads: whose ``ClientChangeToken`` the page brings back, and in the public database, whose
+  /// roles decide what it tells. nil for an anonymous reader.
   public var reader: ChangeOrigin?
 
   public init(

@@ -5,6 +5,7 @@ struct RecordFeed {
   let query: RecordChangesQuery
   let database: DatabaseID
   let session: StoreSession
+  private let address: DatabaseAddress
   private let zone: ZoneState
   private let token: ChangeToken
   /// The numbers of the types to report; nil means all.
@@ -38,7 +39,8 @@ struct RecordFeed {
     self.query = query
     self.database = database
     self.session = session
-    guard !query.zoneID.isDefaultZone else {
+    self.address = address
+    guard !query.zoneID.isDefaultZone || address.scope == .public else {
       throw ItemFailure(
         .invalid, field: "zoneID",
         "the default zone has no change feed; keep what you follow in a zone of your own")
@@ -60,12 +62,13 @@ struct RecordFeed {
     // Rows beyond those that were looked at.
     var hasMore = candidates.count == scanned
     for candidate in candidates {
-      if typeNumbers?.contains(candidate.typeNumber) ?? true {
+      if typeNumbers?.contains(candidate.typeNumber) ?? true, try mayTell(candidate) {
         if changes.count == query.limit || (!changes.isEmpty && size >= query.sizeLimit) {
           hasMore = true
           break
         }
-        changes.append(try change(candidate, size: &size))
+        let change = try change(candidate, size: &size)
+        if try mayTell(change) { changes.append(change) }
       }
       last = candidate.version
     }
@@ -203,6 +206,27 @@ struct RecordFeed {
       .integer(database.rawValue), .integer(zone.number), .integer(low), .integer(high),
       .integer(Int64(limit)),
     ]
+  }
+
+  // MARK: Access
+
+  /// Whether the reader may read any records of the change's type; for a deletion, all of them.
+  ///
+  /// Grants hold in the public database alone. A page may be short for what is left out.
+  private func mayTell(_ candidate: Candidate) throws -> Bool {
+    guard address.scope == .public else { return true }
+    let access = try access(toType: try session.recordTypeName(candidate.typeNumber))
+    if case .tombstone = candidate.subject { return access.reach == .all }
+    return access.reach != .none
+  }
+
+  private func mayTell(_ change: RecordChange) throws -> Bool {
+    guard address.scope == .public, case .saved(let record) = change else { return true }
+    return try access(toType: record.recordType).mayRead(record)
+  }
+
+  private func access(toType name: String) throws -> RecordAccess {
+    try session.access(of: query.reader?.userRecordName, toType: name, at: address)
   }
 
   private func change(_ candidate: Candidate, size: inout Int) throws -> RecordChange {

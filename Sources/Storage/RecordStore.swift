@@ -99,7 +99,8 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   ///   changes (or the opposite one). A page shows one state of the zone; what is committed while a
   ///   client goes from page to page comes on a later page, or after the last.
   /// - Throws ``ItemFailure``: ``ItemFailure/Code/zoneNotFound``, ``ItemFailure/Code/zoneDeleted``,
-  ///   and ``ItemFailure/Code/invalid`` for the default zone, which has no feed; and
+  ///   and ``ItemFailure/Code/invalid`` for the default zone, which has no feed but in the public
+  ///   database; and
   ///   ``StoreError/Code/changeTokenExpired``, and ``StoreError/Code/badContinuation`` for a token of
   ///   the database's feed, or of a feed in reverse that is asked for in order.
   func recordChanges(

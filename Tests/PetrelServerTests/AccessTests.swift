@@ -67,6 +67,28 @@ struct AccessTests {
     }
   }
 
+  @Test("the feed of the public database tells one's own records, and deletions to who reads all")
+  func feed() async throws {
+    try await withService { service in
+      try await service.grant(Self.own)
+      _ = try await service.modify(Service.operation("create", "a"))
+      _ = try await service.modify(Service.operation("create", "b"), as: service.bob)
+      let start = try await service.post("public/records/changes", "{}", as: service.alice)
+      #expect(start.items.map(\.name) == ["a"])
+      let nobody = try await service.post("public/records/changes", "{}", as: nil)
+      #expect(nobody.status == 200 && nobody.items.isEmpty)
+      let token = try #require(start.json["syncToken"]?.string)
+      _ = try await service.modify(Service.operation("forceDelete", "a"))
+      let since = #"{"syncToken": "\#(token)"}"#
+      let creators = try await service.post("public/records/changes", since, as: service.bob)
+      #expect(creators.status == 200 && creators.items.isEmpty)
+      try await service.grant(.standard)
+      let all = try await service.post("public/records/changes", since, as: nil)
+      #expect(all.items.map(\.name) == ["a"])
+      #expect(all.items.first?["deleted"] == .bool(true))
+    }
+  }
+
   @Test("what no role may read is refused to all, signed in or not")
   func unreadable() async throws {
     try await withService { service in

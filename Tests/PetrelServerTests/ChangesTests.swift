@@ -189,18 +189,48 @@ struct ChangesTests {
   }
 
   @Test(
-    "The public database has no feeds, and others need a user",
+    "The public database has no feed of zones, and others need a user",
     arguments: ["changes/database", "changes/zone", "zones/changes", "records/changes"])
   func refused(operation: String) async throws {
     try await withService { service in
       let body = #"{"zones": [], "zoneID": {"zoneName": "A"}}"#
       let publicly = try await service.post("public/\(operation)", body, as: service.alice)
-      #expect(publicly.failure == "400 BAD_DATABASE")
-      #expect(publicly.reason.contains("the public database has no change feed"))
+      if operation == "changes/database" || operation == "zones/changes" {
+        #expect(publicly.failure == "400 BAD_DATABASE")
+        #expect(publicly.reason.contains("the public database has one zone"))
+      }
       let anonymously = try await service.post("private/\(operation)", body, as: nil)
       #expect(anonymously.failure == "421 AUTHENTICATION_REQUIRED")
       let shared = try await service.post("shared/\(operation)", body, as: service.alice)
       #expect(shared.status == (operation == "records/changes" ? 404 : 200))
+    }
+  }
+
+  @Test("The public database's default zone has a feed, for everyone")
+  func publicFeed() async throws {
+    try await withService { service in
+      _ = try await service.modify(
+        Service.operation("create", "a"), Service.operation("create", "b"), in: "public")
+      let first = try await service.post(
+        "public/records/changes", #"{"resultsLimit": 1}"#, as: nil)
+      #expect(first.json.changedNames == ["a"])
+      #expect(first.json["moreComing"] == .bool(true))
+      let token = try #require(first.json["syncToken"]?.string)
+      _ = try await service.modify(Service.operation("forceDelete", "b"), in: "public")
+      try await service.restart()
+      let rest = try await service.post(
+        "public/changes/zone",
+        #"{"zones": [{"zoneID": {"zoneName": "_defaultZone"}, "syncToken": "\#(token)"}]}"#,
+        as: service.bob)
+      let zone = try #require(rest.json["zones"]?.array?.first)
+      #expect(zone.changedNames == ["-b Note"] && zone["moreComing"] == .bool(false))
+      let fresh = try await service.post("public/records/changes", "{}", as: nil)
+      #expect(fresh.json.changedNames == ["a"])
+      let since = try #require(fresh.json["syncToken"]?.string)
+      _ = try await service.modify(Service.operation("forceDelete", "a"), in: "public")
+      let gone = try await service.post(
+        "public/records/changes", #"{"syncToken": "\#(since)"}"#, as: nil)
+      #expect(gone.json.changedNames == ["-a Note"])
     }
   }
 

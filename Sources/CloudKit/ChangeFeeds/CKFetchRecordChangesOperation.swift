@@ -34,6 +34,7 @@ open class CKFetchRecordChangesOperation: CKDatabaseOperation, @unchecked Sendab
   }
 
   override func firstCall() throws(CKError) -> ServiceCall? {
+    try checkHasFeed()
     guard let recordZoneID else {
       throw CKError(.invalidArguments, "CKFetchRecordChangesOperation has no recordZoneID")
     }

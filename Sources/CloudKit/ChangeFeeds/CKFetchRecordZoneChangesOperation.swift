@@ -101,6 +101,7 @@ open class CKFetchRecordZoneChangesOperation: CKDatabaseOperation, @unchecked Se
   }
 
   override func firstCall() throws(CKError) -> ServiceCall? {
+    try checkHasFeed()
     let configurations = configurationsByRecordZoneID ?? [:]
     var seen: Set<CKRecordZone.ID> = []
     for zoneID in recordZoneIDs ?? Array(configurations.keys) where seen.insert(zoneID).inserted {
