@@ -37,7 +37,7 @@ public struct JSONNode: Sendable {
     let entry = entry
     return switch entry.kind {
     case .int: Int64(bitPattern: entry.content)
-    case .double: Int64(exactly: Double(bitPattern: entry.content))
+    case .double: Int64(whole: Double(bitPattern: entry.content))
     default: nil
     }
   }

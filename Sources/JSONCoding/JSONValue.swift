@@ -50,7 +50,7 @@ public enum JSONValue: Sendable, Hashable {
   public var int: Int64? {
     switch self {
     case .int(let int): int
-    case .double(let double): Int64(exactly: double)
+    case .double(let double): Int64(whole: double)
     default: nil
     }
   }
@@ -86,5 +86,15 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(Dictionary(elements, uniquingKeysWith: { $1 }))
+  }
+}
+
+extension Int64 {
+  /// The integer that a number stands for which was too long to be read as one, or has a point; nil
+  /// when it is not whole. Numbers a little below the least integer round to it as doubles: that one
+  /// is never meant.
+  init?(whole double: Double) {
+    guard double > -0x1p63 else { return nil }
+    self.init(exactly: double)
   }
 }

@@ -40,6 +40,19 @@ struct ParsingTests {
     #expect(try JSONValue(parsing: "[\(text)]") == .array([value]))
   }
 
+  @Test("An integer beyond 64 bits is none, however near")
+  func integersBeyond() throws {
+    for text in ["-9223372036854775809", "9223372036854775808", "-9223372036854776000"] {
+      #expect(try JSONValue(parsing: text).int == nil, "\(text)")
+      #expect(try JSONDocument(parsing: Data(text.utf8)).root.int == nil, "\(text)")
+    }
+    for text in ["-9223372036854775808", "9223372036854775807"] {
+      #expect(try JSONValue(parsing: text).int == Int64(text))
+      #expect(try JSONDocument(parsing: Data(text.utf8)).root.int == Int64(text))
+    }
+    #expect(try JSONValue(parsing: "1.5e3").int == 1500)
+  }
+
   @Test("Minus zero keeps its sign as a double")
   func minusZero() throws {
     let double = try #require(try JSONValue(parsing: "-0.0").double)
