@@ -111,6 +111,12 @@ extension StoreSession {
     }
     guard ready.isDisjoint(with: usable) else { return }
     let name = usable.optionName
+    let schemaName =
+      switch key {
+      case .field(let field): "'\(field)'"
+      case .system(let field): "'\(field.schemaName)'"
+      case .allText: "every text to be searched"
+      }
     guard indexes.isDisjoint(with: usable) else {
       throw ItemFailure(
         .notReady, field: key.description,
@@ -120,7 +126,10 @@ extension StoreSession {
     throw ItemFailure(
       .invalid, field: key.description,
       "Field '\(key)' is not marked \(name) in record type '\(type.name)' of the "
-        + "\(address.environment.rawValue) schema")
+        + "\(address.environment.rawValue) schema; mark \(schemaName) in a schema file and run: petrel "
+        + "schema import \(address.container) FILE"
+        + (address.environment == .production
+          ? ", then petrel schema deploy \(address.container)" : ""))
   }
 }
 

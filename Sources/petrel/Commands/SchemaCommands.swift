@@ -47,8 +47,8 @@ enum SchemaValidateCommand: Command {
     guard let schema = try SchemaWork.readSchema(file) else { return 1 }
     let fields = schema.recordTypes.values.reduce(0) { $0 + $1.fields.count }
     Output.line(
-      "\(file): \(schema.recordTypes.count) record types, \(fields) fields, "
-        + "\(schema.roles.count) roles")
+      "\(file) is valid. Record types: \(schema.recordTypes.count), fields: \(fields), "
+        + "roles: \(schema.roles.count)")
     guard arguments.positional.count == 2 else { return 0 }
     let container = arguments.positional[1]
     let outcome = try await SchemaWork.withStore(arguments) { store in
