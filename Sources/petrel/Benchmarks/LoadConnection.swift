@@ -52,7 +52,7 @@ final class LoadConnection {
     request += body
     try Self.send(request, to: descriptor)
     let answer = try receive()
-    guard answer.status == 200, answer.body.firstRange(of: Self.errorMark) == nil else {
+    guard answer.status == 200, answer.body.firstPlace(of: Self.errorMark) == nil else {
       throw UsageError(
         "the server answered \(answer.status): \(String(decoding: answer.body.prefix(500), as: UTF8.self))"
       )
@@ -60,7 +60,7 @@ final class LoadConnection {
     return answer.body
   }
 
-  private static let errorMark = Array("serverErrorCode".utf8)
+  private static let errorMark = Array("ErrorCode\":".utf8)
 
   static func send(_ bytes: [UInt8], to descriptor: Int32) throws {
     var sent = 0
@@ -74,25 +74,67 @@ final class LoadConnection {
   }
 
   private func receive() throws -> (status: Int, body: [UInt8]) {
-    var bytes: [UInt8] = []
+    var head: [UInt8] = []
     var headerEnd: Int?
-    var bodyLength = 0
-    while bytes.count < (headerEnd ?? .max) + (headerEnd == nil ? 0 : bodyLength) {
+    while headerEnd == nil {
       let count = recv(descriptor, &received, received.count, 0)
       guard count > 0 else { throw UsageError("the connection broke while receiving") }
-      bytes += received[..<count]
-      if headerEnd == nil, let range = bytes.firstRange(of: Array("\r\n\r\n".utf8)) {
-        headerEnd = range.upperBound
-        bodyLength = Self.contentLength(bytes[..<range.lowerBound])
+      head += received[..<count]
+      headerEnd = head.firstPlace(of: Self.endOfHeader).map { $0 + Self.endOfHeader.count }
+    }
+    let start = headerEnd ?? 0
+    let status = Int(String(decoding: head[9..<12], as: UTF8.self)) ?? 0
+    let length = Self.contentLength(head[..<start])
+    let body = try [UInt8](unsafeUninitializedCapacity: length) { body, filled in
+      filled = min(head.count - start, length)
+      head.withUnsafeBytes {
+        UnsafeMutableRawBufferPointer(body).copyMemory(
+          from: UnsafeRawBufferPointer(rebasing: $0[start..<start + filled]))
+      }
+      while filled < length {
+        let count = recv(descriptor, body.baseAddress.map { $0 + filled }, length - filled, 0)
+        guard count > 0 else { throw UsageError("the connection broke while receiving") }
+        filled += count
       }
     }
-    let status = Int(String(decoding: bytes[9..<12], as: UTF8.self)) ?? 0
-    return (status, Array(bytes[(headerEnd ?? 0)...]))
+    return (status, body)
   }
+
+  private static let endOfHeader = Array("\r\n\r\n".utf8)
 
   private static func contentLength(_ header: ArraySlice<UInt8>) -> Int {
     let lines = String(decoding: header, as: UTF8.self).lowercased().split(separator: "\r\n")
     let line = lines.first { $0.hasPrefix("content-length:") }
     return line.flatMap { Int($0.split(separator: ":")[1].trimmingPrefix(" ")) } ?? 0
+  }
+}
+
+extension [UInt8] {
+  /// Where the bytes of `mark` stand first, from `start` on. Best when its first byte is rare: that
+  /// is looked for by the C library, many bytes at once.
+  func firstPlace(of mark: [UInt8], from start: Int = 0) -> Int? {
+    withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return nil }
+      var place = start
+      while place + mark.count <= bytes.count {
+        let rest = bytes.count - mark.count + 1 - place
+        guard let found = memchr(base + place, Int32(mark[0]), rest) else { return nil }
+        place = base.distance(to: UnsafeRawPointer(found))
+        if memcmp(found, mark, mark.count) == 0 { return place }
+        place += 1
+      }
+      return nil
+    }
+  }
+
+  /// How often the bytes of `mark` stand here, without overlaps.
+  func places(of mark: [UInt8]) -> Int {
+    var count = 0
+    var start = 0
+    while let place = firstPlace(of: mark, from: start) {
+      count += 1
+      start = place + mark.count
+    }
+    return count
   }
 }
