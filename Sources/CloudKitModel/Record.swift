@@ -26,7 +26,7 @@ public struct Record: Sendable, Hashable {
   public var share: Reference?
   /// What a record that is a share has beyond its fields; nil for other records.
   public var shareContent: ShareContent?
-  public var fields: [String: RecordValue]
+  public var fields: RecordFields<RecordValue>
   /// The names of those fields that are marked as encrypted. Filters and sorts do not see them, and
   /// notifications do not carry them.
   public var encryptedFields: Set<String>
@@ -34,7 +34,7 @@ public struct Record: Sendable, Hashable {
   public init(
     recordID: RecordID, recordType: String, recordChangeTag: String? = nil, created: Stamp? = nil,
     modified: Stamp? = nil, parent: Reference? = nil, share: Reference? = nil,
-    shareContent: ShareContent? = nil, fields: [String: RecordValue] = [:],
+    shareContent: ShareContent? = nil, fields: RecordFields<RecordValue> = [:],
     encryptedFields: Set<String> = []
   ) {
     self.recordID = recordID

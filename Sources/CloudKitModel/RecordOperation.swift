@@ -24,7 +24,7 @@ public struct RecordOperation: Sendable, Hashable {
   public var recordType: String?
   public var recordChangeTag: String?
   /// The fields to set; nil removes the field's value.
-  public var fields: [String: RecordValue?]
+  public var fields: RecordFields<RecordValue?>
   /// The names of those fields that are marked as encrypted.
   public var encryptedFields: Set<String> = []
   /// The parent to set; `.some(nil)` removes it, nil leaves it.
@@ -34,7 +34,7 @@ public struct RecordOperation: Sendable, Hashable {
 
   public init(
     kind: Kind, recordID: RecordID, recordType: String? = nil, recordChangeTag: String? = nil,
-    fields: [String: RecordValue?] = [:], parent: Reference?? = nil,
+    fields: RecordFields<RecordValue?> = [:], parent: Reference?? = nil,
     shareContent: ShareContent? = nil
   ) {
     self.kind = kind

@@ -7,9 +7,9 @@ public enum RecordValue: Sendable, Hashable {
   case double(Double)
   case timestamp(Timestamp)
   case bytes(Data)
-  case location(Location)
-  case reference(Reference)
-  case asset(Asset)
+  indirect case location(Location)
+  indirect case reference(Reference)
+  indirect case asset(Asset)
   /// A list of values that are all of one type; the type is kept so that an empty list has one.
   case list(of: ValueType, [RecordValue])
 

@@ -14,7 +14,7 @@ struct PushPayloadAlertText: Equatable {
 
   /// The key displaces the text, and arguments without a key have no place to go.
   init(
-    text: String?, key: String?, argumentNames: [String]?, fields: [String: RecordValue],
+    text: String?, key: String?, argumentNames: [String]?, fields: RecordFields<RecordValue>,
     stringLimit: Int?
   ) {
     guard let key else {
@@ -48,7 +48,7 @@ struct PushPayloadAlert: Equatable {
 
   init() {}
 
-  init(_ info: NotificationInfo, fields: [String: RecordValue], stringLimit: Int?) {
+  init(_ info: NotificationInfo, fields: RecordFields<RecordValue>, stringLimit: Int?) {
     title = PushPayloadAlertText(
       text: info.title, key: info.titleLocalizationKey,
       argumentNames: info.titleLocalizationArgs, fields: fields, stringLimit: stringLimit)

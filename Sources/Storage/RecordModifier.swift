@@ -155,7 +155,7 @@ struct RecordModifier {
     case .save(let record):
       return .saved(
         try saveWithinQuota(
-          record, named: operation.fields.keys.sorted(), over: current, in: zone))
+          record, named: operation.fields.keys, over: current, in: zone))
     }
   }
 }

@@ -7,7 +7,7 @@ extension RowEncoder {
     encode(optional: record.modified) { $0.encode($1) }
     encode(optional: record.parent) { $0.encode($1) }
     encode(optional: record.share) { $0.encode($1) }
-    encode(each: record.fields.sorted { $0.key < $1.key }) {
+    encode(each: record.fields) {
       $0.encode($1.key)
       $0.encode($1.value, isEncrypted: record.encryptedFields.contains($1.key))
     }
@@ -45,10 +45,12 @@ extension RowDecoder {
     record.modified = try decodeOptional { try $0.decodeStamp() }
     record.parent = try decodeOptional { try $0.decodeReference() }
     record.share = try decodeOptional { try $0.decodeReference() }
-    for _ in 0..<(try decodeCount()) {
+    let count = try decodeCount()
+    record.fields.reserveCapacity(min(count, 64))
+    for _ in 0..<count {
       let name = try decodeText()
       let (value, isEncrypted) = try decodeMarkedValue()
-      record.fields[name] = value
+      record.fields.updateValue(value, forKey: name)
       if isEncrypted { record.encryptedFields.insert(name) }
     }
   }

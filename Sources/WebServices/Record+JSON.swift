@@ -36,7 +36,7 @@ extension Record {
       writer.member("recordChangeTag", ifPresent: recordChangeTag)
       writer.key("fields")
       writer.object { writer in
-        for (name, value) in fields.sorted(by: { $0.key < $1.key })
+        for (name, value) in fields
         where desiredKeys?.contains(name) ?? true {
           writer.key(name)
           value.write(
@@ -93,12 +93,12 @@ enum FieldReading {
   /// marked as encrypted.
   static func fields(
     of record: MessageReader
-  ) throws(ServiceError) -> (values: [String: RecordValue?], encrypted: Set<String>) {
+  ) throws(ServiceError) -> (values: RecordFields<RecordValue?>, encrypted: Set<String>) {
     guard let fields = try record.optional("fields") else { return ([:], []) }
     guard fields.node.isObject else {
       throw fields.mistake("must be an object, not \(fields.node.kind)")
     }
-    var values: [String: RecordValue?] = [:]
+    var values: RecordFields<RecordValue?> = [:]
     values.reserveCapacity(fields.node.count)
     var encrypted: Set<String> = []
     try fields.node.forEachMember { (name, member) throws(ServiceError) in

@@ -65,7 +65,7 @@ extension RecordOperation {
   private func writeFields(to writer: inout JSONWriter, context: MessageContext) {
     writer.key("fields")
     writer.object { writer in
-      for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+      for (name, value) in fields {
         writer.key(name)
         if let value {
           value.write(

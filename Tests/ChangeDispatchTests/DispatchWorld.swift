@@ -63,7 +63,7 @@ struct DispatchWorld: Sendable {
 
   /// Makes or changes a record.
   func save(
-    _ name: String, type: String = "Note", _ fields: [String: RecordValue?] = [:],
+    _ name: String, type: String = "Note", _ fields: RecordFields<RecordValue?> = [:],
     zone: String? = nil, in database: DatabaseID? = nil
   ) async throws {
     try await modify(

@@ -49,7 +49,7 @@ struct RecordTests {
     #expect(throws: Never.self) {
       try Record.sample(["f": .strings("a"), "g": .integers(), "h": .place(1, 2)]).validate()
     }
-    func field(_ fields: [String: RecordValue]) -> String? {
+    func field(_ fields: RecordFields<RecordValue>) -> String? {
       #expect(throws: ModelError.self) { try Record.sample(fields).validate() }?.field
     }
     #expect(field(["1f": .int64(1)]) == "1f")

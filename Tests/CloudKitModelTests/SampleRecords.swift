@@ -2,7 +2,7 @@ import CloudKitModel
 
 extension Record {
   /// A record of the type `Note` with these fields and nothing else.
-  static func sample(_ fields: [String: RecordValue] = [:]) -> Record {
+  static func sample(_ fields: RecordFields<RecordValue> = [:]) -> Record {
     Record(recordID: RecordID(recordName: "n-1"), recordType: "Note", fields: fields)
   }
 }

@@ -9,7 +9,7 @@ struct SubscriptionTests {
 
   private func change(
     _ event: ChangeEvent, in zoneID: ZoneID = work, type: String? = "Note",
-    _ fields: [String: RecordValue] = [:]
+    _ fields: RecordFields<RecordValue> = [:]
   ) -> Change {
     let record = type.map {
       Record(
@@ -50,7 +50,7 @@ struct SubscriptionTests {
     func kind(_ zoneID: ZoneID?) -> Subscription.Kind {
       .query(Query(recordType: "Note", filters: [filter]), zoneID: zoneID, options: .events)
     }
-    let right: [String: RecordValue] = ["a": .double(1)]
+    let right: RecordFields<RecordValue> = ["a": .double(1)]
     #expect(fires(kind(nil), change(.recordCreated, right)))
     #expect(fires(kind(Self.work), change(.recordCreated, right)))
     #expect(!fires(kind(Self.home), change(.recordCreated, right)))

@@ -20,7 +20,7 @@ struct SubscriptionIndexTests {
         Query(recordType: "Note", filters: filters), zoneID: zoneID, options: options))
   }
 
-  private func creation(_ fields: [String: RecordValue], zoneID: ZoneID = .default) -> Change {
+  private func creation(_ fields: RecordFields<RecordValue>, zoneID: ZoneID = .default) -> Change {
     Change(
       event: .recordCreated, zoneID: zoneID,
       record: Record(
@@ -29,7 +29,7 @@ struct SubscriptionIndexTests {
       notificationID: UUID(), timestamp: Timestamp(milliseconds: 0))
   }
 
-  private func finds(_ filter: Filter, _ fields: [String: RecordValue]) -> Bool {
+  private func finds(_ filter: Filter, _ fields: RecordFields<RecordValue>) -> Bool {
     var index = SubscriptionIndex()
     index.insert(query([filter]), for: key("_ann"), version: 1)
     return !index.matches(creation(fields), savedBy: 1).isEmpty

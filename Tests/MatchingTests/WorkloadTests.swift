@@ -66,7 +66,7 @@ struct WorkloadTests {
       record: Record(
         recordID: RecordID(recordName: try #require(record["recordName"]?.string)),
         recordType: try #require(record["recordType"]?.string),
-        fields: try #require(record["fields"]?.object).mapValues { try value($0) }),
+        fields: RecordFields(try #require(record["fields"]?.object).map { ($0, try value($1)) })),
       notificationID: UUID(), timestamp: Timestamp(milliseconds: 0))
   }
 

@@ -13,7 +13,7 @@ enum NotificationFixture {
   }
 
   static func query(
-    _ info: NotificationInfo?, fields: [String: RecordValue] = [:],
+    _ info: NotificationInfo?, fields: RecordFields<RecordValue> = [:],
     event: ChangeEvent = .recordCreated, scope: DatabaseScope = .public,
     zoneID: ZoneID = .default, subscriptionID: String = "new-art",
     environment: ContainerEnvironment = .development

@@ -98,7 +98,7 @@ struct RandomNotification {
     let event = events.randomElement(using: &generator)!
     var record: Record?
     if event.queryOption != nil {
-      var fields: [String: RecordValue] = [:]
+      var fields: RecordFields<RecordValue> = [:]
       for field in Self.fieldNames where field != "absent" {
         if generator.chance(3, in: 4) { fields[field] = value() }
       }

@@ -25,8 +25,8 @@ struct QuerySamples {
     ("secret", FieldType(.string)),
   ]
 
-  mutating func fields() -> [String: RecordValue?] {
-    var fields: [String: RecordValue?] = [:]
+  mutating func fields() -> RecordFields<RecordValue?> {
+    var fields: RecordFields<RecordValue?> = [:]
     for (name, type) in Self.types where random.chance(4, in: 5) {
       let value = self.value(of: type)
       fields[name] = .some(random.chance(1, in: 9) ? nil : value)

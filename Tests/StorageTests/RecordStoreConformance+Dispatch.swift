@@ -19,7 +19,7 @@ extension RecordStoreConformance {
         try await test.register("bb", device: "pad")
         try await test.register("cc", user: TestStore.bob)
         try await test.register("web", kind: .courier)
-        let fields: [String: RecordValue] = ["title": .string("x"), "body": .string("long")]
+        let fields: RecordFields<RecordValue?> = ["title": .string("x"), "body": .string("long")]
         try await test.save("n", fields, device: "phone")
         let entry = try await test.outbox()[0]
         let result = try await test.dispatch(at: 9)

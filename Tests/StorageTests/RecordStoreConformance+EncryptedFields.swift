@@ -9,7 +9,7 @@ extension RecordStoreConformance {
     static let engines = StoreEngine.allCases
 
     private func save(
-      _ name: String, _ fields: [String: RecordValue?], encrypted: Set<String>,
+      _ name: String, _ fields: RecordFields<RecordValue?>, encrypted: Set<String>,
       kind: RecordOperation.Kind = .forceUpdate, in database: DatabaseID, of test: TestStore
     ) async throws -> RecordOutcome {
       var operation = RecordOperation(

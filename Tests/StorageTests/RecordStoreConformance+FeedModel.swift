@@ -66,7 +66,7 @@ extension RecordStoreConformance {
       guard random.chance(3, in: 5) else {
         return RecordOperation(kind: .forceDelete, recordID: recordID)
       }
-      var fields: [String: RecordValue?] = ["x": .int64(.random(in: 0..<1000, using: &random))]
+      var fields: RecordFields<RecordValue?> = ["x": .int64(.random(in: 0..<1000, using: &random))]
       if random.chance(1, in: 2) {
         fields["up"] = .reference(Reference(recordName: name(), action: .deleteSelf))
       }

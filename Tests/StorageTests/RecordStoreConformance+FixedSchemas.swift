@@ -13,7 +13,7 @@ extension RecordStoreConformance {
     }
 
     private func save(
-      _ name: String, _ fields: [String: RecordValue?] = [:], type: String = "Note",
+      _ name: String, _ fields: RecordFields<RecordValue?> = [:], type: String = "Note",
       in database: DatabaseID, _ test: TestStore
     ) async throws -> ItemFailure? {
       try await test.modify(

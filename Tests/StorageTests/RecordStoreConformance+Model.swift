@@ -150,7 +150,7 @@ extension RecordStoreConformance {
         zoneID: zones.randomElement(using: &random)!)
       var kinds = RecordOperation.Kind.allCases
       kinds += [.forceUpdate, .forceUpdate, .forceReplace, .create]
-      var fields: [String: RecordValue?] = [:]
+      var fields: RecordFields<RecordValue?> = [:]
       for name in Self.names where Int.random(in: 0..<3, using: &random) > 0 {
         let value = randomValue(of: name, using: &random)
         fields[name] = .some(Int.random(in: 0..<8, using: &random) == 0 ? nil : value)

@@ -10,7 +10,7 @@ extension RecordStoreConformance {
 
     private func operation(
       _ kind: RecordOperation.Kind, _ name: String, tag: String? = nil, type: String? = "Note",
-      _ fields: [String: RecordValue?] = [:], zone: ZoneID = .default, parent: Reference?? = nil
+      _ fields: RecordFields<RecordValue?> = [:], zone: ZoneID = .default, parent: Reference?? = nil
     ) -> RecordOperation {
       RecordOperation(
         kind: kind, recordID: RecordID(recordName: name, zoneID: zone), recordType: type,
@@ -60,8 +60,9 @@ extension RecordStoreConformance {
             #expect(stored == nil)
           case "saved":
             let isReplace = kind == .replace || kind == .forceReplace
-            let body: [String: RecordValue] = isReplace ? [:] : ["body": .string("b")]
-            #expect(stored?.fields == body.merging(["title": .string("d")]) { $1 })
+            var expected: RecordFields<RecordValue> = isReplace ? [:] : ["body": .string("b")]
+            expected["title"] = .string("d")
+            #expect(stored?.fields == expected)
             #expect(stored == outcome.record)
             #expect(stored?.recordChangeTag != second.recordChangeTag)
           default:
@@ -80,7 +81,7 @@ extension RecordStoreConformance {
           timestamp: TestStore.time(7))
         var asset = try await test.upload(
           "content", receipt: "receipt", field: "a", by: "_x", in: test.privateID)
-        let fields: [String: RecordValue] = [
+        var fields: RecordFields<RecordValue> = [
           "s": .string("naïve 🐦"), "i": .int64(.min), "d": .double(-0.1),
           "t": .timestamp(TestStore.time(3)), "b": .bytes(.init([0, 255, 1])),
           "l": .location(location),
@@ -90,9 +91,10 @@ extension RecordStoreConformance {
           "ll": .list(of: .location, [.location(location)]),
         ]
         let saved = try await test.save(
-          "n", fields, in: test.privateID, by: "_x", device: "phone", at: 5)
+          "n", fields.mapValues { .some($0) }, in: test.privateID, by: "_x", device: "phone", at: 5)
         asset.receipt = nil
-        #expect(saved.fields == fields.merging(["a": .asset(asset)]) { $1 })
+        fields["a"] = .asset(asset)
+        #expect(saved.fields == fields)
         let stamp = Record.Stamp(
           timestamp: TestStore.time(5), userRecordName: "_x", deviceID: "phone")
         #expect(saved.created == stamp)

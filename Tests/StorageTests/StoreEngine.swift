@@ -87,7 +87,7 @@ struct TestStore {
   /// Makes or changes one record, which must succeed.
   @discardableResult
   func save(
-    _ name: String, type: String = "Note", _ fields: [String: RecordValue?] = [:],
+    _ name: String, type: String = "Note", _ fields: RecordFields<RecordValue?> = [:],
     zone: ZoneID = .default, in database: DatabaseID? = nil, by user: String = alice,
     device: String? = nil, at seconds: Int64 = 0
   ) async throws -> Record {

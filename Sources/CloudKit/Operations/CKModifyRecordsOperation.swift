@@ -213,7 +213,7 @@ extension RecordOperation {
     let changes = try record.changes(asset: asset)
     let model =
       kind == .create || policy == .allKeys ? try record.model(asset: asset) : changes.record
-    var fields: [String: RecordValue?] = model.fields.mapValues { .some($0) }
+    var fields: RecordFields<RecordValue?> = model.fields.mapValues { .some($0) }
     for key in changes.removedKeys { fields.updateValue(nil, forKey: key) }
     self.init(
       kind: kind, recordID: model.recordID, recordType: model.recordType,

@@ -31,7 +31,10 @@ extension CKRecord {
     let recordID = ID(model.recordID)
     let zoneID = recordID.zoneID
     var contents = Contents()
-    contents.fields = model.fields.mapValues { $0.object(in: zoneID, asset: asset) }
+    contents.fields.reserveCapacity(model.fields.count)
+    for (name, value) in model.fields {
+      contents.fields[name] = value.object(in: zoneID, asset: asset)
+    }
     contents.parent = model.parent.map { Reference($0, in: zoneID) }
     contents.encryptedKeys = model.encryptedFields
     contents.fetched = .init(

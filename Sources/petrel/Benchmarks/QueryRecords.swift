@@ -21,7 +21,7 @@ struct QueryRecords {
   /// | `tags` | 2 of 200 |
   /// | `note` | a text of 6 words; the word with the number n is in about 1/n of them |
   /// | `place` | anywhere on the earth |
-  func fields(_ number: Int) -> [String: RecordValue?] {
+  func fields(_ number: Int) -> RecordFields<RecordValue?> {
     let rank = rank(number)
     func draw(_ salt: UInt64, _ bound: Int) -> Int {
       Int(Self.mixed(UInt64(number) &* 31 &+ salt) % UInt64(bound))

@@ -1,0 +1,145 @@
+/// The fields of a record, or of an operation on one, in the order of their names.
+///
+/// It is used as a dictionary is, but kept as a sorted array: a record has few fields, and nearly
+/// all that is done with them is to go through them in order. Reading a stored record appends, and
+/// writing an answer walks, where a dictionary would hash each name and sort all of them again.
+///
+/// ```swift
+/// var fields: RecordFields<RecordValue> = ["magnitude": .double(6.1)]
+/// fields["place"] = .string("Suva")
+/// for (name, value) in fields { print(name, value) }
+/// ```
+///
+/// Names are compared as Swift compares strings. Looking up a name takes logarithmic time, adding
+/// one that belongs to the end constant time, and adding or removing elsewhere linear time.
+public struct RecordFields<Value> {
+  public typealias Element = (key: String, value: Value)
+
+  /// In the order of their keys, each key once.
+  private var elements: [Element] = []
+
+  public init() {}
+
+  /// Of elements with the same name the last counts.
+  public init(_ elements: some Sequence<(key: String, value: Value)>) {
+    reserveCapacity(elements.underestimatedCount)
+    for (name, value) in elements { updateValue(value, forKey: name) }
+  }
+
+  public mutating func reserveCapacity(_ capacity: Int) {
+    elements.reserveCapacity(capacity)
+  }
+
+  /// The value of a field. Setting nil removes the field.
+  public subscript(name: String) -> Value? {
+    get { index(forKey: name).map { elements[$0].value } }
+    set {
+      if let newValue {
+        updateValue(newValue, forKey: name)
+      } else {
+        removeValue(forKey: name)
+      }
+    }
+  }
+
+  /// Sets a field, also to a value that is nil itself.
+  public mutating func updateValue(_ value: Value, forKey name: String) {
+    guard let last = elements.last, !(last.key < name) else {
+      elements.append((name, value))
+      return
+    }
+    let place = place(of: name)
+    if elements[place].key == name {
+      elements[place].value = value
+    } else {
+      elements.insert((name, value), at: place)
+    }
+  }
+
+  public mutating func removeValue(forKey name: String) {
+    if let index = index(forKey: name) { elements.remove(at: index) }
+  }
+
+  public func index(forKey name: String) -> Int? {
+    let place = place(of: name)
+    return place < elements.count && elements[place].key == name ? place : nil
+  }
+
+  /// The names, in order.
+  public var keys: [String] { elements.map(\.key) }
+  /// The values, in the order of their names.
+  public var values: some RandomAccessCollection<Value> { elements.lazy.map(\.value) }
+
+  public func mapValues<Mapped, Failure: Error>(
+    _ transform: (Value) throws(Failure) -> Mapped
+  ) throws(Failure) -> RecordFields<Mapped> {
+    var mapped = RecordFields<Mapped>()
+    mapped.reserveCapacity(count)
+    for (name, value) in elements { mapped.elements.append((name, try transform(value))) }
+    return mapped
+  }
+
+  public func compactMapValues<Mapped>(
+    _ transform: (Value) -> Mapped?
+  ) -> RecordFields<Mapped> {
+    var mapped = RecordFields<Mapped>()
+    mapped.reserveCapacity(count)
+    for (name, value) in elements {
+      if let value = transform(value) { mapped.elements.append((name, value)) }
+    }
+    return mapped
+  }
+
+  public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> RecordFields {
+    var filtered = RecordFields()
+    filtered.elements = try elements.filter(isIncluded)
+    return filtered
+  }
+
+  /// The first place whose name is not before `name`.
+  private func place(of name: String) -> Int {
+    var low = 0
+    var high = elements.count
+    while low < high {
+      let middle = (low + high) / 2
+      if elements[middle].key < name { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
+extension RecordFields: RandomAccessCollection {
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { elements.count }
+  public subscript(index: Int) -> Element { elements[index] }
+}
+
+extension RecordFields: Sendable where Value: Sendable {}
+
+extension RecordFields: Equatable where Value: Equatable {
+  public static func == (left: RecordFields, right: RecordFields) -> Bool {
+    left.elements.elementsEqual(right.elements, by: ==)
+  }
+}
+
+extension RecordFields: Hashable where Value: Hashable {
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(count)
+    for (name, value) in elements {
+      hasher.combine(name)
+      hasher.combine(value)
+    }
+  }
+}
+
+extension RecordFields: ExpressibleByDictionaryLiteral {
+  public init(dictionaryLiteral elements: (String, Value)...) {
+    self.init(elements.map { (key: $0.0, value: $0.1) })
+  }
+}
+
+extension RecordFields: CustomStringConvertible {
+  public var description: String {
+    "[" + elements.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "]"
+  }
+}
