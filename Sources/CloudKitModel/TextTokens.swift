@@ -10,13 +10,23 @@ public struct TextTokens: Sendable, Hashable {
 
   public init(_ text: String) {
     var found: Set<String> = []
-    for word in Self.fold(text).unicodeScalars.split(whereSeparator: { !Self.isWordScalar($0) }) {
-      // Marks on something that is no letter, such as the variation selectors of emoji.
-      if word.allSatisfy(Self.isMark) { continue }
-      let token = String(String.UnicodeScalarView(word))
-      if !Self.stopWords.contains(token) { found.insert(token) }
+    let isPlain = Self.visitPlainWords(of: text) { word in
+      found.insert(String(decoding: word, as: UTF8.self))
+      return true
     }
-    tokens = found
+    tokens = isPlain ? found : Self.words(of: text)
+  }
+
+  /// The words of any text, by the rules of Unicode.
+  static func words(of text: String) -> Set<String> {
+    var found: Set<String> = []
+    for word in fold(text).unicodeScalars.split(whereSeparator: { !isWordScalar($0) }) {
+      // Marks on something that is no letter, such as the variation selectors of emoji.
+      if word.allSatisfy(isMark) { continue }
+      let token = String(String.UnicodeScalarView(word))
+      if !stopWords.contains(token) { found.insert(token) }
+    }
+    return found
   }
 
   /// The tokens of a string or of all strings of a list; none for other values.
@@ -38,11 +48,56 @@ public struct TextTokens: Sendable, Hashable {
     "they", "this", "to", "was", "will", "with",
   ]
 
+  /// Visits the folded words of an ASCII text in their order, stop words left out, and repeated ones
+  /// each time; no word is copied. A word is valid only while it is visited.
+  ///
+  /// - Returns: false when the text is not plain ASCII, and nothing was visited, or when `visit`
+  ///   returned false for a word, and none was visited after it.
+  public static func visitPlainWords(
+    of text: String, _ visit: (UnsafeBufferPointer<UInt8>) -> Bool
+  ) -> Bool {
+    var text = text
+    return text.withUTF8 { bytes in
+      guard bytes.allSatisfy({ $0 < 0x80 }) else { return false }
+      return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytes.count) { folded in
+        var start = 0
+        for position in 0...bytes.count {
+          if position < bytes.count, let byte = foldedWordByte(bytes[position]) {
+            folded.initializeElement(at: position, to: byte)
+            continue
+          }
+          defer { start = position + 1 }
+          guard position > start else { continue }
+          let word = UnsafeBufferPointer(rebasing: folded[start..<position])
+          if !isStopWord(word), !visit(word) { return false }
+        }
+        return true
+      }
+    }
+  }
+
+  /// The byte with its case folded; nil for one that is in no word.
+  private static func foldedWordByte(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): byte
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
+    default: nil
+    }
+  }
+
+  private static func isStopWord(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
+    word.count <= 8 && packedStopWords.contains(pack(word))
+  }
+
+  /// The stop words, none of which is longer than eight bytes, each as a number.
+  private static let packedStopWords = Set(stopWords.map { pack($0.utf8) })
+
+  private static func pack(_ word: some Sequence<UInt8>) -> UInt64 {
+    word.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
   private static func fold(_ text: String) -> String {
-    // Folding costs far more than looking; most text is plain lower-case ASCII.
-    let isPlain = text.utf8.allSatisfy { $0 < 0x80 && !($0 >= 0x41 && $0 <= 0x5A) }
-    if isPlain { return text }
-    return Filter.Options([.caseInsensitive, .diacriticInsensitive]).fold(text)
+    Filter.Options([.caseInsensitive, .diacriticInsensitive]).fold(text)
   }
 
   private static func isWordScalar(_ scalar: Unicode.Scalar) -> Bool {

@@ -10,11 +10,23 @@ struct NumberSupply {
   private(set) var subscriptionVersion: Int64 = 0
   private var next: Int64 = 0
   private var end: Int64 = 0
+  private var drawn = 0
+
+  /// A supply that draws its first numbers when it is asked for them.
+  init(of database: DatabaseID) {
+    self.database = database
+  }
 
   /// Draws `count` numbers; more are drawn when these are used up.
   init(of database: DatabaseID, count: Int, from session: StoreSession) throws {
     self.database = database
     try draw(count, from: session)
+  }
+
+  /// Sees to it that `count` numbers are there. Who asks again gets some for those to come.
+  mutating func reserve(_ count: Int, from session: StoreSession) throws {
+    let missing = count - Int(end - next)
+    if missing > 0 || drawn == 0 { try draw(max(missing, min(drawn, 256)), from: session) }
   }
 
   mutating func take(from session: StoreSession) throws -> Int64 {
@@ -24,18 +36,21 @@ struct NumberSupply {
   }
 
   private mutating func draw(_ count: Int, from session: StoreSession) throws {
-    let drawn = try session.connection.first(
+    let result = try session.connection.first(
       """
       UPDATE databases SET last_number = last_number + $2 WHERE database_id = $1
       RETURNING last_number, subscription_version
       """,
       [.integer(database.rawValue), .integer(Int64(count))]
     ) { ($0.integer(0), $0.integer(1)) }
-    guard let (last, version) = drawn else {
+    guard let (last, version) = result else {
       throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
     }
     subscriptionVersion = version
-    next = last - Int64(count) + 1
+    drawn += count
+    let first = last - Int64(count) + 1
+    // What is left goes on into what was drawn, unless somebody else drew in between.
+    if first != end { next = first }
     end = last + 1
   }
 }

@@ -20,6 +20,9 @@ public struct RecordModification: Sendable {
   /// Bytes of records and assets that the database may have when it is a private one; nil for any
   /// number.
   public var quota: Int64?
+  /// What was made ready of the operations outside of the transaction, in their order; nil for those
+  /// of which nothing was, empty for nothing at all.
+  var creations: [RecordCreation?] = []
 
   public init(
     database: DatabaseID, operations: [RecordOperation], isAtomic: Bool, origin: ChangeOrigin,

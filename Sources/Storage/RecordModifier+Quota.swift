@@ -39,19 +39,23 @@ extension RecordModifier {
   }
 
   /// More bytes than the stored form of any record that fits into a request has.
-  private static let largestContent = Int64(2 * ServiceLimits.requestBodySize)
+  static let largestContent = Int64(2 * ServiceLimits.requestBodySize)
 }
 
 /// What a modification had written and drawn when a savepoint was set.
 struct WriteMark {
   private let outboxCount: Int
   private let storedBytes: StoredBytes
+  private let gathered: GatheredWrites.Mark
+  private let usedTypeCount: Int
   private let numbers: NumberSupply
   private let latest: Int64
 
   init(_ modifier: RecordModifier) {
     outboxCount = modifier.session.outbox.count
     storedBytes = modifier.session.storedBytes
+    gathered = modifier.session.gathered.mark
+    usedTypeCount = modifier.session.usedTypes.count
     numbers = modifier.numbers
     latest = modifier.latest
   }
@@ -62,6 +66,8 @@ struct WriteMark {
   func restore(_ modifier: inout RecordModifier) {
     modifier.session.outbox.removeSubrange(outboxCount...)
     modifier.session.storedBytes = storedBytes
+    modifier.session.gathered.restore(gathered)
+    modifier.session.usedTypes.removeSubrange(usedTypeCount...)
     modifier.session.forgetUncommitted()
     modifier.numbers = numbers
     modifier.latest = latest

@@ -33,6 +33,7 @@ extension RecordModifier {
     record.recordChangeTag = StoredRecord.changeTag(ofVersion: version)
     let stored = StoredRecord(
       number: current?.number ?? version, zoneNumber: zone.zoneNumber, record: record)
+    if current == nil { session.noteUse(of: type, in: database, at: address) }
     try write(stored, type: type, version: version, over: current)
     try session.updateIndexes(from: current, to: stored, type: type, in: database)
     try post(
@@ -53,6 +54,8 @@ extension RecordModifier {
       let sequence = try numbers.take(from: session)
       latest = sequence
       let recordName = next.record.recordID.recordName
+      session.gathered.zonesWithoutTombstones.remove(
+        Catalog.ZoneKey(database: database, number: next.zoneNumber))
       try session.connection.run(
         """
         INSERT INTO tombstones (database_id, zone_number, record_name, type_number, version,
@@ -214,7 +217,7 @@ extension RecordModifier {
         ])
       return
     }
-    let recordName = SQLValue.text(stored.record.recordID.recordName)
+    let recordName = stored.record.recordID.recordName
     try session.connection.run(
       """
       INSERT INTO records (database_id, record_number, zone_number, record_name, type_number,
@@ -223,14 +226,12 @@ extension RecordModifier {
       """,
       [
         .integer(database.rawValue), .integer(stored.number), .integer(stored.zoneNumber),
-        recordName, .integer(type.number), .integer(version), .bytes(encoder.bytes),
+        .text(recordName), .integer(type.number), .integer(version), .bytes(encoder.bytes),
       ])
-    try session.connection.run(
-      "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2 AND record_name = $3",
-      [.integer(database.rawValue), .integer(stored.zoneNumber), recordName])
+    try session.removeTombstone(of: recordName, inZone: stored.zoneNumber, of: database)
   }
 
-  private func post(_ event: ChangeEvent, record: Record, sequence: Int64) throws {
+  func post(_ event: ChangeEvent, record: Record, sequence: Int64) throws {
     try session.post(
       Change(
         event: event, zoneID: record.recordID.zoneID, record: record,

@@ -18,8 +18,8 @@ struct RecordModifier {
     self.modification = modification
     self.session = session
     address = try session.address(of: modification.database)
-    numbers = try NumberSupply(
-      of: modification.database, count: modification.operations.count, from: session)
+    numbers = try session.numbers(
+      of: modification.database, count: modification.operations.count)
   }
 
   /// Carries out the operations; one outcome for each, in their order.
@@ -27,12 +27,13 @@ struct RecordModifier {
     var outcomes = [RecordOutcome?](repeating: nil, count: modification.operations.count)
     for batch in batches(refusingInto: &outcomes) {
       let failure = "there is no zone '\(batch.zoneID)'; create it first"
-      guard let zoneNumber = try session.zoneNumber(of: batch.zoneID, in: database) else {
+      guard let zoneNumber = try session.sharedZoneNumber(of: batch.zoneID, in: database) else {
         for index in batch.indexes { outcomes[index] = .failed(.init(.zoneNotFound, failure)) }
         continue
       }
       try run(batch, zoneNumber: zoneNumber, outcomes: &outcomes)
     }
+    session.gathered.numbers[database] = numbers
     return outcomes.map { $0 ?? .failed(ItemFailure(.atomic, "the operation was not reached")) }
   }
 
@@ -108,9 +109,7 @@ struct RecordModifier {
         at: modification.timestamp)
     }
     guard latest > latestBefore else { return }
-    try session.connection.run(
-      "UPDATE zones SET version = $3 WHERE database_id = $1 AND zone_number = $2",
-      [.integer(database.rawValue), .integer(zoneNumber), .integer(latest)])
+    session.gathered.zoneVersions[Catalog.ZoneKey(database: database, number: zoneNumber)] = latest
   }
 
   /// Performs the zone's operations in order. One that needs a record which a later operation may
@@ -121,7 +120,7 @@ struct RecordModifier {
       while let index = next.popLast() {
         let operation = modification.operations[index]
         do {
-          zone.outcomes[index] = try perform(operation, in: zone)
+          zone.outcomes[index] = try perform(operation, at: index, in: zone)
           if let dependants = zone.waiting.removeValue(forKey: operation.recordID.recordName) {
             next += dependants.reversed()
           }
@@ -139,8 +138,13 @@ struct RecordModifier {
   }
 
   private mutating func perform(
-    _ operation: RecordOperation, in zone: ZoneModification
+    _ operation: RecordOperation, at index: Int, in zone: ZoneModification
   ) throws -> RecordOutcome {
+    if !modification.creations.isEmpty, let creation = modification.creations[index],
+      let record = try make(creation, for: operation, in: zone)
+    {
+      return .saved(record)
+    }
     var operation = operation
     operation.recordID.zoneID = zone.zoneID
     let current = try session.storedRecord(

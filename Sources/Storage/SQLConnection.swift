@@ -37,6 +37,9 @@ protocol SQLConnection: AnyObject {
   /// Runs a statement and returns how many rows it changed.
   @discardableResult
   func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int
+  /// As ``run(_:_:)-swift.method``, for statements that run for every record.
+  @discardableResult
+  func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int
   /// Runs a statement and visits its rows. The visitor must not run statements itself.
   func query(
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void

@@ -133,7 +133,7 @@ extension StoreSession {
       let address = try address(of: database)
       for stored in records {
         let entries = indexEntries(of: stored.record, type: scan.type, at: address)
-        for entry in entries where entry.fieldNumber == pending.indexNumber {
+        for entry in entries.list where entry.fieldNumber == pending.indexNumber {
           try connection.run(
             """
             INSERT INTO value_index

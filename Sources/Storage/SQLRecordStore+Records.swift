@@ -4,7 +4,9 @@ extension SQLRecordStore {
   public func modifyRecords(
     _ modification: RecordModification
   ) async throws -> [RecordOutcome] {
-    try await write { session in
+    var modification = modification
+    modification.creations = writer.board.creations(for: modification)
+    return try await write(gathersWrites: true) { [modification] session in
       try session.modifyOnce(modification)
     }
   }

@@ -6,22 +6,7 @@ extension SQLRecordStore {
     timestamp: Timestamp
   ) async throws -> [ZoneOutcome] {
     try await write { session in
-      let address = try session.address(of: database)
-      var numbers = try NumberSupply(of: database, count: operations.count, from: session)
-      return try operations.map { operation in
-        var change = Change(
-          event: .zoneCreated, zoneID: .default, record: nil, notificationID: session.makeUUID(),
-          timestamp: timestamp, userRecordName: origin.userRecordName, deviceID: origin.deviceID)
-        switch operation {
-        case .create(let name):
-          change.zoneID = session.canonical(name, in: address)
-          return try session.createZone(change, in: database, numbers: &numbers)
-        case .delete(let name):
-          change.event = .zoneDeleted
-          change.zoneID = session.canonical(name, in: address)
-          return try session.deleteZone(change, in: database, numbers: &numbers)
-        }
-      }
+      try session.modifyZones(operations, in: database, origin: origin, timestamp: timestamp)
     }
   }
 
@@ -70,7 +55,30 @@ extension StoreSession {
     return Zone(zoneID: zoneID, number: number, version: number, in: database)
   }
 
-  fileprivate func createZone(
+  /// Carries out the operations, in the writer's transaction; one outcome for each.
+  func modifyZones(
+    _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
+    timestamp: Timestamp
+  ) throws -> [ZoneOutcome] {
+    let address = try address(of: database)
+    var numbers = try NumberSupply(of: database, count: operations.count, from: self)
+    return try operations.map { operation in
+      var change = Change(
+        event: .zoneCreated, zoneID: .default, record: nil, notificationID: makeUUID(),
+        timestamp: timestamp, userRecordName: origin.userRecordName, deviceID: origin.deviceID)
+      switch operation {
+      case .create(let name):
+        change.zoneID = canonical(name, in: address)
+        return try createZone(change, in: database, numbers: &numbers)
+      case .delete(let name):
+        change.event = .zoneDeleted
+        change.zoneID = canonical(name, in: address)
+        return try deleteZone(change, in: database, numbers: &numbers)
+      }
+    }
+  }
+
+  private func createZone(
     _ change: Change, in database: DatabaseID, numbers: inout NumberSupply
   ) throws -> ZoneOutcome {
     let zoneID = change.zoneID
@@ -95,7 +103,7 @@ extension StoreSession {
     return .saved(zone)
   }
 
-  fileprivate func deleteZone(
+  private func deleteZone(
     _ change: Change, in database: DatabaseID, numbers: inout NumberSupply
   ) throws -> ZoneOutcome {
     let zoneID = change.zoneID
@@ -130,6 +138,9 @@ extension StoreSession {
         try removeIndexEntries(of: record, in: database)
         try countBytes(-record.contentSize, in: database)
       }
+      // A zone may have any number of records. What was gathered is only this, for others' was
+      // written before this job.
+      try writeGathered()
     }
     for statement in [
       "DELETE FROM records WHERE database_id = $1 AND zone_number = $2",

@@ -103,11 +103,14 @@ public final class SQLRecordStore: RecordStore {
   }
 
   /// Runs `body` on the writer's thread, and returns when what it wrote is durable.
+  ///
+  /// - Parameter gathersWrites: See ``StoreJob/gathersWrites``.
   func write<Value: Sendable>(
+    gathersWrites: Bool = false,
     _ body: @escaping @Sendable (StoreSession) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      writer.queue.add(ContinuationJob(continuation, body))
+      writer.queue.add(ContinuationJob(continuation, gathersWrites: gathersWrites, body))
     }
   }
 

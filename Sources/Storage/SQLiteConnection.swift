@@ -11,6 +11,7 @@ final class SQLiteConnection: SQLConnection {
   ///
   /// Each commit is synced to disk (`synchronous=FULL`) before it returns.
   init(path: String?, tuning: StoreConfiguration.Tuning) throws {
+    _ = Self.isConfigured
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     let code = sqlite3_open_v2(path ?? ":memory:", &opened, flags, nil)
@@ -41,6 +42,10 @@ final class SQLiteConnection: SQLConnection {
 
   deinit { close() }
 
+  /// Without statistics of its memory SQLite needs no lock for every allocation. It must be told
+  /// before it is used first.
+  private static let isConfigured = sqlite3_config_without_memory_statistics() == SQLITE_OK
+
   var isInTransaction: Bool { !isClosed && sqlite3_get_autocommit(handle) == 0 }
 
   private var isClosed = false
@@ -63,11 +68,28 @@ final class SQLiteConnection: SQLConnection {
   func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int {
     let prepared = try prepare(statement, arguments)
     defer { prepared.reset() }
+    return try finish(prepared, statement)
+  }
+
+  @discardableResult
+  func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int {
+    let prepared = try self.statement(for: statement)
+    // What is bound points into this memory. It is not looked at after the reset: the next to run
+    // the statement binds every argument anew.
+    return try arguments.memory.withUnsafeBytes { memory in
+      defer { prepared.reset() }
+      guard prepared.bind(arguments, in: memory) else { throw failure(statement) }
+      return try finish(prepared, statement)
+    }
+  }
+
+  /// Steps to the end and returns how many rows were changed.
+  private func finish(_ prepared: SQLiteStatement, _ text: String) throws -> Int {
     while true {
       switch sqlite3_step(prepared.pointer) {
       case SQLITE_ROW: continue
       case SQLITE_DONE: return Int(sqlite3_changes(handle))
-      default: throw failure(statement)
+      default: throw failure(text)
       }
     }
   }

@@ -39,6 +39,36 @@ final class SQLiteStatement: SQLRow {
     return true
   }
 
+  /// Binds the arguments where they lie, without a copy: the statement may be stepped only as long as
+  /// `memory`, that of the arguments, is valid. False when SQLite refuses one.
+  func bind(_ arguments: borrowing SQLArguments, in memory: UnsafeRawBufferPointer) -> Bool {
+    for (parameter, argumentIndex) in argumentIndexes.enumerated() {
+      guard argumentIndex < arguments.count else { return false }
+      let position = Int32(parameter) + 1
+      let result =
+        switch arguments.arguments[argumentIndex] {
+        case .integer(let integer):
+          sqlite3_bind_int64(pointer, position, integer)
+        // For a pointer to nothing SQLite would take null.
+        case .text(let range) where range.isEmpty:
+          sqlite3_bind_text(pointer, position, "", 0, nil)
+        case .bytes(let range) where range.isEmpty:
+          sqlite3_bind_zeroblob(pointer, position, 0)
+        case .text(let range):
+          sqlite3_bind_text(
+            pointer, position,
+            UnsafeRawBufferPointer(rebasing: memory[range]).baseAddress?
+              .assumingMemoryBound(to: CChar.self), Int32(range.count), nil)
+        case .bytes(let range):
+          sqlite3_bind_blob(
+            pointer, position, UnsafeRawBufferPointer(rebasing: memory[range]).baseAddress,
+            Int32(range.count), nil)
+        }
+      guard result == SQLITE_OK else { return false }
+    }
+    return true
+  }
+
   func reset() {
     sqlite3_reset(pointer)
   }

@@ -1,5 +1,8 @@
 /// A piece of work for one of the store's threads.
 protocol StoreJob: AnyObject, Sendable {
+  /// Whether the job leaves writes in ``StoreSession/gathered``, and reads nothing that those of
+  /// others before it concern: the value index and the versions of zones.
+  var gathersWrites: Bool { get }
   /// Does the work. What it returns or throws is kept until ``finish(_:)``. It is done again, in a
   /// new transaction, when another job of the same commit fails: it must change nothing but the
   /// store.
@@ -11,15 +14,17 @@ protocol StoreJob: AnyObject, Sendable {
 /// A job whose caller waits in a continuation.
 final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   // Touched by one thread at a time: the one that runs and finishes the job.
+  let gathersWrites: Bool
   private let body: @Sendable (StoreSession) throws -> Value
   private let continuation: CheckedContinuation<Value, any Error>
   private var value: Value?
 
   init(
-    _ continuation: CheckedContinuation<Value, any Error>,
+    _ continuation: CheckedContinuation<Value, any Error>, gathersWrites: Bool = false,
     _ body: @escaping @Sendable (StoreSession) throws -> Value
   ) {
     self.continuation = continuation
+    self.gathersWrites = gathersWrites
     self.body = body
   }
 

@@ -43,6 +43,9 @@ extension StoreSession {
     let remaining = operations.indices.filter { done[$0] == 0 }
     var rest = modification
     rest.operations = remaining.map { operations[$0] }
+    if !modification.creations.isEmpty {
+      rest.creations = remaining.map { modification.creations[$0] }
+    }
     var fresh = (rest.operations.isEmpty ? [] : try modify(rest))[...]
     let outcomes = try operations.indices.map { index in
       guard done[index] == 0, let outcome = fresh.popFirst() else {

@@ -1,54 +1,33 @@
 import CloudKitModel
 
-/// A row of the value index, without the record it belongs to.
-struct IndexEntry: Hashable {
-  var fieldNumber: Int64
-  var key: [UInt8]
-}
-
 extension StoreSession {
   /// What the value index holds of a record of this type.
   func indexEntries(
     of record: Record, type: RecordTypeEntry, at address: DatabaseAddress
-  ) -> [IndexEntry] {
-    var entries: [IndexEntry] = []
-    for (name, value) in record.fields where !record.encryptedFields.contains(name) {
-      guard let field = type.fields[name] else { continue }
-      if field.hasValueEntries {
-        for key in ValueKey.keys(of: value) {
-          entries.append(IndexEntry(fieldNumber: field.number, key: key))
-        }
-      }
-      if field.hasTokenEntries {
-        for key in ValueKey.tokenKeys(of: value) {
-          entries.append(IndexEntry(fieldNumber: field.tokenNumber, key: key))
-        }
-      }
-    }
-    for system in Self.indexedSystemFields {
-      // In a database with an owner nearly everything is created by the owner.
-      if system == .createdUserRecordName, address.owner != nil { continue }
-      guard let field = type.fields[system.schemaName],
-        let value = record.value(for: .system(system)), let key = ValueKey.key(of: value)
-      else { continue }
-      entries.append(IndexEntry(fieldNumber: field.number, key: key))
-    }
-    return entries
+  ) -> IndexEntries {
+    IndexEntries(of: record, fields: type.fields, hasOwner: address.owner != nil)
   }
 
-  /// Brings the value index, the asset references and the reference edges from what they hold of `old` to `new`.
+  /// Brings the value index, the asset references and the reference edges from what they hold of
+  /// `old` to `new`; the value index when what was gathered is written.
   func updateIndexes(
     from old: StoredRecord?, to new: StoredRecord, type: RecordTypeEntry, in database: DatabaseID
   ) throws {
     let address = try address(of: database)
     let entries = indexEntries(of: new.record, type: type, at: address)
     if let old {
-      let before = Set(indexEntries(of: old.record, type: type, at: address))
-      let after = Set(entries)
-      for entry in before.subtracting(after) { try remove(entry, of: old, in: database) }
-      for entry in after.subtracting(before) { try add(entry, of: new, in: database) }
+      let before = Set(indexEntries(of: old.record, type: type, at: address).list)
+      let after = Set(entries.list)
+      for entry in before.subtracting(after) {
+        gathered.index.note(
+          entry, of: old.number, inZone: old.zoneNumber, of: database, isAddition: false)
+      }
+      for entry in after.subtracting(before) {
+        gathered.index.note(
+          entry, of: new.number, inZone: new.zoneNumber, of: database, isAddition: true)
+      }
     } else {
-      for entry in entries { try add(entry, of: new, in: database) }
+      gathered.index.add(entries, of: new.number, inZone: new.zoneNumber, of: database)
     }
     try updateAssetReferences(from: old, to: new, in: database)
     let targetsBefore = old?.record.deleteSelfTargets ?? []
@@ -66,12 +45,13 @@ extension StoreSession {
   }
 
   /// Takes a record that is about to go out of the value index, the asset references and the reference
-  /// edges.
+  /// edges; out of the value index when what was gathered is written.
   func removeIndexEntries(of stored: StoredRecord, in database: DatabaseID) throws {
     let address = try address(of: database)
     guard let type = try recordType(named: stored.record.recordType, at: address) else { return }
-    for entry in Set(indexEntries(of: stored.record, type: type, at: address)) {
-      try remove(entry, of: stored, in: database)
+    for entry in indexEntries(of: stored.record, type: type, at: address).list {
+      gathered.index.note(
+        entry, of: stored.number, inZone: stored.zoneNumber, of: database, isAddition: false)
     }
     try updateAssetReferences(from: stored, to: nil, in: database)
     for target in stored.record.deleteSelfTargets {

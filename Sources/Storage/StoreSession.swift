@@ -9,6 +9,12 @@ final class StoreSession {
   var outbox: [OutboxEntry] = []
   /// The bytes that the transaction has added and taken so far.
   var storedBytes = StoredBytes()
+  /// What record modifications have left to be written before the commit.
+  var gathered = GatheredWrites()
+  /// The types that records were made of in the transaction, for the ``SchemaBoard``.
+  var usedTypes: [SchemaBoard.Notice] = []
+  /// Where the arguments of statements are put together that run for every record.
+  var arguments = SQLArguments()
   var catalog = Catalog()
   /// Where no record type or field is made by saving it.
   var fixedEnvironments: Set<ContainerEnvironment> = []

@@ -10,6 +10,8 @@ final class StoreWriter: @unchecked Sendable {
   typealias CommitHandler = @Sendable ([OutboxEntry]) -> Void
 
   let queue: JobQueue
+  /// What those who prepare records know of the schemas.
+  let board = SchemaBoard()
   private let groupLimit: Int
   private let lock = NSLock()
   // Guarded by the lock.
@@ -35,11 +37,17 @@ final class StoreWriter: @unchecked Sendable {
     var failures = [(any Error)?](repeating: nil, count: group.count)
     do {
       do {
-        try transaction(in: session) { for job in group { try job.run(in: session) } }
+        try transaction(in: session) {
+          for job in group {
+            try prepare(session, for: job)
+            try job.run(in: session)
+          }
+        }
       } catch {
         guard group.count > 1 else { throw error }
         try transaction(in: session) {
           for (index, job) in group.enumerated() {
+            try prepare(session, for: job)
             failures[index] = try attempt(job, in: session)
           }
         }
@@ -58,18 +66,29 @@ final class StoreWriter: @unchecked Sendable {
   private func transaction(in session: StoreSession, _ body: () throws -> Void) throws {
     session.outbox.removeAll(keepingCapacity: true)
     session.storedBytes = StoredBytes()
+    session.gathered.removeAll()
+    session.usedTypes.removeAll(keepingCapacity: true)
     do {
       try session.connection.beginWriting()
       try session.followSchema()
       try body()
+      try session.writeGathered()
       try session.writeStoredBytes()
       try session.connection.commit()
     } catch {
       if session.connection.isInTransaction { try? session.connection.rollback() }
       session.outbox.removeAll(keepingCapacity: true)
+      session.gathered.removeAll()
+      session.usedTypes.removeAll(keepingCapacity: true)
       session.forgetUncommitted()
       throw error
     }
+    board.put(session.usedTypes)
+  }
+
+  /// Writes what others have left before a job that may look at it, outside of its savepoint.
+  private func prepare(_ session: StoreSession, for job: any StoreJob) throws {
+    if !job.gathersWrites || session.gathered.isFull { try session.writeGathered() }
   }
 
   /// Runs one job and returns why it failed, with nothing of it kept. Throws when the engine gave
@@ -78,6 +97,8 @@ final class StoreWriter: @unchecked Sendable {
     let connection = session.connection
     let outboxCount = session.outbox.count
     let storedBytes = session.storedBytes
+    let gathered = session.gathered.mark
+    let usedTypeCount = session.usedTypes.count
     try connection.run("SAVEPOINT job", [])
     do {
       try job.run(in: session)
@@ -89,6 +110,8 @@ final class StoreWriter: @unchecked Sendable {
       try connection.run("RELEASE job", [])
       session.outbox.removeSubrange(outboxCount...)
       session.storedBytes = storedBytes
+      session.gathered.restore(gathered)
+      session.usedTypes.removeSubrange(usedTypeCount...)
       session.forgetUncommitted()
       return error
     }

@@ -29,28 +29,40 @@ enum ValueKey {
 
   /// The key of a single value.
   static func key(of value: RecordValue) -> [UInt8]? {
+    var key: [UInt8] = []
+    return append(keyOf: value, to: &key) ? key : nil
+  }
+
+  /// Appends the key of a single value; false, and nothing is appended, when it has none.
+  static func append(keyOf value: RecordValue, to bytes: inout [UInt8]) -> Bool {
     switch value {
-    case .string(let text): key(of: text)
-    case .int64(let integer): key(of: integer)
-    case .double(let double): key(of: double)
-    case .timestamp(let timestamp): key(of: timestamp.milliseconds)
-    case .reference(let reference): key(of: reference.recordName)
-    case .location(let location): key(of: location)
-    case .bytes, .asset, .list: nil
+    case .string(let text): bytes.append(contentsOf: text.utf8.prefix(textLimit))
+    case .reference(let reference):
+      bytes.append(contentsOf: reference.recordName.utf8.prefix(textLimit))
+    case .int64(let integer): append(bits(of: integer), to: &bytes)
+    case .timestamp(let timestamp): append(bits(of: timestamp.milliseconds), to: &bytes)
+    case .double(let double):
+      guard let bits = bits(of: double) else { return false }
+      append(bits, to: &bytes)
+    case .location(let location): bytes += key(of: location)
+    case .bytes, .asset, .list: return false
     }
+    return true
   }
 
   static func key(of text: String) -> [UInt8] { Array(text.utf8.prefix(textLimit)) }
 
-  static func key(of integer: Int64) -> [UInt8] {
-    bigEndian(UInt64(bitPattern: integer) ^ (1 << 63))
-  }
+  static func key(of integer: Int64) -> [UInt8] { bigEndian(bits(of: integer)) }
 
   /// nil for NaN, which has no order. Both zeros have one key.
-  static func key(of double: Double) -> [UInt8]? {
+  static func key(of double: Double) -> [UInt8]? { bits(of: double).map(bigEndian) }
+
+  private static func bits(of integer: Int64) -> UInt64 { UInt64(bitPattern: integer) ^ (1 << 63) }
+
+  private static func bits(of double: Double) -> UInt64? {
     guard !double.isNaN else { return nil }
     let bits = (double == 0 ? 0 : double).bitPattern
-    return bigEndian(bits >> 63 == 1 ? ~bits : bits | (1 << 63))
+    return bits >> 63 == 1 ? ~bits : bits | (1 << 63)
   }
 
   /// The keys of a value's words, in order and each once; ``longList`` for more than ``listLimit``.
@@ -97,5 +109,9 @@ enum ValueKey {
 
   private static func bigEndian(_ bits: UInt64) -> [UInt8] {
     withUnsafeBytes(of: bits.bigEndian) { Array($0) }
+  }
+
+  private static func append(_ bits: UInt64, to bytes: inout [UInt8]) {
+    withUnsafeBytes(of: bits.bigEndian) { bytes.append(contentsOf: $0) }
   }
 }

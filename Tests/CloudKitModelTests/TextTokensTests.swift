@@ -1,5 +1,7 @@
-import CloudKitModel
+import PropertyTesting
 import Testing
+
+@testable import CloudKitModel
 
 @Suite("Tokens of a text")
 struct TextTokensTests {
@@ -64,5 +66,73 @@ struct TextTokensTests {
     #expect(TextTokens.of(.int64(5)).isEmpty)
     #expect(TextTokens.of(.integers(5)).isEmpty)
     #expect(TextTokens.of(.target("deep")).isEmpty)
+  }
+
+  /// Texts of pieces that meet each other at every kind of border.
+  private static let pieces =
+    ["sea", "Sea", "SEA", "the", "The", "a1", "42", "x", "Z", "these", "thesea", "without"]
+    + [
+      "", " ", "  ", "-", "_", "'", ".", "@", "[", "`", "{", "/", ":", "\t", "\n", "\r\n", "\u{0}",
+      "\u{7F}",
+    ]
+
+  @Test("plain texts have the same words by the short way as by the rules", arguments: 1...8)
+  func plainWords(_ seed: Int) {
+    var random = SeededGenerator(seed: seed)
+    for round in 0..<2_000 {
+      let text = (0..<Int.random(in: 0...9, using: &random))
+        .map { _ in random.pick(Self.pieces) }.joined()
+      var visited: [String] = []
+      let isPlain = TextTokens.visitPlainWords(of: text) {
+        visited.append(String(decoding: $0, as: UTF8.self))
+        return true
+      }
+      let words = TextTokens.words(of: text)
+      let comment: Comment = "seed \(seed), round \(round): \(text.debugDescription)"
+      #expect(isPlain, comment)
+      #expect(Set(visited) == words, comment)
+      #expect(TextTokens(text).tokens == words, comment)
+      #expect(visited == Self.runs(of: text).filter { words.contains($0) }, comment)
+    }
+  }
+
+  /// The runs of letters and digits of an ASCII text in their order, in lower case.
+  private static func runs(of text: String) -> [String] {
+    text.unicodeScalars.split { !($0.properties.isAlphabetic || ("0"..."9").contains($0)) }
+      .map { String($0).lowercased() }
+  }
+
+  @Test("other texts go by the rules, whatever is plain in them", arguments: 1...8)
+  func otherWords(_ seed: Int) {
+    var random = SeededGenerator(seed: seed)
+    let foreign = [
+      "é", "E\u{301}", "\u{301}", "İ", "ß", "東京", "٤٢", "🌋", "\u{FE0F}", "ﬁ", "\u{80}",
+    ]
+    for round in 0..<500 {
+      var parts = (0..<Int.random(in: 0...6, using: &random)).map { _ in
+        random.pick(Self.pieces)
+      }
+      parts.insert(random.pick(foreign), at: Int.random(in: 0...parts.count, using: &random))
+      let text = parts.joined()
+      let comment: Comment = "seed \(seed), round \(round): \(text.debugDescription)"
+      var count = 0
+      let isPlain = TextTokens.visitPlainWords(of: text) { _ in
+        count += 1
+        return true
+      }
+      #expect(!isPlain && count == 0, comment)
+      #expect(TextTokens(text).tokens == TextTokens.words(of: text), comment)
+    }
+  }
+
+  @Test("a visitor of plain words ends the visit with any of them")
+  func visitEnds() {
+    var visited: [String] = []
+    let isPlain = TextTokens.visitPlainWords(of: "Deep sea, deep water") { word in
+      visited.append(String(decoding: word, as: UTF8.self))
+      return visited.count < 2
+    }
+    #expect(!isPlain)
+    #expect(visited == ["deep", "sea"])
   }
 }

@@ -42,7 +42,7 @@ struct IndexWorkTests {
           guard
             let type = try session.recordType(named: stored.record.recordType, at: address)
           else { continue }
-          wanted += session.indexEntries(of: stored.record, type: type, at: address).map {
+          wanted += session.indexEntries(of: stored.record, type: type, at: address).list.map {
             "\(database.rawValue) \($0.fieldNumber) \($0.key) \(stored.number)"
           }
         }

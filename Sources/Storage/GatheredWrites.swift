@@ -1,0 +1,130 @@
+import CloudKitModel
+
+/// What the record modifications of one transaction leave to be written once for all of them, and
+/// what one of them learnt that the next need not ask again.
+///
+/// Only such jobs run while it holds something (``StoreJob/gathersWrites``); before any other, and
+/// before the commit, all of it is written and forgotten. So nobody sees a zone or the value index
+/// without it.
+struct GatheredWrites {
+  struct ZonePlace: Hashable {
+    var zoneID: ZoneID
+    var database: DatabaseID
+  }
+
+  /// What there was when a savepoint was set.
+  struct Mark {
+    fileprivate var index: IndexChanges.Mark
+    fileprivate var zoneVersions: [Catalog.ZoneKey: Int64]
+    fileprivate var numbers: [DatabaseID: NumberSupply]
+  }
+
+  var index = IndexChanges()
+  /// The latest change of each zone.
+  var zoneVersions: [Catalog.ZoneKey: Int64] = [:]
+  /// Numbers that were drawn and are not used up.
+  var numbers: [DatabaseID: NumberSupply] = [:]
+  var zoneNumbers: [ZonePlace: Int64] = [:]
+  /// Zones in which no record was deleted, as far as is remembered.
+  var zonesWithoutTombstones: Set<Catalog.ZoneKey> = []
+
+  /// So many changes of the index are written before there are more.
+  private static let indexLimit = 100_000
+
+  var isFull: Bool { index.count >= Self.indexLimit }
+
+  var mark: Mark { Mark(index: index.mark, zoneVersions: zoneVersions, numbers: numbers) }
+
+  /// Drops what was gathered since the mark, after its savepoint was rolled back. That may have
+  /// brought tombstones back; zones are neither made nor deleted under it.
+  mutating func restore(_ mark: Mark) {
+    index.restore(mark.index)
+    zoneVersions = mark.zoneVersions
+    numbers = mark.numbers
+    zonesWithoutTombstones.removeAll(keepingCapacity: true)
+  }
+
+  mutating func removeAll() {
+    index.removeAll()
+    zoneVersions.removeAll(keepingCapacity: true)
+    numbers.removeAll(keepingCapacity: true)
+    zoneNumbers.removeAll(keepingCapacity: true)
+    zonesWithoutTombstones.removeAll(keepingCapacity: true)
+  }
+}
+
+extension StoreSession {
+  /// Writes what was gathered. Not under a savepoint that was set since the first of it was.
+  func writeGathered() throws {
+    for (zone, version) in gathered.zoneVersions {
+      try connection.run(
+        "UPDATE zones SET version = $3 WHERE database_id = $1 AND zone_number = $2",
+        [.integer(zone.database.rawValue), .integer(zone.number), .integer(version)])
+    }
+    try writeIndexChanges()
+    gathered.removeAll()
+  }
+
+  /// The numbers for a modification; those that it leaves go back into ``GatheredWrites/numbers``.
+  func numbers(of database: DatabaseID, count: Int) throws -> NumberSupply {
+    var numbers = gathered.numbers[database] ?? NumberSupply(of: database)
+    try numbers.reserve(count, from: self)
+    return numbers
+  }
+
+  /// As ``zoneNumber(of:in:)``, asked once for all modifications that share the transaction.
+  func sharedZoneNumber(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64? {
+    let place = GatheredWrites.ZonePlace(zoneID: zoneID, database: database)
+    if let known = gathered.zoneNumbers[place] { return known }
+    let number = try zoneNumber(of: zoneID, in: database)
+    if let number { gathered.zoneNumbers[place] = number }
+    return number
+  }
+
+  /// Forgets the deletion of a record that is made again.
+  func removeTombstone(
+    of recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
+  ) throws {
+    let zone = Catalog.ZoneKey(database: database, number: zoneNumber)
+    if gathered.zonesWithoutTombstones.contains(zone) { return }
+    let hasTombstones = try connection.first(
+      "SELECT 1 FROM tombstones WHERE database_id = $1 AND zone_number = $2 LIMIT 1",
+      [.integer(database.rawValue), .integer(zoneNumber)]
+    ) { _ in true }
+    guard hasTombstones != nil else {
+      gathered.zonesWithoutTombstones.insert(zone)
+      return
+    }
+    try connection.run(
+      "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2 AND record_name = $3",
+      [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)])
+  }
+
+  private func writeIndexChanges() throws {
+    guard gathered.index.count > 0 else { return }
+    let keys = gathered.index.keys
+    for change in gathered.index.inOrder() {
+      arguments.removeAll()
+      arguments.append(change.database)
+      arguments.append(change.fieldNumber)
+      arguments.append(bytes: keys[change.start..<change.start + change.count])
+      arguments.append(change.recordNumber)
+      if change.isAddition {
+        arguments.append(change.zoneNumber)
+        try connection.run(
+          """
+          INSERT INTO value_index
+            (database_id, field_number, value_key, record_number, zone_number)
+          VALUES ($1, $2, $3, $4, $5)
+          ON CONFLICT (database_id, field_number, value_key, record_number) DO NOTHING
+          """, arguments)
+      } else {
+        try connection.run(
+          """
+          DELETE FROM value_index WHERE database_id = $1 AND field_number = $2
+            AND value_key = $3 AND record_number = $4
+          """, arguments)
+      }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import CloudKitModel
+
+/// Rows of the value index that a transaction adds and removes. They are written together, in the
+/// order in which the index has them, so that neighbours meet the same pages.
+struct IndexChanges {
+  struct Change {
+    var database: Int64
+    var fieldNumber: Int64
+    /// The first eight bytes of the key, which nearly always decide the order.
+    var prefix: UInt64
+    var recordNumber: Int64
+    var zoneNumber: Int64
+    var start: Int
+    var count: Int
+    var isAddition: Bool
+  }
+
+  /// How much there was at some time.
+  struct Mark {
+    fileprivate var keys: Int
+    fileprivate var changes: Int
+  }
+
+  private(set) var keys: [UInt8] = []
+  private var changes: [Change] = []
+
+  var count: Int { changes.count }
+
+  var mark: Mark { Mark(keys: keys.count, changes: changes.count) }
+
+  /// Drops what was noted since the mark.
+  mutating func restore(_ mark: Mark) {
+    keys.removeSubrange(mark.keys...)
+    changes.removeSubrange(mark.changes...)
+  }
+
+  mutating func removeAll() {
+    keys.removeAll(keepingCapacity: keys.count < 1 << 20)
+    changes.removeAll(keepingCapacity: changes.count < 1 << 15)
+  }
+
+  /// Notes that a record gets these rows.
+  mutating func add(
+    _ entries: IndexEntries, of recordNumber: Int64, inZone zoneNumber: Int64,
+    of database: DatabaseID
+  ) {
+    let base = keys.count
+    keys += entries.keys
+    var start = base
+    for place in entries.places {
+      append(
+        start..<(base + place.end), of: place.fieldNumber, database: database, record: recordNumber,
+        zone: zoneNumber, isAddition: true)
+      start = base + place.end
+    }
+  }
+
+  /// Notes that a record gets a row, or loses it.
+  mutating func note(
+    _ entry: IndexEntry, of recordNumber: Int64, inZone zoneNumber: Int64,
+    of database: DatabaseID, isAddition: Bool
+  ) {
+    let start = keys.count
+    keys += entry.key
+    append(
+      start..<keys.count, of: entry.fieldNumber, database: database, record: recordNumber,
+      zone: zoneNumber, isAddition: isAddition)
+  }
+
+  private mutating func append(
+    _ key: Range<Int>, of fieldNumber: Int64, database: DatabaseID, record: Int64, zone: Int64,
+    isAddition: Bool
+  ) {
+    var prefix: UInt64 = 0
+    for byte in keys[key].prefix(8) { prefix = prefix << 8 | UInt64(byte) }
+    if key.count < 8 { prefix <<= UInt64(8 * (8 - key.count)) }
+    changes.append(
+      Change(
+        database: database.rawValue, fieldNumber: fieldNumber, prefix: prefix,
+        recordNumber: record, zoneNumber: zone, start: key.lowerBound, count: key.count,
+        isAddition: isAddition))
+  }
+
+  /// The changes in the order of the index; of several on one row the last, which decides.
+  func inOrder() -> [Change] {
+    keys.withUnsafeBufferPointer { keys in
+      // The sort is stable: changes on one row stay in the order in which they were noted.
+      let sorted = changes.sorted { Self.order($0, $1, keys) < 0 }
+      var latest: [Change] = []
+      latest.reserveCapacity(sorted.count)
+      for change in sorted {
+        if let last = latest.last, Self.order(last, change, keys) == 0 { latest.removeLast() }
+        latest.append(change)
+      }
+      return latest
+    }
+  }
+
+  /// Below, at or above zero as one row stands before, at or after another.
+  private static func order(
+    _ left: Change, _ right: Change, _ keys: UnsafeBufferPointer<UInt8>
+  ) -> Int {
+    if left.database != right.database { return left.database < right.database ? -1 : 1 }
+    if left.fieldNumber != right.fieldNumber {
+      return left.fieldNumber < right.fieldNumber ? -1 : 1
+    }
+    if left.prefix != right.prefix { return left.prefix < right.prefix ? -1 : 1 }
+    for offset in 0..<min(left.count, right.count) {
+      let (one, other) = (keys[left.start + offset], keys[right.start + offset])
+      if one != other { return one < other ? -1 : 1 }
+    }
+    if left.count != right.count { return left.count < right.count ? -1 : 1 }
+    if left.recordNumber != right.recordNumber {
+      return left.recordNumber < right.recordNumber ? -1 : 1
+    }
+    return 0
+  }
+}

@@ -1,0 +1,96 @@
+import CloudKitModel
+
+/// A row of the value index, without the record it belongs to.
+struct IndexEntry: Hashable {
+  var fieldNumber: Int64
+  var key: [UInt8]
+}
+
+/// What the value index holds of one record, its keys in one piece of memory.
+struct IndexEntries: Sendable {
+  struct Place {
+    var fieldNumber: Int64
+    /// Where the key ends; it begins where the one before ends.
+    var end: Int
+  }
+
+  private(set) var keys: [UInt8] = []
+  private(set) var places: [Place] = []
+
+  /// - Parameter hasOwner: Whether the record's database has one. There nearly everything is created
+  ///   by the owner, so that nothing is found by the creator.
+  init(of record: Record, fields: [String: RecordTypeEntry.Field], hasOwner: Bool) {
+    for (name, value) in record.fields where !record.encryptedFields.contains(name) {
+      guard let field = fields[name] else { continue }
+      if field.hasValueEntries { addKeys(of: value, to: field.number) }
+      if field.hasTokenEntries { addWords(of: value, to: field.tokenNumber) }
+    }
+    for system in StoreSession.indexedSystemFields {
+      if system == .createdUserRecordName, hasOwner { continue }
+      guard let field = fields[system.schemaName],
+        let value = record.value(for: .system(system))
+      else { continue }
+      addKeys(of: value, to: field.number)
+    }
+  }
+
+  var list: [IndexEntry] {
+    var start = 0
+    return places.map { place in
+      defer { start = place.end }
+      return IndexEntry(fieldNumber: place.fieldNumber, key: Array(keys[start..<place.end]))
+    }
+  }
+
+  private mutating func addKeys(of value: RecordValue, to fieldNumber: Int64) {
+    if case .list = value {
+      for key in ValueKey.keys(of: value) { add(key, to: fieldNumber) }
+    } else if ValueKey.append(keyOf: value, to: &keys) {
+      places.append(Place(fieldNumber: fieldNumber, end: keys.count))
+    }
+  }
+
+  private mutating func addWords(of value: RecordValue, to fieldNumber: Int64) {
+    if case .string(let text) = value, addFewWords(of: text, to: fieldNumber) { return }
+    for key in ValueKey.tokenKeys(of: value) { add(key, to: fieldNumber) }
+  }
+
+  private mutating func add(_ key: [UInt8], to fieldNumber: Int64) {
+    keys += key
+    places.append(Place(fieldNumber: fieldNumber, end: keys.count))
+  }
+
+  /// So many words are compared with each other to find those that occur twice.
+  private static let few = 24
+
+  /// Adds the words of a plain text that has few; false, and nothing is added, for others.
+  private mutating func addFewWords(of text: String, to fieldNumber: Int64) -> Bool {
+    let (keyCount, placeCount) = (keys.count, places.count)
+    let isPlain = TextTokens.visitPlainWords(of: text) { word in
+      guard word.count <= ValueKey.textLimit, places.count - placeCount < Self.few else {
+        return false
+      }
+      if !holds(word, from: placeCount, start: keyCount) {
+        keys.append(contentsOf: word)
+        places.append(Place(fieldNumber: fieldNumber, end: keys.count))
+      }
+      return true
+    }
+    if !isPlain {
+      keys.removeSubrange(keyCount...)
+      places.removeSubrange(placeCount...)
+    }
+    return isPlain
+  }
+
+  private func holds(_ word: some Collection<UInt8>, from first: Int, start: Int) -> Bool {
+    var start = start
+    for place in places[first...] {
+      if place.end - start == word.count, keys[start..<place.end].elementsEqual(word) {
+        return true
+      }
+      start = place.end
+    }
+    return false
+  }
+}

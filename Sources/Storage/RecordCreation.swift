@@ -1,0 +1,84 @@
+import CloudKitModel
+
+/// A record that an operation makes, checked and encoded outside of the transaction by what was then
+/// known of the schema.
+struct RecordCreation: Sendable {
+  /// Without its change tag.
+  let record: Record
+  let type: SchemaBoard.RecordType
+  let content: [UInt8]
+  let entries: IndexEntries
+
+  /// Makes ready what the transaction would make of a `create` operation.
+  ///
+  /// nil when the operation cannot succeed, which the transaction then says, and when something has
+  /// to be looked at there: the target of a reference, the receipt of an asset, a field that is new.
+  init?(
+    of operation: RecordOperation, in modification: RecordModification,
+    type: SchemaBoard.RecordType, hasOwner: Bool
+  ) {
+    guard operation.kind == .create, operation.parent == nil, operation.shareContent == nil,
+      operation.encryptedFields.isEmpty,
+      case .save(var record)? = try? operation.decision(on: nil, in: modification),
+      (try? record.validate()) != nil
+    else { return nil }
+    for (name, value) in record.fields {
+      guard let field = type.fields[name], !field.isEncrypted,
+        field.type.element != .reference, field.type.element != .asset
+      else { return nil }
+      if value.type == field.type { continue }
+      guard let fitted = value.fitted(to: field.type) else { return nil }
+      record.fields[name] = fitted
+    }
+    var encoder = RowEncoder(reserving: 256)
+    encoder.encodeContent(of: record)
+    self.record = record
+    self.type = type
+    content = encoder.bytes
+    entries = IndexEntries(of: record, fields: type.fields, hasOwner: hasOwner)
+  }
+}
+
+extension RecordModifier {
+  /// Writes a record that was made ready, unless there is one of its name or something else asks for
+  /// the long way; then nothing was written, and the result is nil.
+  mutating func make(
+    _ creation: RecordCreation, for operation: RecordOperation, in zone: ZoneModification
+  ) throws -> Record? {
+    guard creation.type.schemaVersion == session.catalog.schemaVersion else { return nil }
+    try checkAccess(of: operation, to: nil)
+    if let quota = modification.quota, address.scope == .private,
+      try session.totalBytes(of: database) + Self.largestContent > quota
+    {
+      return nil
+    }
+    let version = try numbers.take(from: session)
+    session.arguments.removeAll()
+    session.arguments.append(database.rawValue)
+    session.arguments.append(version)
+    session.arguments.append(zone.zoneNumber)
+    session.arguments.append(operation.recordID.recordName)
+    session.arguments.append(creation.type.number)
+    session.arguments.append(version)
+    session.arguments.append(bytes: creation.content)
+    let made = try session.connection.run(
+      """
+      INSERT INTO records (database_id, record_number, zone_number, record_name, type_number,
+        version, content)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)
+      ON CONFLICT (database_id, zone_number, record_name) DO NOTHING
+      """, session.arguments)
+    guard made == 1 else { return nil }
+    latest = version
+    try session.countBytes(creation.content.count, in: database)
+    try session.removeTombstone(
+      of: operation.recordID.recordName, inZone: zone.zoneNumber, of: database)
+    session.gathered.index.add(
+      creation.entries, of: version, inZone: zone.zoneNumber, of: database)
+    var record = creation.record
+    record.recordID.zoneID = zone.zoneID
+    record.recordChangeTag = StoredRecord.changeTag(ofVersion: version)
+    try post(.recordCreated, record: record, sequence: version)
+    return record
+  }
+}

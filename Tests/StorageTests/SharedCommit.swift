@@ -1,0 +1,156 @@
+import CloudKitModel
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Storage
+
+/// A job that a test puts into the writer's queue itself, and what came of it.
+final class KeptJob: StoreJob {
+  let gathersWrites: Bool
+  private let body: @Sendable (StoreSession) throws -> [String]
+  private let latest = Mutex<[String]>([])
+  private let ended = Mutex<[String]?>(nil)
+
+  init(
+    gathersWrites: Bool, _ body: @escaping @Sendable (StoreSession) throws -> [String]
+  ) {
+    self.gathersWrites = gathersWrites
+    self.body = body
+  }
+
+  /// What the job told, or its error; nil before its commit.
+  var result: [String]? { ended.withLock { $0 } }
+
+  func run(in session: StoreSession) throws {
+    let told = try body(session)
+    latest.withLock { $0 = told }
+  }
+
+  func finish(_ failure: (any Error)?) {
+    let told = failure.map { ["\($0)"] } ?? latest.withLock { $0 }
+    ended.withLock { $0 = told }
+  }
+}
+
+extension SQLRecordStore {
+  /// Has these jobs done in one commit, in their order, and returns what they told.
+  func shareCommit(_ jobs: [KeptJob]) async throws -> [[String]] {
+    let gate = DispatchSemaphore(value: 0)
+    let isHeld = Mutex(false)
+    // While one write holds the writer, the others gather for the next commit.
+    async let blocker: Void = write { _ in
+      isHeld.withLock { $0 = true }
+      gate.wait()
+    }
+    let deadline = ContinuousClock.now + .seconds(20)
+    while !isHeld.withLock({ $0 }), ContinuousClock.now < deadline { await Task.yield() }
+    for job in jobs { writer.queue.add(job) }
+    gate.signal()
+    try await blocker
+    try await write { _ in }
+    return try jobs.map { try #require($0.result) }
+  }
+
+  /// Has each of these jobs done in a commit of its own, and returns what they told.
+  func commitEach(_ jobs: [KeptJob]) async throws -> [[String]] {
+    var told: [[String]] = []
+    for job in jobs {
+      writer.queue.add(job)
+      try await write { _ in }
+      told.append(try #require(job.result))
+    }
+    return told
+  }
+}
+
+/// All that a store holds of records, with no numbers in it that another store may have otherwise.
+struct StoredState: Equatable {
+  /// Zone, name, type and content, in the order of the last changes.
+  var records: [String] = []
+  var tombstones: [String] = []
+  /// Field, key, zone and name of the record, in order.
+  var index: [String] = []
+  /// The rows that the records ought to have.
+  var wantedIndex: [String] = []
+  var outbox: [String] = []
+  /// Zones in the order of their last changes.
+  var zones: [String] = []
+  var bytes: [String] = []
+  /// What must not be: numbers above what was drawn, records newer than their zones.
+  var faults: [String] = []
+
+  init(of store: SQLRecordStore, databases: [DatabaseID]) async throws {
+    // A reader may not know fields yet that were made by saving them.
+    self = try await store.write { try StoredState(in: $0) }
+    for database in databases {
+      outbox += try await store.undispatchedChanges(in: database, after: 0, limit: 100_000).map {
+        "\($0.change.event) \($0.change.zoneID) \($0.change.record?.recordID.recordName ?? "")"
+      }
+    }
+  }
+
+  private init(in session: StoreSession) throws {
+    let connection = session.connection
+    func lines(_ statement: String) throws -> [String] {
+      try connection.rows("SELECT \(statement)", []) { $0.text(0) }
+    }
+    let zone = "zones USING (database_id, zone_number)"
+    records = try lines(
+      """
+      database_id || ' ' || zone_name || ' ' || record_name || ' ' || type_number || ' '
+        || hex(content)
+      FROM records JOIN \(zone) ORDER BY records.database_id, records.version
+      """)
+    tombstones = try lines(
+      """
+      database_id || ' ' || zone_name || ' ' || record_name
+      FROM tombstones JOIN \(zone) ORDER BY tombstones.database_id, tombstones.version
+      """)
+    // A row without its record shows as one of nobody.
+    index = try lines(
+      """
+      value_index.database_id || ' ' || field_number || ' ' || hex(value_key) || ' '
+        || ifnull(zone_name, 'nowhere') || ' ' || ifnull(record_name, 'nobody')
+      FROM value_index LEFT JOIN records USING (database_id, record_number)
+        LEFT JOIN zones ON zones.database_id = value_index.database_id
+          AND zones.zone_number = value_index.zone_number
+      """
+    ).sorted()
+    let rows = try connection.rows(
+      "SELECT \(StoredRecord.columns), records.database_id FROM records", []
+    ) { (StoredRecord.Row($0), DatabaseID(rawValue: $0.integer(6))) }
+    for (row, database) in rows {
+      let record = try session.storedRecord(row, in: database).record
+      let address = try session.address(of: database)
+      guard let type = try session.recordType(named: record.recordType, at: address) else {
+        faults.append("\(record.recordID) has no type")
+        continue
+      }
+      for entry in session.indexEntries(of: record, type: type, at: address).list {
+        let key = entry.key.map { String(format: "%02X", $0) }.joined()
+        wantedIndex.append(
+          "\(database.rawValue) \(entry.fieldNumber) \(key) \(record.recordID.zoneID.zoneName) "
+            + record.recordID.recordName)
+      }
+    }
+    wantedIndex.sort()
+    zones = try lines("database_id || ' ' || zone_name FROM zones ORDER BY database_id, version")
+    bytes = try lines("database_id || ' ' || stored_bytes FROM databases ORDER BY database_id")
+    faults += try lines(
+      """
+      'newer than its zone: ' || record_name FROM records JOIN \(zone)
+      WHERE records.version > zones.version
+      """)
+    faults += try lines(
+      """
+      'not drawn: ' || zone_name FROM zones JOIN databases USING (database_id)
+      WHERE version > last_number
+      """)
+    faults += try lines(
+      """
+      'the tombstone of what is there: ' || record_name FROM tombstones
+      JOIN records USING (database_id, zone_number, record_name)
+      """)
+  }
+}
