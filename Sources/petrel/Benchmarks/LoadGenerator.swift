@@ -22,10 +22,8 @@ struct LoadGenerator {
 
   let port: Int
   let connections: Int
-  /// The target of every request, a POST of JSON.
-  let path: String
-  /// Appends the body of the next request.
-  let writeBody: @Sendable (inout [UInt8]) -> Void
+  /// What is sent, one after the other and then again from the first.
+  let requests: [LoadRequest]
 
   /// Runs on a thread of its own.
   ///
@@ -45,9 +43,9 @@ struct LoadGenerator {
       epoll_ctl(poll, EPOLL_CTL_ADD, exchange.descriptor, &event)
       exchanges.append(exchange)
     }
-    var request = RequestBuffer(path: path)
+    var supply = RequestSupply(requests)
     let begin = monotonicSeconds()
-    for exchange in exchanges { try exchange.send(request.next(writeBody)) }
+    for exchange in exchanges { try exchange.send(supply.next()) }
     var result = Result(times: [], seconds: seconds)
     result.times.reserveCapacity(Int(seconds * 40_000))
     var events = [epoll_event](repeating: epoll_event(), count: connections)
@@ -65,32 +63,27 @@ struct LoadGenerator {
           continue
         }
         result.times.append(now - exchange.sent)
-        try exchange.send(request.next(writeBody))
+        try exchange.send(supply.next())
       }
     }
     return result
   }
 }
 
-/// Where one request after the other is written.
-private struct RequestBuffer {
-  private let head: [UInt8]
-  private var body: [UInt8] = []
-  private var bytes: [UInt8] = []
+/// The requests in turn, each with new names.
+private struct RequestSupply {
+  private var requests: [LoadRequest]
+  private var place = 0
+  private var random = NameSource()
 
-  init(path: String) {
-    head = Array(
-      "POST \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n".utf8)
+  init(_ requests: [LoadRequest]) {
+    self.requests = requests
   }
 
-  mutating func next(_ writeBody: (inout [UInt8]) -> Void) -> [UInt8] {
-    body.removeAll(keepingCapacity: true)
-    writeBody(&body)
-    bytes.removeAll(keepingCapacity: true)
-    bytes += head
-    bytes += "Content-Length: \(body.count)\r\n\r\n".utf8
-    bytes += body
-    return bytes
+  mutating func next() -> [UInt8] {
+    place = (place + 1) % requests.count
+    requests[place].rename(using: &random)
+    return requests[place].bytes
   }
 }
 
@@ -150,10 +143,12 @@ private final class LoadExchange {
     return whole
   }
 
+  /// All items of an atomic request fail together: the first of the answer tells of all.
+  private static let lookedAt = 1_000
+
   private func check() throws {
-    if received[9] == UInt8(ascii: "2"), place(of: "serverErrorCode", before: count) == nil {
-      return
-    }
+    let end = min(count, Self.lookedAt)
+    if received[9] == UInt8(ascii: "2"), place(of: "serverErrorCode", before: end) == nil { return }
     let text = String(decoding: received[..<min(count, 800)], as: UTF8.self)
     throw UsageError("the server answered: \(text)")
   }

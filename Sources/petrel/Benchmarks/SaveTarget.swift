@@ -8,44 +8,43 @@ protocol SaveTarget: Sendable {
   var port: Int { get }
   /// The server's process.
   var process: Int32 { get }
-  /// The target of the requests.
-  var path: String { get }
-  /// Appends the body of a request that creates so many records.
-  func writeBody(records: Int, to bytes: inout [UInt8])
+  /// A request that creates so many records.
+  func request(records: Int) -> LoadRequest
 }
 
 extension SaveTarget {
   func load(connections: Int, records: Int) -> LoadGenerator {
-    LoadGenerator(port: port, connections: connections, path: path) { bytes in
-      writeBody(records: records, to: &bytes)
-    }
+    LoadGenerator(
+      port: port, connections: connections,
+      requests: (0..<max(32, 1_024 / records)).map { _ in request(records: records) })
   }
 }
 
 /// A server of our own. The records go to a custom zone of a private database, each under a name
 /// that is made as the native client makes it.
 struct PetrelSaves: SaveTarget {
-  let name = "petrel"
+  let name: String
   let port: Int
   let process: Int32
   let path: String
+  let recordType: String
 
-  func writeBody(records: Int, to bytes: inout [UInt8]) {
-    bytes += #"{"atomic":true,"zoneID":{"zoneName":"Bench"},"operations":["#.utf8
+  func request(records: Int) -> LoadRequest {
+    var body = Array(#"{"atomic":true,"zoneID":{"zoneName":"Bench"},"operations":["#.utf8)
+    var names: [Int] = []
     for record in 0..<records {
-      if record > 0 { bytes.append(UInt8(ascii: ",")) }
+      if record > 0 { body.append(UInt8(ascii: ",")) }
       let sample = SampleEarthquake.random()
-      bytes += #"{"operationType":"create","record":{"recordType":"Earthquake","recordName":""#.utf8
-      SampleEarthquake.appendName(to: &bytes)
-      bytes += #"","fields":{"magnitude":{"value":"#.utf8
-      bytes += sample.magnitude.utf8
-      bytes += #","type":"DOUBLE"},"station":{"value":"#.utf8
-      bytes += sample.station.utf8
-      bytes += #","type":"INT64"},"place":{"value":""#.utf8
-      bytes += sample.station.utf8
-      bytes += #" km from Suva","type":"STRING"}}}}"#.utf8
+      body += #"{"operationType":"create","record":{"recordType":"\#(recordType)","#.utf8
+      body += #""recordName":""#.utf8
+      names.append(body.count)
+      body += [UInt8](repeating: UInt8(ascii: "0"), count: LoadRequest.nameLength)
+      body += #"","fields":{"magnitude":{"value":\#(sample.magnitude),"type":"DOUBLE"},"#.utf8
+      body += #""station":{"value":\#(sample.station),"type":"INT64"},"#.utf8
+      body += #""place":{"value":"\#(sample.station) km from Suva","type":"STRING"}}}}"#.utf8
     }
-    bytes += "]}".utf8
+    body += "]}".utf8
+    return LoadRequest(path: path, body: body, names: names)
   }
 }
 
@@ -54,17 +53,16 @@ struct PocketBaseSaves: SaveTarget {
   let name = "pocketbase"
   let port: Int
   let process: Int32
-  let path = "/api/collections/\(PocketBaseProcess.collection)/records"
 
-  func writeBody(records: Int, to bytes: inout [UInt8]) {
+  func request(records: Int) -> LoadRequest {
     let sample = SampleEarthquake.random()
-    bytes += #"{"magnitude":"#.utf8
-    bytes += sample.magnitude.utf8
-    bytes += #","station":"#.utf8
-    bytes += sample.station.utf8
-    bytes += #","place":""#.utf8
-    bytes += sample.station.utf8
-    bytes += #" km from Suva"}"#.utf8
+    let body = """
+      {"magnitude":\(sample.magnitude),"station":\(sample.station),\
+      "place":"\(sample.station) km from Suva"}
+      """
+    return LoadRequest(
+      path: "/api/collections/\(PocketBaseProcess.collection)/records", body: Array(body.utf8),
+      names: [])
   }
 }
 
@@ -78,18 +76,4 @@ private struct SampleEarthquake {
     return SampleEarthquake(
       magnitude: "\(4 + bits % 4).\(1 + (bits >> 8) % 9)", station: String((bits >> 16) % 1000))
   }
-
-  /// A random UUID.
-  static func appendName(to bytes: inout [UInt8]) {
-    let uuid = UUID().uuid
-    withUnsafeBytes(of: uuid) { uuid in
-      for (index, byte) in uuid.enumerated() {
-        if index == 4 || index == 6 || index == 8 || index == 10 { bytes.append(UInt8(ascii: "-")) }
-        bytes.append(digits[Int(byte >> 4)])
-        bytes.append(digits[Int(byte & 15)])
-      }
-    }
-  }
-
-  private static let digits = Array("0123456789ABCDEF".utf8)
 }

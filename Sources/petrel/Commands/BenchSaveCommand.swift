@@ -1,4 +1,6 @@
+import CloudKitModel
 import Foundation
+import Storage
 
 /// `petrel bench save`
 enum BenchSaveCommand: Command {
@@ -6,7 +8,8 @@ enum BenchSaveCommand: Command {
   static let summary = "Measures how many records a second the server saves."
   static let options: [Arguments.Option] = [
     .init("connections", "LIST", "numbers of connections for single records (default 1,32)"),
-    .init("batch", "NUMBER", "records in each request of the last row (default 200)"),
+    .init("batch", "NUMBER", "records in each request of the batches (default 200)"),
+    .init("batch-connections", "LIST", "numbers of connections for batches (default 8,32)"),
     .init("seconds", "SECONDS", "how long each is measured (default 5)"),
     .init("rounds", "NUMBER", "turns that each server takes beside another (default 3)"),
     .init("beside", "pocketbase", "measure PocketBase in the same run, in turns"),
@@ -14,38 +17,52 @@ enum BenchSaveCommand: Command {
     .init("data", "DIRECTORY", "where to write; the disk matters (default .petrel/bench)"),
   ]
 
-  /// Connections that send batches.
-  private static let batchConnections = 8
-
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let connections = try arguments.ints("connections", in: 1...1000) ?? [1, 32]
     let batch = try arguments.int("batch", in: 1...400) ?? 200
+    let batchConnections = try arguments.ints("batch-connections", in: 1...1000) ?? [8, 32]
     let seconds = Double(try arguments.int("seconds", in: 1...3600) ?? 5)
     let directory = arguments.string("data") ?? ".petrel/bench"
     let rival = try startRival(arguments, in: directory + "-pocketbase")
     defer { rival?.stop() }
     let (server, tokens) = try await ServerProcess.start(in: directory, users: ["bench"])
     defer { server.stop() }
-    let own = try prepare(server, token: tokens[0])
+    try await prepare(server, token: tokens[0])
+    let own = target("petrel", server, token: tokens[0], recordType: plainType)
+    let searchable = target("with words", server, token: tokens[0], recordType: wordType)
+    let others = rival.map { [PocketBaseSaves(port: $0.port, process: $0.identifier)] } ?? []
     let yardstick = try DurabilityYardstick.measure(in: directory + "-disk", seconds: 2)
     try? FileManager.default.removeItem(atPath: directory + "-disk")
     Output.line("records of three indexed fields, SQLite with synchronous=FULL")
     Output.line("yardstick: \(Int(yardstick)) appends of 512 bytes with fdatasync a second")
     Output.line(SaveContest.heading)
-    let rounds = rival == nil ? 1 : try arguments.int("rounds", in: 1...100) ?? 3
-    for count in connections {
-      var contest = SaveContest(connections: count, records: 1)
-      try await contest.run(
-        [own] + (rival.map { [PocketBaseSaves(port: $0.port, process: $0.identifier)] } ?? []),
-        rounds: rounds,
-        seconds: seconds)
+    func measure(
+      _ targets: [any SaveTarget], connections: Int, records: Int, rounds: Int = 1
+    ) async throws {
+      var contest = SaveContest(connections: connections, records: records)
+      try await contest.run(targets, rounds: rounds, seconds: seconds)
       contest.report(yardstick: yardstick)
     }
-    var contest = SaveContest(connections: batchConnections, records: batch)
-    try await contest.run([own], rounds: 1, seconds: seconds)
-    contest.report(yardstick: yardstick)
+    let rounds = rival == nil ? 1 : try arguments.int("rounds", in: 1...100) ?? 3
+    for count in connections {
+      try await measure([own] + others, connections: count, records: 1, rounds: rounds)
+    }
+    for count in batchConnections {
+      try await measure([own], connections: count, records: batch)
+    }
+    if let most = connections.max() {
+      try await measure([searchable], connections: most, records: 1)
+    }
+    if let most = batchConnections.max() {
+      try await measure([searchable], connections: most, records: batch)
+    }
     return 0
   }
+
+  /// What is measured has the indexes that PocketBase's collection has: each field by its values.
+  private static let plainType = "Earthquake"
+  /// Its text is searched for words too, so that each word is a row of the index.
+  private static let wordType = "EarthquakeReport"
 
   private static func startRival(
     _ arguments: Arguments, in directory: String
@@ -59,19 +76,39 @@ enum BenchSaveCommand: Command {
     }
   }
 
-  /// Makes the zone that the records go to.
-  private static func prepare(
-    _ server: ServerProcess, token: String
-  ) throws -> any SaveTarget {
+  /// Makes the record types, and the zone that the records go to.
+  private static func prepare(_ server: ServerProcess, token: String) async throws {
+    func type(_ textIndexes: FieldIndexes) -> ContainerSchema.RecordType {
+      .init(
+        fields: [
+          "magnitude": .init(FieldType(.double), indexes: [.queryable, .sortable]),
+          "station": .init(FieldType(.int64), indexes: [.queryable, .sortable]),
+          "place": .init(FieldType(.string), indexes: textIndexes),
+        ], systemIndexes: SystemField.implicitIndexes)
+    }
+    let schema = ContainerSchema(
+      recordTypes: [
+        plainType: type([.queryable, .sortable]),
+        wordType: type([.queryable, .sortable, .searchable]),
+      ])
+    let store = try await ServeCommand.openStore(in: server.directory, role: .tool)
+    _ = try await store.importSchema(schema, of: EarthquakeRequests.container, isTrial: false)
+    await store.close()
     try LoadConnection(port: server.port).post(
       EarthquakeRequests.path(
         "zones/modify", scope: "private", token: token, device: "bench"),
       Array(
         #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"Bench"}}}]}"#.utf8)
     )
-    return PetrelSaves(
-      port: server.port, process: server.identifier,
+  }
+
+  private static func target(
+    _ name: String, _ server: ServerProcess, token: String, recordType: String
+  ) -> PetrelSaves {
+    PetrelSaves(
+      name: name, port: server.port, process: server.identifier,
       path: EarthquakeRequests.path(
-        "records/modify", scope: "private", token: token, device: "bench"))
+        "records/modify", scope: "private", token: token, device: "bench"),
+      recordType: recordType)
   }
 }

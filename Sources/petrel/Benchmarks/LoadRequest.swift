@@ -1,0 +1,59 @@
+import Foundation
+
+/// A request that is written before it is sent, since the load shares the machine with the server: only
+/// the names of its records change from one time to the next.
+struct LoadRequest: Sendable {
+  private(set) var bytes: [UInt8]
+  /// Where the names stand, each with as many bytes as ``nameLength``.
+  private let names: [Int]
+
+  /// Bytes of a UUID, as which names are written.
+  static let nameLength = 36
+
+  /// - Parameter names: where the body has room for names.
+  init(path: String, body: [UInt8], names: [Int]) {
+    let head = Array(
+      """
+      POST \(path) HTTP/1.1\r
+      Host: 127.0.0.1\r
+      Content-Type: application/json\r
+      Content-Length: \(body.count)\r
+      \r
+
+      """.utf8)
+    bytes = head + body
+    self.names = names.map { head.count + $0 }
+  }
+
+  /// Gives every record a new name.
+  mutating func rename(using random: inout NameSource) {
+    for start in names {
+      var bits: UInt64 = 0
+      for offset in 0..<Self.nameLength {
+        switch offset {
+        case 8, 13, 18, 23: bytes[start + offset] = UInt8(ascii: "-")
+        default:
+          if offset == 0 || offset == 19 { bits = random.next() }
+          bytes[start + offset] = Self.digits[Int(bits & 15)]
+          bits >>= 4
+        }
+      }
+    }
+  }
+
+  private static let digits = Array("0123456789ABCDEF".utf8)
+}
+
+/// Random bits for names without a call of the system for each (SplitMix64: Steele, Lea, Flood, OOPSLA
+/// 2014).
+struct NameSource {
+  private var state = UInt64.random(in: 0 ... .max)
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
