@@ -91,7 +91,7 @@ final class AssetLinks: Sendable {
 
   // MARK: Records in answers
 
-  /// The record with a download URL in each of its assets.
+  /// The record with a download URL and all other members in each of its assets.
   func linked(_ record: Record, in database: DatabaseID) async throws -> Record {
     guard record.fields.values.contains(where: { $0.type.element == .asset }) else {
       return record
@@ -103,7 +103,7 @@ final class AssetLinks: Sendable {
       value.mapAssets { asset in
         let code = HMACSHA256.code(
           for: Self.signed(database, asset.fileChecksum, end).utf8, key: key)
-        var asset = asset
+        var asset = asset.complete
         asset.downloadURL =
           "\(publicURL())\(Self.prefix)\(database.rawValue)/\(asset.fileChecksum)"
           + "?expires=\(end)&signature=\(Base64URL.encode(code))"

@@ -69,7 +69,8 @@ struct AssetTransfers: Sendable {
     try await store.finishAssetUpload(
       withReceipt: upload.receipt, in: database, bytes: arrived.bytes, file: file)
     let asset = Asset(
-      fileChecksum: file.checksum, size: file.size, receipt: upload.receipt)
+      fileChecksum: file.checksum, size: file.size, receipt: upload.receipt
+    ).complete
     return HTTPResponse(
       headers: HTTPResponse.jsonHeaders, body: .data(UploadedAssetResponse(asset: asset).body))
   }

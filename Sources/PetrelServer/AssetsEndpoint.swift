@@ -48,7 +48,7 @@ struct AssetsEndpoint: Sendable {
       request.assets.map { AssetPlace(recordName: $0.recordName, fieldName: $0.fieldName) },
       inZone: request.zoneID, of: database, for: user, timestamp: context.now,
       makeReceipt: Self.makeReceipt)
-    return RereferenceAssetsResponse(assets: assets).body
+    return RereferenceAssetsResponse(assets: assets.map(\.complete)).body
   }
 
   @Sendable private static func makeReceipt() -> String {

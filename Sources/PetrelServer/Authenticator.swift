@@ -42,7 +42,8 @@ struct Authenticator: Sendable {
       do {
         let (token, next) = try await webAuthTokens.token(text, for: path)
         credentials.caller = .user(userRecordName: token.userRecordName)
-        credentials.nextWebAuthToken = next
+        // Web apps look for the next token in each answer, also for one that stays as it is.
+        credentials.nextWebAuthToken = next ?? (request.token("ckAPIToken") == nil ? nil : text)
         isNative = token.session == nil
       } catch let error as ServiceError
         where error.code == .authenticationFailed && request.token("ckAPIToken") != nil
@@ -79,10 +80,11 @@ struct Authenticator: Sendable {
 
 extension HTTPRequest {
   /// The token in a query item, nil when it is absent or empty. A plus sign that was not escaped has
-  /// become a space.
+  /// become a space; what was escaped twice still has percent signs, which no token has.
   fileprivate func token(_ name: String) -> String? {
     guard let text = query(name), !text.isEmpty else { return nil }
-    return text.contains(" ") ? text.replacing(" ", with: "+") : text
+    if text.contains(" ") { return text.replacing(" ", with: "+") }
+    return text.contains("%") ? text.removingPercentEncoding ?? text : text
   }
 }
 

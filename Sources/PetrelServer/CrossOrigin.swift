@@ -14,7 +14,7 @@ enum CrossOrigin {
 
   /// Whether the path is one that pages of any origin use.
   static func applies(to path: String) -> Bool {
-    path.hasPrefix("/database/") || path.hasPrefix("/device/") || path == "/aps"
+    path.hasPrefix("/database/") || path.hasPrefix("/device/") || path == WebCourier.path
       || path.hasPrefix(AssetLinks.prefix)
   }
 

@@ -98,6 +98,7 @@ final class RequestRouter: Sendable {
       var failure = ServiceError(any: error)
       if credentials == nil { failure = strangersFailure(failure, of: request) }
       response = (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)
+      if WebCourier.isPoll(request) { response.putIntoWords(failure) }
       journal.note(
         failure, status: response.status, of: request, by: credentials?.caller, cause: error)
     }
@@ -130,7 +131,7 @@ final class RequestRouter: Sendable {
     if request.method == "OPTIONS", CrossOrigin.applies(to: request.path) {
       return try await answer(toPreflight: request)
     }
-    if request.path == "/aps" {
+    if request.path == WebCourier.path {
       // A HEAD would use up a notification that it does not deliver.
       try WrongMethod.check(request.method, of: "the web courier", allowed: ["GET"])
       return WebCourier.asksForEvents(request)

@@ -75,7 +75,8 @@ struct TokensEndpoint: Sendable {
       // The token is base64: its special characters would mean something else in a query.
       let escaped =
         token.token.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? token.token
-      courierURL = "\(publicURL())/aps?tok=\(escaped)&ttl=\(Int(Self.courierLifetime))"
+      courierURL =
+        "\(publicURL())\(WebCourier.path)?tok=\(escaped)&ttl=\(Int(Self.courierLifetime))"
     }
     return TokenResponse(
       apnsEnvironment: token.apnsEnvironment.rawValue, apnsToken: token.token,

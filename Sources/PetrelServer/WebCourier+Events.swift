@@ -16,6 +16,11 @@ extension WebCourier {
   /// Seconds between two signs of life, so that proxies do not take the stream for dead.
   private static let keepAlive = 15.0
 
+  /// Whether a request is one for the courier's URL that wants one notification.
+  static func isPoll(_ request: HTTPRequest) -> Bool {
+    request.path == path && !asksForEvents(request)
+  }
+
   /// Whether a request for the courier's URL wants events in place of one notification.
   static func asksForEvents(_ request: HTTPRequest) -> Bool {
     guard let accept = request.header("Accept") else { return false }

@@ -12,6 +12,8 @@ import WebServices
 /// next poll, so a reader that was away gets what it missed. What was answered is remembered in
 /// memory only: after a restart of the server the last answer may come again.
 final class WebCourier: Sendable {
+  /// Where its readers ask.
+  static let path = "/aps"
   /// Answers that are remembered until the next poll.
   private static let capacity = 100_000
 

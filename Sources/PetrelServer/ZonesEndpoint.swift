@@ -10,7 +10,9 @@ struct ZonesEndpoint: Sendable {
 
   func list(_ context: RequestContext) async throws -> Data {
     let database = try await databases.database(at: try context.address())
-    let zones = try await store.zones(in: database)
+    var zones = try await store.zones(in: database)
+    // What is shared with a user lies in other users' zones; there is no default one among them.
+    if try context.scope() == .shared { zones.removeAll { $0.zoneID.isDefaultZone } }
     return ZonesResponse(zones: zones.map { .success(Self.item($0)) })
       .body(context: context.messageContext())
   }

@@ -5,10 +5,10 @@ extension Query {
   init(_ reader: MessageReader) throws(ServiceError) {
     self.init(recordType: try reader.member("recordType").string())
     if let list = try reader.optional("filterBy") {
-      for element in try list.elements() { filters.append(try Filter(element)) }
+      for element in try list.elementsOrOne() { filters.append(try Filter(element)) }
     }
     if let list = try reader.optional("sortBy") {
-      for element in try list.elements() { sortKeys.append(try SortKey(element)) }
+      for element in try list.elementsOrOne() { sortKeys.append(try SortKey(element)) }
     }
     let query = self
     try reader.checked { () throws(ModelError) in try query.validate() }
@@ -82,6 +82,11 @@ extension Comparator {
 }
 
 extension MessageReader {
+  /// The elements of a list. Some clients send a lone filter or sort without the list around it.
+  fileprivate func elementsOrOne() throws(ServiceError) -> [MessageReader] {
+    node.isObject ? [self] : try elements()
+  }
+
   /// A filter's value without the object that cloudkit_flutter puts around values for system
   /// fields: `{ "value": { "createdTimestamp": 1 }, "type": "TIMESTAMP" }`.
   fileprivate func unwrapped(for key: FieldKey) -> MessageReader {

@@ -13,16 +13,19 @@ extension UserIdentity {
   }
 
   func write(to writer: inout JSONWriter) {
-    writer.object { writer in
-      writer.member("userRecordName", ifPresent: userRecordName)
-      if let nameComponents {
-        writer.key("nameComponents")
-        nameComponents.write(to: &writer)
-      }
-      if let lookup {
-        writer.key("lookupInfo")
-        lookup.write(to: &writer)
-      }
+    writer.object { writeMembers(to: &$0) }
+  }
+
+  /// Writes the members into an object that is being written.
+  func writeMembers(to writer: inout JSONWriter) {
+    writer.member("userRecordName", ifPresent: userRecordName)
+    if let nameComponents {
+      writer.key("nameComponents")
+      nameComponents.write(to: &writer)
+    }
+    if let lookup {
+      writer.key("lookupInfo")
+      lookup.write(to: &writer)
     }
   }
 }

@@ -3,6 +3,9 @@ import Foundation
 import JSONCoding
 
 /// The answer of `users/caller`.
+///
+/// Apple's reference has it as a list of one user, `users`; CloudKit JS and MistKit read the members
+/// of the user in its place. It has both.
 public struct UserResponse: Sendable, Hashable {
   public var userRecordName: String
   public var nameComponents: PersonNameComponents?
@@ -25,10 +28,14 @@ public struct UserResponse: Sendable, Hashable {
   }
 
   public var body: Data {
+    let identity = UserIdentity(
+      userRecordName: userRecordName, nameComponents: nameComponents, lookup: lookup)
     var writer = JSONWriter()
-    UserIdentity(
-      userRecordName: userRecordName, nameComponents: nameComponents, lookup: lookup
-    ).write(to: &writer)
+    writer.object { writer in
+      identity.writeMembers(to: &writer)
+      writer.key("users")
+      writer.array { identity.write(to: &$0) }
+    }
     return writer.data
   }
 }

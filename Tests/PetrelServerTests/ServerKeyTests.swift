@@ -87,7 +87,8 @@ struct ServerKeyTests {
     "What a key may not do is denied",
     arguments: [
       "private/records/query", "shared/records/query", "private/zones/list",
-      "public/users/caller", "public/users/discover", "public/records/accept",
+      "public/users/discover", "public/users/lookup/id", "public/users/permissions",
+      "public/records/resolve", "public/records/accept",
     ])
   func access(_ operation: String) async throws {
     try await withService { service in

@@ -146,10 +146,10 @@ final class Exchange: @unchecked Sendable {
     let body = Data(data[end.upperBound...])
     let fields = Dictionary(headers, uniquingKeysWith: { $1 })
     let type = fields["content-type"] ?? ""
-    let isFile = type == "application/octet-stream" || type.hasPrefix("text/html")
+    let isOther = type == "application/octet-stream" || type.hasPrefix("text/")
     return Answer(
       status: status, headers: fields, body: body,
-      json: body.isEmpty || isFile ? .null : try JSONValue(parsing: body))
+      json: body.isEmpty || isOther ? .null : try JSONValue(parsing: body))
   }
 
   /// What has come of the answer, head and all, as soon as it satisfies the condition or is complete.

@@ -15,8 +15,8 @@ struct QueryRequestTests {
         "query: record type '9' must begin with a letter and hold only letters, digits and '_'"
       ),
       (
-        #"{"query":{"recordType":"Q","filterBy":{}}}"#,
-        "query.filterBy: must be an array, not an object"
+        #"{"query":{"recordType":"Q","filterBy":"x"}}"#,
+        "query.filterBy: must be an array, not a string"
       ),
       (#"{"query":{"recordType":"Q","sortBy":[{}]}}"#, "query.sortBy[0]: 'fieldName' is missing"),
       (
