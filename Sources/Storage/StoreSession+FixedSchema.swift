@@ -41,7 +41,7 @@ extension StoreSession {
     return ItemFailure(
       .invalid, field: field,
       "\(what) is not in the \(environment) schema of \(address.container), so \(consequence); "
-        + "make it in development, then run: petrel schema deploy \(address.container)")
+        + "make it in development, then run: petrel schema deploy --container \(address.container)")
   }
 
   /// As ``requireIndexes(for:in:at:)``; a search without filters goes by the record name.
@@ -127,9 +127,9 @@ extension StoreSession {
       .invalid, field: key.description,
       "Field '\(key)' is not marked \(name) in record type '\(type.name)' of the "
         + "\(address.environment.rawValue) schema; mark \(schemaName) in a schema file and run: petrel "
-        + "schema import \(address.container) FILE"
+        + "schema import FILE --container \(address.container)"
         + (address.environment == .production
-          ? ", then petrel schema deploy \(address.container)" : ""))
+          ? ", then petrel schema deploy --container \(address.container)" : ""))
   }
 }
 

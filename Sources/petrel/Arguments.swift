@@ -54,6 +54,17 @@ struct Arguments {
     }
   }
 
+  /// The one word after the command.
+  ///
+  /// - Parameter what: says what it is, such as `NAME`.
+  /// - Throws: ``UsageError`` when there is none, or more than one.
+  func word(_ what: String) throws -> String {
+    guard positional.count == 1, let word = positional.first, !word.isEmpty else {
+      throw UsageError("needs one \(what)")
+    }
+    return word
+  }
+
   func string(_ name: String) -> String? { values[name] }
 
   func flag(_ name: String) -> Bool { values[name] != nil }

@@ -22,8 +22,11 @@ struct SchemaCommandTests {
         saving: (0..<20).map { CKRecord("Note", "n\($0)", ["title": "t\($0)"]) }, deleting: [])
       let container = Cloud.container
       let file = cloud.directory + "/schema.ckdb"
-      let (exported, text) = try await petrel("schema", "export", container, in: cloud)
+      let (exported, text) = try await petrel(
+        "schema", "export", "--container", container, in: cloud)
       #expect(exported == 0)
+      // Without the option's name, as it once was.
+      #expect(try await petrel("schema", "export", container, in: cloud) == (0, text))
       #expect(text.contains("title           STRING QUERYABLE SEARCHABLE SORTABLE,"), "\(text)")
 
       // Without the option, the running server refuses the query.
@@ -32,11 +35,12 @@ struct SchemaCommandTests {
       }
       try write(text.replacing("STRING QUERYABLE SEARCHABLE SORTABLE", with: "STRING"))
       let (tried, changes) = try await petrel(
-        "schema", "import", container, file, "--dry-run", in: cloud)
+        "schema", "import", file, "--container", container, "--dry-run", in: cloud)
       #expect(tried == 0)
       #expect(
         changes == "~ Note.title QUERYABLE SEARCHABLE SORTABLE -> no index\n", "\(changes)")
-      let (imported, _) = try await petrel("schema", "import", container, file, in: cloud)
+      let (imported, _) = try await petrel(
+        "schema", "import", file, "--container", container, in: cloud)
       #expect(imported == 0)
       let query = CKQuery(
         recordType: "Note", predicate: NSPredicate(format: "title = %@", "t7"))
@@ -72,11 +76,12 @@ struct SchemaCommandTests {
       #expect(invalid == 1)
       #expect(mistake.contains("schema.ckdb:2:25: expected the type of field 'title'"))
 
-      let (deployed, added) = try await petrel("schema", "deploy", container, in: cloud)
+      let (deployed, added) = try await petrel(
+        "schema", "deploy", "--container=\(container)", in: cloud)
       #expect(deployed == 0)
       #expect(added.contains("+ RECORD TYPE Note\n+ Note.title STRING QUERYABLE"), "\(added)")
       let (_, production) = try await petrel(
-        "schema", "export", container, "--environment", "production", in: cloud)
+        "schema", "export", "--container", container, "--environment", "production", in: cloud)
       #expect(production == text)
     }
   }

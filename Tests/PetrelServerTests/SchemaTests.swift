@@ -37,7 +37,7 @@ struct SchemaTests {
   func production() async throws {
     try await withService { service in
       let title = #""title": {"value": "x"}"#
-      let command = "run: petrel schema deploy \(Service.container)"
+      let command = "run: petrel schema deploy --container \(Service.container)"
       let type = try await production("public/records/modify", modification(title), service)
       #expect(type.outcomes == ["BAD_REQUEST"])
       #expect(type[0].reason.contains("record type 'Note' is not in the production schema"))

@@ -9,20 +9,20 @@ enum KeysAddAPITokenCommand: Command {
     "Makes an API token for a web app and prints it; from then on one is asked for."
   static let operands = "NAME"
   static let options: [Arguments.Option] = [
-    KeysCommand.container, KeysCommand.environment,
+    ContainerOptions.container, ContainerOptions.environment,
     .init(
       "origins", "LIST",
       "where its pages may come from, separated by commas (default anywhere)"),
     .init(
       "redirect", "URL",
       "where the sign-in page leads back to; without it, it posts a message to its opener"),
-    KeysCommand.data,
+    ServeCommand.dataOption,
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let name = try KeysCommand.name(arguments, "NAME, by which you know the token again")
-    let container = try KeysCommand.container(arguments)
-    let environment = try KeysCommand.environment(arguments)
+    let name = try arguments.word("NAME, by which you know the token again")
+    let container = try ContainerOptions.container(arguments)
+    let environment = try ContainerOptions.environment(arguments)
     let origins = try (arguments.string("origins") ?? "").split(separator: ",").map {
       text throws(UsageError) in
       do throws(ConfigurationError) {
@@ -33,7 +33,7 @@ enum KeysAddAPITokenCommand: Command {
     }
     var callback = APIToken.SignInCallback.postMessage
     if let url = arguments.string("redirect") { callback = .redirect(url: try redirect(url)) }
-    let token = try await KeysCommand.withStore(arguments) { store in
+    let token = try await ServeCommand.withStore(arguments) { store in
       try await Registration.addAPIToken(
         named: name, container: container, environment: environment, signInCallback: callback,
         origins: origins, to: store, at: .now)

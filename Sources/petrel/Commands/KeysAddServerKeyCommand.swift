@@ -8,18 +8,18 @@ enum KeysAddServerKeyCommand: Command {
   static let summary = "Registers a server-to-server key and prints its key ID."
   static let operands = "NAME"
   static let options: [Arguments.Option] = [
-    KeysCommand.container, KeysCommand.environment,
+    ContainerOptions.container, ContainerOptions.environment,
     .init("public-key", "FILE", "the public half of your key in PEM form (P-256)"),
     .init(
       "new-private-key", "FILE",
       "makes a pair and writes its private half there, readable for you alone"),
-    KeysCommand.data,
+    ServeCommand.dataOption,
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let name = try KeysCommand.name(arguments, "NAME, by which you know the key again")
-    let container = try KeysCommand.container(arguments)
-    let environment = try KeysCommand.environment(arguments)
+    let name = try arguments.word("NAME, by which you know the key again")
+    let container = try ContainerOptions.container(arguments)
+    let environment = try ContainerOptions.environment(arguments)
     let publicKey: ES256PublicKey
     var privateKeyFile: String?
     switch (arguments.string("public-key"), arguments.string("new-private-key")) {
@@ -32,7 +32,7 @@ enum KeysAddServerKeyCommand: Command {
         "needs either --public-key FILE, or --new-private-key FILE to make a pair")
     }
     do {
-      let key = try await KeysCommand.withStore(arguments) { store in
+      let key = try await ServeCommand.withStore(arguments) { store in
         try await Registration.addServerKey(
           named: name, container: container, environment: environment, publicKey: publicKey,
           to: store, at: .now)

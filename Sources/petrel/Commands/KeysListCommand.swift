@@ -6,16 +6,16 @@ enum KeysListCommand: Command {
   static let name = "keys list"
   static let summary = "Lists API tokens and server-to-server keys with their containers."
   static let options: [Arguments.Option] = [
-    .init("container", "IDENTIFIER", "only those of this container"), KeysCommand.data,
+    .init("container", "IDENTIFIER", "only those of this container"), ServeCommand.dataOption,
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
-    var credentials = try await KeysCommand.withStore(arguments) {
+    var credentials = try await ServeCommand.withStore(arguments) {
       try await $0.programCredentials()
     }
     if arguments.string("container") != nil {
-      let container = try KeysCommand.container(arguments)
+      let container = try ContainerOptions.container(arguments)
       credentials.apiTokens.removeAll { $0.container != container }
       credentials.serverKeys.removeAll { $0.container != container }
     }

@@ -5,12 +5,12 @@ enum KeysRevokeCommand: Command {
   static let name = "keys revoke"
   static let summary = "Refuses an API token or a server-to-server key from now on."
   static let operands = "IDENTIFIER"
-  static let options: [Arguments.Option] = [KeysCommand.data]
+  static let options: [Arguments.Option] = [ServeCommand.dataOption]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let word = try KeysCommand.name(
-      arguments, "IDENTIFIER as 'petrel keys list' shows it, or the text of an API token")
-    let line = try await KeysCommand.withStore(arguments) { store in
+    let word = try arguments.word(
+      "IDENTIFIER as 'petrel keys list' shows it, or the text of an API token")
+    let line = try await ServeCommand.withStore(arguments) { store in
       try await Registration.revoke(word, in: store, at: .now)
     }
     Output.line(line)

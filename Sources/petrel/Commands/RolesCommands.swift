@@ -5,15 +5,15 @@ import Storage
 /// What the commands `petrel roles …` have in common.
 enum RolesCommand {
   static let options: [Arguments.Option] = [
-    KeysCommand.container, KeysCommand.environment, KeysCommand.data,
+    ContainerOptions.container, ContainerOptions.environment, ServeCommand.dataOption,
   ]
 
   /// Gives a role to somebody, or takes it away.
   static func setMembership(_ isMember: Bool, _ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.count == 2 else { throw UsageError("needs a ROLE and a USER") }
-    let container = try KeysCommand.container(arguments)
-    let environment = try KeysCommand.environment(arguments)
-    try await KeysCommand.withStore(arguments) { store in
+    let container = try ContainerOptions.container(arguments)
+    let environment = try ContainerOptions.environment(arguments)
+    try await ServeCommand.withStore(arguments) { store in
       try await store.setMembership(
         isMember,
         of: try await recordName(
@@ -76,9 +76,9 @@ enum RolesListCommand: Command {
   static let options = RolesCommand.options
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let container = try KeysCommand.container(arguments)
-    let environment = try KeysCommand.environment(arguments)
-    try await KeysCommand.withStore(arguments) { store in
+    let container = try ContainerOptions.container(arguments)
+    let environment = try ContainerOptions.environment(arguments)
+    try await ServeCommand.withStore(arguments) { store in
       let schema = try await store.schema(of: container, in: environment)
       for role in schema.roles.sorted() {
         var names: [String] = []

@@ -7,48 +7,28 @@ import Storage
 /// What the commands on schemas do alike.
 enum SchemaWork {
   static let changeOptions: [Arguments.Option] = [
-    .init("dry-run", nil, "only print what would be changed"),
-    .init("data", "DIRECTORY", "where the store lies (default .petrel)"),
+    ContainerOptions.container, .init("dry-run", nil, "only print what would be changed"),
+    ServeCommand.dataOption,
   ]
 
-  /// The container that the first word names.
-  static func container(
-    _ arguments: Arguments, others: Int, _ wanted: String = ""
-  ) throws -> String {
-    guard arguments.positional.count == 1 + others else {
-      throw UsageError("needs a CONTAINER \(wanted)".trimmingCharacters(in: .whitespaces))
+  /// The container, which may also be the first word, without its option, as it once had to be.
+  static func container(_ arguments: Arguments) throws -> String {
+    if arguments.string("container") == nil, arguments.positional.count == 1 {
+      return try ContainerOptions.checked(arguments.positional[0])
     }
-    let container = arguments.positional[0]
-    guard container.hasPrefix("iCloud.") else {
-      throw UsageError("container '\(container)' must begin with 'iCloud.'")
-    }
-    return container
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words but options") }
+    return try ContainerOptions.container(arguments)
   }
 
-  static func environment(
-    _ arguments: Arguments, default standard: ContainerEnvironment
-  ) throws -> ContainerEnvironment {
-    guard let name = arguments.string("environment") else { return standard }
-    guard let environment = ContainerEnvironment(rawValue: name) else {
-      throw UsageError("--environment must be development or production, not '\(name)'")
-    }
-    return environment
-  }
-
-  /// Opens the store beside a server that may run, and closes it.
-  static func withStore<Value: Sendable>(
-    _ arguments: Arguments, _ body: (any RecordStore) async throws -> Value
-  ) async throws -> Value {
-    let store = try await ServeCommand.openStore(
-      in: ServeCommand.dataDirectory(arguments), role: .tool)
-    do {
-      let value = try await body(store)
-      await store.close()
-      return value
-    } catch {
-      await store.close()
-      throw error
-    }
+  /// The same, with the file that the command is about.
+  static func containerAndFile(_ arguments: Arguments) throws -> (container: String, file: String) {
+    var words = arguments.positional
+    let container =
+      arguments.string("container") == nil && words.count == 2
+      ? try ContainerOptions.checked(words.removeFirst())
+      : try ContainerOptions.container(arguments)
+    guard words.count == 1 else { throw UsageError("needs one FILE") }
+    return (container, words[0])
   }
 
   /// Reads a schema file; nil when it has a mistake, which was told.

@@ -7,7 +7,7 @@ enum ServeCommand: Command {
   static let name = "serve"
   static let summary = "Runs the server until it is interrupted."
   static let options: [Arguments.Option] = [
-    .init("data", "DIRECTORY", "where the store lies (default .petrel)"),
+    dataOption,
     .init("config", "FILE", "the configuration (default server.json in the data directory)"),
     .init("address", "ADDRESS", "where to listen (default 127.0.0.1)"),
     .init("port", "PORT", "0 lets the system choose (default 8080)"),
@@ -43,6 +43,9 @@ enum ServeCommand: Command {
     return configuration
   }
 
+  static let dataOption = Arguments.Option(
+    "data", "DIRECTORY", "where the store lies (default .petrel)")
+
   /// The data directory that the options name.
   static func dataDirectory(_ arguments: Arguments) -> String {
     arguments.string("data") ?? ".petrel"
@@ -62,6 +65,22 @@ enum ServeCommand: Command {
     if !hasFixedProduction { configuration.fixedEnvironments = [] }
     return try await SQLRecordStore.open(
       at: ServerConfiguration(dataDirectory: directory).storePath, configuration: configuration)
+  }
+
+  /// Opens the store of the data directory that the options name, beside a server that may run, and
+  /// closes it after `body`.
+  static func withStore<Value: Sendable>(
+    _ arguments: Arguments, _ body: (any RecordStore) async throws -> Value
+  ) async throws -> Value {
+    let store = try await openStore(in: dataDirectory(arguments), role: .tool)
+    do {
+      let value = try await body(store)
+      await store.close()
+      return value
+    } catch {
+      await store.close()
+      throw error
+    }
   }
 
   private static func absolute(_ path: String) -> String {
