@@ -13,9 +13,10 @@ public enum Account {
   /// Bytes that a password may have.
   public static let passwordSizes = 8...1024
 
-  /// Gives a user a password in place of an earlier one, and keeps its hash.
+  /// Gives a user a password in place of an earlier one, keeps its hash, and ends the user's sessions
+  /// in web apps.
   ///
-  /// The tokens that the user has stay good. Hashing takes tens of milliseconds and 64 MiB, on a
+  /// The tokens of native clients stay good. Hashing takes tens of milliseconds and 64 MiB, on a
   /// thread of its own.
   ///
   /// - Throws: `ConfigurationError` for a password that is too short or too long, `StoreError` when
@@ -26,6 +27,27 @@ public enum Account {
     try checkPassword(password)
     let hash = try await PasswordHasher().run { try PasswordHash.make(password) }
     try await store.setPasswordHash(hash, ofUserNamed: name, at: now)
+  }
+
+  /// Ends a user's sessions in web apps: their web auth tokens are refused from now on, by a server
+  /// that runs within ``WebAuthTokens/trust`` seconds.
+  ///
+  /// - Parameter everywhere: whether the tokens of native clients and those of the web courier's
+  ///   readers go too; otherwise the readers end by themselves, within twelve hours.
+  /// - Returns: how many sessions it were; a native client's token counts as one.
+  /// - Throws: `StoreError` when there is no such user.
+  public static func signOut(
+    userNamed name: String, everywhere: Bool, in store: any RecordStore, at now: Timestamp
+  ) async throws -> Int {
+    let user = try await user(named: name, in: store)
+    return try await store.endSessions(
+      of: user.userRecordName, everywhere: everywhere, at: now)
+  }
+
+  /// - Throws: `StoreError` when there is no such user.
+  public static func user(named name: String, in store: any RecordStore) async throws -> User {
+    guard let user = try await store.user(named: name) else { throw StoreError.noUser(named: name) }
+    return user
   }
 
   /// - Throws: `ConfigurationError` for a password that is too short or too long.

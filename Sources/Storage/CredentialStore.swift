@@ -37,6 +37,14 @@ public protocol CredentialStore: Sendable {
   func rotateWebAuthToken(
     withHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) async throws -> Bool
+  /// Takes away a user's web auth tokens: those of sessions in web apps, or all of them and those of
+  /// the web courier's readers.
+  ///
+  /// - Returns: how many sessions it were that had not expired; a native client's token counts as
+  ///   one.
+  func endSessions(
+    of userRecordName: String, everywhere: Bool, at timestamp: Timestamp
+  ) async throws -> Int
   /// Remembers a signature of a key until `expires`, so that it is taken once, also across
   /// restarts and by several servers over one store; false when it was taken before.
   func takeSignature(

@@ -28,10 +28,10 @@ extension SQLRecordStore {
         ON CONFLICT (user_record_name)
         DO UPDATE SET hash = excluded.hash, changed = excluded.changed
         """, [.text(name), .text(hash), .integer(timestamp.milliseconds)])
-      guard changed == 1 else {
-        throw StoreError(
-          .notFound, "there is no user named '\(name)'; 'petrel users list' shows all")
+      guard changed == 1, let user = try session.user(named: name) else {
+        throw StoreError.noUser(named: name)
       }
+      _ = try session.endSessions(of: user.userRecordName, everywhere: false, at: timestamp)
     }
   }
 

@@ -9,10 +9,7 @@ extension SQLRecordStore {
   }
 
   public func user(named name: String) async throws -> User? {
-    try await read {
-      try $0.connection.first(
-        User.selection + " WHERE users.name = $1", [.text(name)], User.init)
-    }
+    try await read { try $0.user(named: name) }
   }
 
   public func user(withRecordName userRecordName: String) async throws -> User? {
@@ -55,6 +52,10 @@ extension User {
 }
 
 extension StoreSession {
+  func user(named name: String) throws -> User? {
+    try connection.first(User.selection + " WHERE users.name = $1", [.text(name)], User.init)
+  }
+
   /// Makes an account; without a name its user record name stands in for it.
   func addUser(
     named name: String?, profile: UserProfile, at timestamp: Timestamp

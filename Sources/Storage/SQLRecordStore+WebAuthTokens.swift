@@ -39,9 +39,40 @@ extension SQLRecordStore {
       return true
     }
   }
+
+  public func endSessions(
+    of userRecordName: String, everywhere: Bool, at timestamp: Timestamp
+  ) async throws -> Int {
+    try await write {
+      try $0.endSessions(of: userRecordName, everywhere: everywhere, at: timestamp)
+    }
+  }
 }
 
 extension StoreSession {
+  func endSessions(
+    of userRecordName: String, everywhere: Bool, at timestamp: Timestamp
+  ) throws -> Int {
+    let those = "user_record_name = $1" + (everywhere ? "" : " AND session_id IS NOT NULL")
+    let count = try connection.first(
+      """
+      SELECT COUNT(DISTINCT COALESCE(session_id, hash)) FROM web_auth_tokens
+      WHERE \(those) AND expires > $2
+      """, [.text(userRecordName), .integer(timestamp.milliseconds)]
+    ) { $0.integer(0) }
+    try connection.run("DELETE FROM web_auth_tokens WHERE \(those)", [.text(userRecordName)])
+    if everywhere {
+      let readers =
+        "SELECT token FROM device_tokens WHERE kind = 'courier' AND user_record_name = $1"
+      try connection.run(
+        "DELETE FROM courier_cursors WHERE token IN (\(readers))", [.text(userRecordName)])
+      try connection.run(
+        "DELETE FROM device_tokens WHERE kind = 'courier' AND user_record_name = $1",
+        [.text(userRecordName)])
+    }
+    return Int(count ?? 0)
+  }
+
   func addWebAuthToken(_ token: WebAuthToken) throws {
     _ = try connection.run(
       """

@@ -2,7 +2,8 @@ import CloudKitModel
 
 /// What the store knows of the ways in which users sign in.
 public protocol SignInStore: Sendable {
-  /// Gives a user a password, by its hash, in place of an earlier one.
+  /// Gives a user a password, by its hash, in place of an earlier one, and ends the user's sessions
+  /// in web apps.
   ///
   /// - Throws: ``StoreError/Code/notFound`` when there is no user of this name.
   func setPasswordHash(

@@ -41,6 +41,11 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     self.statement = statement
   }
 
+  /// There is no user of this name.
+  public static func noUser(named name: String) -> StoreError {
+    StoreError(.notFound, "there is no user named '\(name)'; 'petrel users list' shows all")
+  }
+
   public var description: String {
     statement.map { "\(reason) (statement: \($0))" } ?? reason
   }

@@ -5,7 +5,7 @@ import Foundation
 enum Program {
   private static let commands: [any Command.Type] = [
     ServeCommand.self, DemoCommand.self, UsersAddCommand.self, UsersListCommand.self,
-    UsersPasswordCommand.self,
+    UsersPasswordCommand.self, UsersAddTokenCommand.self, UsersSignOutCommand.self,
     KeysAddAPITokenCommand.self, KeysAddServerKeyCommand.self,
     KeysListCommand.self, KeysRevokeCommand.self,
     RolesGrantCommand.self, RolesRevokeCommand.self, RolesListCommand.self,

@@ -24,6 +24,11 @@ extension HookedStore {
     try await base.rotateWebAuthToken(
       withHash: hash, successor: successor, olderExpire: olderExpire)
   }
+  func endSessions(
+    of userRecordName: String, everywhere: Bool, at timestamp: Timestamp
+  ) async throws -> Int {
+    try await base.endSessions(of: userRecordName, everywhere: everywhere, at: timestamp)
+  }
   func takeSignature(
     _ signature: [UInt8], ofKey keyID: String, until expires: Timestamp
   ) async throws -> Bool {

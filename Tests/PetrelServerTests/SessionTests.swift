@@ -16,6 +16,71 @@ struct SessionTests {
     try await service.send("public/users/caller", "", method: "GET", apiToken: apiToken, as: user)
   }
 
+  @Test("A user's sessions end by signing out and by a new password, within half a minute")
+  func endOfSessions() async throws {
+    try await withService { service in
+      let ends: [(Bool, () async throws -> Void)] = [
+        (
+          false,
+          {
+            let count = try await Account.signOut(
+              userNamed: service.alice.name, everywhere: false, in: service.store,
+              at: service.clock.read())
+            #expect(count == 2)
+          }
+        ),
+        (
+          false,
+          {
+            try await Account.setPassword(
+              "correct horse", ofUserNamed: service.alice.name, in: service.store,
+              at: service.clock.read())
+          }
+        ),
+        (
+          true,
+          {
+            let count = try await Account.signOut(
+              userNamed: service.alice.name, everywhere: true, in: service.store,
+              at: service.clock.read())
+            #expect(count == 3)
+          }
+        ),
+      ]
+      let other = try await service.signIn(service.bob)
+      let reader = try await service.makeReader(as: service.alice)
+      for (isEverywhere, end) in ends {
+        let sessions = [
+          try await service.signIn(service.alice),
+          try await service.signIn(service.alice, staysSignedIn: true),
+        ]
+        for session in sessions { #expect(try await caller(service, session).status == 200) }
+        try await end()
+        service.clock.advance(bySeconds: 31)
+        for session in sessions {
+          let answer = try await caller(service, session, apiToken: "any")
+          #expect(answer.failure == "421 AUTHENTICATION_REQUIRED")
+        }
+        let native = try await caller(service, service.alice)
+        #expect(native.status == (isEverywhere ? 401 : 200))
+        #expect(try await caller(service, other).status == 200)
+        let isReading = try await service.store.deviceTokens(of: service.alice.recordName).count
+        #expect(isReading == (isEverywhere ? 0 : 1))
+      }
+      #expect(try await service.poll(reader).status == 401)
+      let error = await #expect(throws: StoreError.self) {
+        _ = try await Account.signOut(
+          userNamed: "nobody", everywhere: false, in: service.store, at: .now)
+      }
+      #expect(error?.reason.contains("no user named 'nobody'") == true)
+      // The server is asked with alice's token when the test is over.
+      try await Account.addToken(
+        service.alice.token,
+        for: try await Account.user(named: service.alice.name, in: service.store),
+        in: service.store, lifetime: 600, at: service.clock.read())
+    }
+  }
+
   @Test("Every answer carries the token to use next, errors too; a native client's stays as it is")
   func header() async throws {
     try await withService { service in

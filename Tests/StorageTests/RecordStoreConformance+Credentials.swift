@@ -95,6 +95,65 @@ extension RecordStoreConformance {
     }
 
     @Test(
+      "A user's sessions end together, native tokens and courier readers when told so",
+      arguments: engines)
+    func endOfSessions(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        func add(_ number: UInt8, of user: String, session: UInt8?, until: Int64 = 1000)
+          async throws
+        {
+          try await store.addWebAuthToken(
+            WebAuthToken(
+              hash: [number], userRecordName: user, created: TestStore.time(1),
+              expires: TestStore.time(until),
+              session: session.map {
+                WebAuthToken.Session(
+                  id: [$0], container: "iCloud.a", environment: .production, lifetime: 1800)
+              }))
+        }
+        func left() async throws -> [UInt8] {
+          var left: [UInt8] = []
+          for number in 1...9 as ClosedRange<UInt8>
+          where try await store.webAuthToken(withHash: [number]) != nil { left.append(number) }
+          return left
+        }
+        func addReader(_ token: String, of user: String) async throws {
+          try await store.saveDeviceToken(
+            DeviceToken(
+              kind: .courier, token: token, container: "iCloud.a", environment: .production,
+              apnsEnvironment: .production, userRecordName: user, deviceID: nil,
+              registered: TestStore.time(1), expires: TestStore.time(1000)))
+        }
+        func readers() async throws -> [String] {
+          var readers: [String] = []
+          for token in ["x", "y"]
+          where try await store.deviceToken(token, kind: .courier) != nil { readers.append(token) }
+          return readers
+        }
+        try await add(1, of: "_a", session: 7)
+        try await add(2, of: "_a", session: 7)
+        try await add(3, of: "_a", session: 8)
+        try await add(4, of: "_a", session: 9, until: 5)
+        try await add(5, of: "_a", session: nil)
+        try await add(6, of: "_b", session: 10)
+        try await add(7, of: "_b", session: nil)
+        try await addReader("x", of: "_a")
+        try await addReader("y", of: "_b")
+        let now = TestStore.time(10)
+        #expect(try await store.endSessions(of: "_a", everywhere: false, at: now) == 2)
+        #expect(try await left() == [5, 6, 7])
+        #expect(try await readers() == ["x", "y"])
+        #expect(try await store.endSessions(of: "_a", everywhere: true, at: now) == 1)
+        #expect(try await left() == [6, 7])
+        #expect(try await readers() == ["y"])
+        #expect(try await store.endSessions(of: "_a", everywhere: true, at: now) == 0)
+        #expect(try await store.endSessions(of: "_b", everywhere: true, at: now) == 2)
+        #expect(try await left() == [])
+      }
+    }
+
+    @Test(
       "The first request with a token gives the session's older ones their grace",
       arguments: engines)
     func rotation(_ engine: StoreEngine) async throws {

@@ -17,7 +17,15 @@ extension RecordStoreConformance {
         _ = try await store.addUser(named: "amir", at: TestStore.time(1))
         #expect(try await store.passwordHash(ofUserNamed: "zoe") == nil)
         try await store.setPasswordHash("first", ofUserNamed: "zoe", at: TestStore.time(2))
+        let zoe = try #require(try await store.user(named: "zoe"))
+        try await store.addWebAuthToken(
+          WebAuthToken(
+            hash: [1], userRecordName: zoe.userRecordName, created: TestStore.time(2),
+            expires: TestStore.time(9),
+            session: WebAuthToken.Session(
+              id: [7], container: "iCloud.a", environment: .production, lifetime: 1800)))
         try await store.setPasswordHash("second", ofUserNamed: "zoe", at: TestStore.time(3))
+        #expect(try await store.webAuthToken(withHash: [1]) == nil)
         #expect(try await store.passwordHash(ofUserNamed: "zoe") == "second")
         #expect(try await store.passwordHash(ofUserNamed: "amir") == nil)
         #expect(try await store.passwordHash(ofUserNamed: "nobody") == nil)

@@ -9,8 +9,8 @@ enum UsersAddCommand: Command {
   static let summary = "Adds a user and prints a web auth token for it."
   static let operands = "NAME"
   static let options: [Arguments.Option] = [
-    .init("data", "DIRECTORY", "where the store lies (default .petrel)"),
-    .init("expires-in", "TIME", "the token's lifetime, such as 12h or 30d (default 2w)"),
+    ServeCommand.dataOption,
+    lifetimeOption,
     .init(
       "password-from-stdin", nil, "reads a password for the sign-in page from standard input"),
     .init("email", "ADDRESS", "by which others may find the user"),
@@ -23,26 +23,22 @@ enum UsersAddCommand: Command {
     .init("name-suffix", "TITLE", "the same, such as Jr."),
   ]
 
+  static let lifetimeOption = Arguments.Option(
+    "expires-in", "TIME", "the token's lifetime, such as 12h or 30d (default 2w)")
+
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.count == 1, let name = arguments.positional.first, !name.isEmpty
-    else { throw UsageError("needs one NAME") }
+    let name = try arguments.word("NAME")
     let lifetime = try arguments.duration("expires-in") ?? Account.tokenLifetime
     let profile = try profile(arguments)
     let password = arguments.flag("password-from-stdin") ? try PasswordPrompt.read() : nil
-    let store = try await ServeCommand.openStore(
-      in: ServeCommand.dataDirectory(arguments), role: .tool)
-    do {
+    let token = try await ServeCommand.withStore(arguments) { store in
       let user = try await store.addUser(named: name, profile: profile, at: .now)
       if let password {
         try await Account.setPassword(password, ofUserNamed: name, in: store, at: .now)
       }
-      let token = try await Account.makeToken(for: user, in: store, lifetime: lifetime, at: .now)
-      Output.line(token)
-    } catch {
-      await store.close()
-      throw error
+      return try await Account.makeToken(for: user, in: store, lifetime: lifetime, at: .now)
     }
-    await store.close()
+    Output.line(token)
     return 0
   }
 
@@ -61,24 +57,5 @@ enum UsersAddCommand: Command {
     } catch {
       throw UsageError(error.reason)
     }
-  }
-}
-
-/// `petrel users list`
-enum UsersListCommand: Command {
-  static let name = "users list"
-  static let summary = "Lists the users with their record names."
-  static let options: [Arguments.Option] = [
-    .init("data", "DIRECTORY", "where the store lies (default .petrel)")
-  ]
-
-  static func run(_ arguments: Arguments) async throws -> Int32 {
-    let store = try await ServeCommand.openStore(
-      in: ServeCommand.dataDirectory(arguments), role: .tool)
-    let users = try await store.users()
-    await store.close()
-    let width = users.map(\.name.count).max() ?? 0
-    for user in users { Output.line("\(user.name.padding(to: width))  \(user.userRecordName)") }
-    return 0
   }
 }

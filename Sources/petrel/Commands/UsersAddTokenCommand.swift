@@ -1,0 +1,23 @@
+import PetrelServer
+
+/// `petrel users add-token`
+enum UsersAddTokenCommand: Command {
+  static let name = "users add-token"
+  static let summary = "Prints another web auth token for a user's native clients."
+  static let operands = "NAME"
+  static let options: [Arguments.Option] = [
+    UsersAddCommand.lifetimeOption, ServeCommand.dataOption,
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let name = try arguments.word("NAME")
+    let lifetime = try arguments.duration("expires-in") ?? Account.tokenLifetime
+    let token = try await ServeCommand.withStore(arguments) { store in
+      try await Account.makeToken(
+        for: try await Account.user(named: name, in: store), in: store, lifetime: lifetime,
+        at: .now)
+    }
+    Output.line(token)
+    return 0
+  }
+}
