@@ -4,6 +4,10 @@ public enum ServiceLimits {
   public static let operationsPerRequest = 400
   /// Records in one page of an answer.
   public static let recordsPerPage = 200
+  /// Records in a page for a request that asks for so many; 0 leaves it to the server.
+  public static func pageSize(askedFor count: Int) -> Int {
+    count == 0 ? recordsPerPage : min(count, recordsPerPage)
+  }
   /// Bytes of the data that a client leaves with its changes (`clientChangeTokenData`).
   public static let clientChangeTokenSize = 10_000
   /// Bytes of a record's fields, assets not counted.

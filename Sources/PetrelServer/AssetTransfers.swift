@@ -65,7 +65,7 @@ struct AssetTransfers: Sendable {
     if let privateDatabaseQuota, let usage = try await store.usage(of: database) {
       try usage.check(adding: size, to: privateDatabaseQuota, for: upload.fieldName)
     }
-    let file = AssetFile(checksum: Self.hexadecimal(arrived.hash), size: Int64(size))
+    let file = AssetFile(checksum: arrived.hash.hexadecimal, size: Int64(size))
     try await store.finishAssetUpload(
       withReceipt: upload.receipt, in: database, bytes: arrived.bytes, file: file)
     let asset = Asset(
@@ -150,12 +150,6 @@ struct AssetTransfers: Sendable {
           })
       }
     }
-  }
-
-  private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(
-      decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 
   // MARK: Downloads

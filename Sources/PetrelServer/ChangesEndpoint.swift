@@ -35,7 +35,7 @@ struct ChangesEndpoint: Sendable {
     let request = try DatabaseChangesRequest(
       parsing: context.body, as: form, context: context.messageContext())
     let page = try await store.zoneChanges(
-      since: request.syncToken, limit: Self.limit(request.resultsLimit),
+      since: request.syncToken, limit: ServiceLimits.pageSize(askedFor: request.resultsLimit),
       in: try await databases.database(at: address))
     return DatabaseChangesResponse(
       zones: page.changes.map { .success($0) }, syncToken: page.token, moreComing: page.hasMore
@@ -84,7 +84,7 @@ struct ChangesEndpoint: Sendable {
   ) async throws -> Result<RecordChangesResponse, FailedItem> {
     let query = RecordChangesQuery(
       zoneID: request.zoneID, token: request.syncToken,
-      limit: size > 0 ? Self.limit(request.resultsLimit) : 0, sizeLimit: size,
+      limit: size > 0 ? ServiceLimits.pageSize(askedFor: request.resultsLimit) : 0, sizeLimit: size,
       isReversed: request.isReversed, recordTypes: request.desiredRecordTypes,
       reader: context.caller.userRecordName.map {
         ChangeOrigin(userRecordName: $0, deviceID: context.deviceID)
@@ -105,9 +105,5 @@ struct ChangesEndpoint: Sendable {
     {
       return .failure(FailedItem(.zone(request.zoneID), ServiceError(error)))
     }
-  }
-
-  private static func limit(_ asked: Int) -> Int {
-    asked == 0 ? ServiceLimits.recordsPerPage : min(asked, ServiceLimits.recordsPerPage)
   }
 }

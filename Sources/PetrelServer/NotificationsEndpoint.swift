@@ -15,8 +15,7 @@ struct NotificationsEndpoint: Sendable {
     let request = try NotificationChangesRequest(parsing: context.body)
     let page = try await store.notificationLog(
       of: recipient, since: request.syncToken,
-      limit: request.resultsLimit == 0
-        ? ServiceLimits.recordsPerPage : min(request.resultsLimit, ServiceLimits.recordsPerPage))
+      limit: ServiceLimits.pageSize(askedFor: request.resultsLimit))
     return NotificationChangesResponse(
       notifications: try page.notifications.map { try Self.item($0, for: recipient) },
       syncToken: page.token, moreComing: page.moreComing

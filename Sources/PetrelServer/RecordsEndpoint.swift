@@ -56,7 +56,7 @@ struct RecordsEndpoint: Sendable {
           items.append(
             .failure(
               FailedItem(
-                .record(recordName: recordID.recordName, zoneID: recordID.zoneID), denial)))
+                .record(recordID), denial)))
         }
         continue
       }
@@ -75,7 +75,7 @@ struct RecordsEndpoint: Sendable {
       items.append(
         .failure(
           FailedItem(
-            .record(recordName: recordID.recordName, zoneID: recordID.zoneID), error)))
+            .record(recordID), error)))
     }
     return RecordsResponse(
       records: context.reported(try await links.linked(items, in: database))
@@ -89,12 +89,10 @@ struct RecordsEndpoint: Sendable {
     let request = try QueryRecordsRequest(
       parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: address)
-    let limit =
-      request.resultsLimit == 0
-      ? ServiceLimits.recordsPerPage : min(request.resultsLimit, ServiceLimits.recordsPerPage)
     let page = try await readablePage(
       matching: RecordQuery(
-        query: request.query, zoneID: request.zoneID, limit: limit,
+        query: request.query, zoneID: request.zoneID,
+        limit: ServiceLimits.pageSize(askedFor: request.resultsLimit),
         continuation: request.continuationMarker),
       in: database, context)
     let response = RecordsResponse(
@@ -145,8 +143,7 @@ struct RecordsEndpoint: Sendable {
         if operation.recordID.zoneID.isDefaultZone { return .success(operation) }
         return .failure(
           FailedItem(
-            .record(
-              recordName: operation.recordID.recordName, zoneID: operation.recordID.zoneID),
+            .record(operation.recordID),
             ServiceError(.atomicError, "another operation of the atomic request failed")))
       }
     }
@@ -166,14 +163,12 @@ struct RecordsEndpoint: Sendable {
         case .failed(let failure):
           return .failure(
             FailedItem(
-              .record(
-                recordName: operation.recordID.recordName, zoneID: operation.recordID.zoneID),
+              .record(operation.recordID),
               ServiceError(failure)))
         case nil:
           return .failure(
             FailedItem(
-              .record(
-                recordName: operation.recordID.recordName, zoneID: operation.recordID.zoneID),
+              .record(operation.recordID),
               ServiceError(.internalError, "the store gave no outcome for this operation")))
         }
       }

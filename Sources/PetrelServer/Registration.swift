@@ -13,7 +13,7 @@ public enum Registration {
     signInCallback: APIToken.SignInCallback = .postMessage, origins: [WebOrigin] = [],
     to store: any RecordStore, at now: Timestamp
   ) async throws -> String {
-    let text = hexadecimal(SecureRandom.bytes(count: 32))
+    let text = SecureRandom.bytes(count: 32).hexadecimal
     try await store.addAPIToken(
       APIToken(
         hash: Authenticator.hash(of: text), name: name, container: container,
@@ -30,14 +30,10 @@ public enum Registration {
     publicKey: ES256PublicKey, to store: any RecordStore, at now: Timestamp
   ) async throws -> ServerKey {
     let key = ServerKey(
-      keyID: hexadecimal(SecureRandom.bytes(count: 32)), name: name, container: container,
+      keyID: SecureRandom.bytes(count: 32).hexadecimal, name: name, container: container,
       environment: environment, publicKey: try publicKey.pem,
-      userRecordName: "_" + hexadecimal(SecureRandom.bytes(count: 16)), created: now)
+      userRecordName: "_" + SecureRandom.bytes(count: 16).hexadecimal, created: now)
     try await store.addServerKey(key)
     return key
-  }
-
-  static func hexadecimal(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 }

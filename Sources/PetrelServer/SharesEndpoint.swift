@@ -17,9 +17,7 @@ struct SharesEndpoint: Sendable {
   /// Lets an operation pass unless it saves a share.
   static func check(_ operation: RecordOperation) -> Result<RecordOperation, FailedItem> {
     guard operation.recordType == ShareContent.recordType else { return .success(operation) }
-    let recordID = operation.recordID
-    return .failure(
-      FailedItem(.record(recordName: recordID.recordName, zoneID: recordID.zoneID), refusal))
+    return .failure(FailedItem(.record(operation.recordID), refusal))
   }
 
   private static var refusal: ServiceError {

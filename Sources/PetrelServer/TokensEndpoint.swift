@@ -100,10 +100,7 @@ struct TokensEndpoint: Sendable {
       return lowercased
     }
     if let data = Data(base64Encoded: text), deviceTokenSizes.contains(data.count) {
-      return data.map { byte in
-        let digits = String(byte, radix: 16)
-        return byte < 16 ? "0" + digits : digits
-      }.joined()
+      return data.hexadecimal
     }
     throw ServiceError(
       .badRequest,

@@ -12,6 +12,10 @@ public struct FailedItem: Error, Sendable, Hashable {
     case share(shortGUID: String)
     /// The item was too broken to have a name.
     case unknown
+
+    public static func record(_ recordID: RecordID) -> Name {
+      .record(recordName: recordID.recordName, zoneID: recordID.zoneID)
+    }
   }
 
   public var name: Name

@@ -22,7 +22,7 @@ open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
   /// How this database's messages are written and read.
   var messageContext: MessageContext { .client(of: scope) }
 
-  func call(_ operation: String, body: Data?, isIdempotent: Bool = true) -> ServiceCall {
-    ServiceCall(operation: operation, scope: scope, body: body, isIdempotent: isIdempotent)
+  func call(_ operation: String, body: Data?) -> ServiceCall {
+    ServiceCall(operation: operation, scope: scope, body: body)
   }
 }

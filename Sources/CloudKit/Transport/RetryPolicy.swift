@@ -2,7 +2,8 @@
 ///
 /// Operations of utility and background quality go on through networks that fail and servers that
 /// are busy until their resource timeout; others report the failure at once (Apple: `CKOperation`,
-/// "qualityOfService"). A call whose outcome is unknown is repeated only when that is harmless.
+/// "qualityOfService"). A call whose outcome is unknown is repeated too: to make any of the client's
+/// calls twice has the effect of making it once.
 struct RetryPolicy: Sendable {
   enum Failure: Sendable, Hashable {
     /// The server did not get the request.
@@ -26,15 +27,13 @@ struct RetryPolicy: Sendable {
   let isPatient: Bool
   /// Seconds from the start; nil means no limit.
   let resourceTimeout: TimeInterval?
-  let isIdempotent: Bool
   private var attempts = 0
   /// Whether an attempt's outcome is unknown, so that the next may find its work done.
   private(set) var mayRepeatWork = false
 
-  init(isPatient: Bool, resourceTimeout: TimeInterval?, isIdempotent: Bool) {
+  init(isPatient: Bool, resourceTimeout: TimeInterval?) {
     self.isPatient = isPatient
     self.resourceTimeout = resourceTimeout
-    self.isIdempotent = isIdempotent
   }
 
   /// - Parameters:
@@ -48,7 +47,6 @@ struct RetryPolicy: Sendable {
     let delay: TimeInterval
     switch failure {
     case .final: return .giveUp
-    case .outcomeUnknown where !isIdempotent: return .giveUp
     case .outcomeUnknown:
       mayRepeatWork = true
       delay = ownDelay

@@ -39,8 +39,7 @@ final class ServiceExchange: @unchecked Sendable {
     self.queue = queue
     self.completion = completion
     policy = RetryPolicy(
-      isPatient: limits.isPatient, resourceTimeout: limits.resource,
-      isIdempotent: call.isIdempotent)
+      isPatient: limits.isPatient, resourceTimeout: limits.resource)
   }
 
   /// Begins. Call it, and ``cancel()``, on the queue.

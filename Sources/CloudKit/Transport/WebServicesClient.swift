@@ -9,9 +9,6 @@ struct ServiceCall: Sendable {
   var scope: DatabaseScope?
   /// The body of a POST; nil makes it a GET.
   var body: Data?
-  /// Whether making the call twice has the effect of making it once, so that it may be repeated
-  /// when the answer to it was lost.
-  var isIdempotent = true
   /// The bytes to move instead of making a call.
   var transfer: Transfer?
   /// Takes the answer in the place of the operation's own ``CKOperation/receive(_:)``, for a step

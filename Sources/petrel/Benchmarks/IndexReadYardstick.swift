@@ -9,14 +9,7 @@ enum IndexReadYardstick {
   ///
   /// - Returns: the time of each read, in seconds.
   static func measure(at path: String, reads: Int = 500) throws -> [Double] {
-    var handle: OpaquePointer?
-    guard sqlite3_open(path, &handle) == SQLITE_OK else { throw UsageError("cannot open \(path)") }
-    defer {
-      sqlite3_close_v2(handle)
-      unlink(path)
-    }
     let script = """
-      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
       CREATE TABLE entries (
         field BIGINT NOT NULL, key BLOB NOT NULL, record BIGINT NOT NULL,
         PRIMARY KEY (field, key, record)) WITHOUT ROWID;
@@ -24,18 +17,13 @@ enum IndexReadYardstick {
         SELECT 0 UNION ALL SELECT number + 1 FROM numbers LIMIT \(rows))
       INSERT INTO entries SELECT 1, CAST(printf('%08d', number) AS BLOB), number FROM numbers;
       """
-    guard sqlite3_exec(handle, script, nil, nil, nil) == SQLITE_OK else {
-      throw UsageError("cannot fill \(path): \(String(cString: sqlite3_errmsg(handle)))")
-    }
-    var statement: OpaquePointer?
     let text = """
       SELECT key, record FROM entries WHERE field = 1 AND key >= ?
       ORDER BY key, record LIMIT 200
       """
-    guard sqlite3_prepare_v2(handle, text, -1, &statement, nil) == SQLITE_OK else {
-      throw UsageError("cannot read \(path): \(String(cString: sqlite3_errmsg(handle)))")
-    }
-    defer { sqlite3_finalize(statement) }
+    let table = try YardstickTable(at: path, filledBy: script, readBy: text)
+    let statement = table.statement
+    defer { withExtendedLifetime(table) {} }
     return (0..<reads).map { number in
       let start = monotonicSeconds()
       let place = Int(QueryRecords.mixed(UInt64(number)) % UInt64(rows - 200))

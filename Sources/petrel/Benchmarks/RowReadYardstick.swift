@@ -7,14 +7,7 @@ enum RowReadYardstick {
   ///
   /// - Returns: rows a second.
   static func measure(at path: String, rows: Int, bytes: Int) throws -> Double {
-    var handle: OpaquePointer?
-    guard sqlite3_open(path, &handle) == SQLITE_OK else { throw UsageError("cannot open \(path)") }
-    defer {
-      sqlite3_close_v2(handle)
-      unlink(path)
-    }
     let script = """
-      PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
       CREATE TABLE rows (
         number INTEGER PRIMARY KEY, version BIGINT NOT NULL, content BLOB NOT NULL);
       WITH RECURSIVE numbers (number) AS (
@@ -22,15 +15,10 @@ enum RowReadYardstick {
       INSERT INTO rows SELECT number, number * 7919 % \(rows), randomblob(\(bytes)) FROM numbers;
       CREATE INDEX rows_by_version ON rows (version);
       """
-    guard sqlite3_exec(handle, script, nil, nil, nil) == SQLITE_OK else {
-      throw UsageError("cannot fill \(path): \(String(cString: sqlite3_errmsg(handle)))")
-    }
-    var statement: OpaquePointer?
     let text = "SELECT version, content FROM rows WHERE version > ? ORDER BY version LIMIT 200"
-    guard sqlite3_prepare_v2(handle, text, -1, &statement, nil) == SQLITE_OK else {
-      throw UsageError("cannot read \(path): \(String(cString: sqlite3_errmsg(handle)))")
-    }
-    defer { sqlite3_finalize(statement) }
+    let table = try YardstickTable(at: path, filledBy: script, readBy: text)
+    let statement = table.statement
+    defer { withExtendedLifetime(table) {} }
     let start = monotonicSeconds()
     var last: Int64 = -1
     var count = 0

@@ -4,15 +4,13 @@ import Testing
 
 @Suite("When an operation tries again")
 struct RetryPolicyTests {
-  private func patient(
-    timeout: Double? = nil, isIdempotent: Bool = true
-  ) -> RetryPolicy {
-    RetryPolicy(isPatient: true, resourceTimeout: timeout, isIdempotent: isIdempotent)
+  private func patient(timeout: Double? = nil) -> RetryPolicy {
+    RetryPolicy(isPatient: true, resourceTimeout: timeout)
   }
 
   @Test("An impatient operation never does")
   func impatient() {
-    var policy = RetryPolicy(isPatient: false, resourceTimeout: nil, isIdempotent: true)
+    var policy = RetryPolicy(isPatient: false, resourceTimeout: nil)
     for failure in [
       RetryPolicy.Failure.notDelivered, .outcomeUnknown, .busy(retryAfter: 1), .final,
     ] {
@@ -50,14 +48,13 @@ struct RetryPolicyTests {
     #expect(policy.handle(.busy(retryAfter: 5), elapsed: 5, jitter: 0) == .giveUp)
   }
 
-  @Test("After a lost answer only harmless calls are repeated")
+  @Test("After a lost answer the call is made again, and may find its work done")
   func lostAnswer() {
-    var harmless = patient()
-    #expect(harmless.handle(.outcomeUnknown, elapsed: 0, jitter: 1) == .retry(after: 1))
-    #expect(harmless.mayRepeatWork)
-    var harmful = patient(isIdempotent: false)
-    #expect(harmful.handle(.outcomeUnknown, elapsed: 0, jitter: 1) == .giveUp)
-    #expect(harmful.handle(.notDelivered, elapsed: 0, jitter: 1) == .retry(after: 1))
+    var policy = patient()
+    #expect(policy.handle(.notDelivered, elapsed: 0, jitter: 1) == .retry(after: 1))
+    #expect(!policy.mayRepeatWork)
+    #expect(policy.handle(.outcomeUnknown, elapsed: 0, jitter: 1) == .retry(after: 2))
+    #expect(policy.mayRepeatWork)
   }
 
   @Test("What cannot heal is not tried again")
