@@ -91,6 +91,9 @@ let package = Package(
     // What property tests of several rooms share.
     .target(name: "PropertyTesting", path: "Tests/PropertyTesting"),
 
+    // How tests wait for what nothing reports.
+    .target(name: "Waiting", path: "Tests/Waiting"),
+
     // An OpenID Connect issuer for tests.
     .target(
       name: "IssuerSimulation",
@@ -106,8 +109,9 @@ let package = Package(
       name: "WebServicesTests",
       dependencies: ["PropertyTesting", "WebServices", "CloudKitModel", "JSONCoding"]),
     .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
-    .testTarget(name: "HTTP2TransportTests", dependencies: ["HTTP2Transport", "Cryptography"]),
-    .testTarget(name: "HTTPServiceTests", dependencies: ["HTTPService"]),
+    .testTarget(
+      name: "HTTP2TransportTests", dependencies: ["Waiting", "HTTP2Transport", "Cryptography"]),
+    .testTarget(name: "HTTPServiceTests", dependencies: ["Waiting", "HTTPService"]),
     .testTarget(
       name: "StorageTests", dependencies: ["PropertyTesting", "Storage", "CloudKitModel"]),
     .testTarget(
@@ -117,14 +121,15 @@ let package = Package(
     .testTarget(
       name: "PushDeliveryTests",
       dependencies: [
-        "PropertyTesting",
+        "Waiting", "PropertyTesting",
         "PushDelivery", "APNsSimulation", "HTTP2Transport", "Cryptography", "CloudKitModel",
         "JSONCoding",
       ]),
     .testTarget(
       name: "APNsSimulationTests",
       dependencies: [
-        "APNsSimulation", "HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding",
+        "Waiting", "APNsSimulation", "HTTP2Transport", "Cryptography", "CloudKitModel",
+        "JSONCoding",
       ]),
     .testTarget(
       name: "CloudKitTests",
@@ -139,7 +144,7 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "ChangeDispatchTests",
-      dependencies: ["ChangeDispatch", "Storage", "PushDelivery", "CloudKitModel"]),
+      dependencies: ["Waiting", "ChangeDispatch", "Storage", "PushDelivery", "CloudKitModel"]),
     .testTarget(
       name: "OpenIDConnectTests",
       dependencies: [
@@ -148,19 +153,21 @@ let package = Package(
     .testTarget(
       name: "PetrelServerTests",
       dependencies: [
-        "PropertyTesting", "IssuerSimulation", "PetrelServer", "Storage", "HTTPService",
+        "Waiting", "PropertyTesting", "IssuerSimulation", "PetrelServer", "Storage", "HTTPService",
         "OpenIDConnect", "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "CloudKit", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "APNsSimulation",
+        "Waiting", "CloudKit", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage",
+        "APNsSimulation",
         "HTTPService", "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(
       name: "BrowserTests",
       dependencies: [
-        "IssuerSimulation", "PetrelServer", "Storage", "HTTPService", "OpenIDConnect", "JSONCoding",
+        "Waiting", "IssuerSimulation", "PetrelServer", "Storage", "HTTPService", "OpenIDConnect",
+        "JSONCoding",
       ]),
     .testTarget(name: "PetrelTestingTests", dependencies: ["PetrelTesting", "CloudKit"]),
   ],

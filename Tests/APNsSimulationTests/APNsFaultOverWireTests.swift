@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTP2Transport
 import Testing
+import Waiting
 
 @testable import APNsSimulation
 
@@ -66,7 +67,7 @@ struct APNsFaultOverWireTests {
       try await test.simulator.waitForPushes(count: 1, within: .seconds(20)) { $0.status == nil }
       #expect(try await sender.send(try test.request()).status == 200)
       // The connection shows its figures after the answer.
-      try await eventually { sender.connection.load.openStreams == 1 }
+      try await eventually("the stream is open") { sender.connection.load.openStreams == 1 }
     }
   }
 

@@ -8,6 +8,7 @@ import Storage
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import Waiting
 #endif
 
 /// A server with an account, a web app on another origin, and a browser.

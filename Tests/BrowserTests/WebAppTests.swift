@@ -2,6 +2,7 @@ import Foundation
 import JSONCoding
 import Storage
 import Testing
+import Waiting
 
 @testable import PetrelServer
 

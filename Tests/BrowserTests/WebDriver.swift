@@ -1,5 +1,6 @@
 import Foundation
 import JSONCoding
+import Waiting
 
 /// A headless Chromium, led over the W3C WebDriver protocol by its own driver.
 final class WebDriver: Sendable {
@@ -163,16 +164,5 @@ final class DriverProcess: @unchecked Sendable {
   func stop() async {
     try? await eventually("the driver has ended") { !process.isRunning }
     if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-  }
-}
-
-/// Comes back once the condition holds; throws when it does not within 20 seconds.
-func eventually(_ what: String, _ condition: () async throws -> Bool) async throws {
-  let deadline = ContinuousClock.now + .seconds(20)
-  while try await !condition() {
-    guard ContinuousClock.now < deadline else {
-      throw WebDriver.Failure(description: "it did not come about that \(what)")
-    }
-    try await Task.sleep(for: .milliseconds(20))
   }
 }

@@ -3,6 +3,7 @@ import Foundation
 import PushDelivery
 import Storage
 import Testing
+import Waiting
 
 @testable import ChangeDispatch
 

@@ -172,18 +172,3 @@ func withWorld(
   try await body(try await DispatchWorld(store))
   await store.close()
 }
-
-/// Waits until the condition holds; records an issue when it does not within twenty seconds.
-func eventually(
-  _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation,
-  _ condition: () async throws -> Bool
-) async throws {
-  let deadline = ContinuousClock.now + .seconds(20)
-  while try await !condition() {
-    guard ContinuousClock.now < deadline else {
-      Issue.record(what, sourceLocation: sourceLocation)
-      return
-    }
-    try await Task.sleep(for: .milliseconds(2))
-  }
-}

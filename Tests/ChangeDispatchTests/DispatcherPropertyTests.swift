@@ -1,6 +1,7 @@
 import CloudKitModel
 import Storage
 import Testing
+import Waiting
 
 @testable import ChangeDispatch
 

@@ -1,6 +1,7 @@
 import APNsSimulation
 import CloudKit
 import Testing
+import Waiting
 
 @Suite("Trouble with APNs")
 struct APNsTroubleTests {

@@ -1,4 +1,5 @@
 import CloudKit
+import Waiting
 
 /// What one fetch of the notification log brought.
 struct LogFetch: @unchecked Sendable {

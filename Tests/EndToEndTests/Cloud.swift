@@ -6,6 +6,7 @@ import Cryptography
 import JSONCoding
 import PetrelServer
 import Storage
+import Waiting
 
 /// A whole cloud: a server over an SQLite file, an APNs simulator over TLS that knows its provider
 /// key, and users with tokens.
@@ -174,9 +175,7 @@ actor Cloud {
   /// forgets what it knew of tokens.
   func expireToken(of name: String, inSeconds seconds: Double) async throws {
     let token = try await token(of: name)
-    guard let user = try await store.user(named: name) else {
-      throw Impatience(description: "there is no user '\(name)'")
-    }
+    let user = try await Account.user(named: name, in: store)
     try await store.addWebAuthToken(
       WebAuthToken(
         hash: SHA256.hash(token.utf8), userRecordName: user.userRecordName, created: .now,
@@ -188,9 +187,7 @@ actor Cloud {
   /// A token of a user that was good until a second ago.
   func expiredToken(of user: String) async throws -> String {
     _ = try await token(of: user)
-    guard let known = try await store.user(named: user) else {
-      throw Impatience(description: "there is no user '\(user)'")
-    }
+    let known = try await Account.user(named: user, in: store)
     return try await Account.makeToken(
       for: known, in: store, lifetime: 60, at: Timestamp.now.advanced(bySeconds: -61))
   }
@@ -285,24 +282,5 @@ actor Cloud {
     return try await simulator.waitForPushes(count: count, within: Self.patience) {
       $0.isAccepted && $0.deviceToken == token
     }
-  }
-}
-
-/// Something that a test waited for did not come about.
-struct Impatience: Error, CustomStringConvertible {
-  var description: String
-}
-
-/// Comes back once `condition` holds; throws when it does not within ``Cloud/patience``.
-func eventually(
-  _ description: String, _ condition: () async throws -> Bool
-) async throws {
-  let deadline = ContinuousClock.now + Cloud.patience
-  while true {
-    if try await condition() { return }
-    guard ContinuousClock.now < deadline else {
-      throw Impatience(description: "it did not come about that \(description)")
-    }
-    try await Task.sleep(for: .milliseconds(5))
   }
 }

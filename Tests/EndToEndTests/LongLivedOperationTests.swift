@@ -1,5 +1,6 @@
 import CloudKit
 import Testing
+import Waiting
 
 @Suite(
   "Long-lived operations over the death of their process",

@@ -1,5 +1,6 @@
 import CloudKit
 import Testing
+import Waiting
 
 @Suite("Operations")
 struct OperationTests {

@@ -1,4 +1,5 @@
 import CloudKit
+import Waiting
 
 /// A program of this package that runs in a process of its own.
 final class Program: @unchecked Sendable {

@@ -1,6 +1,7 @@
 import APNsSimulation
 import CloudKit
 import Testing
+import Waiting
 
 @Suite("The programs")
 struct ProgramTests {

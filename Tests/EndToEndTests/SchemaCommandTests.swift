@@ -2,6 +2,7 @@ import CloudKit
 import CloudKitModel
 import Storage
 import Testing
+import Waiting
 
 @Suite("Schemas from the command line")
 struct SchemaCommandTests {

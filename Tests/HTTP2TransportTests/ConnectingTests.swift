@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import Testing
+import Waiting
 
 @testable import HTTP2Transport
 
@@ -69,7 +70,7 @@ import Testing
       host: "127.0.0.1", port: playground.server.port, isNumeric: true)[0]
     let descriptor = try Socket.connecting(to: address)
     defer { close(descriptor) }
-    try await eventually {
+    try await eventually("the connection is closed") {
       var byte: UInt8 = 0
       return read(descriptor, &byte, 1) == 0
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Waiting
 
 @testable import HTTP2Transport
 
@@ -37,7 +38,7 @@ import Testing
     #expect(loop.execute { recorder.record(1) })
     loop.shutDown()
     #expect(try await recorder.wait(count: 1) == [1])
-    try await eventually { !loop.execute { recorder.record(2) } }
+    try await eventually("the loop ends") { !loop.execute { recorder.record(2) } }
     #expect(!loop.execute { recorder.record(3) })
     #expect(!recorder.elements.contains(3))
   }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Waiting
 
 @testable import HTTP2Transport
 
@@ -84,7 +85,7 @@ import Testing
     for (path, outcome) in try await client.outcomes.wait(count: 4000) {
       #expect(try outcome.get().body == Array(path.utf8))
     }
-    try await eventually { client.connection.load.waiting == 0 }
+    try await eventually("none waits") { client.connection.load.waiting == 0 }
     await playground.stop()
   }
 

@@ -1,4 +1,5 @@
 import Testing
+import Waiting
 
 @testable import HTTP2Transport
 
@@ -116,12 +117,12 @@ import Testing
       $0.pingTimeout = .seconds(600)
     }
     try await client.events.wait(count: 1)
-    try await eventually { !playground.server.openConnections.isEmpty }
+    try await eventually("there is a connection") { !playground.server.openConnections.isEmpty }
     let connection = playground.server.openConnections[0]
     playground.server.stall(connection)
     await playground.serverIsUpToDate()
     client.send("/")
-    try await eventually { client.connection.load.openStreams == 1 }
+    try await eventually("the stream is open") { client.connection.load.openStreams == 1 }
     #expect(playground.requests.elements.isEmpty)
     playground.server.resume(connection)
     try await client.outcomes.wait(count: 1)

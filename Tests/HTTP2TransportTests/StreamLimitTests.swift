@@ -1,4 +1,5 @@
 import Testing
+import Waiting
 
 @testable import HTTP2Transport
 
@@ -71,7 +72,7 @@ import Testing
     client.send("/open")
     try await playground.requests.wait(count: 1)
     try await client.events.wait { $0.contains(where: \.isOpened) }
-    try await eventually { client.connection.load.waiting == 0 }
+    try await eventually("none waits") { client.connection.load.waiting == 0 }
     for number in 0..<3 { client.send("/waiting/\(number)") }
     #expect(client.connection.load.waiting == 3)
 
@@ -82,7 +83,7 @@ import Testing
 
     playground.requests.elements[0].respond(status: 200)
     try await playground.requests.wait(count: 2)
-    try await eventually { client.connection.load.waiting == 2 }
+    try await eventually("two wait") { client.connection.load.waiting == 2 }
     client.send("/late")
     for round in 2...5 {
       try await playground.requests.wait(count: round)[round - 1].respond(status: 200)

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPService
 import Testing
+import Waiting
 
 @Suite("Limits")
 struct LimitTests {
@@ -80,7 +81,7 @@ struct LimitTests {
     } body: { server in
       let waiting = [try RawClient(port: server.port), try RawClient(port: server.port)]
       for client in waiting { try await client.send("GET /wait HTTP/1.1\r\nHost: h\r\n\r\n") }
-      await eventually("two wait") { gate.waitingCount == 2 }
+      try await eventually("two wait") { gate.waitingCount == 2 }
       let client = try RawClient(port: server.port)
       try await client.send(post(10))
       let refused = try await client.response()
@@ -88,7 +89,7 @@ struct LimitTests {
       #expect(refused.headers["retry-after"] == "1")
       gate.open()
       for client in waiting { #expect(try await client.response().status == 200) }
-      await eventually("the places are free") { server.metrics.requestsUnderWay == 0 }
+      try await eventually("the places are free") { server.metrics.requestsUnderWay == 0 }
       try await client.send(post(10))
       #expect(try await client.response().status == 200)
       #expect(server.metrics.refused[.tooManyRequests] == 1)
@@ -109,7 +110,7 @@ struct LimitTests {
     } body: { server in
       let first = try RawClient(port: server.port)
       try await first.send(post(700))
-      await eventually("the first is handled") { gate.waitingCount == 1 }
+      try await eventually("the first is handled") { gate.waitingCount == 1 }
       #expect(server.metrics.bufferedBytes == 700)
       let second = try RawClient(port: server.port)
       try await second.send(post(301))
@@ -118,7 +119,7 @@ struct LimitTests {
       #expect(try await second.response().status == 200)
       gate.open()
       #expect(try await first.response().status == 200)
-      await eventually("the memory is free") { server.metrics.bufferedBytes == 0 }
+      try await eventually("the memory is free") { server.metrics.bufferedBytes == 0 }
       #expect(server.metrics.refused[.tooManyBytes] == 1)
     }
   }
@@ -129,13 +130,13 @@ struct LimitTests {
       $0.maximumConnections = 2
     } body: { server in
       let open = [try RawClient(port: server.port), try RawClient(port: server.port)]
-      await eventually("two are open") { server.metrics.openConnections == 2 }
+      try await eventually("two are open") { server.metrics.openConnections == 2 }
       let third = try RawClient(port: server.port)
       #expect(try await third.response().status == 503)
       #expect(try await third.isClosedByServer())
       #expect(server.metrics.refused[.tooManyConnections] == 1)
       open[0].close()
-      await eventually("one is closed") { server.metrics.openConnections == 1 }
+      try await eventually("one is closed") { server.metrics.openConnections == 1 }
       let fourth = try RawClient(port: server.port)
       try await fourth.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(try await fourth.response().status == 200)
@@ -178,12 +179,12 @@ struct LimitTests {
     } body: { server in
       let reader = try RawClient(port: server.port, receiveBuffer: 4096)
       try await reader.send("GET /large HTTP/1.1\r\nHost: h\r\n\r\n")
-      await eventually("the answer waits") { server.metrics.bufferedBytes == size }
+      try await eventually("the answer waits") { server.metrics.bufferedBytes == size }
       let client = try RawClient(port: server.port)
       try await client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(try await client.response().status == 503)
       #expect(try await reader.response().body.count == size)
-      await eventually("the answer is gone") { server.metrics.bufferedBytes == 0 }
+      try await eventually("the answer is gone") { server.metrics.bufferedBytes == 0 }
       try await client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
       #expect(try await client.response().status == 200)
     }

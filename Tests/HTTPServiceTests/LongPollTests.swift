@@ -1,6 +1,7 @@
 import Foundation
 import HTTPService
 import Testing
+import Waiting
 
 @Suite("Long polls")
 struct LongPollTests {
@@ -18,7 +19,7 @@ struct LongPollTests {
         try await client.send("GET /poll/\(number) HTTP/1.1\r\nHost: h\r\n\r\n")
         clients.append(client)
       }
-      await eventually("all wait") { gate.waitingCount == 1000 }
+      try await eventually("all wait") { gate.waitingCount == 1000 }
       #expect(server.metrics.requestsUnderWay == 1000)
       let other = try RawClient(port: server.port)
       for _ in 0..<50 {
@@ -29,7 +30,7 @@ struct LongPollTests {
       for (number, client) in clients.enumerated() {
         #expect(try await client.response().text == "GET /poll/\(number) ")
       }
-      await eventually("all are served") { server.metrics.requestsServed == 1050 }
+      try await eventually("all are served") { server.metrics.requestsServed == 1050 }
     }
   }
 
@@ -48,9 +49,9 @@ struct LongPollTests {
       for client in [staying] + leaving {
         try await client.send("GET /poll HTTP/1.1\r\nHost: h\r\n\r\n")
       }
-      await eventually("all wait") { gate.waitingCount == 3 }
+      try await eventually("all wait") { gate.waitingCount == 3 }
       for client in leaving { client.close() }
-      await eventually("two are cancelled") { cancelled.value == 2 }
+      try await eventually("two are cancelled") { cancelled.value == 2 }
       #expect(gate.waitingCount == 1)
       gate.open()
       #expect(try await staying.response().status == 200)

@@ -4,6 +4,7 @@ import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import Waiting
 #endif
 
 @Suite("Requests over sockets")
@@ -143,7 +144,7 @@ struct RequestTests {
         try await client.send(String(whole.prefix(count)))
         client.close()
       }
-      await eventually("connections are closed") { server.metrics.openConnections == 0 }
+      try await eventually("connections are closed") { server.metrics.openConnections == 0 }
       #expect(server.metrics.requestsUnderWay == 0)
       #expect(server.metrics.bufferedBytes == 0)
       let client = try RawClient(port: server.port)

@@ -29,21 +29,6 @@ let echo: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
     headers: [("Content-Type", "text/plain")], body: .data(Data(text.utf8) + request.body))
 }
 
-/// Waits until the condition holds; records an issue when it does not within ten seconds.
-func eventually(
-  _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation,
-  _ condition: () -> Bool
-) async {
-  let deadline = ContinuousClock.now + .seconds(10)
-  while !condition() {
-    guard ContinuousClock.now < deadline else {
-      Issue.record(what, sourceLocation: sourceLocation)
-      return
-    }
-    try? await Task.sleep(for: .milliseconds(2))
-  }
-}
-
 /// Holds whoever waits until it is opened or the waiting task is cancelled.
 final class Gate: Sendable {
   private struct State {

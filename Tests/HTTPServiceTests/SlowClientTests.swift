@@ -1,6 +1,7 @@
 import Foundation
 import HTTPService
 import Testing
+import Waiting
 
 @Suite("Slow clients")
 struct SlowClientTests {
@@ -29,7 +30,7 @@ struct SlowClientTests {
       try await client.send("GET / HTTP/1.1\r\nHost: h\r\nX: ")
       try await drip(client)
       #expect(server.metrics.refused[.tooSlow] == 1)
-      await eventually("the connection is gone") { server.metrics.openConnections == 0 }
+      try await eventually("the connection is gone") { server.metrics.openConnections == 0 }
     }
   }
 
@@ -54,7 +55,7 @@ struct SlowClientTests {
       try await client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n")
       try await drip(client)
       #expect(server.metrics.refused[.tooSlow] == 1)
-      await eventually("the request is gone") {
+      try await eventually("the request is gone") {
         server.metrics.requestsUnderWay == 0 && server.metrics.bufferedBytes == 0
       }
       #expect(server.metrics.requestsBroken == 1)
@@ -72,8 +73,8 @@ struct SlowClientTests {
     } body: { server in
       let client = try RawClient(port: server.port, receiveBuffer: 4096)
       try await client.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      await eventually("the answer waits") { server.metrics.bufferedBytes == size }
-      await eventually("the answer is given up") { server.metrics.bufferedBytes == 0 }
+      try await eventually("the answer waits") { server.metrics.bufferedBytes == size }
+      try await eventually("the answer is given up") { server.metrics.bufferedBytes == 0 }
       #expect(server.metrics.refused[.tooSlow] == 1)
       await #expect(throws: RawClient.Failure.self) { try await client.response() }
     }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPService
 import Synchronization
 import Testing
+import Waiting
 
 @Suite("Bodies in files")
 struct SpoolingTests {
@@ -53,10 +54,10 @@ struct SpoolingTests {
       try await client.send(post("/other", Data("abc".utf8)))
       #expect(try await client.response().text == "3 -1 -1")
       client.close()
-      await eventually("the files are removed") {
+      try await eventually("the files are removed") {
         (try? FileManager.default.contentsOfDirectory(atPath: directory))?.isEmpty ?? false
       }
-      await eventually("no byte is counted") { server.metrics.spooledBytes == 0 }
+      try await eventually("no byte is counted") { server.metrics.spooledBytes == 0 }
     }
   }
 
@@ -73,7 +74,7 @@ struct SpoolingTests {
       try await client.send(post("/files/a", Data("hello".utf8)))
       #expect(try await client.response().status == 200)
       client.close()
-      await eventually("the exchange is over") { server.metrics.spooledBytes == 0 }
+      try await eventually("the exchange is over") { server.metrics.spooledBytes == 0 }
       let path = try #require(kept.withLock { $0 })
       #expect(FileManager.default.contents(atPath: path) == Data("hello".utf8))
       #expect(try FileManager.default.contentsOfDirectory(atPath: directory).count == 1)
@@ -100,7 +101,7 @@ struct SpoolingTests {
       try await client.send(post("/files/a", Data(count: 50_001)))
       #expect(try await client.response().status == 503)
       #expect(server.metrics.refused[.tooManyBytes] == 1)
-      await eventually("no byte is counted") { server.metrics.spooledBytes == 0 }
+      try await eventually("no byte is counted") { server.metrics.spooledBytes == 0 }
       try await client.send(post("/files/a", Data(count: 50_000)))
       #expect(try await client.response().status == 200)
     }
@@ -113,12 +114,12 @@ struct SpoolingTests {
       try await client.send(
         "POST /files/a HTTP/1.1\r\nHost: h\r\nContent-Length: 90000\r\n\r\n"
           + String(repeating: "x", count: 40_000))
-      await eventually("the bytes arrive") { server.metrics.spooledBytes == 40_000 }
+      try await eventually("the bytes arrive") { server.metrics.spooledBytes == 40_000 }
       client.close()
-      await eventually("the file is removed") {
+      try await eventually("the file is removed") {
         (try? FileManager.default.contentsOfDirectory(atPath: directory))?.isEmpty ?? false
       }
-      await eventually("no byte is counted") { server.metrics.spooledBytes == 0 }
+      try await eventually("no byte is counted") { server.metrics.spooledBytes == 0 }
     }
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPService
 import Testing
+import Waiting
 
 @Suite("Streams")
 struct StreamTests {
@@ -95,7 +96,7 @@ struct StreamTests {
       let client = try RawClient(port: server.port)
       try await client.send(get)
       await #expect(throws: RawClient.Failure.self) { try await client.response() }
-      await eventually("it counts as broken") { server.metrics.requestsBroken == 1 }
+      try await eventually("it counts as broken") { server.metrics.requestsBroken == 1 }
     }
   }
 
@@ -126,8 +127,8 @@ struct StreamTests {
         _ = try await client.head()
         client.close()
       }
-      await eventually("both producers notice") { failures.value == 1 && cancelled.value == 1 }
-      await eventually("the connections are gone") { server.metrics.openConnections == 0 }
+      try await eventually("both producers notice") { failures.value == 1 && cancelled.value == 1 }
+      try await eventually("the connections are gone") { server.metrics.openConnections == 0 }
     }
   }
 

@@ -1,6 +1,7 @@
 import Foundation
 import JSONCoding
 import Testing
+import Waiting
 
 @Suite("notifications/…")
 struct NotificationsTests {

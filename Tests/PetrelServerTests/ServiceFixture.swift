@@ -240,18 +240,3 @@ func withService(
   await service.server.stop()
   await service.store.close()
 }
-
-/// Waits until the condition holds; records an issue when it does not within ten seconds.
-func eventually(
-  _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation,
-  _ condition: () async throws -> Bool
-) async throws {
-  let deadline = ContinuousClock.now + .seconds(10)
-  while try await !condition() {
-    guard ContinuousClock.now < deadline else {
-      Issue.record(what, sourceLocation: sourceLocation)
-      return
-    }
-    try await Task.sleep(for: .milliseconds(2))
-  }
-}

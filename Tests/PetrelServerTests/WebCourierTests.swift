@@ -3,6 +3,7 @@ import Foundation
 import JSONCoding
 import Storage
 import Testing
+import Waiting
 
 @testable import PetrelServer
 

@@ -3,6 +3,7 @@ import CloudKitModel
 import Foundation
 import PropertyTesting
 import Testing
+import Waiting
 
 @testable import PushDelivery
 
@@ -52,7 +53,7 @@ struct APNsClientScheduleTests {
           // One whose fate is unknown may have been accepted; all others are known.
           #expect(isOpen ? count <= 1 : count == (isAccepted ? 1 : 0), "seed \(seed), \(results)")
         }
-        try await eventually { client.metrics.inFlight == 0 }
+        try await eventually("all are answered") { client.metrics.inFlight == 0 }
         #expect(client.metrics.waiting == 0, "seed \(seed)")
         await client.close()
       }

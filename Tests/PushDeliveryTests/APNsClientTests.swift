@@ -3,6 +3,7 @@ import Foundation
 import HTTP2Transport
 import Synchronization
 import Testing
+import Waiting
 
 @testable import PushDelivery
 

@@ -4,6 +4,7 @@ import Foundation
 import HTTP2Transport
 import Synchronization
 import Testing
+import Waiting
 
 @testable import PushDelivery
 
@@ -116,17 +117,5 @@ final class ScriptedAPNs: Sendable {
   func waitForRequests(_ count: Int) async throws -> [HTTP2ServerRequest] {
     try await eventually("\(count) requests came") { self.requests.count >= count }
     return requests
-  }
-}
-
-/// Waits for a condition that nothing reports, by looking again and again until a deadline.
-func eventually(
-  _ what: Comment, seconds: Double = 20, sourceLocation: SourceLocation = #_sourceLocation,
-  _ condition: () -> Bool
-) async throws {
-  let deadline = ContinuousClock.now + .seconds(seconds)
-  while !condition() {
-    try #require(ContinuousClock.now < deadline, what, sourceLocation: sourceLocation)
-    try await Task.sleep(for: .milliseconds(1))
   }
 }

@@ -5,6 +5,7 @@ import Foundation
 import HTTP2Transport
 import Synchronization
 import Testing
+import Waiting
 
 @testable import PushDelivery
 
@@ -100,7 +101,7 @@ final class SentPushes: Sendable {
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> [APNsResult] {
     let wanted = count.withLock { $0 }
-    try await eventually(sourceLocation: sourceLocation) { self.results.count >= wanted }
+    try await eventually("each has a result") { self.results.count >= wanted }
     let all = self.results
     #expect(all.values.allSatisfy { $0.count == 1 }, sourceLocation: sourceLocation)
     return all.values.compactMap(\.first)
@@ -114,19 +115,5 @@ extension APNsResult {
 
   var isUnknown: Bool {
     if case .unknown = self { true } else { false }
-  }
-}
-
-/// Waits for a condition that nothing reports, by looking again and again until a deadline.
-func eventually(
-  seconds: Double = 30, sourceLocation: SourceLocation = #_sourceLocation,
-  _ condition: () -> Bool
-) async throws {
-  let deadline = ContinuousClock.now + .seconds(seconds)
-  while !condition() {
-    try #require(
-      ContinuousClock.now < deadline, "the condition did not come true in time",
-      sourceLocation: sourceLocation)
-    try await Task.sleep(for: .milliseconds(1))
   }
 }

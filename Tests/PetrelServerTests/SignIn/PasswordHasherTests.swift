@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import Synchronization
 import Testing
+import Waiting
 import WebServices
 
 @testable import PetrelServer
