@@ -62,8 +62,7 @@ extension ContainerSchema.RecordType {
       return "\(name)\(padding) \(field.text)"
     }
     let grantLines = grants.permissions.sorted { $0.key < $1.key }.map { role, permissions in
-      let names = RecordPermissions.named.filter { permissions.isSuperset(of: $0.permissions) }
-      return "GRANT \(names.map(\.name).joined(separator: ", ")) TO \(SchemaName.printed(role))"
+      "GRANT \(permissions.names.joined(separator: ", ")) TO \(SchemaName.printed(role))"
     }
     return fieldLines + grantLines
   }
@@ -72,8 +71,7 @@ extension ContainerSchema.RecordType {
 extension ContainerSchema.Field {
   /// Type and options, such as `LIST<STRING> QUERYABLE`.
   public var text: String {
-    let options = FieldIndexes.named.filter { indexes.isSuperset(of: $0.indexes) }
-    return ([typeText] + options.map(\.name)).joined(separator: " ")
+    ([typeText] + indexes.names).joined(separator: " ")
   }
 
   /// The type in the schema language.

@@ -29,17 +29,14 @@ extension SchemaChange: CustomStringConvertible {
 extension FieldIndexes {
   /// The options, or a word that there are none.
   fileprivate var text: String {
-    isEmpty
-      ? "no index"
-      : Self.named.filter { isSuperset(of: $0.indexes) }.map(\.name).joined(separator: " ")
+    isEmpty ? "no index" : names.joined(separator: " ")
   }
 }
 
 extension RecordGrants {
   fileprivate var text: String {
     permissions.sorted { $0.key < $1.key }.map { role, permissions in
-      let names = RecordPermissions.named.filter { permissions.isSuperset(of: $0.permissions) }
-      return "\(names.map(\.name).joined(separator: "+")) TO \(role)"
+      "\(permissions.names.joined(separator: "+")) TO \(role)"
     }.joined(separator: ", ")
   }
 }

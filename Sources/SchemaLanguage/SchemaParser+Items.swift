@@ -157,6 +157,9 @@ extension FieldIndexes {
   static let named: [(name: String, indexes: FieldIndexes)] = [
     ("QUERYABLE", .queryable), ("SEARCHABLE", .searchable), ("SORTABLE", .sortable),
   ]
+
+  /// The names of the options that are set.
+  var names: [String] { Self.named.filter { isSuperset(of: $0.indexes) }.map(\.name) }
 }
 
 extension RecordPermissions {
@@ -164,4 +167,7 @@ extension RecordPermissions {
   static let named: [(name: String, permissions: RecordPermissions)] = [
     ("READ", .read), ("CREATE", .create), ("WRITE", .write),
   ]
+
+  /// The names of the permissions that are given.
+  var names: [String] { Self.named.filter { isSuperset(of: $0.permissions) }.map(\.name) }
 }
