@@ -131,6 +131,7 @@ final class RequestRouter: Sendable {
     if request.method == "OPTIONS", CrossOrigin.applies(to: request.path) {
       return try await answer(toPreflight: request)
     }
+    try Self.checkCoding(of: request)
     if request.path == WebCourier.path {
       // A HEAD would use up a notification that it does not deliver.
       try WrongMethod.check(request.method, of: "the web courier", allowed: ["GET"])
@@ -141,6 +142,16 @@ final class RequestRouter: Sendable {
       return try await assetTransfers.respond(to: request)
     }
     return try await serve(request, credentials: &credentials)
+  }
+
+  /// Checks that the body is not compressed: that of an asset would be kept so.
+  private static func checkCoding(of request: HTTPRequest) throws(ServiceError) {
+    guard let coding = request.header("Content-Encoding"), !coding.isEmpty,
+      coding.lowercased() != "identity"
+    else { return }
+    throw ServiceError(
+      .badRequest,
+      "Content-Encoding: '\(coding.prefix(80))' is not understood; send the body as it is")
   }
 
   /// Who cannot show who he is counts by his address, so that nobody can try tokens without end.

@@ -243,6 +243,29 @@ struct BadRequestTests {
     }
   }
 
+  @Test("a body that is compressed, also that of an asset")
+  func compressedBodies() async throws {
+    try await withService { service in
+      let asked = try await service.askForUpload(record: "n", field: "file")
+      for target in [
+        service.target("public/records/query", as: service.alice),
+        try service.path(.string(asked.uploadURLs[0])),
+      ] {
+        let answer = try await service.client.send(
+          "POST", target, headers: "Content-Encoding: gzip\r\n", body: Data([0x1F, 0x8B]))
+        #expect(answer.failure == "400 BAD_REQUEST")
+        #expect(
+          answer.reason
+            == "Content-Encoding: 'gzip' is not understood; send the body as it is")
+      }
+      let plain = try await service.client.send(
+        "POST", service.target("public/records/query", as: service.alice),
+        headers: "Content-Encoding: identity\r\n",
+        body: Data(#"{"query": {"recordType": "Note"}}"#.utf8))
+      #expect(plain.status == 200)
+    }
+  }
+
   @Test("a container that is not in the configuration")
   func unknownContainer() async throws {
     try await withService(.init(containers: [Service.container: .init()])) { service in
