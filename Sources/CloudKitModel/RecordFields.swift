@@ -10,28 +10,31 @@
 /// for (name, value) in fields { print(name, value) }
 /// ```
 ///
+/// All of it can be inlined, so that modules work on fields of their own types instead of asking at
+/// run time what a generic value is.
+///
 /// Names are compared as Swift compares strings. Looking up a name takes logarithmic time, adding
 /// one that belongs to the end constant time, and adding or removing elsewhere linear time.
 public struct RecordFields<Value> {
   public typealias Element = (key: String, value: Value)
 
   /// In the order of their keys, each key once.
-  private var elements: [Element] = []
+  @usableFromInline var elements: [Element] = []
 
-  public init() {}
+  @inlinable public init() {}
 
   /// Of elements with the same name the last counts.
-  public init(_ elements: some Sequence<(key: String, value: Value)>) {
+  @inlinable public init(_ elements: some Sequence<(key: String, value: Value)>) {
     reserveCapacity(elements.underestimatedCount)
     for (name, value) in elements { updateValue(value, forKey: name) }
   }
 
-  public mutating func reserveCapacity(_ capacity: Int) {
+  @inlinable public mutating func reserveCapacity(_ capacity: Int) {
     elements.reserveCapacity(capacity)
   }
 
   /// The value of a field. Setting nil removes the field.
-  public subscript(name: String) -> Value? {
+  @inlinable public subscript(name: String) -> Value? {
     get { index(forKey: name).map { elements[$0].value } }
     set {
       if let newValue {
@@ -43,7 +46,7 @@ public struct RecordFields<Value> {
   }
 
   /// Sets a field, also to a value that is nil itself.
-  public mutating func updateValue(_ value: Value, forKey name: String) {
+  @inlinable public mutating func updateValue(_ value: Value, forKey name: String) {
     guard let last = elements.last, !(last.key < name) else {
       elements.append((name, value))
       return
@@ -56,21 +59,23 @@ public struct RecordFields<Value> {
     }
   }
 
-  public mutating func removeValue(forKey name: String) {
+  @inlinable public mutating func removeValue(forKey name: String) {
     if let index = index(forKey: name) { elements.remove(at: index) }
   }
 
-  public func index(forKey name: String) -> Int? {
+  @inlinable public func index(forKey name: String) -> Int? {
     let place = place(of: name)
     return place < elements.count && elements[place].key == name ? place : nil
   }
 
   /// The names, in order.
-  public var keys: [String] { elements.map(\.key) }
+  @inlinable public var keys: [String] { elements.map { $0.key } }
   /// The values, in the order of their names.
-  public var values: some RandomAccessCollection<Value> { elements.lazy.map(\.value) }
+  @inlinable public var values: some RandomAccessCollection<Value> {
+    elements.lazy.map { $0.value }
+  }
 
-  public func mapValues<Mapped, Failure: Error>(
+  @inlinable public func mapValues<Mapped, Failure: Error>(
     _ transform: (Value) throws(Failure) -> Mapped
   ) throws(Failure) -> RecordFields<Mapped> {
     var mapped = RecordFields<Mapped>()
@@ -79,7 +84,7 @@ public struct RecordFields<Value> {
     return mapped
   }
 
-  public func compactMapValues<Mapped>(
+  @inlinable public func compactMapValues<Mapped>(
     _ transform: (Value) -> Mapped?
   ) -> RecordFields<Mapped> {
     var mapped = RecordFields<Mapped>()
@@ -90,14 +95,14 @@ public struct RecordFields<Value> {
     return mapped
   }
 
-  public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> RecordFields {
+  @inlinable public func filter(_ isIncluded: (Element) throws -> Bool) rethrows -> RecordFields {
     var filtered = RecordFields()
     filtered.elements = try elements.filter(isIncluded)
     return filtered
   }
 
   /// The first place whose name is not before `name`.
-  private func place(of name: String) -> Int {
+  @inlinable func place(of name: String) -> Int {
     var low = 0
     var high = elements.count
     while low < high {
@@ -109,21 +114,21 @@ public struct RecordFields<Value> {
 }
 
 extension RecordFields: RandomAccessCollection {
-  public var startIndex: Int { 0 }
-  public var endIndex: Int { elements.count }
-  public subscript(index: Int) -> Element { elements[index] }
+  @inlinable public var startIndex: Int { 0 }
+  @inlinable public var endIndex: Int { elements.count }
+  @inlinable public subscript(index: Int) -> Element { elements[index] }
 }
 
 extension RecordFields: Sendable where Value: Sendable {}
 
 extension RecordFields: Equatable where Value: Equatable {
-  public static func == (left: RecordFields, right: RecordFields) -> Bool {
+  @inlinable public static func == (left: RecordFields, right: RecordFields) -> Bool {
     left.elements.elementsEqual(right.elements, by: ==)
   }
 }
 
 extension RecordFields: Hashable where Value: Hashable {
-  public func hash(into hasher: inout Hasher) {
+  @inlinable public func hash(into hasher: inout Hasher) {
     hasher.combine(count)
     for (name, value) in elements {
       hasher.combine(name)
@@ -133,7 +138,7 @@ extension RecordFields: Hashable where Value: Hashable {
 }
 
 extension RecordFields: ExpressibleByDictionaryLiteral {
-  public init(dictionaryLiteral elements: (String, Value)...) {
+  @inlinable public init(dictionaryLiteral elements: (String, Value)...) {
     self.init(elements.map { (key: $0.0, value: $0.1) })
   }
 }

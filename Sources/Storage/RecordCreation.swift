@@ -2,7 +2,7 @@ import CloudKitModel
 
 /// A record that an operation makes, checked and encoded outside of the transaction by what was then
 /// known of the schema.
-struct RecordCreation: Sendable {
+final class RecordCreation: Sendable {
   /// Without its change tag.
   let record: Record
   let type: SchemaBoard.RecordType

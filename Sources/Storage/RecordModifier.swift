@@ -11,6 +11,8 @@ struct RecordModifier {
   var numbers: NumberSupply
   /// The number of the latest change, 0 before the first.
   var latest: Int64 = 0
+  /// What became of the operations, in their order.
+  private var outcomes: [RecordOutcome]
 
   var database: DatabaseID { modification.database }
 
@@ -20,49 +22,58 @@ struct RecordModifier {
     address = try session.address(of: modification.database)
     numbers = try session.numbers(
       of: modification.database, count: modification.operations.count)
+    outcomes = [RecordOutcome](
+      repeating: .failed(ItemFailure(.atomic, "the operation was not reached")),
+      count: modification.operations.count)
   }
 
   /// Carries out the operations; one outcome for each, in their order.
   mutating func run() throws -> [RecordOutcome] {
-    var outcomes = [RecordOutcome?](repeating: nil, count: modification.operations.count)
-    for batch in batches(refusingInto: &outcomes) {
+    for batch in batches() {
       let failure = "there is no zone '\(batch.zoneID)'; create it first"
       guard let zoneNumber = try session.sharedZoneNumber(of: batch.zoneID, in: database) else {
         for index in batch.indexes { outcomes[index] = .failed(.init(.zoneNotFound, failure)) }
         continue
       }
-      try run(batch, zoneNumber: zoneNumber, outcomes: &outcomes)
+      try run(batch, zoneNumber: zoneNumber)
     }
     session.gathered.numbers[database] = numbers
-    return outcomes.map { $0 ?? .failed(ItemFailure(.atomic, "the operation was not reached")) }
+    return outcomes
   }
 
   /// The operations on one zone.
   private struct Batch {
     var zoneID: ZoneID
     /// Where the operations stand in the request.
-    var indexes: [Int]
+    var indexes: [Int] = []
+    var recordNames: Set<String> = []
     /// Whether one of the zone's operations was refused already.
     var hasFailure = false
   }
 
   /// The operations by zone, in order; those that name a record again are refused.
-  private func batches(refusingInto outcomes: inout [RecordOutcome?]) -> [Batch] {
+  private mutating func batches() -> [Batch] {
     var batches: [Batch] = []
     var places: [ZoneID: Int] = [:]
-    var seen: Set<RecordID> = []
-    for (index, operation) in modification.operations.enumerated() {
-      var recordID = operation.recordID
-      recordID.zoneID = session.canonical(recordID.zoneID, in: address)
-      let place = places[recordID.zoneID] ?? batches.count
-      if place == batches.count {
-        places[recordID.zoneID] = place
-        batches.append(Batch(zoneID: recordID.zoneID, indexes: []))
+    // Nearly always all operations are on one zone.
+    var latest: (given: ZoneID, place: Int)?
+    for index in modification.operations.indices {
+      let recordID = modification.operations[index].recordID
+      if latest?.given != recordID.zoneID {
+        let zoneID = session.canonical(recordID.zoneID, in: address)
+        let place = places[zoneID] ?? batches.count
+        if place == batches.count {
+          places[zoneID] = place
+          batches.append(Batch(zoneID: zoneID))
+        }
+        latest = (recordID.zoneID, place)
       }
-      if seen.insert(recordID).inserted {
+      guard let place = latest?.place else { continue }
+      if batches[place].recordNames.insert(recordID.recordName).inserted {
         batches[place].indexes.append(index)
       } else {
-        let reason = "record '\(recordID)' appears twice in the request; name it once"
+        let name = RecordID(recordName: recordID.recordName, zoneID: batches[place].zoneID)
+        let reason = "record '\(name)' appears twice in the request; name it once"
         outcomes[index] = .failed(ItemFailure(.invalid, field: "recordName", reason))
         batches[place].hasFailure = true
       }
@@ -70,40 +81,35 @@ struct RecordModifier {
     return batches
   }
 
-  private mutating func run(
-    _ batch: Batch, zoneNumber: Int64, outcomes: inout [RecordOutcome?]
-  ) throws {
+  /// - Throws: ``SavepointNeeded`` when an atomic batch fails that was begun without a savepoint.
+  private mutating func run(_ batch: Batch, zoneNumber: Int64) throws {
     // An operation that fails has written nothing: one that stands alone needs no savepoint.
     let isAtomic =
       modification.isAtomic && !batch.zoneID.isDefaultZone
       && (batch.indexes.count > 1 || batch.hasFailure)
+    let hasSavepoint = isAtomic && (!session.goesWithoutSavepoints || batch.hasFailure)
     let latestBefore = latest
     let mark = WriteMark(self)
-    if isAtomic { try session.connection.run("SAVEPOINT zone", []) }
+    if hasSavepoint { try session.connection.run("SAVEPOINT zone", []) }
     var zone = ZoneModification(
-      modification: modification, zoneID: batch.zoneID, zoneNumber: zoneNumber,
-      indexes: batch.indexes)
+      zoneID: batch.zoneID, zoneNumber: zoneNumber, indexes: batch.indexes,
+      hasFailure: batch.hasFailure)
     try perform(&zone)
-    for (index, outcome) in zone.outcomes { outcomes[index] = outcome }
-    let hasFailure = batch.hasFailure || zone.outcomes.values.contains { $0.isFailure }
-    if isAtomic {
-      if hasFailure {
-        try session.connection.run("ROLLBACK TO zone", [])
-        mark.restore(&self)
-        for index in batch.indexes where outcomes[index]?.isFailure == false {
-          let recordID = modification.operations[index].recordID
-          outcomes[index] = .failed(
-            ItemFailure(
-              .atomic,
-              "record '\(recordID)' was left as it was, for another item of the atomic "
-                + "request failed"))
-        }
+    if isAtomic, zone.hasFailure, batch.hasFailure || batch.indexes.contains(where: failed) {
+      guard hasSavepoint else { throw SavepointNeeded() }
+      try session.connection.run("ROLLBACK TO zone", [])
+      mark.restore(&self)
+      for index in batch.indexes where !failed(index) {
+        let recordID = modification.operations[index].recordID
+        outcomes[index] = .failed(
+          ItemFailure(
+            .atomic,
+            "record '\(recordID)' was left as it was, for another item of the atomic "
+              + "request failed"))
       }
-      try session.connection.run("RELEASE zone", [])
     }
-    if let token = modification.clientChangeToken,
-      batch.indexes.contains(where: { outcomes[$0]?.isFailure == false })
-    {
+    if hasSavepoint { try session.connection.run("RELEASE zone", []) }
+    if let token = modification.clientChangeToken, !batch.indexes.allSatisfy(failed) {
       try session.keep(
         token, of: modification.origin.userRecordName, zone: zoneNumber, in: database,
         at: modification.timestamp)
@@ -112,40 +118,54 @@ struct RecordModifier {
     session.gathered.zoneVersions[Catalog.ZoneKey(database: database, number: zoneNumber)] = latest
   }
 
+  private func failed(_ index: Int) -> Bool { outcomes[index].isFailure }
+
   /// Performs the zone's operations in order. One that needs a record which a later operation may
   /// make waits for that one.
   private mutating func perform(_ zone: inout ZoneModification) throws {
     for index in zone.indexes {
+      zone.reached = index
       var next = [index]
       while let index = next.popLast() {
-        let operation = modification.operations[index]
         do {
-          zone.outcomes[index] = try perform(operation, at: index, in: zone)
-          if let dependants = zone.waiting.removeValue(forKey: operation.recordID.recordName) {
+          outcomes[index] = try perform(at: index, in: zone)
+          guard !zone.waiting.isEmpty else { continue }
+          let name = modification.operations[index].recordID.recordName
+          if let dependants = zone.waiting.removeValue(forKey: name) {
             next += dependants.reversed()
           }
         } catch let missing as MissingTarget {
           // Kept unless the operation's turn comes again.
-          zone.outcomes[index] = .failed(missing.failure)
-          if zone.isAhead(missing.recordName) {
+          outcomes[index] = .failed(missing.failure)
+          zone.hasFailure = true
+          if isAhead(missing.recordName, in: zone) {
             zone.waiting[missing.recordName, default: []].append(index)
           }
         } catch let failure as ItemFailure {
-          zone.outcomes[index] = .failed(try veiled(failure))
+          outcomes[index] = .failed(try veiled(failure))
+          zone.hasFailure = true
         }
       }
     }
   }
 
+  /// Whether an operation that was not carried out yet may make this record.
+  private func isAhead(_ recordName: String, in zone: ZoneModification) -> Bool {
+    let index = zone.indexes.first {
+      modification.operations[$0].recordID.recordName == recordName
+    }
+    return index.map { $0 > zone.reached || zone.waits($0) } ?? false
+  }
+
   private mutating func perform(
-    _ operation: RecordOperation, at index: Int, in zone: ZoneModification
+    at index: Int, in zone: ZoneModification
   ) throws -> RecordOutcome {
+    var operation = modification.operations[index]
     if !modification.creations.isEmpty, let creation = modification.creations[index],
       let record = try make(creation, for: operation, in: zone)
     {
       return .saved(record)
     }
-    var operation = operation
     operation.recordID.zoneID = zone.zoneID
     let current = try session.storedRecord(
       named: operation.recordID.recordName, inZone: zone.zoneNumber, of: database)
@@ -168,35 +188,30 @@ struct RecordModifier {
 struct ZoneModification {
   let zoneID: ZoneID
   let zoneNumber: Int64
-  /// The operations' places in the request.
+  /// The operations' places in the request, in order.
   let indexes: [Int]
-  var outcomes: [Int: RecordOutcome] = [:]
+  /// The last of them whose turn came.
+  var reached = 0
+  /// Whether an operation failed, though it may have succeeded since.
+  var hasFailure: Bool
   /// The operations that wait for a record to be made, by its name.
   var waiting: [String: [Int]] = [:]
-  private let places: [String: Int]
 
-  init(modification: RecordModification, zoneID: ZoneID, zoneNumber: Int64, indexes: [Int]) {
+  init(zoneID: ZoneID, zoneNumber: Int64, indexes: [Int], hasFailure: Bool) {
     self.zoneID = zoneID
     self.zoneNumber = zoneNumber
     self.indexes = indexes
-    outcomes.reserveCapacity(indexes.count)
-    places =
-      indexes.count < 2
-      ? [:]
-      : Dictionary(
-        indexes.map { (modification.operations[$0].recordID.recordName, $0) },
-        uniquingKeysWith: { first, _ in first })
+    self.hasFailure = hasFailure
   }
 
-  /// Whether an operation that was not reached yet may make this record.
-  func isAhead(_ recordName: String) -> Bool {
-    places[recordName].map { outcomes[$0] == nil || waits($0) } ?? false
-  }
-
-  private func waits(_ index: Int) -> Bool {
+  func waits(_ index: Int) -> Bool {
     waiting.values.contains { $0.contains(index) }
   }
 }
+
+/// That something has to be undone for which no savepoint was set: the transaction must be begun
+/// again with them.
+struct SavepointNeeded: Error {}
 
 /// That a record needs another which does not exist.
 struct MissingTarget: Error {

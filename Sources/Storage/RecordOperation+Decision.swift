@@ -65,7 +65,9 @@ extension RecordOperation {
     var record = Record(
       recordID: recordID, recordType: recordType, created: stamp, modified: stamp,
       fields: fields.compactMapValues { $0 })
-    record.encryptedFields = encryptedFields.intersection(record.fields.keys)
+    if !encryptedFields.isEmpty {
+      record.encryptedFields = encryptedFields.intersection(record.fields.keys)
+    }
     if let parent { record.parent = parent }
     return record
   }

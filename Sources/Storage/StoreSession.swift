@@ -13,6 +13,9 @@ final class StoreSession {
   var gathered = GatheredWrites()
   /// The types that records were made of in the transaction, for the ``SchemaBoard``.
   var usedTypes: [SchemaBoard.Notice] = []
+  /// Whether atomic requests are carried out without savepoints. One that fails throws
+  /// ``SavepointNeeded``, and the transaction is begun again with them.
+  var goesWithoutSavepoints = false
   /// Where the arguments of statements are put together that run for every record.
   var arguments = SQLArguments()
   var catalog = Catalog()

@@ -5,7 +5,9 @@ import Foundation
 ///
 /// A job that fails takes nothing of the others with it. Since jobs hardly ever fail, a group is
 /// first run without the savepoints that this needs; when a job fails, the transaction is rolled
-/// back and the group run again, each job under a savepoint of its own.
+/// back and the group run again, each job under a savepoint of its own. It is the same with the
+/// savepoints of atomic requests, but those fail more often: ``SavepointPolicy`` says when to go
+/// without.
 final class StoreWriter: @unchecked Sendable {
   typealias CommitHandler = @Sendable ([OutboxEntry]) -> Void
 
@@ -13,6 +15,8 @@ final class StoreWriter: @unchecked Sendable {
   /// What those who prepare records know of the schemas.
   let board = SchemaBoard()
   private let groupLimit: Int
+  // Touched by the writer's thread only.
+  private var policy = SavepointPolicy()
   private let lock = NSLock()
   // Guarded by the lock.
   private var handler: CommitHandler?
@@ -37,6 +41,7 @@ final class StoreWriter: @unchecked Sendable {
     var failures = [(any Error)?](repeating: nil, count: group.count)
     do {
       do {
+        session.goesWithoutSavepoints = policy.nextGoesWithout()
         try transaction(in: session) {
           for job in group {
             try prepare(session, for: job)
@@ -44,7 +49,12 @@ final class StoreWriter: @unchecked Sendable {
           }
         }
       } catch {
-        guard group.count > 1 else { throw error }
+        session.goesWithoutSavepoints = false
+        if error is SavepointNeeded {
+          policy.wereNeeded()
+        } else if group.count == 1 {
+          throw error
+        }
         try transaction(in: session) {
           for (index, job) in group.enumerated() {
             try prepare(session, for: job)
