@@ -105,11 +105,11 @@ extension ServiceError {
       case .apiToken: "this API token"
       case .address: "callers at this address who are not signed in"
       }
-    // In tenths of a second, rounded up: who waits so long finds a place.
-    let wait = max(0.1, (refusal.wait * 10).rounded(.up) / 10)
+    // Rounded up: who waits so long finds a place.
+    let wait = max(1, Int(refusal.wait.rounded(.up)))
     self.init(
       .throttled,
       "too many requests of \(whose): \(rate.perSecond) a second are allowed, \(rate.burst) at "
-        + "once; wait \(wait) seconds", retryAfter: wait)
+        + "once; wait \(wait == 1 ? "a second" : "\(wait) seconds")", retryAfter: Double(wait))
   }
 }

@@ -81,7 +81,14 @@ extension ServiceError {
     writer.member("serverErrorCode", code.documented.rawValue)
     if code != code.documented { writer.member("reasonCode", code.rawValue) }
     writer.member("reason", reason)
-    if let retryAfter { writer.member("retryAfter", retryAfter) }
+    if let retryAfter {
+      // Without a fraction where it has none: some clients read an integer.
+      if let seconds = Int64(exactly: retryAfter) {
+        writer.member("retryAfter", seconds)
+      } else {
+        writer.member("retryAfter", retryAfter)
+      }
+    }
     writer.member("redirectURL", ifPresent: redirectURL)
     if let limit { writer.member("limit", limit) }
     if let serverRecord {

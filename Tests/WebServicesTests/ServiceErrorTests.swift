@@ -57,7 +57,7 @@ struct ServiceErrorTests {
     #expect(
       String(decoding: error.body, as: UTF8.self)
         == #"{"uuid":"u","serverErrorCode":"AUTHENTICATION_REQUIRED","#
-        + #""reason":"request needs authorization","retryAfter":30.0,"#
+        + #""reason":"request needs authorization","retryAfter":30,"#
         + #""redirectURL":"https://example.com/sign-in"}"#)
   }
 
