@@ -23,7 +23,7 @@ struct AccessPath {
     var center: Location
     var radius: Double
 
-    func mayHold(_ key: [UInt8]) -> Bool {
+    func mayHold(_ key: IndexKey) -> Bool {
       ValueKey.location(of: key).distance(to: center) <= radius + ValueKey.locationError
     }
   }

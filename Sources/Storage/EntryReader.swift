@@ -3,129 +3,162 @@ import CloudKitModel
 /// Reads the entries of a path in their order, without their records. It stops at any entry and goes
 /// on from there.
 struct EntryReader {
-  /// Where the entry that was read last stands; nil before the first.
-  private(set) var position: AccessPath.Position?
-  private(set) var isAtEnd = false
+  private enum Place {
+    /// Before the first entry of a stretch.
+    case before(stretch: Int)
+    /// After an entry.
+    case after(stretch: Int, key: [UInt8], number: Int64)
+    /// After all entries with a key.
+    case past(stretch: Int, key: [UInt8])
+    case end
+  }
+
   let path: AccessPath
   private let stretches: [IndexStretch]
   private let isDescending: Bool
+  private var place: Place
 
+  /// - Parameter position: an entry, there or not, that the first one comes after.
   init(
     _ path: AccessPath, after position: AccessPath.Position? = nil, isDescending: Bool = false
   ) {
     self.path = path
     self.isDescending = isDescending
     stretches = isDescending ? path.stretches.reversed() : path.stretches
-    self.position = position
+    if let position {
+      place = .after(stretch: position.stretch, key: position.key, number: position.number)
+    } else if case .stretches = path.source, stretches.isEmpty {
+      place = .end
+    } else {
+      place = .before(stretch: 0)
+    }
+  }
+
+  var isAtEnd: Bool {
+    if case .end = place { true } else { false }
   }
 
   /// The next entries, at most `limit` and at least one unless the path is at its end.
   mutating func entries(_ limit: Int, in search: RecordSearch) throws -> [IndexEntryPlace] {
     var entries: [IndexEntryPlace] = []
-    try read(limit, in: search, keepsKeys: true) { stretch, number, key in
-      entries.append(IndexEntryPlace(stretch: stretch, key: key, number: number))
+    entries.reserveCapacity(limit)
+    try read(limit, in: search) { stretch, number, row in
+      entries.append(
+        IndexEntryPlace(stretch: stretch, key: row.key(Self.keyColumn), number: number))
     }
     return entries
   }
 
-  /// Puts the next records into a set, of about `limit` entries.
+  /// Puts the next records into a set, of at most `limit` entries. Returns how many were read.
+  @discardableResult
   mutating func insert(
     _ limit: Int, into numbers: inout RecordNumberSet, in search: RecordSearch
-  ) throws {
+  ) throws -> Int {
     if case .zone = path.source { return try insertZone(limit, into: &numbers, in: search) }
-    var left = limit
-    let circle = path.circle
-    while left > 0, !isAtEnd {
-      try read(left, in: search, keepsKeys: circle != nil) { _, number, key in
-        left -= 1
-        if let circle, !circle.mayHold(key) { return }
-        numbers.insert(number)
-      }
+    guard let circle = path.circle else {
+      return try read(limit, in: search) { _, number, _ in numbers.insert(number) }
     }
-  }
-
-  /// Takes up to `limit` entries from the stretch that the reader stands in, or the next one that has
-  /// any.
-  private mutating func read(
-    _ limit: Int, in search: RecordSearch, keepsKeys: Bool,
-    _ visit: (Int, Int64, [UInt8]) -> Void
-  ) throws {
-    while !isAtEnd {
-      let index = position?.stretch ?? 0
-      guard index < stretches.count else {
-        isAtEnd = true
-        return
-      }
-      let stretch = stretches[index]
-      let start = position.map { ($0.key, $0.number) }
-      var last: ([UInt8], Int64)?
-      var count = 0
-      try search.session.connection.query(
-        search.entrySelection(isDescending: isDescending),
-        search.entryArguments(of: stretch, after: start, isDescending: isDescending, limit: limit)
-      ) { row in
-        count += 1
-        let number = row.integer(0)
-        if keepsKeys || count == limit {
-          let key = row.bytes(1)
-          visit(index, number, key)
-          last = (key, number)
-        } else {
-          visit(index, number, [])
-        }
-      }
-      if count == limit, let last {
-        position = AccessPath.Position(stretch: index, key: last.0, number: last.1)
-        return
-      }
-      // On to the next stretch; a place before its first entry.
-      let next = index + 1
-      guard next < stretches.count else {
-        isAtEnd = true
-        return
-      }
-      position = Self.beginning(of: stretches[next], at: next, isDescending: isDescending)
-      if count > 0 { return }
+    return try read(limit, in: search) { _, number, row in
+      if circle.mayHold(row.key(Self.keyColumn)) { numbers.insert(number) }
     }
   }
 
   /// Moves on behind all entries with this key.
   mutating func skip(_ key: [UInt8], stretch: Int) {
-    position = AccessPath.Position(stretch: stretch, key: key, number: isDescending ? -1 : .max)
-    isAtEnd = false
+    place = .past(stretch: stretch, key: key)
   }
 
-  private static func beginning(
-    of stretch: IndexStretch, at index: Int, isDescending: Bool
-  ) -> AccessPath.Position {
-    isDescending
-      ? AccessPath.Position(stretch: index, key: stretch.range.upper, number: .max)
-      : AccessPath.Position(stretch: index, key: stretch.range.lower, number: -1)
+  private static let keyColumn: Int32 = 1
+
+  /// Visits up to `limit` entries; fewer only where the path ends.
+  @discardableResult
+  private mutating func read(
+    _ limit: Int, in search: RecordSearch, _ visit: (Int, Int64, any SQLRow) -> Void
+  ) throws -> Int {
+    var left = limit
+    while left > 0, let part = nextPart() {
+      var count = 0
+      var last: Place?
+      try search.session.connection.query(
+        EntrySelection.text(
+          part.span, isDescending: isDescending, inZone: search.zoneNumber != nil),
+        [
+          .integer(search.database.rawValue), .integer(stretches[part.stretch].field),
+          .bytes(part.first), part.second, .integer(Int64(left)), .integer(search.zoneNumber ?? 0),
+        ]
+      ) { row in
+        count += 1
+        let number = row.integer(0)
+        visit(part.stretch, number, row)
+        if count == left {
+          last = .after(stretch: part.stretch, key: row.bytes(Self.keyColumn), number: number)
+        }
+      }
+      place = last ?? following(part)
+      left -= count
+    }
+    return limit - left
+  }
+
+  /// What one statement reads.
+  private struct Part {
+    var stretch: Int
+    var span: EntrySelection.Span
+    var first: [UInt8]
+    var second: SQLValue
+  }
+
+  private func nextPart() -> Part? {
+    switch place {
+    case .end:
+      return nil
+    case .before(let stretch):
+      let range = stretches[stretch].range
+      return Part(
+        stretch: stretch, span: .whole, first: range.lower, second: .bytes(range.upper))
+    case .after(let stretch, let key, let number):
+      return Part(stretch: stretch, span: .oneKey, first: key, second: .integer(number))
+    case .past(let stretch, let key):
+      let range = stretches[stretch].range
+      return isDescending
+        ? Part(stretch: stretch, span: .rest, first: range.lower, second: .bytes(key))
+        : Part(stretch: stretch, span: .rest, first: key, second: .bytes(range.upper))
+    }
+  }
+
+  /// Where to go on when a part has no more entries.
+  private func following(_ part: Part) -> Place {
+    let range = stretches[part.stretch].range
+    if part.span == .oneKey, part.first != (isDescending ? range.lower : range.upper) {
+      return .past(stretch: part.stretch, key: part.first)
+    }
+    return part.stretch + 1 < stretches.count ? .before(stretch: part.stretch + 1) : .end
   }
 
   private mutating func insertZone(
     _ limit: Int, into numbers: inout RecordNumberSet, in search: RecordSearch
-  ) throws {
-    guard !isAtEnd, let zoneNumber = search.zoneNumber else { return }
+  ) throws -> Int {
+    guard !isAtEnd, let zoneNumber = search.zoneNumber else { return 0 }
     let wanted = search.type.number
     var count = 0
     var last: Int64 = 0
+    if case .after(_, _, let version) = place { last = version }
     try search.session.connection.query(
       """
       SELECT version, type_number, record_number FROM records
       WHERE database_id = $1 AND zone_number = $2 AND version > $3 ORDER BY version LIMIT $4
       """,
       [
-        .integer(search.database.rawValue), .integer(zoneNumber),
-        .integer(position?.number ?? 0), .integer(Int64(limit)),
+        .integer(search.database.rawValue), .integer(zoneNumber), .integer(last),
+        .integer(Int64(limit)),
       ]
     ) { row in
       count += 1
       last = row.integer(0)
       if row.integer(1) == wanted { numbers.insert(row.integer(2)) }
     }
-    isAtEnd = count < limit
-    position = AccessPath.Position(stretch: 0, key: [], number: last)
+    place = count < limit ? .end : .after(stretch: 0, key: [], number: last)
+    return count
   }
 }
 
@@ -133,44 +166,6 @@ struct EntryReader {
 struct IndexEntryPlace {
   /// Which of the path's stretches it lies in, in the reading's order.
   var stretch: Int
-  var key: [UInt8]
+  var key: IndexKey
   var number: Int64
-}
-
-extension RecordSearch {
-  /// The statement for the entries of a stretch behind a place. In a zone it reads over those of
-  /// others, which costs little: the entry has the zone.
-  fileprivate func entrySelection(isDescending: Bool) -> String {
-    switch (zoneNumber != nil, isDescending) {
-    case (false, false): Self.entries + Self.ascending
-    case (true, false): Self.entries + Self.inZone + Self.ascending
-    case (false, true): Self.entries + Self.descending
-    case (true, true): Self.entries + Self.inZone + Self.descending
-    }
-  }
-
-  private static let entries = """
-    SELECT record_number, value_key FROM value_index WHERE database_id = $1 AND field_number = $2
-    """
-  private static let inZone = " AND zone_number = $7"
-  private static let ascending = """
-     AND (value_key, record_number) > ($3, $4) AND value_key <= $5
-    ORDER BY value_key, record_number LIMIT $6
-    """
-  private static let descending = """
-     AND (value_key, record_number) < ($3, $4) AND value_key >= $5
-    ORDER BY value_key DESC, record_number DESC LIMIT $6
-    """
-
-  fileprivate func entryArguments(
-    of stretch: IndexStretch, after place: ([UInt8], Int64)?, isDescending: Bool, limit: Int
-  ) -> [SQLValue] {
-    let range = stretch.range
-    let (key, number) = place ?? (isDescending ? (range.upper, .max) : (range.lower, -1))
-    return [
-      .integer(database.rawValue), .integer(stretch.field), .bytes(key), .integer(number),
-      .bytes(isDescending ? range.lower : range.upper), .integer(Int64(limit)),
-      .integer(zoneNumber ?? 0),
-    ]
-  }
 }

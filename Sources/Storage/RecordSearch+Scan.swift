@@ -44,8 +44,7 @@ extension RecordSearch {
     var read = 0
     while !reader.isAtEnd {
       guard read <= limit else { return nil }
-      try reader.insert(min(limit, 1 << 16) + 1, into: &numbers, in: self)
-      read += min(limit, 1 << 16) + 1
+      read += try reader.insert(min(limit, 1 << 16) + 1, into: &numbers, in: self)
     }
     return numbers
   }
@@ -62,10 +61,10 @@ extension RecordSearch {
     while !reader.isAtEnd {
       for entry in try reader.entries(size, in: self) {
         if let circle = path.circle, !circle.mayHold(entry.key) { continue }
-        guard sieve.mayMatch(entry.number) else { continue }
+        let share = Double(rows.count) / Double(query.limit + 1)
+        guard try sieve.admits(entry.number, share: share, in: self) else { continue }
         guard let candidate = try match(entry.number), isFirst(entry, on: path, candidate.record)
         else {
-          let share = Double(rows.count) / Double(query.limit + 1)
           try sieve.reject(share: share, in: self)
           continue
         }
@@ -74,7 +73,8 @@ extension RecordSearch {
           return RecordPage(records: try records(rows), continuation: end.text(for: query))
         }
         rows.append(candidate.row)
-        last = AccessPath.Position(stretch: entry.stretch, key: entry.key, number: entry.number)
+        last = AccessPath.Position(
+          stretch: entry.stretch, key: entry.key.bytes, number: entry.number)
       }
       size = min(size * 2, 4_096)
     }
@@ -84,6 +84,8 @@ extension RecordSearch {
   /// Whether a record's entry is the first of its entries on the path: a list can have several.
   private func isFirst(_ entry: IndexEntryPlace, on path: AccessPath, _ record: Record) -> Bool {
     guard path.hasRepeats else { return true }
+    let first = path.stretches[entry.stretch].range
+    if entry.stretch == 0, first.lower == first.upper { return true }
     var keys: [Int64: [[UInt8]]] = [:]
     for (name, field) in type.fields {
       guard let value = record.value(for: .field(name)) else { continue }
@@ -100,7 +102,7 @@ extension RecordSearch {
       return false
     }
     let stretch = path.stretches[entry.stretch]
-    return keys[stretch.field]?.first { stretch.range.contains($0) } == entry.key
+    return keys[stretch.field]?.first { stretch.range.contains($0) } == entry.key.bytes
   }
 
   /// The path with the fewest entries, as far as they are counted; nil when there is only that to

@@ -19,9 +19,12 @@ protocol SQLRow {
   func integer(_ column: Int32) -> Int64
   func text(_ column: Int32) -> String
   func bytes(_ column: Int32) -> [UInt8]
+  /// The key of an entry of the value index.
+  func key(_ column: Int32) -> IndexKey
 }
 
 extension SQLRow {
+  func key(_ column: Int32) -> IndexKey { IndexKey(bytes(column)) }
   func optionalInteger(_ column: Int32) -> Int64? { isNull(column) ? nil : integer(column) }
   func optionalText(_ column: Int32) -> String? { isNull(column) ? nil : text(column) }
 }

@@ -88,4 +88,10 @@ final class SQLiteStatement: SQLRow {
     return [UInt8](
       UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, column))))
   }
+
+  func key(_ column: Int32) -> IndexKey {
+    guard let start = sqlite3_column_blob(pointer, column) else { return IndexKey([]) }
+    return IndexKey(
+      UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, column))))
+  }
 }

@@ -40,7 +40,7 @@ extension SortedSearch {
   /// By the last sort key: records with one value come in the order of their numbers, as their
   /// entries do.
   private mutating func walkInOrder(_ reader: inout EntryReader, level: Int) throws -> Bool {
-    var lastKey: [UInt8] = []
+    var lastKey = IndexKey([])
     var size = search.query.limit + 24
     while !reader.isAtEnd {
       for entry in try reader.entries(size, in: search) {
@@ -49,7 +49,7 @@ extension SortedSearch {
         }
         lastKey = entry.key
         try pass(level: level)
-        if sieve.mayMatch(entry.number) { try consider(entry.number) }
+        try consider(entry.number)
       }
       size = min(size * 2, 4_096)
     }
@@ -58,7 +58,7 @@ extension SortedSearch {
 
   /// By a key that others follow: record by record with one value, then the next.
   private mutating func walkGroups(_ reader: inout EntryReader, level: Int) throws -> Bool {
-    var key: [UInt8] = []
+    var key = IndexKey([])
     var group: [Int64] = []
     while !reader.isAtEnd {
       // A group that is too large is found soon.
@@ -73,8 +73,8 @@ extension SortedSearch {
           continue
         }
         group = []
-        if try walkGroup(of: key, entry, level: level) { return true }
-        reader.skip(key, stretch: entry.stretch)
+        if try walkGroup(of: key.bytes, level: level) { return true }
+        reader.skip(key.bytes, stretch: entry.stretch)
         break
       }
     }
@@ -88,9 +88,7 @@ extension SortedSearch {
   }
 
   /// Goes through the many records with one value by the next key.
-  private mutating func walkGroup(
-    of key: [UInt8], _ entry: IndexEntryPlace, level: Int
-  ) throws -> Bool {
+  private mutating func walkGroup(of key: [UInt8], level: Int) throws -> Bool {
     guard let field = search.type.field(for: keys[level].key) else { return false }
     sieve.push(
       AccessPath(

@@ -69,13 +69,13 @@ struct SortedSearch {
         if let start = collector.start, number <= start.number { continue }
         if collector.isFull { return }
       }
-      guard sieve.mayMatch(number) else { continue }
       try consider(number)
     }
   }
 
   /// Reads a record and collects it when it matches and has what is shared.
   mutating func consider(_ number: Int64) throws {
+    guard try sieve.admits(number, share: collector.share, in: search) else { return }
     guard let candidate = try search.match(number) else {
       return try sieve.reject(share: collector.share, in: search)
     }
@@ -132,14 +132,12 @@ struct SortedSearch {
   private mutating func collectAll(level: Int) throws -> Bool {
     if case .key? = shared.last { try sieve.completeLast(in: search) }
     if let candidates = sieve.candidates {
-      for number in candidates.sorted where sieve.mayMatch(number) { try consider(number) }
+      for number in candidates.sorted { try consider(number) }
       return collector.isFull
     }
     var reader = EntryReader(search.pathToAll)
     while !reader.isAtEnd {
-      for entry in try reader.entries(4_096, in: search) where sieve.mayMatch(entry.number) {
-        try consider(entry.number)
-      }
+      for entry in try reader.entries(4_096, in: search) { try consider(entry.number) }
     }
     return collector.isFull
   }

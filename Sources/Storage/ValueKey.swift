@@ -86,13 +86,13 @@ enum ValueKey {
   static let locationError = 0.5
 
   /// The place that a location's key tells.
-  static func location(of key: [UInt8]) -> Location {
-    func number(_ range: Range<Int>) -> Double {
-      Double(key[range].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
-    }
+  static func location(of key: IndexKey) -> Location {
+    let band = key.head >> 48
+    let longitude = key.head >> 16 & UInt64(UInt32.max)
+    let rest = key.head & UInt64(UInt16.max)
     return Location(
-      latitude: (number(0..<2) + number(6..<8) / Double(UInt16.max)) / 10 - 90,
-      longitude: number(2..<6) / Double(UInt32.max) * 360 - 180)
+      latitude: (Double(band) + Double(rest) / Double(UInt16.max)) / 10 - 90,
+      longitude: Double(longitude) / Double(UInt32.max) * 360 - 180)
   }
 
   /// The band of latitude that a place lies in, 0 to 1800.

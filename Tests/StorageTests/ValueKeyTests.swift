@@ -76,7 +76,7 @@ struct ValueKeyTests {
         "ring of seed \(seed), round \(round): \(center) \(other)")
       #expect(
         zip(ring, ring.dropFirst()).allSatisfy { $0.upper.lexicographicallyPrecedes($1.lower) })
-      let told = ValueKey.location(of: keys[0])
+      let told = ValueKey.location(of: IndexKey(keys[0]))
       #expect(told.distance(to: other) <= ValueKey.locationError, "\(other)")
     }
   }

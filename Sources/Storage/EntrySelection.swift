@@ -1,0 +1,60 @@
+/// The statements that read entries of the value index: its database is `$1`, its field `$2`, its
+/// limit `$5`.
+///
+/// A comparison of a key and a number at once would read the entries behind a place with one
+/// statement, at twice the time for each: so those with its key are one part, and the rest another. In
+/// a zone, `$6`, a statement reads over entries of others, which costs little: the entry has the zone.
+enum EntrySelection {
+  enum Span {
+    /// The keys from `$3` to `$4`.
+    case whole
+    /// Those with the key `$3`, behind the number `$4`.
+    case oneKey
+    /// The keys between `$3` and `$4`, without that which the reading comes from.
+    case rest
+  }
+
+  static func text(_ span: Span, isDescending: Bool, inZone: Bool) -> String {
+    switch (span, isDescending, inZone) {
+    case (.whole, false, false): wholeUp
+    case (.whole, false, true): wholeUpInZone
+    case (.whole, true, false): wholeDown
+    case (.whole, true, true): wholeDownInZone
+    case (.oneKey, false, false): oneKeyUp
+    case (.oneKey, false, true): oneKeyUpInZone
+    case (.oneKey, true, false): oneKeyDown
+    case (.oneKey, true, true): oneKeyDownInZone
+    case (.rest, false, false): restUp
+    case (.rest, false, true): restUpInZone
+    case (.rest, true, false): restDown
+    case (.rest, true, true): restDownInZone
+    }
+  }
+
+  private static let entries = """
+    SELECT record_number, value_key FROM value_index WHERE database_id = $1 AND field_number = $2
+    """
+  private static let inZone = " AND zone_number = $6"
+  private static let up = " ORDER BY value_key, record_number LIMIT $5"
+  private static let down = " ORDER BY value_key DESC, record_number DESC LIMIT $5"
+
+  private static let whole = entries + " AND value_key >= $3 AND value_key <= $4"
+  private static let wholeUp = whole + up
+  private static let wholeUpInZone = whole + inZone + up
+  private static let wholeDown = whole + down
+  private static let wholeDownInZone = whole + inZone + down
+
+  private static let oneKeyUp = entries + " AND value_key = $3 AND record_number > $4" + up
+  private static let oneKeyUpInZone =
+    entries + " AND value_key = $3 AND record_number > $4" + inZone + up
+  private static let oneKeyDown = entries + " AND value_key = $3 AND record_number < $4" + down
+  private static let oneKeyDownInZone =
+    entries + " AND value_key = $3 AND record_number < $4" + inZone + down
+
+  private static let restUp = entries + " AND value_key > $3 AND value_key <= $4" + up
+  private static let restUpInZone =
+    entries + " AND value_key > $3 AND value_key <= $4" + inZone + up
+  private static let restDown = entries + " AND value_key >= $3 AND value_key < $4" + down
+  private static let restDownInZone =
+    entries + " AND value_key >= $3 AND value_key < $4" + inZone + down
+}

@@ -1,0 +1,29 @@
+/// The key of an entry of the value index, as ``ValueKey`` makes it. One of eight bytes or fewer, as
+/// those of numbers and places are, takes no memory of its own.
+struct IndexKey: Hashable {
+  /// The first eight bytes, the first one highest; zeros where there are fewer.
+  let head: UInt64
+  let count: Int
+  private let rest: [UInt8]
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    count = bytes.count
+    if bytes.count >= 8 {
+      head = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+      rest = bytes.count > 8 ? Array(bytes[8...]) : []
+    } else {
+      var head: UInt64 = 0
+      for byte in bytes { head = head << 8 | UInt64(byte) }
+      self.head = head << UInt64(8 * (8 - bytes.count))
+      rest = []
+    }
+  }
+
+  init(_ bytes: [UInt8]) {
+    self = bytes.withUnsafeBytes { IndexKey($0) }
+  }
+
+  var bytes: [UInt8] {
+    withUnsafeBytes(of: head.bigEndian) { Array($0.prefix(count)) } + rest
+  }
+}

@@ -1,0 +1,67 @@
+/// Asks the value index whether records have one key, a few neighbouring numbers at a time: the
+/// entries of a key stand in the order of their records' numbers.
+///
+/// Asked for rising numbers that lie close to each other in the index it reads many entries at once;
+/// asked for scattered ones, few.
+struct NumberWindow {
+  /// What finding a place in the index costs, in entries that are read in their order.
+  static let seekCost = 18
+
+  private static let sizes = 2...1_024
+  private let stretch: IndexStretch
+  /// The numbers with the key in `covered`.
+  private var numbers: [Int64] = []
+  /// nil before the first question.
+  private var covered: ClosedRange<Int64>?
+  private var size = sizes.lowerBound
+  /// What was read, in entries.
+  private(set) var cost = 0
+
+  /// nil unless all entries of the stretch have one key.
+  init?(_ stretch: IndexStretch) {
+    guard stretch.range.lower == stretch.range.upper else { return nil }
+    self.stretch = stretch
+  }
+
+  mutating func contains(_ number: Int64, in search: RecordSearch) throws -> Bool {
+    guard let covered else {
+      // From the beginning, which tells at once of a key that nothing has.
+      try read(from: 0, in: search)
+      return try contains(number, in: search)
+    }
+    if !covered.contains(number) {
+      size = Self.size(after: size, from: covered, count: numbers.count, to: number)
+      try read(from: number, in: search)
+    }
+    var low = 0
+    var high = numbers.count
+    while low < high {
+      let middle = (low + high) / 2
+      if numbers[middle] < number { low = middle + 1 } else { high = middle }
+    }
+    return low < numbers.count && numbers[low] == number
+  }
+
+  /// How many entries to read for a number that is not covered.
+  private static func size(
+    after size: Int, from covered: ClosedRange<Int64>, count: Int, to number: Int64
+  ) -> Int {
+    let gap = Double(number - covered.upperBound) * Double(count)
+    let span = Double(covered.upperBound - covered.lowerBound) + 1
+    let isNear = gap > 0 && gap < Double(seekCost) * span
+    return isNear ? min(sizes.upperBound, size * 2) : max(sizes.lowerBound, size / 4)
+  }
+
+  private mutating func read(from number: Int64, in search: RecordSearch) throws {
+    numbers.removeAll(keepingCapacity: true)
+    try search.session.connection.query(
+      EntrySelection.text(.oneKey, isDescending: false, inZone: false),
+      [
+        .integer(search.database.rawValue), .integer(stretch.field), .bytes(stretch.range.lower),
+        .integer(number - 1), .integer(Int64(size)),
+      ]
+    ) { numbers.append($0.integer(0)) }
+    cost += Self.seekCost + numbers.count
+    covered = number...(numbers.count < size ? .max : numbers.last ?? .max)
+  }
+}
