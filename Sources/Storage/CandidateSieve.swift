@@ -2,168 +2,276 @@ import CloudKitModel
 
 /// Tells of most records that cannot match that they cannot, without reading them.
 ///
-/// It has a part for each path that leads to all matches, and for each that leads to none. A part
-/// knows for certain when all its record numbers were read; before that, the index can be asked for
-/// single records where the path is that of one value. Both take effort: so paths are read step by
-/// step, and only as far as records, and questions, were for nothing. Whichever way is the shorter, the
-/// search takes at most a few times as long.
+/// It has a condition for each path that leads to all matches, and for each that leads to none. As
+/// little of them as tells how many there are is gathered first; what follows is the plan's choice,
+/// which is looked at again and again while a walk goes on.
 struct CandidateSieve {
-  private struct Part {
-    var reader: EntryReader
-    var numbers = RecordNumberSet()
-    /// Whether records that are in it cannot match, instead of those that are not.
-    var excludes: Bool
-    /// One for each of the path's keys; empty where there are many.
-    var windows: [NumberWindow]
-    var questions = 0
-    var refusals = 0
-    var isComplete: Bool { reader.isAtEnd }
-
-    init(_ path: AccessPath, excludes: Bool) {
-      reader = EntryReader(path)
-      self.excludes = excludes
-      let windows = path.stretches.prefix(3).compactMap { NumberWindow($0) }
-      let isAskable = !excludes && windows.count <= 2 && windows.count == path.stretches.count
-      self.windows = isAskable ? windows : []
-    }
-
-    /// Whether to ask the index is cheaper than to read the records that it lets pass.
-    var isWorthAsking: Bool {
-      !isComplete && !windows.isEmpty && (questions < 32 || refusals * 2 > questions)
-    }
-
-    mutating func read(_ limit: Int, in search: RecordSearch) throws {
-      try reader.insert(limit, into: &numbers, in: search)
-    }
-
-    /// Whether the path leads to the record, and what it took to learn that.
-    mutating func ask(
-      _ number: Int64, in search: RecordSearch
-    ) throws -> (holds: Bool, cost: Int) {
-      let before = windows.reduce(0) { $0 + $1.cost }
-      var holds = false
-      for index in windows.indices where !holds {
-        holds = try windows[index].contains(number, in: search)
-      }
-      questions += 1
-      if !holds { refusals += 1 }
-      return (holds, windows.reduce(1) { $0 + $1.cost } - before)
-    }
+  /// What came of the records of a walk.
+  private struct Walk {
+    /// Entries that it passed.
+    var entries = 0.0
+    /// Those since a set was completed, and those of them that passed the sets.
+    var tested = 0.0
+    var survivors = 0.0
+    /// Records that were read: how many of them would match if conditions told all, and did.
+    var expected = 0.0
+    var matches = 0.0
+    var misses = 0
+    /// What it took, in entries, and when to look at the plan again.
+    var cost = 0
+    var nextLook = 0
+    /// The condition that all of its records meet, as it goes along its path.
+    var implied: Int?
+    /// How much of its index it has before it.
+    var rest = 1.0
   }
 
-  private var parts: [Part]
-  /// The effort that was for nothing so far, in entries, and how much of it led to reading paths.
-  private var spent = 0
-  private var answered = 0
+  private var conditions: [SearchCondition]
+  /// Those that are complete.
+  private var known: [Int] = []
+  /// Those that are asked, and how many records meet all that are neither known nor asked.
+  private var asked: [Int] = []
+  private var unchecked = 1.0
+  /// The filters that a record which was admitted passes.
+  private(set) var proven: Set<Int> = []
+  private let provable: Set<Int>
+  private var walk = Walk()
+  private var outerWalks: [Walk] = []
+  /// Records that there are about.
+  private(set) var population = 0.0
+  private let effort: SearchEffort
 
-  /// - Parameters:
-  ///   - paths: each leads to all matches.
-  ///   - excluded: none of these leads to a match.
-  init(_ paths: [AccessPath], excluding excluded: [AccessPath]) {
-    parts =
-      paths.filter { if case .names = $0.source { false } else { true } }
-      .map { Part($0, excludes: false) } + excluded.map { Part($0, excludes: true) }
+  /// - Parameter conditions: a match meets each.
+  init(_ conditions: [SearchCondition], effort: SearchEffort) {
+    self.conditions = conditions
+    self.effort = effort
+    provable = Set(conditions.compactMap(\.filter))
+    for index in conditions.indices { addWhenComplete(index) }
   }
+
+  // MARK: Telling
 
   /// What can be told without any effort.
   func mayMatch(_ number: Int64) -> Bool {
-    for part in parts
-    where part.isComplete && part.numbers.contains(number) == part.excludes { return false }
+    for index in known
+    where conditions[index].numbers.contains(number) == conditions[index].excludes {
+      return false
+    }
     return true
   }
 
-  /// Asks the index where that is worth while.
-  ///
-  /// - Parameter share: the share of the page that is there already.
-  mutating func admits(_ number: Int64, share: Double, in search: RecordSearch) throws -> Bool {
+  /// Whether a record that may match has to be read: asks the index where that is worth while.
+  mutating func admits(_ number: Int64, in search: RecordSearch) throws -> Bool {
     guard mayMatch(number) else { return false }
-    for index in parts.indices where parts[index].isWorthAsking {
-      let (holds, cost) = try parts[index].ask(number, in: search)
-      guard holds else {
-        try spend(cost, share: share, in: search)
-        return false
-      }
+    for index in asked where !conditions[index].isComplete {
+      let (isMet, cost) = try conditions[index].ask(number, in: search)
+      walk.cost += cost
+      guard isMet else { return false }
     }
     return true
+  }
+
+  /// Notes that a walk passed so many entries, of which some may match.
+  mutating func pass(_ entries: Int, surviving survivors: Int) {
+    walk.entries += Double(entries)
+    walk.tested += Double(entries)
+    walk.survivors += Double(survivors)
+    walk.cost += entries
+  }
+
+  /// Notes whether a record that was read matches.
+  mutating func note(isMatch: Bool) {
+    walk.expected += unchecked
+    if isMatch { walk.matches += 1 } else { walk.misses += 1 }
+    walk.cost += Int(effort.recordCost)
   }
 
   /// All records that can match, and some more, when they are known; the smallest such set.
   var candidates: RecordNumberSet? {
-    parts.filter { $0.isComplete && !$0.excludes }.map(\.numbers).min { $0.count < $1.count }
+    known.filter { !conditions[$0].excludes }.map { conditions[$0].numbers }
+      .min { $0.count < $1.count }
   }
 
   var candidateCount: Int? {
-    var least: Int?
-    for part in parts where part.isComplete && !part.excludes {
-      least = min(least ?? .max, part.numbers.count)
-    }
-    return least
+    known.filter { !conditions[$0].excludes }.map { conditions[$0].numbers.count }.min()
   }
 
-  /// Reads the paths to matches up to about `limit` entries each.
-  mutating func look(_ limit: Int, in search: RecordSearch) throws {
-    for index in parts.indices where !parts[index].excludes {
-      let left = limit - parts[index].numbers.count
-      if left > 0 { try parts[index].read(left, in: search) }
-    }
-  }
+  /// Entries that the walk has passed.
+  var passed: Double { walk.entries }
 
-  /// Those of some records, in rising order, to which all paths lead that can be asked; nil when to
-  /// learn that takes more effort than the limit, in entries.
-  mutating func ask(
-    _ numbers: [Int64], upTo limit: Int, in search: RecordSearch
-  ) throws -> [Int64]? {
-    var left = limit
-    var found: [Int64] = []
-    for number in numbers where mayMatch(number) {
-      var holdsAll = true
-      for index in parts.indices
-      where holdsAll && !parts[index].isComplete && !parts[index].windows.isEmpty {
-        let (holds, cost) = try parts[index].ask(number, in: search)
-        left -= cost
-        holdsAll = holds
+  // MARK: Planning
+
+  /// Gathers as much of each condition as tells how many records meet it.
+  mutating func prepare(in search: RecordSearch) throws {
+    guard !conditions.isEmpty else { return }
+    population = Double(try search.highestNumber())
+    for index in conditions.indices
+    where !conditions[index].excludes && conditions[index].gathered == 0 {
+      if let candidateCount, Double(candidateCount) * effort.recordCost < Double(effort.peek) {
+        break
       }
-      if left < 0 { return nil }
-      if holdsAll { found.append(number) }
+      try gather(index, effort.peek, in: search)
     }
-    return found
   }
 
-  /// Notes that a record was read for nothing.
+  /// Begins a walk, perhaps within another.
   ///
-  /// - Parameter share: the share of the page that is there already.
-  mutating func reject(share: Double, in search: RecordSearch) throws {
-    try spend(SearchEffort.recordCost, share: share, in: search)
+  /// - Parameters:
+  ///   - path: The path that it goes along, when that is one of a condition.
+  ///   - rest: The share of its index that it has before it.
+  mutating func beginWalk(along path: Int?, rest: Double) {
+    outerWalks.append(walk)
+    walk = Walk(implied: path, rest: rest)
   }
 
-  private mutating func spend(_ cost: Int, share: Double, in search: RecordSearch) throws {
-    spent += cost
-    let effort = search.effort
-    guard spent >= effort.patience, spent - answered >= effort.interval else { return }
-    // When the page will be full soon in any case, there is nothing to gain.
-    if Double(spent) * (1 - share) < Double(effort.closeness) * share { return }
-    let incomplete = parts.indices.filter { !parts[$0].isComplete }
-    guard !incomplete.isEmpty else { return }
-    // To read a path as far as what was spent is fair; twice that ends sooner where it helps.
-    for index in incomplete {
-      try parts[index].read(2 * (spent - answered) / incomplete.count + 1, in: search)
+  /// Goes back to the walk before.
+  mutating func endWalk() {
+    walk = outerWalks.removeLast()
+  }
+
+  /// Notes that the walk has come to its end, and that what comes behind it is to be found.
+  mutating func comeToEnd() {
+    walk.rest = 0
+    walk.nextLook = 0
+  }
+
+  /// Whether it is time to look at the plan.
+  var isDue: Bool { walk.cost >= walk.nextLook }
+
+  /// What to do for so many more records: gathers what is worth gathering, and returns whether to walk
+  /// on or to collect the candidates.
+  ///
+  /// - Parameter entryCost: that of the walk's entries; nil when there is no other way than to walk.
+  mutating func advise(
+    wanted: Int, sorting entryCost: Double?, in search: RecordSearch
+  ) throws -> SearchPlan.Step {
+    // Those that were not worth a look may be so now.
+    if walk.misses > effort.patience {
+      for index in conditions.indices
+      where !conditions[index].isComplete && conditions[index].gathered == 0 {
+        try gather(index, effort.peek, in: search)
+      }
     }
-    answered = spent
+    defer { walk.nextLook = walk.cost + effort.interval }
+    while true {
+      let (plan, indices) = plan(wanted: wanted, sorting: entryCost)
+      let choice = plan.choice
+      guard case .gather(let part) = choice.step else {
+        // In the order of what they take away.
+        let worth = plan.conditions.indices.filter { plan.isWorthAsking(plan.conditions[$0]) }
+          .sorted { plan.conditions[$0].share < plan.conditions[$1].share }
+        asked = worth.map { indices[$0] }
+        unchecked = plan.conditions.indices.reduce(1) {
+          worth.contains($1) ? $0 : $0 * plan.conditions[$1].share
+        }
+        updateProven()
+        effort.observe?(choice.step, !asked.isEmpty)
+        return choice.step
+      }
+      effort.observe?(choice.step, false)
+      // As much again as is there: then the estimate is a better one.
+      let index = indices[part]
+      try gather(index, max(effort.peek, conditions[index].gathered), in: search)
+    }
   }
 
-  /// Adds a path that leads to all matches, or none.
-  mutating func push(_ path: AccessPath, excludes: Bool = false) {
-    parts.append(Part(path, excludes: excludes))
+  /// What the best way to so many more records takes, in entries.
+  func cost(of wanted: Int, sorting entryCost: Double?) -> Double {
+    plan(wanted: wanted, sorting: entryCost).0.choice.cost
   }
 
-  /// Reads the last part to its end.
+  /// How many of a walk's records match, as far as that can be told.
+  func matching(sorting entryCost: Double) -> Double {
+    plan(wanted: 1, sorting: entryCost).0.matches
+  }
+
+  private func plan(wanted: Int, sorting entryCost: Double?) -> (SearchPlan, indices: [Int]) {
+    let open = conditions.indices.filter {
+      !conditions[$0].isComplete && conditions[$0].gathered > 0 && $0 != walk.implied
+    }
+    let expected = known.reduce(1) {
+      $1 == walk.implied ? $0 : $0 * conditions[$1].forPlan(among: population).share
+    }
+    let plan = SearchPlan(
+      wanted: Double(max(1, wanted)), length: max(1, population * walk.rest - walk.entries),
+      behind: population,
+      likelihood: walk.rest > 0 ? 0.5 : 1,
+      entryCost: entryCost ?? 1,
+      recordCost: effort.recordCost,
+      // What was expected counts like some records that passed: the order may begin elsewhere.
+      passing: min(1, (16 + walk.survivors) / (16 / max(1e-9, expected) + walk.tested)),
+      candidates: candidateCount.map { Double($0) },
+      matching: min(1, (8 + walk.matches) / (8 + walk.expected)), maySort: entryCost != nil,
+      conditions: open.map { conditions[$0].forPlan(among: population) })
+    return (plan, open)
+  }
+
+  // MARK: Conditions
+
+  private mutating func gather(_ index: Int, _ limit: Int, in search: RecordSearch) throws {
+    guard !conditions[index].isComplete else { return }
+    // Numbers that another set does not have need not be kept, as long as that set stays.
+    let sets = known.filter { $0 < index && !conditions[$0].excludes }
+      .map { conditions[$0].numbers }
+    try conditions[index].gather(limit, in: search) { number in
+      sets.allSatisfy { $0.contains(number) }
+    }
+    addWhenComplete(index)
+  }
+
+  private mutating func addWhenComplete(_ index: Int) {
+    guard conditions[index].isComplete, !known.contains(index) else { return }
+    known.append(index)
+    walk.tested = 0
+    walk.survivors = 0
+    updateProven()
+  }
+
+  private mutating func updateProven() {
+    guard !provable.isEmpty else { return }
+    proven = provable.filter { filter in
+      conditions.indices.allSatisfy {
+        conditions[$0].filter != filter || known.contains($0) || asked.contains($0)
+      }
+    }
+  }
+
+  /// Adds a condition for the walks that begin now.
+  mutating func push(_ condition: SearchCondition, in search: RecordSearch) throws {
+    conditions.append(condition)
+    addWhenComplete(conditions.count - 1)
+    try gather(conditions.count - 1, effort.peek, in: search)
+  }
+
+  /// Gathers all of the last condition.
   mutating func completeLast(in search: RecordSearch) throws {
-    while !parts[parts.count - 1].isComplete {
-      try parts[parts.count - 1].read(1 << 16, in: search)
+    while !conditions[conditions.count - 1].isComplete {
+      try gather(conditions.count - 1, 1 << 16, in: search)
     }
   }
 
+  /// Takes away the condition that was added last.
   mutating func pop() {
-    parts.removeLast()
+    conditions.removeLast()
+    known.removeAll { $0 == conditions.count }
+    asked.removeAll { $0 == conditions.count }
+    updateProven()
+  }
+
+  /// Whether a condition is that of this value.
+  func hasCondition(of stretch: IndexStretch) -> Bool {
+    conditions.contains { $0.isOf(stretch) }
+  }
+
+  /// The condition that the fewest records meet, of the first so many.
+  func fewest(ofFirst count: Int) -> Int? {
+    conditions.indices.prefix(count).min { conditions[$0].members < conditions[$1].members }
+  }
+
+  /// Takes out a condition, before the first walk.
+  mutating func remove(_ index: Int) {
+    conditions.remove(at: index)
+    known = conditions.indices.filter { conditions[$0].isComplete }
+    updateProven()
   }
 }

@@ -38,29 +38,54 @@ struct EntryReader {
     if case .end = place { true } else { false }
   }
 
-  /// The next entries, at most `limit` and at least one unless the path is at its end.
-  mutating func entries(_ limit: Int, in search: RecordSearch) throws -> [IndexEntryPlace] {
-    var entries: [IndexEntryPlace] = []
-    entries.reserveCapacity(limit)
-    try read(limit, in: search) { stretch, number, row in
-      entries.append(
-        IndexEntryPlace(stretch: stretch, key: row.key(Self.keyColumn), number: number))
-    }
-    return entries
+  /// The entry that was read last; nil before the first, and where a path is at its end.
+  var position: AccessPath.Position? {
+    guard case .after(let stretch, let key, let number) = place else { return nil }
+    return AccessPath.Position(stretch: stretch, key: key, number: number)
   }
 
-  /// Puts the next records into a set, of at most `limit` entries. Returns how many were read.
-  @discardableResult
-  mutating func insert(
-    _ limit: Int, into numbers: inout RecordNumberSet, in search: RecordSearch
+  /// The key of all entries that were read last, where they were as many as was asked for and of one.
+  private(set) var onlyKey: [UInt8]?
+
+  /// Of the next `limit` entries those of records that are wanted.
+  mutating func entries(
+    _ limit: Int, in search: RecordSearch, where isWanted: (Int64) -> Bool
+  ) throws -> (wanted: [IndexEntryPlace], count: Int) {
+    var wanted: [IndexEntryPlace] = []
+    let count = try read(limit, in: search) { stretch, number, row in
+      guard isWanted(number) else { return }
+      wanted.append(
+        IndexEntryPlace(stretch: stretch, key: row.key(Self.keyColumn), number: number))
+    }
+    return (wanted, count)
+  }
+
+  /// Visits the records of the next `limit` entries, but for those outside of the path's circle.
+  /// Returns how many were read.
+  mutating func visit(
+    _ limit: Int, in search: RecordSearch, _ visit: (Int64) -> Void
   ) throws -> Int {
-    if case .zone = path.source { return try insertZone(limit, into: &numbers, in: search) }
+    if case .zone = path.source { return try visitZone(limit, in: search, visit) }
     guard let circle = path.circle else {
-      return try read(limit, in: search) { _, number, _ in numbers.insert(number) }
+      return try read(limit, in: search) { _, number, _ in visit(number) }
     }
     return try read(limit, in: search) { _, number, row in
-      if circle.mayHold(row.key(Self.keyColumn)) { numbers.insert(number) }
+      if circle.mayHold(row.key(Self.keyColumn)) { visit(number) }
     }
+  }
+
+  /// The first and the last entry of a stretch; nil when it has none.
+  func span(ofStretch number: Int, in search: RecordSearch) throws -> EntrySpan? {
+    let path = AccessPath(source: .stretches([stretches[number]]))
+    var ends: [AccessPath.Position] = []
+    for isDescending in [false, true] {
+      var reader = EntryReader(path, isDescending: isDescending)
+      let (entries, _) = try reader.entries(1, in: search) { _ in true }
+      ends += entries.map {
+        AccessPath.Position(stretch: number, key: $0.key.bytes, number: $0.number)
+      }
+    }
+    return ends.count == 2 ? EntrySpan(first: ends[0], last: ends[1]) : nil
   }
 
   /// Moves on behind all entries with this key.
@@ -71,11 +96,12 @@ struct EntryReader {
   private static let keyColumn: Int32 = 1
 
   /// Visits up to `limit` entries; fewer only where the path ends.
-  @discardableResult
   private mutating func read(
     _ limit: Int, in search: RecordSearch, _ visit: (Int, Int64, any SQLRow) -> Void
   ) throws -> Int {
     var left = limit
+    var firstKey: [UInt8]?
+    onlyKey = nil
     while left > 0, let part = nextPart() {
       var count = 0
       var last: Place?
@@ -90,8 +116,11 @@ struct EntryReader {
         count += 1
         let number = row.integer(0)
         visit(part.stretch, number, row)
+        if firstKey == nil { firstKey = row.bytes(Self.keyColumn) }
         if count == left {
-          last = .after(stretch: part.stretch, key: row.bytes(Self.keyColumn), number: number)
+          let key = row.bytes(Self.keyColumn)
+          if key == firstKey { onlyKey = key }
+          last = .after(stretch: part.stretch, key: key, number: number)
         }
       }
       place = last ?? following(part)
@@ -135,8 +164,8 @@ struct EntryReader {
     return part.stretch + 1 < stretches.count ? .before(stretch: part.stretch + 1) : .end
   }
 
-  private mutating func insertZone(
-    _ limit: Int, into numbers: inout RecordNumberSet, in search: RecordSearch
+  private mutating func visitZone(
+    _ limit: Int, in search: RecordSearch, _ visit: (Int64) -> Void
   ) throws -> Int {
     guard !isAtEnd, let zoneNumber = search.zoneNumber else { return 0 }
     let wanted = search.type.number
@@ -155,7 +184,7 @@ struct EntryReader {
     ) { row in
       count += 1
       last = row.integer(0)
-      if row.integer(1) == wanted { numbers.insert(row.integer(2)) }
+      if row.integer(1) == wanted { visit(row.integer(2)) }
     }
     place = count < limit ? .end : .after(stretch: 0, key: [], number: last)
     return count

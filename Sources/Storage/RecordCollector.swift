@@ -6,7 +6,14 @@ struct RecordCollector {
   let limit: Int
   /// Records up to this place were on earlier pages.
   var start: RecordOrder.Place?
-  private var kept: [(place: RecordOrder.Place, row: StoredRecord.Row)] = []
+  private var kept: [Kept] = []
+  /// The last place that there is room for, once there was too much.
+  private var end: RecordOrder.Place?
+
+  private struct Kept {
+    var place: RecordOrder.Place
+    var row: StoredRecord.Row
+  }
 
   init(order: RecordOrder, limit: Int) {
     self.order = order
@@ -16,20 +23,17 @@ struct RecordCollector {
   /// Whether it has a page and one more. When records come in order, the rest need not be seen.
   var isFull: Bool { kept.count > limit }
 
-  /// A collector for the same page that has nothing yet.
-  var emptied: RecordCollector {
-    var collector = RecordCollector(order: order, limit: limit)
-    collector.start = start
-    return collector
-  }
-
   /// How much of the page is there.
   var share: Double { Double(kept.count) / Double(limit + 1) }
 
+  /// How many more records fill the page.
+  var missing: Int { max(0, limit + 1 - kept.count) }
+
   mutating func add(_ row: StoredRecord.Row, at place: RecordOrder.Place) {
     if let start, !order.precedes(start, place) { return }
-    kept.append((place, row))
-    if kept.count >= 4 * (limit + 1) { trim() }
+    if let end, order.precedes(end, place) { return }
+    kept.append(Kept(place: place, row: row))
+    if kept.count >= 2 * (limit + 1) { trim() }
   }
 
   /// The page, and its last place when there is more after it.
@@ -48,5 +52,6 @@ struct RecordCollector {
   private mutating func trim() {
     kept.sort { order.precedes($0.place, $1.place) }
     kept.removeLast(max(0, kept.count - limit - 1))
+    if isFull { end = kept[limit].place }
   }
 }

@@ -8,30 +8,32 @@ struct SearchCandidate {
 
 extension RecordSearch {
   /// The record with this number as far as the query looks at it, when it matches.
-  func match(_ number: Int64) throws -> SearchCandidate? {
+  ///
+  /// - Parameter proven: The filters that it is known to pass.
+  func match(_ number: Int64, proven: Set<Int> = []) throws -> SearchCandidate? {
     let row = try session.connection.first(
       StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
       [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init)
     guard let row else {
       throw StoreError(.corrupt, "the value index names a record that does not exist")
     }
-    return try match(row)
+    return try match(row, proven: proven)
   }
 
-  func match(_ row: StoredRecord.Row) throws -> SearchCandidate? {
+  func match(_ row: StoredRecord.Row, proven: Set<Int> = []) throws -> SearchCandidate? {
     // Of a name that was asked for, a record of another type may have come.
     guard row.typeNumber == type.number else { return nil }
     var record = Record(
       recordID: RecordID(recordName: row.recordName), recordType: type.name,
-      recordChangeTag: StoredRecord.changeTag(ofVersion: row.version))
-    var decoder = try RowDecoder(row.content, of: "record '\(row.recordName)'")
+      recordChangeTag: glance.hasChangeTag ? StoredRecord.changeTag(ofVersion: row.version) : nil)
+    var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
     try decoder.decode(glance, into: &record)
     // Fields that words are not searched in are not part of all text.
     let seen = glance.fields == nil ? withoutHiddenText(record) : record
-    let matches = query.query.filters.allSatisfy {
-      $0.matches($0.key == .allText ? seen : record)
+    for (index, filter) in query.query.filters.enumerated() where !proven.contains(index) {
+      guard filter.matches(filter.key == .allText ? seen : record) else { return nil }
     }
-    return matches ? SearchCandidate(row: row, record: record) : nil
+    return SearchCandidate(row: row, record: record)
   }
 
   private func withoutHiddenText(_ record: Record) -> Record {
@@ -62,11 +64,21 @@ extension RecordSearch {
     }.sorted()
   }
 
-  /// The paths by which records can be told apart before they are read.
-  func sieve(without driver: Int? = nil) -> CandidateSieve {
-    var helpful = paths
-    if let driver { helpful.remove(at: driver) }
-    if zoneNumber != nil { helpful.append(AccessPath(source: .zone)) }
-    return CandidateSieve(helpful, excluding: makeExcludedPaths())
+  /// What matches must meet, as far as the index knows: first the paths, in their order.
+  func conditions() -> [SearchCondition] {
+    var conditions = paths.filter { if case .names = $0.source { false } else { true } }
+      .map { SearchCondition($0) }
+    if zoneNumber != nil { conditions.append(SearchCondition(AccessPath(source: .zone))) }
+    return conditions + makeExcludedPaths().map { SearchCondition($0, excludes: true) }
+  }
+
+  /// The highest number of a record in the database, which has that many at most.
+  func highestNumber() throws -> Int64 {
+    try session.connection.first(
+      """
+      SELECT record_number FROM records WHERE database_id = $1
+      ORDER BY record_number DESC LIMIT 1
+      """, [.integer(database.rawValue)]
+    ) { $0.integer(0) } ?? 0
   }
 }

@@ -2,17 +2,17 @@ import CloudKitModel
 
 extension RecordSearch {
   /// The paths that the filters open, always in the same order. Each leads to every match.
-  func makePaths() -> [AccessPath] {
+  func makePaths() throws -> [AccessPath] {
     var paths: [AccessPath] = []
     // A record has one value of such a field, so that several ranges become their intersection.
     var ranges: [(field: RecordTypeEntry.Field, ranges: [KeyRange], circle: AccessPath.Circle?)] =
       []
-    for filter in query.query.filters {
+    for (index, filter) in query.query.filters.enumerated() {
       if filter.key == .system(.recordName) {
         if let names = Self.names(of: filter) { paths.append(AccessPath(source: .names(names))) }
         continue
       }
-      paths += tokenPaths(of: filter)
+      paths += try tokenPaths(of: filter, index: index)
       guard let field = type.field(for: filter.key), isIndexed(field, filter.key) else { continue }
       for found in filter.keyRanges(in: field.type) {
         guard !field.type.isList else {
@@ -64,8 +64,14 @@ extension RecordSearch {
     guard let field = type.field(for: key), isIndexed(field, key), !field.type.isList else {
       return nil
     }
-    return paths.first { $0.stretches.first?.field == field.number }
+    return indexOfPath(along: key).map { paths[$0] }
       ?? AccessPath(source: .stretches([IndexStretch(field: field.number, range: .everything)]))
+  }
+
+  /// Which of the filters' paths goes through the values of a field.
+  func indexOfPath(along key: FieldKey) -> Int? {
+    guard let field = type.field(for: key) else { return nil }
+    return paths.firstIndex { $0.stretches.first?.field == field.number }
   }
 
   private func isIndexed(_ field: RecordTypeEntry.Field, _ key: FieldKey) -> Bool {
@@ -84,7 +90,7 @@ extension RecordSearch {
     return AccessPath.Circle(center: center, radius: radius)
   }
 
-  private func tokenPaths(of filter: Filter) -> [AccessPath] {
+  private func tokenPaths(of filter: Filter, index: Int) throws -> [AccessPath] {
     let fields: [RecordTypeEntry.Field]
     switch filter.key {
     case .field(let name): fields = type.fields[name].map { [$0] } ?? []
@@ -96,12 +102,26 @@ extension RecordSearch {
     else {
       return []
     }
-    return filter.tokenRanges.map { ranges in
+    let ranges = filter.tokenRanges
+    let isExact = try areExact(ranges, of: fields)
+    return ranges.map { ranges in
       AccessPath(
         source: .stretches(
           fields.flatMap { field in
             ranges.map { IndexStretch(field: field.tokenNumber, range: $0) }
-          }), hasRepeats: true)
+          }), hasRepeats: true, provenFilter: isExact ? index : nil)
+    }
+  }
+
+  /// Whether the entries of words are all that records with those words have, and of no other words:
+  /// none was cut, and no record has too many of them.
+  private func areExact(_ ranges: [[KeyRange]], of fields: [RecordTypeEntry.Field]) throws -> Bool {
+    guard ranges.allSatisfy({ $0.allSatisfy { $0.lower.count < ValueKey.textLimit } }) else {
+      return false
+    }
+    return try fields.allSatisfy { field in
+      let long = IndexStretch(field: field.tokenNumber, range: KeyRange(ValueKey.longList))
+      return try count(AccessPath(source: .stretches([long])), upTo: 1) == 0
     }
   }
 

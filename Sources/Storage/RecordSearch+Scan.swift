@@ -5,33 +5,33 @@ extension RecordSearch {
   /// A page in the order of the value index; nil where the order is that of the records' numbers: of
   /// named records, and of those of a zone with few.
   func scannedPage() throws -> RecordPage? {
+    if case .sorted = continuation { return nil }
+    if paths.contains(where: { if case .names = $0.source { true } else { false } }) { return nil }
+    if continuation == nil, try recordsOfZone(upTo: effort.fewRecords) != nil { return nil }
+    var sieve = CandidateSieve(conditions(), effort: effort)
     let driver: Int?
     var start: AccessPath.Position?
-    switch continuation {
-    case .sorted: return nil
-    case .scan(let path, let position):
+    if case .scan(let path, let position) = continuation {
       driver = path
       start = position
-    case nil:
-      if paths.contains(where: { if case .names = $0.source { true } else { false } }) {
-        return nil
-      }
-      driver = try cheapestPath()
+    } else {
+      // One path needs no comparison.
+      if paths.count > 1 { try sieve.prepare(in: self) }
+      driver = sieve.fewest(ofFirst: paths.count)
     }
-    if let driver, !paths.indices.contains(driver) || paths[driver].stretches.isEmpty {
-      guard start == nil else {
+    if let driver {
+      guard paths.indices.contains(driver), !paths[driver].stretches.isEmpty || start == nil else {
         throw StoreError(
           .badContinuation,
           "the continuation marker is from before a change of the schema; start again without it")
       }
-      return RecordPage(records: [], continuation: nil)
+      sieve.remove(driver)
     }
     let path = driver.map { paths[$0] } ?? pathToAll
     if let start, start.stretch >= path.stretches.count {
       throw StoreError(.badContinuation, "the continuation marker is of another query")
     }
-    if start == nil, try recordsOfZone(upTo: effort.fewRecords) != nil { return nil }
-    var sieve = sieve(without: driver)
+    try sieve.prepare(in: self)
     return try page(along: path, driver, after: start, &sieve)
   }
 
@@ -44,7 +44,7 @@ extension RecordSearch {
     var read = 0
     while !reader.isAtEnd {
       guard read <= limit else { return nil }
-      read += try reader.insert(min(limit, 1 << 16) + 1, into: &numbers, in: self)
+      read += try reader.visit(min(limit, 1 << 16) + 1, in: self) { numbers.insert($0) }
     }
     return numbers
   }
@@ -59,15 +59,19 @@ extension RecordSearch {
     // A little more than a page, then ever larger steps.
     var size = query.limit + 24
     while !reader.isAtEnd {
-      for entry in try reader.entries(size, in: self) {
-        if let circle = path.circle, !circle.mayHold(entry.key) { continue }
-        let share = Double(rows.count) / Double(query.limit + 1)
-        guard try sieve.admits(entry.number, share: share, in: self) else { continue }
-        guard let candidate = try match(entry.number), isFirst(entry, on: path, candidate.record)
-        else {
-          try sieve.reject(share: share, in: self)
-          continue
+      let filter = sieve
+      let (entries, count) = try reader.entries(size, in: self) { filter.mayMatch($0) }
+      sieve.pass(count, surviving: entries.count)
+      for entry in entries {
+        if sieve.isDue {
+          _ = try sieve.advise(
+            wanted: query.limit + 1 - rows.count, sorting: nil, in: self)
         }
+        if let circle = path.circle, !circle.mayHold(entry.key) { continue }
+        guard try sieve.admits(entry.number, in: self) else { continue }
+        let candidate = try match(entry.number, proven: sieve.proven)
+        sieve.note(isMatch: candidate != nil)
+        guard let candidate, isFirst(entry, on: path, candidate.record) else { continue }
         if rows.count == query.limit, let last {
           let end = QueryContinuation.scan(path: driver, last)
           return RecordPage(records: try records(rows), continuation: end.text(for: query))
@@ -103,18 +107,6 @@ extension RecordSearch {
     }
     let stretch = path.stretches[entry.stretch]
     return keys[stretch.field]?.first { stretch.range.contains($0) } == entry.key.bytes
-  }
-
-  /// The path with the fewest entries, as far as they are counted; nil when there is only that to
-  /// all.
-  private func cheapestPath() throws -> Int? {
-    guard paths.count > 1 else { return paths.indices.first }
-    var best: (path: Int, count: Int)?
-    for (index, path) in paths.enumerated() {
-      let count = try count(path, upTo: best?.count ?? effort.probeLimit)
-      if count < best?.count ?? .max { best = (index, count) }
-    }
-    return best?.path
   }
 
   func count(_ path: AccessPath, upTo limit: Int) throws -> Int {

@@ -48,7 +48,7 @@ struct RecordSearch {
     for sortKey in query.query.sortKeys {
       try Self.check(sortKey, against: type, session: session)
     }
-    paths = makePaths()
+    paths = try makePaths()
   }
 
   func run() throws -> RecordPage {

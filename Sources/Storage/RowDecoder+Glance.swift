@@ -3,9 +3,12 @@ import CloudKitModel
 /// The parts of a record that a query's filters and sort keys look at.
 struct RecordGlance {
   /// The fields; nil means all.
-  var fields: Set<String>? = []
+  private(set) var fields: Set<String>? = []
+  /// The same as bytes, which are compared without making a text of each name.
+  private let names: [(bytes: [UInt8], name: String)]?
   var hasStamps = false
   var hasReferences = false
+  var hasChangeTag = false
 
   init(for query: Query) {
     for key in query.filters.map(\.key) + query.sortKeys.map(\.key) {
@@ -13,10 +16,18 @@ struct RecordGlance {
       case .field(let name): fields?.insert(name)
       case .allText: fields = nil
       case .system(.parent), .system(.share): hasReferences = true
-      case .system(.recordName), .system(.recordChangeTag): break
+      case .system(.recordChangeTag): hasChangeTag = true
+      case .system(.recordName): break
       case .system: hasStamps = true
       }
     }
+    names = fields?.map { (Array($0.utf8), $0) }
+  }
+
+  /// The name of a field that is looked at.
+  func name(of bytes: ArraySlice<UInt8>) -> String? {
+    guard let names else { return String(decoding: bytes, as: UTF8.self) }
+    return names.first { $0.bytes.elementsEqual(bytes) }?.name
   }
 }
 
@@ -37,8 +48,7 @@ extension RowDecoder {
       for _ in 0..<2 where try decodeFlag() { try skipReference() }
     }
     for _ in 0..<(try decodeCount()) {
-      let name = try decodeText()
-      guard glance.fields?.contains(name) ?? true else {
+      guard let name = glance.name(of: try take(try decodeCount())) else {
         try skipMarkedValue()
         continue
       }

@@ -6,12 +6,17 @@ import Foundation
 struct RowDecoder {
   private let bytes: [UInt8]
   private var position = 0
-  /// What the blob is, for errors.
+  /// What the blob is, for errors, and which.
   private let role: String
+  private let name: String?
 
-  init(_ bytes: [UInt8], of role: String) throws {
+  /// - Parameters:
+  ///   - role: What the blob is.
+  ///   - name: Which of those, where it has a name.
+  init(_ bytes: [UInt8], of role: String, named name: String? = nil) throws {
     self.bytes = bytes
     self.role = role
+    self.name = name
     let version = try decodeByte()
     guard version == RowEncoder.version else {
       throw damaged("has the unknown form \(version)")
@@ -19,9 +24,10 @@ struct RowDecoder {
   }
 
   func damaged(_ what: String) -> StoreError {
-    StoreError(
+    let name = name.map { " '\($0)'" } ?? ""
+    return StoreError(
       .corrupt,
-      "the stored \(role) \(what) (byte \(position) of \(bytes.count)); restore the store from a backup"
+      "the stored \(role)\(name) \(what) (byte \(position) of \(bytes.count)); restore the store from a backup"
     )
   }
 
@@ -69,6 +75,8 @@ struct RowDecoder {
 
   mutating func decodeText() throws -> String {
     let slice = try take(try decodeCount())
+    // Plain text is frequent, and needs none of the checks.
+    if slice.allSatisfy({ $0 < 0x80 }) { return String(decoding: slice, as: UTF8.self) }
     guard let text = String(validating: slice, as: UTF8.self) else {
       throw damaged("has text that is not UTF-8")
     }

@@ -56,14 +56,15 @@ public final class SQLRecordStore: RecordStore {
       } else {
         MemoryAssetStore()
       }
-    let makeSession = { @Sendable () throws -> StoreSession in
-      let connection = try SQLiteConnection(path: path, tuning: configuration.tuning)
+    let makeSession = { @Sendable (isReader: Bool) throws -> StoreSession in
+      let connection = try SQLiteConnection(
+        path: path, tuning: configuration.tuning, mapsFile: isReader)
       let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
       session.fixedEnvironments = configuration.fixedEnvironments
       return session
     }
     let writer = StoreWriter(configuration: configuration)
-    let writing = try makeSession()
+    let writing = try makeSession(false)
     try Migration.apply(migrations, to: writing.connection)
     self.writer = writer
     threads = ThreadGroup(keeping: lock)
@@ -74,7 +75,7 @@ public final class SQLRecordStore: RecordStore {
         queue: JobQueue(limit: configuration.waitingReads, role: "reads"))
       reads = reader.queue
       for number in 1...configuration.readers {
-        threads.start(named: "petrel.store.reader.\(number)", with: try makeSession()) {
+        threads.start(named: "petrel.store.reader.\(number)", with: try makeSession(true)) {
           reader.work(in: $0)
         }
       }

@@ -10,7 +10,9 @@ final class SQLiteConnection: SQLConnection {
   /// Opens the file at `path`, or makes it; with nil, a database in memory.
   ///
   /// Each commit is synced to disk (`synchronous=FULL`) before it returns.
-  init(path: String?, tuning: StoreConfiguration.Tuning) throws {
+  ///
+  /// - Parameter mapsFile: Whether pages are read where the system has them, without a copy.
+  init(path: String?, tuning: StoreConfiguration.Tuning, mapsFile: Bool = false) throws {
     _ = Self.isConfigured
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
@@ -30,6 +32,7 @@ final class SQLiteConnection: SQLConnection {
       try execute("PRAGMA cache_size = -\(tuning.cacheKilobytes)")
       try execute("PRAGMA wal_autocheckpoint = \(tuning.checkpointPages)")
       try execute("PRAGMA temp_store = MEMORY")
+      if mapsFile { try execute("PRAGMA mmap_size = \(tuning.mappedMegabytes << 20)") }
     } catch let error as StoreError {
       close()
       throw StoreError(

@@ -13,23 +13,31 @@ extension SortedSearch {
       return collector.isFull
     }
     let isLast = level == keys.count - 1
+    sieve.comeToEnd()
+    _ = try sieve.advise(
+      wanted: collector.missing, sorting: entryCost(level: level), in: search)
     if isLast, shared.isEmpty, sieve.candidateCount == nil,
       try collectNext(level: level, from: start)
     {
       return true
     }
+    shared.append(.absence)
+    defer { shared.removeLast() }
+    // To read all candidates may be sooner done than to count out those that have a value.
+    if let count = sieve.candidateCount,
+      Double(count) * search.effort.recordCost < sieve.population
+    {
+      return try collectAll()
+    }
     if let field {
-      sieve.push(
-        AccessPath(
-          source: .stretches([IndexStretch(field: field.number, range: .everything)])),
-        excludes: true)
+      try sieve.push(
+        SearchCondition(
+          AccessPath(
+            source: .stretches([IndexStretch(field: field.number, range: .everything)])),
+          excludes: true), in: search)
       try sieve.completeLast(in: search)
     }
-    shared.append(.absence)
-    defer {
-      shared.removeLast()
-      if field != nil { sieve.pop() }
-    }
+    defer { if field != nil { sieve.pop() } }
     guard isLast else { return try walk(level: level + 1) }
     return try collectByNumber(ascending: keys[level].ascending, from: start)
   }
@@ -72,9 +80,7 @@ extension SortedSearch {
     } else {
       var reader = EntryReader(search.pathToAll)
       while !reader.isAtEnd {
-        for entry in try reader.entries(4_096, in: search) where sieve.mayMatch(entry.number) {
-          numbers.append(entry.number)
-        }
+        numbers += try entries(of: &reader, 4_096).map(\.number)
       }
       numbers.sort()
     }

@@ -9,6 +9,12 @@ extension SortedSearch {
   /// What keys and rounding may be wrong by, in metres.
   private static let margin = 2.0
 
+  /// How much of the earth is farther away than this, or nearer.
+  static func restOfEarth(beyond distance: Double, ascending: Bool) -> Double {
+    let rest = (1 + cosine(distance / Location.earthRadius * 180 / .pi)) / 2
+    return ascending ? rest : 1 - rest
+  }
+
   /// Walks a field's places in the order of their distance, in rings that grow until the page is
   /// full. The farthest places are those nearest to the other side of the earth.
   mutating func walkRings(
@@ -30,7 +36,7 @@ extension SortedSearch {
     var outer = max(Self.firstRadius, inner * 1.03)
     while true {
       let ring = LocationRanges(center: origin, outer: outer, inner: max(0, inner))
-      let before = collector.share
+      let before = sieve.passed
       let isFull = try collectRing(
         AccessPath(
           source: .stretches(
@@ -39,12 +45,19 @@ extension SortedSearch {
         around: origin, beyond: inner, within: outer, level: level)
       if isFull { return true }
       if outer >= Self.halfEarth { return false }
-      // As if the records were spread evenly: some more than what is missing.
-      let gain = collector.share - before
-      let growth = gain > 0 ? min(15, max(0.3, 1.3 * (1 - collector.share) / gain)) : 15
       let area = outer * outer - max(0, inner) * max(0, inner)
       inner = outer
-      outer = (outer * outer + growth * area).squareRoot()
+      if let last = farthest(level: level) {
+        // Full, but perhaps with something nearer just behind.
+        outer = max(outer, last) + 2 * Self.margin
+      } else {
+        // As if the records were spread evenly: some more than what is missing.
+        let entries = sieve.passed - before
+        let needed =
+          1.3 * Double(collector.missing) / sieve.matching(sorting: entryCost(level: level))
+        outer = (outer * outer + (entries > 8 ? min(300, max(1.3, needed / entries)) : 15) * area)
+          .squareRoot()
+      }
     }
   }
 
@@ -67,28 +80,34 @@ extension SortedSearch {
     var places: [(distance: Double, number: Int64)] = []
     var reader = EntryReader(path)
     while !reader.isAtEnd {
-      for entry in try reader.entries(4_096, in: search) {
-        try pass(level: level)
+      for entry in try entries(of: &reader, 4_096) {
         if let circle = path.circle, !circle.mayHold(entry.key) { continue }
         let distance = ValueKey.location(of: entry.key).distance(to: origin)
-        guard distance > inner, distance <= outer, sieve.mayMatch(entry.number) else { continue }
+        guard distance > inner, distance <= outer else { continue }
         places.append((distance, entry.number))
       }
     }
     places.sort { $0.distance < $1.distance }
     for (index, place) in places.enumerated() {
       if index % 32 == 0, isFull(to: place.distance, level: level) { return true }
+      try turnIfDue(level: level)
       try consider(place.number)
     }
+    try turnIfDue(level: level)
     return isFull(to: outer, level: level)
   }
 
   /// Whether the page is full with records that are nearer than this.
   private mutating func isFull(to distance: Double, level: Int) -> Bool {
+    farthest(level: level).map { $0 + Self.margin < distance } ?? false
+  }
+
+  /// How far from where the rings begin the last place of a full page is.
+  private mutating func farthest(level: Int) -> Double? {
     guard collector.isFull, case .double(let last)? = collector.bound()?.values[level] else {
-      return false
+      return nil
     }
-    return fromOrigin(last, level) + Self.margin < distance
+    return fromOrigin(last, level)
   }
 
   /// The distance from where the rings begin of a place that is so far from the sort's place.

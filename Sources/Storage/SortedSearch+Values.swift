@@ -43,17 +43,27 @@ extension SortedSearch {
     var lastKey = IndexKey([])
     var size = search.query.limit + 24
     while !reader.isAtEnd {
-      for entry in try reader.entries(size, in: search) {
+      for entry in try entries(of: &reader, size) {
         if entry.key != lastKey || entry.key.count < ValueKey.textLimit, collector.isFull {
           return true
         }
         lastKey = entry.key
-        try pass(level: level)
+        try turnIfDue(level: level)
         try consider(entry.number)
       }
+      if collector.isFull, lastKey.count < ValueKey.textLimit { return true }
+      try turnIfDue(level: level)
       size = min(size * 2, 4_096)
     }
     return collector.isFull
+  }
+
+  /// Of a walk's next entries those of records that may match.
+  mutating func entries(of reader: inout EntryReader, _ limit: Int) throws -> [IndexEntryPlace] {
+    let filter = sieve
+    let (entries, count) = try reader.entries(limit, in: search) { filter.mayMatch($0) }
+    sieve.pass(count, surviving: entries.count)
+    return entries
   }
 
   /// By a key that others follow: record by record with one value, then the next.
@@ -61,28 +71,31 @@ extension SortedSearch {
     var key = IndexKey([])
     var group: [Int64] = []
     while !reader.isAtEnd {
-      // A group that is too large is found soon.
-      for entry in try reader.entries(search.effort.groupLimit + 100, in: search) {
+      let entries = try entries(of: &reader, search.effort.groupLimit + 1)
+      if let large = reader.onlyKey, large.count < ValueKey.textLimit, let place = reader.position {
+        if IndexKey(large) == key { group = [] }
+        if try collect(&group, level: level) { return true }
+        if try walkGroup(of: large, level: level) { return true }
+        reader.skip(large, stretch: place.stretch)
+        continue
+      }
+      for entry in entries {
         if entry.key != key {
-          if try collect(&group) { return true }
+          if try collect(&group, level: level) { return true }
           key = entry.key
         }
-        try pass(level: level)
-        if sieve.mayMatch(entry.number) { group.append(entry.number) }
-        guard group.count > search.effort.groupLimit, key.count < ValueKey.textLimit else {
-          continue
-        }
-        group = []
-        if try walkGroup(of: key.bytes, level: level) { return true }
-        reader.skip(key.bytes, stretch: entry.stretch)
-        break
+        group.append(entry.number)
       }
+      try turnIfDue(level: level)
     }
-    return try collect(&group)
+    return try collect(&group, level: level)
   }
 
-  private mutating func collect(_ group: inout [Int64]) throws -> Bool {
-    for number in group { try consider(number) }
+  private mutating func collect(_ group: inout [Int64], level: Int) throws -> Bool {
+    for number in group {
+      try turnIfDue(level: level)
+      try consider(number)
+    }
     group = []
     return collector.isFull
   }
@@ -90,13 +103,24 @@ extension SortedSearch {
   /// Goes through the many records with one value by the next key.
   private mutating func walkGroup(of key: [UInt8], level: Int) throws -> Bool {
     guard let field = search.type.field(for: keys[level].key) else { return false }
-    sieve.push(
-      AccessPath(
-        source: .stretches([IndexStretch(field: field.number, range: KeyRange(key))])))
+    let stretch = IndexStretch(field: field.number, range: KeyRange(key))
+    // What every match has needs no other condition.
+    let isNew = !sieve.hasCondition(of: stretch)
+    let candidates = sieve.candidateCount
+    if isNew {
+      try sieve.push(SearchCondition(AccessPath(source: .stretches([stretch]))), in: search)
+    }
     shared.append(.key(key))
     defer {
       shared.removeLast()
-      sieve.pop()
+      if isNew { sieve.pop() }
+    }
+    if let candidates, level + 1 < keys.count {
+      sieve.beginWalk(along: search.indexOfPath(along: keys[level + 1].key), rest: 1)
+      defer { sieve.endWalk() }
+      let cost = sieve.cost(
+        of: collector.missing, sorting: entryCost(level: level + 1))
+      if Double(candidates) * search.effort.recordCost < cost { throw WalkIsLonger(level: level) }
     }
     return try walk(level: level + 1)
   }

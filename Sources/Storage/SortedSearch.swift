@@ -19,8 +19,6 @@ struct SortedSearch {
   var collector: RecordCollector
   var sieve: CandidateSieve
   var shared: [Shared] = []
-  /// Entries that the walk of the first key has passed.
-  var passed = 0
 
   var keys: [SortKey] { order.sortKeys }
 
@@ -28,61 +26,45 @@ struct SortedSearch {
     self.search = search
     order = RecordOrder(sortKeys: search.query.query.sortKeys)
     collector = RecordCollector(order: order, limit: search.query.limit)
-    sieve = search.sieve()
+    sieve = CandidateSieve(search.conditions(), effort: search.effort)
   }
 
   /// The page, and its last place when there is more.
   mutating func run() throws -> ([StoredRecord.Row], RecordOrder.Place?) {
     if let few = try fewCandidates() {
-      try consider(few)
-    } else {
-      do {
-        _ = try walk(level: 0)
-      } catch is WalkIsLonger {
-        // The walk passes far more than there are candidates: read them all after all.
-        collector = collector.emptied
-        try consider(sieve.candidates?.sorted ?? [])
+      for number in few {
+        if keys.isEmpty {
+          if let start = collector.start, number <= start.number { continue }
+          if collector.isFull { break }
+        }
+        try consider(number)
       }
+    } else {
+      try sieve.prepare(in: search)
+      _ = try walk(level: 0)
     }
     return collector.page()
   }
 
-  /// Thrown when reading all candidates takes less time than to walk on.
-  struct WalkIsLonger: Error {}
-
-  /// All candidates in the order of their numbers, when they are known to be few.
+  /// Records in the order of their numbers that are known to be few, or need no other order.
   private mutating func fewCandidates() throws -> [Int64]? {
     for path in search.paths {
       if case .names(let names) = path.source { return try search.numbers(ofRecordsNamed: names) }
     }
-    if keys.isEmpty { return try search.recordsOfZone()?.sorted }
-    let few = search.effort.fewRecords
-    try sieve.look(keys.count == 1 ? few + 1 : search.effort.longLook, in: search)
-    guard let count = sieve.candidateCount, count <= few else { return nil }
-    return sieve.candidates?.sorted
-  }
-
-  /// Reads these records, in the order of their numbers, and collects those that match.
-  private mutating func consider(_ numbers: [Int64]) throws {
-    for number in numbers {
-      if keys.isEmpty {
-        if let start = collector.start, number <= start.number { continue }
-        if collector.isFull { return }
-      }
-      try consider(number)
-    }
+    return keys.isEmpty ? try search.recordsOfZone()?.sorted : nil
   }
 
   /// Reads a record and collects it when it matches and has what is shared.
   mutating func consider(_ number: Int64) throws {
-    guard try sieve.admits(number, share: collector.share, in: search) else { return }
-    guard let candidate = try search.match(number) else {
-      return try sieve.reject(share: collector.share, in: search)
+    guard try sieve.admits(number, in: search) else { return }
+    guard let candidate = try search.match(number, proven: sieve.proven) else {
+      return sieve.note(isMatch: false)
     }
     let place = order.place(of: candidate.record, number: number)
     for (value, shared) in zip(place.values, shared) where !Self.has(value, shared) {
-      return try sieve.reject(share: collector.share, in: search)
+      return sieve.note(isMatch: false)
     }
+    sieve.note(isMatch: true)
     collector.add(candidate.row, at: place)
   }
 
@@ -95,49 +77,89 @@ struct SortedSearch {
 
   // MARK: Walking
 
+  /// Thrown when to read all candidates takes less time than to walk on.
+  struct WalkIsLonger: Error {
+    /// Of the walk that is the longer way.
+    var level: Int
+  }
+
   /// Walks through the records with the values shared so far in the order of the sort keys from
   /// `level` on, until the page is full or there are no more. Returns whether the page is full.
   mutating func walk(level: Int) throws -> Bool {
     guard level < keys.count, let path = search.path(along: keys[level].key) else {
-      return try collectAll(level: level)
+      return try collectAll()
     }
-    // Where the page before ended, when that was among these records.
-    var start: RecordOrder.Place?
-    if let place = collector.start, isShared(by: place) { start = place }
-    if start == nil || start?.values[level] != nil {
-      let isFull =
-        keys[level].relativeLocation == nil
-        ? try walkValues(of: path, level: level, from: start)
-        : try walkRings(of: path, level: level, from: start)
-      if isFull { return true }
+    let before = collector
+    do {
+      // Where the page before ended, when that was among these records.
+      var start: RecordOrder.Place?
+      if let place = collector.start, isShared(by: place) { start = place }
+      sieve.beginWalk(
+        along: search.indexOfPath(along: keys[level].key),
+        rest: try rest(of: path, level: level, from: start))
+      defer { sieve.endWalk() }
+      try turnIfDue(level: level)
+      if start == nil || start?.values[level] != nil {
+        let isFull =
+          keys[level].relativeLocation == nil
+          ? try walkValues(of: path, level: level, from: start)
+          : try walkRings(of: path, level: level, from: start)
+        if isFull { return true }
+      }
+      return try walkAbsent(level: level, from: start)
+    } catch let turn as WalkIsLonger where turn.level == level {
+      collector = before
+      return try collectAll()
     }
-    return try walkAbsent(level: level, from: start)
+  }
+
+  /// How much of a path lies behind a place, as far as that can be told.
+  private func rest(
+    of path: AccessPath, level: Int, from start: RecordOrder.Place?
+  ) throws -> Double {
+    guard let start else { return 1 }
+    // Behind all values come the records that have none.
+    guard let value = start.values[level] else { return 0 }
+    if keys[level].relativeLocation != nil {
+      guard case .double(let distance) = value else { return 1 }
+      return Self.restOfEarth(beyond: distance, ascending: keys[level].ascending)
+    }
+    guard path.stretches.count == 1, let key = ValueKey.key(of: value),
+      let span = try EntryReader(path).span(ofStretch: 0, in: search)
+    else { return 1 }
+    let place = AccessPath.Position(stretch: 0, key: key, number: start.number)
+    let passed = span.share(before: place) ?? 0
+    return keys[level].ascending ? 1 - passed : passed
   }
 
   private func isShared(by place: RecordOrder.Place) -> Bool {
     zip(place.values, shared).allSatisfy { Self.has($0, $1) }
   }
 
-  /// Notes that the walk passed an entry.
-  mutating func pass(level: Int) throws {
-    passed += 1
-    guard level == 0, passed % 1_024 == 0 || passed == search.effort.walkLimit,
-      let count = sieve.candidateCount
-    else { return }
-    // An entry takes about a thirtieth of the time that a record takes.
-    if passed > search.effort.walkLimit + 16 * count { throw WalkIsLonger() }
+  /// What an entry of a walk takes; one of a place has to be measured.
+  func entryCost(level: Int) -> Double { keys[level].relativeLocation == nil ? 1 : 3 }
+
+  /// Looks from time to time whether there is a shorter way than to walk on.
+  mutating func turnIfDue(level: Int) throws {
+    guard sieve.isDue else { return }
+    let step = try sieve.advise(
+      wanted: collector.missing, sorting: entryCost(level: level), in: search)
+    if step == .collect { throw WalkIsLonger(level: level) }
   }
 
-  /// Collects all records with the values shared so far: by what comes now, no index is in order.
-  private mutating func collectAll(level: Int) throws -> Bool {
-    if case .key? = shared.last { try sieve.completeLast(in: search) }
+  /// Collects all records with the values shared so far: by what comes now, no index is in order, or
+  /// that takes longer.
+  mutating func collectAll() throws -> Bool {
+    if case .key? = shared.last, sieve.candidates == nil { try sieve.completeLast(in: search) }
     if let candidates = sieve.candidates {
       for number in candidates.sorted { try consider(number) }
       return collector.isFull
     }
     var reader = EntryReader(search.pathToAll)
     while !reader.isAtEnd {
-      for entry in try reader.entries(4_096, in: search) { try consider(entry.number) }
+      let filter = sieve
+      let (entries, _) = try reader.entries(4_096, in: search) { filter.mayMatch($0) }
+      for entry in entries { try consider(entry.number) }
     }
     return collector.isFull
   }

@@ -15,6 +15,11 @@ public struct StoreConfiguration: Sendable {
   public struct Tuning: Sendable, Hashable {
     /// Page cache of each connection, in KiB.
     public var cacheKilobytes = 256 * 1024
+    /// How much of the file readers map into memory, in MiB, up to 2,047; the rest they copy page by
+    /// page. What one of them looked at is then in memory for all, and a commit does not empty it.
+    /// When the disk fails to give a page that is mapped, the process ends, and starts again from
+    /// what is durable.
+    public var mappedMegabytes = 2_047
     /// Pages in the write-ahead log at which it is copied into the database.
     public var checkpointPages = 10_000
     /// How long to wait for another process that is writing.

@@ -45,7 +45,7 @@ extension StoreSession {
     var record = Record(
       recordID: recordID, recordType: try recordTypeName(row.typeNumber),
       recordChangeTag: StoredRecord.changeTag(ofVersion: row.version))
-    var decoder = try RowDecoder(row.content, of: "record '\(recordID)'")
+    var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
     try decoder.decodeContent(into: &record)
     try decoder.finish()
     return StoredRecord(

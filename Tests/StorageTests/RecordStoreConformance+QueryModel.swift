@@ -1,5 +1,6 @@
 import CloudKitModel
 import PropertyTesting
+import Synchronization
 import Testing
 
 @testable import Storage
@@ -8,20 +9,25 @@ extension RecordStoreConformance {
   /// Queries beside plain evaluation of their filters on every record.
   @Suite("Queries against plain evaluation")
   struct QueryModel {
-    /// Turns to every other way of searching as soon as it can.
-    private static let hasty = SearchEffort(
-      fewRecords: 2, longLook: 4, groupLimit: 2, patience: 1, interval: 1, walkLimit: 3,
-      absencePatience: 2, probeLimit: 4)
+    /// Efforts by which so few records are searched in every way that many are.
+    private static let efforts = [
+      SearchEffort(),
+      SearchEffort(
+        peek: 1, interval: 1, patience: 0, groupLimit: 2, fewRecords: 2, absencePatience: 2),
+      SearchEffort(
+        recordCost: 1_000, peek: 1, interval: 4, patience: 2, groupLimit: 3, fewRecords: 2,
+        absencePatience: 5),
+      SearchEffort(
+        recordCost: 2, peek: 4, interval: 30, patience: 6, groupLimit: 2, fewRecords: 4,
+        absencePatience: 5),
+    ]
 
-    private static func configuring(_ seed: Int) -> (inout StoreConfiguration) -> Void {
-      { $0.searchEffort = effort(seed) }
-    }
-
-    private static func effort(_ seed: Int) -> SearchEffort {
-      switch seed % 3 {
-      case 0: SearchEffort()
-      case 1: hasty
-      default: SearchEffort(fewRecords: 4, patience: 6, interval: 3, absencePatience: 5)
+    private static func configuring(
+      _ seed: Int, _ turns: SearchTurns = SearchTurns()
+    ) -> (inout StoreConfiguration) -> Void {
+      {
+        $0.searchEffort = efforts[seed % efforts.count]
+        $0.searchEffort.observe = { turns.note($0, asks: $1) }
       }
     }
 
@@ -130,9 +136,10 @@ extension RecordStoreConformance {
 
     @Test(
       "every page, of every size, is that of the plain evaluation",
-      arguments: StoreEngine.allCases, 1...4)
+      arguments: StoreEngine.allCases, 1...8)
     func answers(_ engine: StoreEngine, _ seed: Int) async throws {
-      try await engine.withStore(configure: Self.configuring(seed)) { test in
+      let turns = SearchTurns()
+      try await engine.withStore(configure: Self.configuring(seed, turns)) { test in
         var samples = QuerySamples(random: SeededGenerator(seed: seed))
         let database = seed % 2 == 0 ? test.privateID : test.publicID
         let model = try await filled(test, &samples, records: 90, in: database)
@@ -156,11 +163,20 @@ extension RecordStoreConformance {
           }
         }
       }
+      let counts = turns.counts
+      switch seed % Self.efforts.count {
+      case 0: #expect(counts.collecting > 0 && counts.walking > 0, "\(counts)")
+      case 3: #expect(counts.walking > 0 && counts.collecting > 0, "\(counts)")
+      default:
+        #expect(
+          counts.walking > 0 && counts.asking > 0 && counts.gathering > 0 && counts.collecting > 0,
+          "\(counts)")
+      }
     }
 
     @Test(
       "records that stay as they are come once, whatever becomes of the others between pages",
-      arguments: StoreEngine.allCases, 1...4)
+      arguments: StoreEngine.allCases, 1...8)
     func changesBetweenPages(_ engine: StoreEngine, _ seed: Int) async throws {
       try await engine.withStore(configure: Self.configuring(seed)) { test in
         var samples = QuerySamples(random: SeededGenerator(seed: seed))
@@ -202,4 +218,29 @@ extension RecordStoreConformance {
 extension Record {
   /// Names the record as it is now; a NaN in it would make the record differ from itself.
   fileprivate var state: String { "\(recordID) \(recordChangeTag ?? "")" }
+}
+
+/// Counts what searches did, so that a test knows that it reached every way.
+private final class SearchTurns: Sendable {
+  struct Counts {
+    var walking = 0
+    var asking = 0
+    var gathering = 0
+    var collecting = 0
+  }
+
+  private let state = Mutex(Counts())
+
+  var counts: Counts { state.withLock { $0 } }
+
+  func note(_ step: SearchPlan.Step, asks: Bool) {
+    state.withLock { counts in
+      switch step {
+      case .walk where asks: counts.asking += 1
+      case .walk: counts.walking += 1
+      case .gather: counts.gathering += 1
+      case .collect: counts.collecting += 1
+      }
+    }
+  }
 }

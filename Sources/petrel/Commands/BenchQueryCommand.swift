@@ -36,41 +36,65 @@ enum BenchQueryCommand: Command {
       "yardstick: 200 index entries with SQLite alone, \(yardstick.text(0.5)), "
         + "99th percentile \(yardstick.text(0.99))")
     Output.line(
-      "filter                    order           first p50        p99    deep p50        p99  page")
+      "filter                    order           first p50        p99  processor"
+        + "    deep p50        p99  processor  page")
     let probe = QueryProbe(
       connection: try LoadConnection(port: server.port),
       path: EarthquakeRequests.path("records/query", token: tokens[0], device: "bench"),
-      limit: limit, repeats: repeats, depth: depth)
+      server: server.identifier, limit: limit, repeats: repeats, depth: depth)
     var slow = 0
+    var dear = 0
     for query in QueryCase.all(count: records.count)
     where only.map({ query.condition.title.contains($0) }) ?? true {
       let times = try probe.measure(query)
       Output.line(
         query.condition.title.padding(to: 24) + "  " + query.order.title.padding(to: 14)
-          + times.first.text(0.5).leftPadding(to: 11) + times.first.text(0.99).leftPadding(to: 11)
-          + (times.deep.map {
-            $0.text(0.5).leftPadding(to: 12) + $0.text(0.99).leftPadding(to: 11)
-          } ?? "").padding(to: 23)
+          + row(times.first) + " " + (times.deep.map { row($0) } ?? "").padding(to: 33)
           + "\(times.page)".leftPadding(to: 6))
-      if max(times.first.quantile(0.5), times.deep?.quantile(0.5) ?? 0) > 0.01 { slow += 1 }
+      if times.isAbove({ $0.answer }) { slow += 1 }
+      if times.isAbove({ $0.processor }) { dear += 1 }
     }
-    Output.line("\(slow) of these have a median above 10 ms")
+    Output.line(
+      "\(slow) of these have a median above 10 ms, \(dear) one of the server's processor time")
     return 0
+  }
+
+  private static func row(_ page: QueryProbe.Page) -> String {
+    page.answer.text(0.5).leftPadding(to: 11) + page.answer.text(0.99).leftPadding(to: 11)
+      + page.processor.text(0.5).leftPadding(to: 11)
   }
 }
 
 /// Asks a query for its first page and for a deep one.
 private struct QueryProbe {
+  /// The times of a page that was asked for several times.
+  struct Page {
+    var answer: Percentiles
+    /// What the server's process used of a processor.
+    var processor: Percentiles
+
+    init(_ times: [(answer: Double, processor: Double)]) {
+      answer = Percentiles(times.map(\.answer))
+      processor = Percentiles(times.map(\.processor))
+    }
+  }
+
   struct Times {
-    var first: Percentiles
+    var first: Page
     /// nil when there is one page only.
-    var deep: Percentiles?
+    var deep: Page?
     /// The number of the deep page.
     var page: Int
+
+    /// Whether a median is above 10 ms.
+    func isAbove(_ times: (Page) -> Percentiles) -> Bool {
+      max(times(first).quantile(0.5), deep.map { times($0).quantile(0.5) } ?? 0) > 0.01
+    }
   }
 
   let connection: LoadConnection
   let path: String
+  let server: Int32
   let limit: Int
   let repeats: Int
   let depth: Int
@@ -78,29 +102,33 @@ private struct QueryProbe {
   func measure(_ query: QueryCase) throws -> Times {
     // Once to warm up, uncounted.
     var marker = try page(query, variant: 0, marker: nil).marker
-    let first = try (0..<repeats).map { try page(query, variant: $0, marker: nil).seconds }
-    guard marker != nil else { return Times(first: Percentiles(first), deep: nil, page: 1) }
+    let first = try (0..<repeats).map { try page(query, variant: $0, marker: nil).times }
+    guard marker != nil else { return Times(first: Page(first), deep: nil, page: 1) }
     var number = 2
     while number < depth, let next = try page(query, variant: 0, marker: marker).marker {
       marker = next
       number += 1
     }
     let deep = try (0..<repeats).map { _ in
-      try page(query, variant: 0, marker: marker).seconds
+      try page(query, variant: 0, marker: marker).times
     }
-    return Times(first: Percentiles(first), deep: Percentiles(deep), page: number)
+    return Times(first: Page(first), deep: Page(deep), page: number)
   }
 
   private func page(
     _ query: QueryCase, variant: Int, marker: String?
-  ) throws -> (seconds: Double, marker: String?) {
+  ) throws -> (times: (answer: Double, processor: Double), marker: String?) {
     let body = query.body(variant: variant, limit: limit, marker: marker)
+    let before = ProcessTime.seconds(of: server)
     let start = monotonicSeconds()
     let answer = try connection.post(path, body)
     let seconds = monotonicSeconds() - start
+    let processor = ProcessTime.seconds(of: server) - before
     // The marker stands at the end; reading the whole answer would take the machine's time.
     let tail = String(decoding: answer.suffix(2_000), as: UTF8.self)
     let marker = tail.components(separatedBy: #""continuationMarker":""#).dropFirst().first
-    return (seconds, marker.flatMap { $0.split(separator: "\"").first.map(String.init) })
+    return (
+      (seconds, processor), marker.flatMap { $0.split(separator: "\"").first.map(String.init) }
+    )
   }
 }

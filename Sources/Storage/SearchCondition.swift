@@ -1,0 +1,128 @@
+import CloudKitModel
+
+/// A path through the index as a condition of records: they meet it when they stand on the path.
+///
+/// Whether one does is known for certain when all numbers on the path were gathered; before that, the
+/// index can be asked about single records where the path is that of one value. How many there are
+/// is estimated from those that were gathered.
+struct SearchCondition {
+  private(set) var numbers = RecordNumberSet()
+  /// Whether records that stand on the path cannot match, instead of those that do not.
+  let excludes: Bool
+  /// The filter that it is a part of and proves together with the filter's other conditions.
+  let filter: Int?
+  private var reader: EntryReader
+  /// One for each of the path's keys; empty where there are many.
+  private var windows: [NumberWindow]
+  /// Entries that were gathered, and those of them that can match.
+  private(set) var gathered = 0
+  private var met = 0
+  /// Entries on the whole path.
+  private var total = 0.0
+  /// Of the path's stretches, nil for those without entries; none while nobody asked for them.
+  private var spans: [EntrySpan?] = []
+  /// Records that were asked about, and those of them that can match.
+  private var questions = 0.0
+  private var passes = 0.0
+
+  init(_ path: AccessPath, excludes: Bool = false) {
+    reader = EntryReader(path)
+    self.excludes = excludes
+    filter = path.provenFilter
+    let stretches = path.stretches.prefix(Self.askable + 1)
+    let windows = stretches.compactMap { NumberWindow($0) }
+    self.windows =
+      stretches.count <= Self.askable && windows.count == stretches.count ? windows : []
+  }
+
+  /// Paths of more keys are not asked.
+  private static let askable = 2
+  /// In paths of more stretches, each counts as much as the others.
+  private static let fineStretches = 8
+
+  var isComplete: Bool { reader.isAtEnd }
+  var isAskable: Bool { !isComplete && !windows.isEmpty }
+
+  /// Whether this is the condition of a value, and no other.
+  func isOf(_ stretch: IndexStretch) -> Bool {
+    let stretches = reader.path.stretches
+    return !excludes && stretches.count == 1 && stretches[0].field == stretch.field
+      && stretches[0].range == stretch.range
+  }
+
+  // MARK: Gathering
+
+  /// Reads more of the path, and keeps the numbers that are wanted.
+  mutating func gather(
+    _ limit: Int, in search: RecordSearch, where isWanted: (Int64) -> Bool
+  ) throws {
+    var met = 0
+    gathered += try reader.visit(limit, in: search) { number in
+      met += 1
+      if isWanted(number) { numbers.insert(number) }
+    }
+    self.met += met
+    if !isComplete { total = try estimate(in: search) }
+  }
+
+  private mutating func estimate(in search: RecordSearch) throws -> Double {
+    let unknown = Double(4 * gathered)
+    let count = reader.path.stretches.count
+    // The records of a zone have no stretches.
+    guard count > 0, let position = reader.position else { return unknown }
+    guard count <= Self.fineStretches else {
+      let done = (Double(position.stretch) + 0.5) / Double(count)
+      return max(Double(gathered), Double(gathered) / done)
+    }
+    if spans.isEmpty {
+      spans = try (0..<count).map { try reader.span(ofStretch: $0, in: search) }
+      if !windows.isEmpty {
+        windows = windows.indices.filter { spans[$0] != nil }.map { windows[$0] }
+      }
+    }
+    guard let share = spans[position.stretch]?.share(before: position) else { return unknown }
+    let before = spans[..<position.stretch].count { $0 != nil }
+    return Double(gathered) * Double(spans.count { $0 != nil }) / (Double(before) + share)
+  }
+
+  /// Entries that are still to be gathered.
+  var remaining: Double { isComplete ? 0 : max(1, total - Double(gathered)) }
+
+  /// How many records stand on the path, as far as it was looked at.
+  var members: Double {
+    if isComplete { return Double(met) }
+    return gathered == 0 ? .infinity : total * Double(met) / Double(max(1, gathered))
+  }
+
+  // MARK: Asking
+
+  /// Whether a record meets the condition, and what it took to learn that.
+  mutating func ask(
+    _ number: Int64, in search: RecordSearch
+  ) throws -> (isMet: Bool, cost: Int) {
+    let before = windows.reduce(0) { $0 + $1.cost }
+    var holds = false
+    for index in windows.indices where !holds {
+      holds = try windows[index].contains(number, in: search)
+    }
+    questions += 1
+    if holds != excludes { passes += 1 }
+    return (holds != excludes, windows.reduce(1) { $0 + $1.cost } - before)
+  }
+
+  // MARK: Planning
+
+  /// As far as it is known, among so many records.
+  func forPlan(among population: Double) -> SearchPlan.Condition {
+    let members = min(members, population)
+    let expected = (excludes ? population - members : members) / max(1, population)
+    // What was expected counts like four records that met it.
+    let share = (4 + passes) / (4 / max(1e-9, expected) + questions)
+    let asked = windows.reduce(0) { $0 + $1.cost }
+    return SearchPlan.Condition(
+      share: min(1, share), remaining: remaining,
+      question: isAskable
+        ? (Double(4 * NumberWindow.seekCost * windows.count + asked)) / (4 + questions) : nil,
+      candidates: excludes ? nil : members)
+  }
+}
