@@ -27,6 +27,8 @@ struct CandidateSieve {
   }
 
   private var conditions: [SearchCondition]
+  /// How many of them stay, whichever walk goes on.
+  private var lasting: Int
   /// Those that are complete.
   private var known: [Int] = []
   /// Those that are asked, and how many records meet all that are neither known nor asked.
@@ -44,6 +46,7 @@ struct CandidateSieve {
   /// - Parameter conditions: a match meets each.
   init(_ conditions: [SearchCondition], effort: SearchEffort) {
     self.conditions = conditions
+    lasting = conditions.count
     self.effort = effort
     provable = Set(conditions.compactMap(\.filter))
     for index in conditions.indices { addWhenComplete(index) }
@@ -211,7 +214,7 @@ struct CandidateSieve {
   private mutating func gather(_ index: Int, _ limit: Int, in search: RecordSearch) throws {
     guard !conditions[index].isComplete else { return }
     // Numbers that another set does not have need not be kept, as long as that set stays.
-    let sets = known.filter { $0 < index && !conditions[$0].excludes }
+    let sets = known.filter { $0 < max(index, lasting) && !conditions[$0].excludes }
       .map { conditions[$0].numbers }
     try conditions[index].gather(limit, in: search) { number in
       sets.allSatisfy { $0.contains(number) }
@@ -271,6 +274,7 @@ struct CandidateSieve {
   /// Takes out a condition, before the first walk.
   mutating func remove(_ index: Int) {
     conditions.remove(at: index)
+    lasting -= 1
     known = conditions.indices.filter { conditions[$0].isComplete }
     updateProven()
   }
