@@ -1,4 +1,12 @@
 extension RecordValue {
+  /// Whether it is an asset or a list of assets.
+  public var isAsset: Bool {
+    switch self {
+    case .asset, .list(.asset, _): true
+    default: false
+    }
+  }
+
   /// The assets of an asset field or a list of assets.
   public var assets: [Asset] {
     switch self {

@@ -93,9 +93,7 @@ final class AssetLinks: Sendable {
 
   /// The record with a download URL and all other members in each of its assets.
   func linked(_ record: Record, in database: DatabaseID) async throws -> Record {
-    guard record.fields.values.contains(where: { $0.type.element == .asset }) else {
-      return record
-    }
+    guard Self.hasAssets(record) else { return record }
     let key = try await signingKey()
     let end = clock().advanced(bySeconds: Self.lifetime).milliseconds
     var record = record
@@ -113,13 +111,18 @@ final class AssetLinks: Sendable {
     return record
   }
 
+  /// Asked before a record is handed on to be linked, which costs more than the look.
+  private static func hasAssets(_ record: Record) -> Bool {
+    record.fields.contains { $0.value.isAsset }
+  }
+
   /// Changes with download URLs in the records that were saved.
   func linked(
     _ changes: [RecordChange], in database: DatabaseID
   ) async throws -> [RecordChange] {
     var changes = changes
     for (index, change) in changes.enumerated() {
-      guard case .saved(let record) = change else { continue }
+      guard case .saved(let record) = change, Self.hasAssets(record) else { continue }
       changes[index] = .saved(try await linked(record, in: database))
     }
     return changes
@@ -133,6 +136,7 @@ final class AssetLinks: Sendable {
     for (index, item) in items.enumerated() {
       switch item {
       case .success(.record(let record)):
+        guard Self.hasAssets(record) else { continue }
         items[index] = .success(.record(try await linked(record, in: database)))
       case .failure(var failed):
         guard let record = failed.error.serverRecord else { continue }

@@ -12,7 +12,7 @@ extension RecordModifier {
       return try save(record, named: named, over: current, in: zone)
     }
     let before = try session.totalBytes(of: database)
-    let hasAssets = record.fields.values.contains { $0.type.element == .asset }
+    let hasAssets = record.fields.contains { $0.value.isAsset }
     if !hasAssets, before + Self.largestContent <= quota {
       return try save(record, named: named, over: current, in: zone)
     }

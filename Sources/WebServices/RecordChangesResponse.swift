@@ -125,7 +125,8 @@ public struct ZoneChangesResponse: Sendable {
 
   /// Writes the answer, each zone as its item in `request` wants it.
   public func body(context: MessageContext, for request: ZoneChangesRequest) -> Data {
-    var writer = JSONWriter()
+    let count = zones.reduce(0) { $0 + ((try? $1.get().changes.count) ?? 0) }
+    var writer = JSONWriter(reserving: 512 * count)
     writer.object { writer in
       writer.key("zones")
       writer.array { writer in
