@@ -11,51 +11,63 @@ import Foundation
 /// }
 /// // writer.bytes: {"name":"Suva","tags":["deep"]}
 /// ```
-public struct JSONWriter: Sendable {
-  public private(set) var bytes: [UInt8] = []
+public struct JSONWriter: ~Copyable, Sendable {
+  private var output: GrowingBytes
   private var needsComma = false
 
   public init(reserving capacity: Int = 256) {
-    bytes.reserveCapacity(capacity)
+    output = GrowingBytes(reserving: capacity)
   }
 
-  public var data: Data { Data(bytes) }
-  public var text: String { String(decoding: bytes, as: UTF8.self) }
+  /// The text as bytes; they are copied.
+  public var bytes: [UInt8] { output.array }
+  /// The text as bytes, which are handed over as they are: the writer is used up.
+  public var data: Data { consuming get { output.takeData() } }
+  public var text: String { output.text }
 
   // MARK: Containers
 
+  // These two are inlined where they are called: a closure for each object costs more than what it
+  // writes.
+
+  @inlinable
   public mutating func object<Failure: Error>(
     _ members: (inout JSONWriter) throws(Failure) -> Void
   ) throws(Failure) {
-    try enclose(UInt8(ascii: "{"), UInt8(ascii: "}"), members)
+    open(UInt8(ascii: "{"))
+    try members(&self)
+    close(UInt8(ascii: "}"))
   }
 
+  @inlinable
   public mutating func array<Failure: Error>(
     _ elements: (inout JSONWriter) throws(Failure) -> Void
   ) throws(Failure) {
-    try enclose(UInt8(ascii: "["), UInt8(ascii: "]"), elements)
+    open(UInt8(ascii: "["))
+    try elements(&self)
+    close(UInt8(ascii: "]"))
   }
 
   /// Writes a member's name; the next value written is the member's.
   public mutating func key(_ name: String) {
     separate()
     appendQuoted(name)
-    bytes.append(UInt8(ascii: ":"))
+    output.append(UInt8(ascii: ":"))
     needsComma = false
   }
 
   // MARK: Values
 
-  public mutating func null() { raw("null") }
+  public mutating func null() { plain("null") }
   public mutating func value(_ string: String) {
     separate()
     appendQuoted(string)
     needsComma = true
   }
-  public mutating func value(_ bool: Bool) { raw(bool ? "true" : "false") }
+  public mutating func value(_ bool: Bool) { plain(bool ? "true" : "false") }
   public mutating func value(_ int: Int64) {
     separate()
-    appendDigits(of: int)
+    output.appendDigits(of: int)
     needsComma = true
   }
   public mutating func value(_ int: Int) { value(Int64(int)) }
@@ -63,7 +75,11 @@ public struct JSONWriter: Sendable {
   /// Writes a number in the shortest form that reads back as the same double, with a decimal point
   /// or an exponent so that it stays a double. JSON has no NaN and no infinities: they become null.
   public mutating func value(_ double: Double) {
-    double.isFinite ? raw(double.description) : null()
+    guard double.isFinite else { return null() }
+    separate()
+    var text = double.description
+    text.withUTF8 { output.append(UnsafeRawBufferPointer($0)) }
+    needsComma = true
   }
 
   public mutating func value(_ json: JSONValue) {
@@ -124,71 +140,60 @@ public struct JSONWriter: Sendable {
 
   // MARK: Bytes
 
-  private mutating func enclose<Failure: Error>(
-    _ open: UInt8, _ close: UInt8, _ content: (inout JSONWriter) throws(Failure) -> Void
-  ) throws(Failure) {
+  @usableFromInline
+  mutating func open(_ bracket: UInt8) {
     separate()
-    bytes.append(open)
+    output.append(bracket)
     needsComma = false
-    try content(&self)
-    bytes.append(close)
+  }
+
+  @usableFromInline
+  mutating func close(_ bracket: UInt8) {
+    output.append(bracket)
     needsComma = true
   }
 
+  @inline(__always)
   private mutating func separate() {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    if needsComma { output.append(UInt8(ascii: ",")) }
   }
 
-  private mutating func raw(_ text: String) {
+  private mutating func plain(_ word: StaticString) {
     separate()
-    bytes.append(contentsOf: text.utf8)
+    output.append(word)
     needsComma = true
-  }
-
-  private mutating func appendDigits(of int: Int64) {
-    if int < 0 { bytes.append(UInt8(ascii: "-")) }
-    let start = bytes.count
-    var rest = int.magnitude
-    repeat {
-      bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
-      rest /= 10
-    } while rest > 0
-    bytes[start...].reverse()
   }
 
   private mutating func appendQuoted(_ string: String) {
-    bytes.append(UInt8(ascii: "\""))
+    output.append(UInt8(ascii: "\""))
     var string = string
     string.withUTF8 { text in
-      // Up to the first byte that needs an escape, which most strings do not have.
-      let plain = text.firstIndex(where: Self.needsEscape) ?? text.count
-      bytes.append(contentsOf: text[..<plain])
-      for byte in text[plain...] { appendEscaped(byte) }
+      let text = UnsafeRawBufferPointer(text)
+      // Most strings need no escape at all.
+      let plain = JSONEscaping.plainPrefix(of: text)
+      output.append(UnsafeRawBufferPointer(rebasing: text[..<plain]))
+      if plain < text.count {
+        for byte in text[plain...] { appendEscaped(byte) }
+      }
     }
-    bytes.append(UInt8(ascii: "\""))
-  }
-
-  private static func needsEscape(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    output.append(UInt8(ascii: "\""))
   }
 
   private mutating func appendEscaped(_ byte: UInt8) {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-      bytes.append(UInt8(ascii: "\\"))
-      bytes.append(byte)
-    case 0x0A: bytes.append(contentsOf: #"\n"#.utf8)
-    case 0x0D: bytes.append(contentsOf: #"\r"#.utf8)
-    case 0x09: bytes.append(contentsOf: #"\t"#.utf8)
+      output.append(UInt8(ascii: "\\"))
+      output.append(byte)
+    case 0x0A: output.append(#"\n"#)
+    case 0x0D: output.append(#"\r"#)
+    case 0x09: output.append(#"\t"#)
     case 0..<0x20:
-      bytes.append(contentsOf: #"\u00"#.utf8)
-      bytes.append(Self.hexadecimal[Int(byte >> 4)])
-      bytes.append(Self.hexadecimal[Int(byte & 0xF)])
-    default: bytes.append(byte)
+      output.append(#"\u00"#)
+      output.append(JSONEscaping.hexadecimal(byte >> 4))
+      output.append(JSONEscaping.hexadecimal(byte & 0xF))
+    default: output.append(byte)
     }
   }
-
-  private static let hexadecimal = Array("0123456789abcdef".utf8)
 }
 
 extension JSONValue {

@@ -1,5 +1,6 @@
 import Foundation
 import JSONCoding
+import PropertyTesting
 import Testing
 
 @Suite("Writing JSON")
@@ -22,7 +23,9 @@ struct JSONWriterTests {
     }
     #expect(
       writer.text == #"{"name":"Suva","empty":{},"list":[1,[],{"a":true},null],"last":2.5}"#)
-    #expect(writer.data == Data(writer.bytes))
+    let bytes = writer.bytes
+    let data = writer.data
+    #expect(data == Data(bytes))
   }
 
   @Test("Optional members are left out when nil")
@@ -49,6 +52,56 @@ struct JSONWriterTests {
     struct Refusal: Error {}
     var writer = JSONWriter()
     #expect(throws: Refusal.self) { try writer.array { _ in throw Refusal() } }
+  }
+
+  @Test("Strings are quoted as a plain writer quotes them, wherever an escape stands")
+  func quoting() {
+    var random = SeededGenerator(seed: 23)
+    let scalars = Array(
+      "abcdefghij \"\\/\n\r\t\u{0}\u{1}\u{1F}\u{7F}\u{80}é\u{FFFF}🌋".unicodeScalars)
+    for length in 0..<40 {
+      for escape in 0..<max(1, length) {
+        // One that may want an escape among plain letters, and now and then any others.
+        let isWild = random.chance(1, in: 3)
+        var text = String.UnicodeScalarView()
+        for place in 0..<length {
+          text.append(place == escape || isWild ? random.pick(scalars) : "x")
+        }
+        var expected = "\""
+        for scalar in text {
+          switch scalar {
+          case "\"", "\\": expected += "\\" + String(scalar)
+          case "\n": expected += "\\n"
+          case "\r": expected += "\\r"
+          case "\t": expected += "\\t"
+          case ..."\u{1F}":
+            let digits = String(scalar.value, radix: 16)
+            expected += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+          default: expected.unicodeScalars.append(scalar)
+          }
+        }
+        let written = JSONValue.string(String(text)).text
+        #expect(written.utf8.elementsEqual((expected + "\"").utf8), "of \(Array(text))")
+      }
+    }
+  }
+
+  @Test("The text is whole however little room was reserved", arguments: [0, 1, 63, 64, 65, 5_000])
+  func growing(reserved: Int) throws {
+    var writer = JSONWriter(reserving: reserved)
+    let integers = [0, -1, 9, -10, .max, .min] + (0..<500).map { $0 * 7_919 - 1_000_000 }
+    writer.array { writer in
+      for integer in integers {
+        writer.value(Int64(integer))
+        writer.value(String(repeating: "x", count: abs(integer % 100)))
+      }
+    }
+    var expected: [String] = []
+    for integer in integers {
+      expected.append("\(integer)")
+      expected.append("\"" + String(repeating: "x", count: abs(integer % 100)) + "\"")
+    }
+    #expect(writer.text == "[" + expected.joined(separator: ",") + "]")
   }
 
   @Test("Quotes, backslashes and every control character are escaped, nothing else is")
