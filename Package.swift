@@ -113,7 +113,8 @@ let package = Package(
       name: "HTTP2TransportTests", dependencies: ["Waiting", "HTTP2Transport", "Cryptography"]),
     .testTarget(name: "HTTPServiceTests", dependencies: ["Waiting", "HTTPService"]),
     .testTarget(
-      name: "StorageTests", dependencies: ["PropertyTesting", "Storage", "CloudKitModel"]),
+      name: "StorageTests",
+      dependencies: ["PropertyTesting", "Storage", "CloudKitModel", "CSQLite"]),
     .testTarget(
       name: "MatchingTests",
       dependencies: ["PropertyTesting", "Matching", "CloudKitModel", "JSONCoding"],

@@ -16,7 +16,7 @@ final class SQLiteConnection: SQLConnection {
     _ = Self.isConfigured
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
-    let code = sqlite3_open_v2(path ?? ":memory:", &opened, flags, nil)
+    let code = sqlite3_open_v2(path ?? ":memory:", &opened, flags, GatheringFileSystem.name)
     guard code == SQLITE_OK, let opened else {
       let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
       sqlite3_close_v2(opened)
