@@ -101,13 +101,12 @@ extension StoreSession {
   }
 
   private func writeIndexChanges() throws {
-    guard gathered.index.count > 0 else { return }
-    let keys = gathered.index.keys
-    for change in gathered.index.inOrder() {
+    let index = gathered.index
+    try index.forEachInOrder { change in
       arguments.removeAll()
       arguments.append(change.database)
       arguments.append(change.fieldNumber)
-      arguments.append(bytes: keys[change.start..<change.start + change.count])
+      arguments.append(bytes: index.keys[change.start..<change.start + change.count])
       arguments.append(change.recordNumber)
       if change.isAddition {
         arguments.append(change.zoneNumber)

@@ -81,30 +81,61 @@ struct IndexChanges {
         isAddition: isAddition))
   }
 
-  /// The changes in the order of the index; of several on one row the last, which decides.
-  func inOrder() -> [Change] {
-    keys.withUnsafeBufferPointer { keys in
-      // The sort is stable: changes on one row stay in the order in which they were noted.
-      let sorted = changes.sorted { Self.order($0, $1, keys) < 0 }
-      var latest: [Change] = []
-      latest.reserveCapacity(sorted.count)
-      for change in sorted {
-        if let last = latest.last, Self.order(last, change, keys) == 0 { latest.removeLast() }
-        latest.append(change)
+  /// Visits the changes in the order of the index; of several on one row the last, which decides.
+  func forEachInOrder(_ visit: (Change) throws -> Void) rethrows {
+    // Not the changes are sorted but small places, those of each field by themselves: a commit has
+    // tens of thousands.
+    var fields: [Field: [Place]] = [:]
+    for (index, change) in changes.enumerated() {
+      fields[Field(change), default: []].append(
+        Place(prefix: change.prefix, index: UInt32(index)))
+    }
+    for (_, places) in fields.sorted(by: { $0.key < $1.key }) {
+      let sorted = keys.withUnsafeBufferPointer { keys in
+        places.sorted { left, right in
+          if left.prefix != right.prefix { return left.prefix < right.prefix }
+          let order = order(left, right, keys)
+          return order != 0 ? order < 0 : left.index < right.index
+        }
       }
-      return latest
+      for (place, next) in zip(sorted, sorted.dropFirst()) {
+        let isSameRow =
+          place.prefix == next.prefix
+          && keys.withUnsafeBufferPointer { order(place, next, $0) == 0 }
+        if !isSameRow { try visit(changes[Int(place.index)]) }
+      }
+      if let last = sorted.last { try visit(changes[Int(last.index)]) }
     }
   }
 
-  /// Below, at or above zero as one row stands before, at or after another.
-  private static func order(
-    _ left: Change, _ right: Change, _ keys: UnsafeBufferPointer<UInt8>
-  ) -> Int {
-    if left.database != right.database { return left.database < right.database ? -1 : 1 }
-    if left.fieldNumber != right.fieldNumber {
-      return left.fieldNumber < right.fieldNumber ? -1 : 1
+  /// A field of a database; its rows lie together in the index.
+  private struct Field: Hashable, Comparable {
+    var database: Int64
+    var number: Int64
+
+    init(_ change: Change) {
+      database = change.database
+      number = change.fieldNumber
     }
-    if left.prefix != right.prefix { return left.prefix < right.prefix ? -1 : 1 }
+
+    static func < (left: Field, right: Field) -> Bool {
+      left.database != right.database
+        ? left.database < right.database : left.number < right.number
+    }
+  }
+
+  /// Where a change stands in ``changes``, with what nearly always decides its order.
+  private struct Place {
+    var prefix: UInt64
+    /// ``GatheredWrites`` keeps far fewer.
+    var index: UInt32
+  }
+
+  /// Below, at or above zero as a row stands before, at or after another of its field whose key
+  /// begins with the same prefix.
+  private func order(_ left: Place, _ right: Place, _ keys: UnsafeBufferPointer<UInt8>) -> Int {
+    let left = changes[Int(left.index)]
+    let right = changes[Int(right.index)]
     for offset in 0..<min(left.count, right.count) {
       let (one, other) = (keys[left.start + offset], keys[right.start + offset])
       if one != other { return one < other ? -1 : 1 }

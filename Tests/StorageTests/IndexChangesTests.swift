@@ -34,6 +34,12 @@ struct IndexChangesTests {
     + (6...10).map { [UInt8](repeating: 0x7F, count: $0) + [0x80] }
     + [[UInt8](repeating: 0xFF, count: 8), [UInt8](repeating: 0xFF, count: 9)]
 
+  private func inOrder(_ changes: IndexChanges) -> [IndexChanges.Change] {
+    var visited: [IndexChanges.Change] = []
+    changes.forEachInOrder { visited.append($0) }
+    return visited
+  }
+
   @Test(
     "come in the order of the index, of each row the last one, as in a plain list", arguments: 1...6
   )
@@ -69,7 +75,7 @@ struct IndexChangesTests {
       var latest: [Row: Noted] = [:]
       for change in noted { latest[change.row] = change }
       let wanted = latest.values.sorted { $0.row.precedes($1.row) }
-      let found = changes.inOrder()
+      let found = inOrder(changes)
       let comment: Comment = "seed \(seed), round \(round)"
       #expect(changes.count == noted.count, comment)
       #expect(found.map { row(of: $0, in: changes) } == wanted.map(\.row), comment)
@@ -98,7 +104,7 @@ struct IndexChangesTests {
       ], hasOwner: true)
     var changes = IndexChanges()
     changes.add(entries, of: 9, inZone: 2, of: DatabaseID(rawValue: 1))
-    let rows = changes.inOrder()
+    let rows = inOrder(changes)
     #expect(rows.allSatisfy { $0.isAddition && $0.zoneNumber == 2 && $0.recordNumber == 9 })
     #expect(
       rows.map { row(of: $0, in: changes) }.map { "\($0.fieldNumber) \($0.key)" } == [
