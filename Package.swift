@@ -145,7 +145,9 @@ let package = Package(
       swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "ChangeDispatchTests",
-      dependencies: ["Waiting", "ChangeDispatch", "Storage", "PushDelivery", "CloudKitModel"]),
+      dependencies: [
+        "PropertyTesting", "Waiting", "ChangeDispatch", "Storage", "PushDelivery", "CloudKitModel",
+      ]),
     .testTarget(
       name: "OpenIDConnectTests",
       dependencies: [

@@ -26,7 +26,7 @@ enum IndexReadYardstick {
     defer { withExtendedLifetime(table) {} }
     return (0..<reads).map { number in
       let start = monotonicSeconds()
-      let place = Int(QueryRecords.mixed(UInt64(number)) % UInt64(rows - 200))
+      let place = Int(SplitMix64.bits(of: UInt64(number)) % UInt64(rows - 200))
       let key = Array(String(format: "%08d", place).utf8)
       sqlite3_bind_blob(
         statement, 1, key, Int32(key.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))

@@ -74,7 +74,7 @@ struct LoadGenerator {
 private struct RequestSupply {
   private var requests: [LoadRequest]
   private var place = 0
-  private var random = NameSource()
+  private var random = SplitMix64()
 
   init(_ requests: [LoadRequest]) {
     self.requests = requests

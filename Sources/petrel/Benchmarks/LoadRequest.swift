@@ -26,7 +26,7 @@ struct LoadRequest: Sendable {
   }
 
   /// Gives every record a new name.
-  mutating func rename(using random: inout NameSource) {
+  mutating func rename(using random: inout SplitMix64) {
     for start in names {
       var bits: UInt64 = 0
       for offset in 0..<Self.nameLength {
@@ -42,18 +42,4 @@ struct LoadRequest: Sendable {
   }
 
   private static let digits = Array("0123456789ABCDEF".utf8)
-}
-
-/// Random bits for names without a call of the system for each (SplitMix64: Steele, Lea, Flood, OOPSLA
-/// 2014).
-struct NameSource {
-  private var state = UInt64.random(in: 0 ... .max)
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
 }

@@ -24,7 +24,7 @@ struct QueryRecords {
   func fields(_ number: Int) -> RecordFields<RecordValue?> {
     let rank = rank(number)
     func draw(_ salt: UInt64, _ bound: Int) -> Int {
-      Int(Self.mixed(UInt64(number) &* 31 &+ salt) % UInt64(bound))
+      Int(SplitMix64.bits(of: UInt64(number) &* 31 &+ salt) % UInt64(bound))
     }
     let words = (0..<6).map { word in
       // Half as likely at twice the number.
@@ -54,14 +54,6 @@ struct QueryRecords {
 
   private static func greatestDivisor(_ left: Int, _ right: Int) -> Int {
     right == 0 ? left : greatestDivisor(right, left % right)
-  }
-
-  /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-  static func mixed(_ seed: UInt64) -> UInt64 {
-    var mixed = seed &+ 0x9E37_79B9_7F4A_7C15
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 
   /// Saves those that the store does not have yet.
