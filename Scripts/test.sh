@@ -7,6 +7,7 @@ build=${BUILD:-.build}
 
 step=start
 trap 'status=$?
+  rm -rf "${kept:-}"
   if [ $status -eq 0 ]; then echo "make test: passed"; else echo "make test: FAILED ($step)"; fi
   exit $status' EXIT
 
@@ -38,7 +39,18 @@ Scripts/api_coverage.py --check --build "$build" || {
 # One after the other: tests that wait for sockets have deadlines, and property tests beside them
 # would keep every core busy for seconds.
 begin "tests"
-swift test --skip-build --disable-xctest --no-parallel --scratch-path "$build"
+kept=$(mktemp -d)
+# A pipe's status is that of its end, hence the file.
+{
+  swift test --skip-build --disable-xctest --no-parallel --scratch-path "$build" 2>&1 ||
+    touch "$kept/failed"
+} | tee "$kept/output"
+if [ -e "$kept/failed" ]; then
+  # It stands somewhere among thousands of lines; here is where one looks.
+  printf '\n== what failed\n'
+  grep -a -E '^✘|^ *↳|Fatal error|signal code' "$kept/output" | tail -n 60
+  exit 1
+fi
 # A suite that is written as with XCTest has a runner of its own.
 swift test --skip-build --disable-swift-testing --scratch-path "$build"
 
