@@ -48,7 +48,7 @@ kept=$(mktemp -d)
 if [ -e "$kept/failed" ]; then
   # It stands somewhere among thousands of lines; here is where one looks.
   printf '\n== what failed\n'
-  grep -a -E '^✘|^ *↳|Fatal error|signal code' "$kept/output" | tail -n 60
+  grep -a -E '^[^ ]*✘|^[^ ]* *↳|Fatal error|signal code' "$kept/output" | tail -n 60
   exit 1
 fi
 # A suite that is written as with XCTest has a runner of its own.

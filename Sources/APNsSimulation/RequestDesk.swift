@@ -55,7 +55,7 @@ final class RequestDesk: Sendable {
         ?? SimulatedService.Connection(number: Int(request.connection.rawValue))
       let wasTrusted = connection.isTrusted
       let (push, reaction) = state.service.receive(
-        SimulatedRequest(request), on: &connection, now: now)
+        SimulatedRequest(request), stream: request.stream, on: &connection, now: now)
       state.connections[request.connection] = connection
       return (push, reaction, connection.isTrusted && !wasTrusted, state.server)
     }

@@ -14,6 +14,8 @@ struct SimulatedService: Sendable {
     var requestCount = 0
     /// Whether a request with a valid provider token was answered.
     var isTrusted = false
+    /// The first stream above the one that GOAWAY named, nil before that.
+    var firstGivenBack: Int32?
   }
 
   /// What is to be done with a request.
@@ -21,6 +23,7 @@ struct SimulatedService: Sendable {
     case answer(HTTP2Response, delay: Double)
     case stall
     case reset(HTTP2ErrorCode)
+    /// GOAWAY that names the stream before the request's.
     case goAway
     case disconnect
     case freeze
@@ -33,9 +36,23 @@ struct SimulatedService: Sendable {
 
   /// Decides on a request, and tells what there is to tell of it.
   mutating func receive(
-    _ request: SimulatedRequest, on connection: inout Connection, now: Timestamp
+    _ request: SimulatedRequest, stream: Int32, on connection: inout Connection, now: Timestamp
   ) -> (push: ReceivedPush, reaction: Reaction) {
     connection.requestCount += 1
+    if let first = connection.firstGivenBack, stream >= first {
+      // It was on its way when GOAWAY told the sender to send it again, elsewhere.
+      var push = ReceivedPush(request, connection: connection.number, time: now)
+      push.note = "not looked at: came after GOAWAY"
+      return (push, .stall)
+    }
+    let (push, reaction) = decide(on: request, over: &connection, now: now)
+    if reaction == .goAway { connection.firstGivenBack = stream }
+    return (push, reaction)
+  }
+
+  private mutating func decide(
+    on request: SimulatedRequest, over connection: inout Connection, now: Timestamp
+  ) -> (push: ReceivedPush, reaction: Reaction) {
     var push = ReceivedPush(request, connection: connection.number, time: now)
     if let requestsPerConnection, connection.requestCount > requestsPerConnection {
       push.note = "not looked at: the connection has had its \(requestsPerConnection) requests"

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import HTTP2Transport
+import Synchronization
 import Testing
 import Waiting
 
@@ -104,6 +105,30 @@ struct APNsFaultOverWireTests {
       #expect(last == 1)
       let next = try test.sender()
       #expect(try await next.send(try test.request()).status == 200)
+    }
+  }
+
+  @Test("what was on its way behind GOAWAY can be sent again: nothing of it was accepted")
+  func goAwayBeforeOthers() async throws {
+    for _ in 0..<20 {
+      try await TestSimulator.run { test in
+        let sender = try test.sender()
+        // Opens the connection, so that the others come together.
+        #expect(try await sender.send(try test.request()).status == 200)
+        test.simulator.script(.goAway.times(1))
+        test.simulator.script(.delay(seconds: 0.01))
+        let errors = Mutex<[HTTP2Error?]>([])
+        for request in try (0..<20).map({ _ in try test.request() }) {
+          sender.begin(request) { result in
+            errors.withLock {
+              if case .failure(let error) = result { $0.append(error) } else { $0.append(nil) }
+            }
+          }
+        }
+        try await eventually("each has its end") { errors.withLock(\.count) == 20 }
+        #expect(errors.withLock { $0.allSatisfy { $0?.isSafeToRepeat == true } })
+        #expect(test.simulator.received.filter(\.isAccepted).count == 1)
+      }
     }
   }
 

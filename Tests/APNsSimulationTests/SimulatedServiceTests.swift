@@ -25,7 +25,8 @@ struct SimulatedServiceTests {
     var service = service()
     if let fault { service.script.add(fault, for: RequestFixture.deviceToken) }
     var connection = SimulatedService.Connection(number: 3)
-    return service.receive(try fixture.request(now: now), on: &connection, now: now)
+    return service.receive(
+      try fixture.request(now: now), stream: 1, on: &connection, now: now)
   }
 
   private func response(_ fault: APNsFault?) throws -> HTTP2Response? {
@@ -53,7 +54,7 @@ struct SimulatedServiceTests {
     var service = service()
     var connection = SimulatedService.Connection(number: 1)
     let request = try fixture.request(now: now) { $0.set("apns-id", nil) }
-    let (_, reaction) = service.receive(request, on: &connection, now: now)
+    let (_, reaction) = service.receive(request, stream: 1, on: &connection, now: now)
     guard case .answer(let response, _) = reaction else {
       Issue.record("\(reaction)")
       return
@@ -111,8 +112,8 @@ struct SimulatedServiceTests {
     let token = try fixture.providerToken(issued: now)
     func status(_ change: (inout SimulatedRequest) -> Void = { _ in }) throws -> Int? {
       service.receive(
-        try fixture.request(now: now, providerToken: token, change: change), on: &connection,
-        now: now
+        try fixture.request(now: now, providerToken: token, change: change), stream: 1,
+        on: &connection, now: now
       ).push.status
     }
     #expect(try status { $0.path = "/x" } == 404)
@@ -127,12 +128,30 @@ struct SimulatedServiceTests {
     var service = service()
     service.requestsPerConnection = 2
     var connection = SimulatedService.Connection(number: 1)
-    var reactions: [Bool] = []
-    for _ in 0..<4 {
-      let request = try fixture.request(now: now)
-      let (_, reaction) = service.receive(request, on: &connection, now: now)
-      reactions.append(reaction == .goAway)
+    let token = try fixture.providerToken(issued: now)
+    var reactions: [SimulatedService.Reaction] = []
+    for number in 0..<4 {
+      let (push, reaction) = service.receive(
+        try fixture.request(now: now, providerToken: token), stream: Int32(2 * number + 1),
+        on: &connection, now: now)
+      reactions.append(reaction)
+      #expect(push.isAccepted == (number < 2))
     }
-    #expect(reactions == [false, false, true, true])
+    #expect(reactions[2...] == [.goAway, .stall])
+  }
+
+  @Test("after GOAWAY only the requests before it are looked at")
+  func giveBack() throws {
+    var service = service()
+    service.script.add(.goAway.times(1), for: nil)
+    var connection = SimulatedService.Connection(number: 1)
+    let token = try fixture.providerToken(issued: now)
+    var accepted: [Int32] = []
+    for stream in [5, 7, 3, 9] as [Int32] {
+      let request = try fixture.request(now: now, providerToken: token)
+      let (push, _) = service.receive(request, stream: stream, on: &connection, now: now)
+      if push.isAccepted { accepted.append(stream) }
+    }
+    #expect(accepted == [3])
   }
 }
