@@ -3,8 +3,9 @@ import CloudKitModel
 /// A record that an operation makes, checked and encoded outside of the transaction by what was then
 /// known of the schema.
 final class RecordCreation: Sendable {
-  /// Without its change tag.
-  let record: Record
+  /// Without its change tag, in its zone as the database names it.
+  private let record: Record
+  var recordName: String { record.recordID.recordName }
   let type: SchemaBoard.RecordType
   let content: [UInt8]
   let entries: IndexEntries
@@ -15,7 +16,7 @@ final class RecordCreation: Sendable {
   /// to be looked at there: the target of a reference, the receipt of an asset, a field that is new.
   init?(
     of operation: RecordOperation, in modification: RecordModification,
-    type: SchemaBoard.RecordType, hasOwner: Bool
+    type: SchemaBoard.RecordType, at address: DatabaseAddress
   ) {
     guard operation.kind == .create, operation.parent == nil, operation.shareContent == nil,
       operation.encryptedFields.isEmpty,
@@ -32,21 +33,30 @@ final class RecordCreation: Sendable {
     }
     var encoder = RowEncoder(reserving: 256)
     encoder.encodeContent(of: record)
+    content = encoder.bytes
+    entries = IndexEntries(of: record, fields: type.fields, hasOwner: address.owner != nil)
+    record.recordID.zoneID = address.canonical(record.recordID.zoneID)
     self.record = record
     self.type = type
-    content = encoder.bytes
-    entries = IndexEntries(of: record, fields: type.fields, hasOwner: hasOwner)
+  }
+
+  /// The record as it was saved.
+  func record(ofVersion version: Int64) -> Record {
+    var record = record
+    record.recordChangeTag = StoredRecord.changeTag(ofVersion: version)
+    return record
   }
 }
 
 extension RecordModifier {
-  /// Writes a record that was made ready, unless there is one of its name or something else asks for
-  /// the long way; then nothing was written, and the result is nil.
-  mutating func make(
-    _ creation: RecordCreation, for operation: RecordOperation, in zone: ZoneModification
-  ) throws -> Record? {
-    guard creation.type.schemaVersion == session.catalog.schemaVersion else { return nil }
-    try checkAccess(of: operation, to: nil)
+  /// Writes the record that an operation makes and that was made ready, and returns its version. If
+  /// none was, if there is a record of its name, or if something else asks for the long way, nothing
+  /// is written, and the result is nil.
+  mutating func make(at index: Int, in zone: ZoneModification) throws -> Int64? {
+    guard !modification.creations.isEmpty, let creation = modification.creations[index],
+      creation.type.schemaVersion == session.catalog.schemaVersion
+    else { return nil }
+    try checkAccess(of: modification.operations[index], to: nil)
     if let quota = modification.quota, address.scope == .private,
       try session.totalBytes(of: database) + Self.largestContent > quota
     {
@@ -57,7 +67,7 @@ extension RecordModifier {
     session.arguments.append(database.rawValue)
     session.arguments.append(version)
     session.arguments.append(zone.zoneNumber)
-    session.arguments.append(operation.recordID.recordName)
+    session.arguments.append(creation.recordName)
     session.arguments.append(creation.type.number)
     session.arguments.append(version)
     session.arguments.append(bytes: creation.content)
@@ -71,14 +81,10 @@ extension RecordModifier {
     guard made == 1 else { return nil }
     latest = version
     try session.countBytes(creation.content.count, in: database)
-    try session.removeTombstone(
-      of: operation.recordID.recordName, inZone: zone.zoneNumber, of: database)
+    try session.removeTombstone(of: creation.recordName, inZone: zone.zoneNumber, of: database)
     session.gathered.index.add(
       creation.entries, of: version, inZone: zone.zoneNumber, of: database)
-    var record = creation.record
-    record.recordID.zoneID = zone.zoneID
-    record.recordChangeTag = StoredRecord.changeTag(ofVersion: version)
-    try post(.recordCreated, record: record, sequence: version)
-    return record
+    try post(.recordCreated, record: creation.record(ofVersion: version), sequence: version)
+    return version
   }
 }

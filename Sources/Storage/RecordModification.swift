@@ -23,6 +23,9 @@ public struct RecordModification: Sendable {
   /// What was made ready of the operations outside of the transaction, in their order; nil for those
   /// of which nothing was, empty for nothing at all.
   var creations: [RecordCreation?] = []
+  /// The zone of all operations, when each is on a record of its own there and that was looked at
+  /// outside of the transaction; nil when it has to be looked at inside.
+  var onlyZone: ZoneID?
 
   public init(
     database: DatabaseID, operations: [RecordOperation], isAtomic: Bool, origin: ChangeOrigin,

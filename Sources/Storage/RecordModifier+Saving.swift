@@ -150,7 +150,7 @@ extension RecordModifier {
   private func checkZone(
     of reference: Reference, field: String, of record: Record, is zone: ZoneModification
   ) throws {
-    guard let zoneID = reference.zoneID, session.canonical(zoneID, in: address) != zone.zoneID
+    guard let zoneID = reference.zoneID, address.canonical(zoneID) != zone.zoneID
     else { return }
     throw ItemFailure(
       .invalid, field: field,
@@ -231,7 +231,12 @@ extension RecordModifier {
     try session.removeTombstone(of: recordName, inZone: stored.zoneNumber, of: database)
   }
 
-  func post(_ event: ChangeEvent, record: Record, sequence: Int64) throws {
+  /// Posts the change unless the database has no subscription, when nobody asks for the record.
+  func post(
+    _ event: ChangeEvent, record: @autoclosure () -> Record, sequence: Int64
+  ) throws {
+    guard try session.isSubscribed(numbers) else { return }
+    let record = record()
     try session.post(
       Change(
         event: event, zoneID: record.recordID.zoneID, record: record,

@@ -11,8 +11,7 @@ struct RecordModifier {
   var numbers: NumberSupply
   /// The number of the latest change, 0 before the first.
   var latest: Int64 = 0
-  /// What became of the operations, in their order.
-  private var outcomes: [RecordOutcome]
+  private var outcomes: ModificationOutcomes
 
   var database: DatabaseID { modification.database }
 
@@ -22,17 +21,17 @@ struct RecordModifier {
     address = try session.address(of: modification.database)
     numbers = try session.numbers(
       of: modification.database, count: modification.operations.count)
-    outcomes = [RecordOutcome](
-      repeating: .failed(ItemFailure(.atomic, "the operation was not reached")),
-      count: modification.operations.count)
+    outcomes = ModificationOutcomes(count: modification.operations.count)
   }
 
-  /// Carries out the operations; one outcome for each, in their order.
-  mutating func run() throws -> [RecordOutcome] {
+  /// Carries out the operations.
+  mutating func run() throws -> ModificationOutcomes {
     for batch in batches() {
       let failure = "there is no zone '\(batch.zoneID)'; create it first"
       guard let zoneNumber = try session.sharedZoneNumber(of: batch.zoneID, in: database) else {
-        for index in batch.indexes { outcomes[index] = .failed(.init(.zoneNotFound, failure)) }
+        for index in batch.indexes {
+          outcomes.note(.failed(.init(.zoneNotFound, failure)), at: index)
+        }
         continue
       }
       try run(batch, zoneNumber: zoneNumber)
@@ -53,6 +52,13 @@ struct RecordModifier {
 
   /// The operations by zone, in order; those that name a record again are refused.
   private mutating func batches() -> [Batch] {
+    if let zoneID = modification.onlyZone {
+      return [
+        Batch(
+          zoneID: address.canonical(zoneID),
+          indexes: Array(modification.operations.indices))
+      ]
+    }
     var batches: [Batch] = []
     var places: [ZoneID: Int] = [:]
     // Nearly always all operations are on one zone.
@@ -60,7 +66,7 @@ struct RecordModifier {
     for index in modification.operations.indices {
       let recordID = modification.operations[index].recordID
       if latest?.given != recordID.zoneID {
-        let zoneID = session.canonical(recordID.zoneID, in: address)
+        let zoneID = address.canonical(recordID.zoneID)
         let place = places[zoneID] ?? batches.count
         if place == batches.count {
           places[zoneID] = place
@@ -74,7 +80,7 @@ struct RecordModifier {
       } else {
         let name = RecordID(recordName: recordID.recordName, zoneID: batches[place].zoneID)
         let reason = "record '\(name)' appears twice in the request; name it once"
-        outcomes[index] = .failed(ItemFailure(.invalid, field: "recordName", reason))
+        outcomes.note(.failed(ItemFailure(.invalid, field: "recordName", reason)), at: index)
         batches[place].hasFailure = true
       }
     }
@@ -101,11 +107,10 @@ struct RecordModifier {
       mark.restore(&self)
       for index in batch.indexes where !failed(index) {
         let recordID = modification.operations[index].recordID
-        outcomes[index] = .failed(
-          ItemFailure(
-            .atomic,
-            "record '\(recordID)' was left as it was, for another item of the atomic "
-              + "request failed"))
+        let failure = ItemFailure(
+          .atomic,
+          "record '\(recordID)' was left as it was, for another item of the atomic request failed")
+        outcomes.note(.failed(failure), at: index)
       }
     }
     if hasSavepoint { try session.connection.run("RELEASE zone", []) }
@@ -118,7 +123,7 @@ struct RecordModifier {
     session.gathered.zoneVersions[Catalog.ZoneKey(database: database, number: zoneNumber)] = latest
   }
 
-  private func failed(_ index: Int) -> Bool { outcomes[index].isFailure }
+  private func failed(_ index: Int) -> Bool { outcomes.isFailure(at: index) }
 
   /// Performs the zone's operations in order. One that needs a record which a later operation may
   /// make waits for that one.
@@ -128,7 +133,11 @@ struct RecordModifier {
       var next = [index]
       while let index = next.popLast() {
         do {
-          outcomes[index] = try perform(at: index, in: zone)
+          if let version = try make(at: index, in: zone) {
+            outcomes.noteMade(version: version, at: index)
+          } else {
+            outcomes.note(try perform(at: index, in: zone), at: index)
+          }
           guard !zone.waiting.isEmpty else { continue }
           let name = modification.operations[index].recordID.recordName
           if let dependants = zone.waiting.removeValue(forKey: name) {
@@ -136,13 +145,13 @@ struct RecordModifier {
           }
         } catch let missing as MissingTarget {
           // Kept unless the operation's turn comes again.
-          outcomes[index] = .failed(missing.failure)
+          outcomes.note(.failed(missing.failure), at: index)
           zone.hasFailure = true
           if isAhead(missing.recordName, in: zone) {
             zone.waiting[missing.recordName, default: []].append(index)
           }
         } catch let failure as ItemFailure {
-          outcomes[index] = .failed(try veiled(failure))
+          outcomes.note(.failed(try veiled(failure)), at: index)
           zone.hasFailure = true
         }
       }
@@ -161,11 +170,6 @@ struct RecordModifier {
     at index: Int, in zone: ZoneModification
   ) throws -> RecordOutcome {
     var operation = modification.operations[index]
-    if !modification.creations.isEmpty, let creation = modification.creations[index],
-      let record = try make(creation, for: operation, in: zone)
-    {
-      return .saved(record)
-    }
     operation.recordID.zoneID = zone.zoneID
     let current = try session.storedRecord(
       named: operation.recordID.recordName, inZone: zone.zoneNumber, of: database)

@@ -86,7 +86,7 @@ extension SQLRecordStore {
 extension StoreSession {
   /// The number of a zone that must exist.
   fileprivate func existingZone(_ zoneID: ZoneID, of database: DatabaseID) throws -> Int64 {
-    let canonical = canonical(zoneID, in: try address(of: database))
+    let canonical = try address(of: database).canonical(zoneID)
     guard let number = try zoneNumber(of: canonical, in: database) else {
       throw ItemFailure(.zoneNotFound, "there is no zone '\(zoneID)'; create it first")
     }

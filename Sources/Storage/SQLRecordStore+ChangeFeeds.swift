@@ -7,7 +7,7 @@ extension SQLRecordStore {
     try await read { session in
       let address = try session.address(of: database)
       var query = query
-      query.zoneID = session.canonical(query.zoneID, in: address)
+      query.zoneID = address.canonical(query.zoneID)
       query.limit = min(max(0, query.limit), ServiceLimits.recordsPerPage)
       return try RecordFeed(query, in: database, at: address, session: session).page()
     }

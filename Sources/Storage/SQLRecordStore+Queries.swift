@@ -20,7 +20,7 @@ extension SQLRecordStore {
     return try await read { session in
       let address = try session.address(of: database)
       var query = query
-      query.zoneID = query.zoneID.map { session.canonical($0, in: address) }
+      query.zoneID = query.zoneID.map { address.canonical($0) }
       do throws(ModelError) {
         try query.query.validate()
       } catch {

@@ -5,10 +5,11 @@ extension SQLRecordStore {
     _ modification: RecordModification
   ) async throws -> [RecordOutcome] {
     var modification = modification
-    modification.creations = writer.board.creations(for: modification)
-    return try await write(gathersWrites: true) { [modification] session in
+    modification.prepare(by: writer.board)
+    let outcomes = try await write(gathersWrites: true) { [modification] session in
       try session.modifyOnce(modification)
     }
+    return outcomes.told(by: modification.creations)
   }
 
   public func records(
@@ -18,7 +19,7 @@ extension SQLRecordStore {
       let address = try session.address(of: database)
       var zoneNumbers: [ZoneID: Int64?] = [:]
       return try recordIDs.map { recordID in
-        let zoneID = session.canonical(recordID.zoneID, in: address)
+        let zoneID = address.canonical(recordID.zoneID)
         let known = try zoneNumbers[zoneID] ?? session.zoneNumber(of: zoneID, in: database)
         zoneNumbers[zoneID] = .some(known)
         guard let zoneNumber = known else { return nil }
@@ -58,7 +59,7 @@ extension StoreSession {
 
   /// Whether the database has a subscription in this transaction. Drawing the numbers locked its
   /// row, so that no subscription is saved at the same time.
-  private func isSubscribed(_ numbers: NumberSupply) throws -> Bool {
+  func isSubscribed(_ numbers: NumberSupply) throws -> Bool {
     if let known = catalog.subscribed[numbers.database],
       known.version == numbers.subscriptionVersion
     {

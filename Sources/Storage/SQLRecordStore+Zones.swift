@@ -68,11 +68,11 @@ extension StoreSession {
         timestamp: timestamp, userRecordName: origin.userRecordName, deviceID: origin.deviceID)
       switch operation {
       case .create(let name):
-        change.zoneID = canonical(name, in: address)
+        change.zoneID = address.canonical(name)
         return try createZone(change, in: database, numbers: &numbers)
       case .delete(let name):
         change.event = .zoneDeleted
-        change.zoneID = canonical(name, in: address)
+        change.zoneID = address.canonical(name)
         return try deleteZone(change, in: database, numbers: &numbers)
       }
     }

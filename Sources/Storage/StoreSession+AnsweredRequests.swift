@@ -19,7 +19,7 @@ extension StoreSession {
   ///
   /// What is remembered is which operations succeeded, in the transaction of the change itself; the
   /// records of an answer are read anew.
-  func modifyOnce(_ modification: RecordModification) throws -> [RecordOutcome] {
+  func modifyOnce(_ modification: RecordModification) throws -> ModificationOutcomes {
     guard let requestID = modification.requestID else { return try modify(modification) }
     let key: [SQLValue] = [
       .integer(modification.database.rawValue), .text(modification.origin.userRecordName),
@@ -38,7 +38,7 @@ extension StoreSession {
         .invalid, field: "requestID",
         "request ID '\(requestID)' was used for a request of \(done.count) operations; this one "
           + "has \(operations.count)")
-      return operations.map { _ in .failed(failure) }
+      return ModificationOutcomes(operations.map { _ in .failed(failure) })
     }
     let remaining = operations.indices.filter { done[$0] == 0 }
     var rest = modification
@@ -46,7 +46,7 @@ extension StoreSession {
     if !modification.creations.isEmpty {
       rest.creations = remaining.map { modification.creations[$0] }
     }
-    var fresh = (rest.operations.isEmpty ? [] : try modify(rest))[...]
+    var fresh = (rest.operations.isEmpty ? [] : try modify(rest).told(by: rest.creations))[...]
     let outcomes = try operations.indices.map { index in
       guard done[index] == 0, let outcome = fresh.popFirst() else {
         return try repeatedOutcome(of: operations[index], in: modification.database)
@@ -54,7 +54,7 @@ extension StoreSession {
       if !outcome.isFailure { done[index] = 1 }
       return outcome
     }
-    guard done.contains(1), !remaining.isEmpty else { return outcomes }
+    guard done.contains(1), !remaining.isEmpty else { return ModificationOutcomes(outcomes) }
     try connection.run(
       """
       INSERT INTO answered_requests (database_id, requester, request_id, answered, done)
@@ -62,10 +62,10 @@ extension StoreSession {
       ON CONFLICT (database_id, requester, request_id)
       DO UPDATE SET answered = excluded.answered, done = excluded.done
       """, key + [.integer(modification.timestamp.milliseconds), .bytes(done)])
-    return outcomes
+    return ModificationOutcomes(outcomes)
   }
 
-  private func modify(_ modification: RecordModification) throws -> [RecordOutcome] {
+  private func modify(_ modification: RecordModification) throws -> ModificationOutcomes {
     var change = try RecordModifier(modification, session: self)
     return try change.run()
   }
@@ -75,7 +75,7 @@ extension StoreSession {
     of operation: RecordOperation, in database: DatabaseID
   ) throws -> RecordOutcome {
     var recordID = operation.recordID
-    recordID.zoneID = canonical(recordID.zoneID, in: try address(of: database))
+    recordID.zoneID = try address(of: database).canonical(recordID.zoneID)
     switch operation.kind {
     case .delete, .forceDelete:
       return .deleted(recordID)

@@ -25,12 +25,6 @@ extension StoreSession {
     return address
   }
 
-  /// The zone as its own database names it: the owner's own name is ``ZoneID/currentOwnerName``.
-  func canonical(_ zoneID: ZoneID, in address: DatabaseAddress) -> ZoneID {
-    guard let owner = address.owner, zoneID.ownerName == owner else { return zoneID }
-    return ZoneID(zoneName: zoneID.zoneName)
-  }
-
   /// The number of a zone; nil when there is none of this name. A zone that is deleted and made
   /// again has another number: the number is the zone's incarnation.
   func zoneNumber(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64? {
@@ -64,5 +58,13 @@ extension StoreSession {
     if catalog.zoneIDs.count >= 50_000 { catalog.zoneIDs = [:] }
     catalog.zoneIDs[key] = zoneID
     return zoneID
+  }
+}
+
+extension DatabaseAddress {
+  /// The zone as its own database names it: the owner's own name is ``ZoneID/currentOwnerName``.
+  func canonical(_ zoneID: ZoneID) -> ZoneID {
+    guard let owner, zoneID.ownerName == owner else { return zoneID }
+    return ZoneID(zoneName: zoneID.zoneName)
   }
 }

@@ -88,10 +88,10 @@ struct SubscriptionModifier {
     switch subscription.kind {
     case .query(let query, let zoneID?, let options):
       subscription.kind = .query(
-        query, zoneID: session.canonical(zoneID, in: address), options: options)
+        query, zoneID: address.canonical(zoneID), options: options)
     case .recordZone(let zoneID, let recordType):
       subscription.kind = .recordZone(
-        session.canonical(zoneID, in: address), recordType: recordType)
+        address.canonical(zoneID), recordType: recordType)
     case .query, .database:
       break
     }

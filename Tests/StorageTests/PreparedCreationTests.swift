@@ -38,16 +38,16 @@ struct PreparedCreationTests {
           origin: ChangeOrigin(userRecordName: TestStore.alice, deviceID: nil),
           appliesGrants: true, timestamp: TestStore.time(5))
         change(&modification)
-        let creations = store.writer.board.creations(for: modification)
         if index == 0 {
+          modification.prepare(by: store.writer.board)
           #expect(
-            creations.count { $0 != nil } == count, "prepared", sourceLocation: sourceLocation)
-          modification.creations = creations
+            modification.creations.count { $0 != nil } == count, "prepared",
+            sourceLocation: sourceLocation)
         }
         try await between(test)
         told.append(
           try await store.write(gathersWrites: true) { [modification] session in
-            try session.modifyOnce(modification)
+            try session.modifyOnce(modification).told(by: modification.creations)
           })
         let databases = try await store.read { session in
           try session.connection.rows("SELECT database_id FROM databases", []) {

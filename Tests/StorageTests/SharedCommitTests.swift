@@ -16,9 +16,9 @@ struct SharedCommitTests {
     let test: TestStore
     let isShared: Bool
 
-    /// Records that were prepared before the transaction.
-    func creations(for modification: RecordModification) -> [RecordCreation?] {
-      isShared ? store.writer.board.creations(for: modification) : []
+    /// Makes ready what can be before the transaction.
+    func prepare(_ modification: inout RecordModification) {
+      if isShared { modification.prepare(by: store.writer.board) }
     }
 
     func perform(_ jobs: [KeptJob]) async throws -> [[String]] {
@@ -136,12 +136,12 @@ struct SharedCommitTests {
         isAtomic: isAtomic, origin: ChangeOrigin(userRecordName: TestStore.alice, deviceID: nil),
         appliesGrants: false, timestamp: TestStore.time(round), requestID: requestID)
       modification.quota = quota
-      modification.creations = side.creations(for: modification)
+      side.prepare(&modification)
       prepared += modification.creations.count { $0 != nil }
       return KeptJob(gathersWrites: true) { [modification] session in
         let outcomes = try session.modifyOnce(modification)
         if fails { throw StoreError(.exists, "made to fail") }
-        return outcomes.map(\.told)
+        return outcomes.told(by: modification.creations).map(\.told)
       }
     case .query(let query, let isPublic):
       let database = isPublic ? test.publicID : test.privateID
