@@ -102,28 +102,63 @@ extension StoreSession {
 
   private func writeIndexChanges() throws {
     let index = gathered.index
+    var additions: [IndexChanges.Change] = []
+    additions.reserveCapacity(Self.rowsTogether)
     try index.forEachInOrder { change in
-      arguments.removeAll()
-      arguments.append(change.database)
-      arguments.append(change.fieldNumber)
-      arguments.append(bytes: index.keys[change.start..<change.start + change.count])
-      arguments.append(change.recordNumber)
-      if change.isAddition {
-        arguments.append(change.zoneNumber)
-        try connection.run(
-          """
-          INSERT INTO value_index
-            (database_id, field_number, value_key, record_number, zone_number)
-          VALUES ($1, $2, $3, $4, $5)
-          ON CONFLICT (database_id, field_number, value_key, record_number) DO NOTHING
-          """, arguments)
-      } else {
-        try connection.run(
-          """
-          DELETE FROM value_index WHERE database_id = $1 AND field_number = $2
-            AND value_key = $3 AND record_number = $4
-          """, arguments)
-      }
+      guard change.isAddition else { return try remove(change, of: index) }
+      additions.append(change)
+      guard additions.count == Self.rowsTogether else { return }
+      try add(additions[...], of: index, by: Self.insertTogether)
+      additions.removeAll(keepingCapacity: true)
     }
+    for place in additions.indices {
+      try add(additions[place...place], of: index, by: Self.insertOne)
+    }
+  }
+
+  /// So many rows a statement inserts where there are as many: what it takes to start and to end one
+  /// is a third of what a row takes.
+  private static let rowsTogether = 32
+  private static let insertTogether = insertion(ofRows: rowsTogether)
+  private static let insertOne = insertion(ofRows: 1)
+
+  private static func insertion(ofRows count: Int) -> String {
+    let rows = (0..<count).map { row in
+      "(" + (1...5).map { "$\(5 * row + $0)" }.joined(separator: ", ") + ")"
+    }
+    return """
+      INSERT INTO value_index
+        (database_id, field_number, value_key, record_number, zone_number)
+      VALUES \(rows.joined(separator: ", "))
+      ON CONFLICT (database_id, field_number, value_key, record_number) DO NOTHING
+      """
+  }
+
+  private func add(
+    _ changes: ArraySlice<IndexChanges.Change>, of index: IndexChanges, by statement: String
+  ) throws {
+    arguments.removeAll()
+    for change in changes {
+      append(change, of: index)
+      arguments.append(change.zoneNumber)
+    }
+    try connection.run(statement, arguments)
+  }
+
+  private func remove(_ change: IndexChanges.Change, of index: IndexChanges) throws {
+    arguments.removeAll()
+    append(change, of: index)
+    try connection.run(
+      """
+      DELETE FROM value_index WHERE database_id = $1 AND field_number = $2
+        AND value_key = $3 AND record_number = $4
+      """, arguments)
+  }
+
+  private func append(_ change: IndexChanges.Change, of index: IndexChanges) {
+    arguments.append(change.database)
+    arguments.append(change.fieldNumber)
+    arguments.append(bytes: index.keys[change.start..<change.start + change.count])
+    arguments.append(change.recordNumber)
   }
 }
