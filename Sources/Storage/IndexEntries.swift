@@ -27,7 +27,7 @@ struct IndexEntries: Sendable {
     }
     for system in StoreSession.indexedSystemFields {
       if system == .createdUserRecordName, hasOwner { continue }
-      guard let field = fields[system.schemaName],
+      guard let field = fields[system.schemaName], field.hasValueEntries,
         let value = record.value(for: .system(system))
       else { continue }
       addKeys(of: value, to: field.number)

@@ -75,12 +75,10 @@ extension RecordSearch {
   }
 
   private func isIndexed(_ field: RecordTypeEntry.Field, _ key: FieldKey) -> Bool {
-    guard case .system(let system) = key else {
-      return field.indexes.usesValues && field.indexWork == nil && field.type.element != .bytes
-        && field.type.element != .asset
-    }
     // The creator is not indexed where nearly everything is created by the owner.
-    return system != .createdUserRecordName || address.owner == nil
+    if key == .system(.createdUserRecordName), address.owner != nil { return false }
+    return field.indexes.usesValues && field.indexWork == nil && field.type.element != .bytes
+      && field.type.element != .asset
   }
 
   private static func circle(of filter: Filter) -> AccessPath.Circle? {

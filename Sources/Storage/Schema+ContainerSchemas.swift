@@ -72,6 +72,27 @@ extension Schema {
   }
 }
 
+extension Schema {
+  /// Has entries of system fields removed that nothing can be found by.
+  static let clearUnusedSystemIndexes: @Sendable (any SQLConnection) throws -> Void = {
+    connection in
+    for field in StoreSession.systemFieldsIndexedByOption {
+      let unused = """
+        WHERE name = $1 AND NOT EXISTS (SELECT 1 FROM system_field_indexes
+          WHERE system_field_indexes.type_number = record_fields.type_number
+            AND system_field_indexes.name = record_fields.name)
+        """
+      let name = SQLValue.text(field.schemaName)
+      try connection.run("UPDATE record_fields SET indexes = 0 \(unused)", [name])
+      try connection.run(
+        """
+        INSERT INTO index_work (field_number, phase, database_id, value_key, record_number, done)
+        SELECT field_number, $2, 0, $3, -1, 0 FROM record_fields \(unused)
+        """, [name, .integer(IndexWork.Phase.clearing.rawValue), .bytes([])])
+    }
+  }
+}
+
 extension SubscriptionType {
   /// Puts the type into a schema that may have it already.
   func insert(

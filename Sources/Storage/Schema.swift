@@ -18,6 +18,7 @@ enum Schema {
     Migration(version: 10, statements: programCredentials),
     Migration(version: 11, statements: webSessions),
     Migration(version: 12, statements: [], fill: fillTextIndex),
+    Migration(version: 13, statements: [], fill: clearUnusedSystemIndexes),
   ]
 
   /// Small tables that every node knows.

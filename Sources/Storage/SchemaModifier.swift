@@ -42,13 +42,16 @@ struct SchemaModifier {
       try add(name, field, to: type)
     case .changeIndexes(let name, let typeName, let old, let new):
       try changeIndexes(of: name, in: try type(typeName), from: old, to: new)
-    case .changeSystemIndexes(let field, let typeName, _, let new):
-      let number = try type(typeName).number
+    case .changeSystemIndexes(let field, let typeName, let old, let new):
+      let type = try type(typeName)
       try session.connection.run(
         "DELETE FROM system_field_indexes WHERE type_number = $1 AND name = $2",
-        [.integer(number), .text(field.schemaName)])
+        [.integer(type.number), .text(field.schemaName)])
       try RecordTypeEntry.insertSystemIndexes(
-        [field: new], ofType: number, through: session.connection)
+        [field: new], ofType: type.number, through: session.connection)
+      if StoreSession.systemFieldsIndexedByOption.contains(field) {
+        try changeIndexes(of: field.schemaName, in: type, from: old, to: new)
+      }
     case .changeGrants(let typeName, _, let new):
       let number = try type(typeName).number
       try session.connection.run(

@@ -90,7 +90,9 @@ extension StoreSession {
       return
     case .system(let system):
       indexes = type.systemIndexes[system] ?? []
-      ready = indexes
+      ready =
+        StoreSession.systemFieldsIndexedByOption.contains(system)
+        ? type.field(for: key)?.readyIndexes ?? [] : indexes
     case .field(let name):
       guard let field = try field(name, of: type) else {
         guard isFixed(address) else { return }

@@ -6,6 +6,12 @@ extension StoreSession {
     .createdTimestamp, .modifiedTimestamp, .createdUserRecordName, .parent,
   ]
 
+  /// Those of them that it holds only where the schema has records found by them. Records' times of
+  /// creation are the way to all records of a type, and parents the way down a hierarchy.
+  static let systemFieldsIndexedByOption: Set<SystemField> = [
+    .modifiedTimestamp, .createdUserRecordName,
+  ]
+
   /// The record type of this name in the database's container, nil when nothing was saved in it.
   func recordType(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry? {
     let key = Catalog.RecordTypeKey(
@@ -73,7 +79,10 @@ extension StoreSession {
     guard let number else { throw StoreError(.corrupt, "record type '\(name)' was not kept") }
     let entry = RecordTypeEntry(number: number, name: name)
     for field in Self.indexedSystemFields {
-      try addField(field.schemaName, of: FieldType(field.type), to: entry)
+      let indexes =
+        Self.systemFieldsIndexedByOption.contains(field)
+        ? definition.systemIndexes[field] ?? [] : nil
+      try addField(field.schemaName, of: FieldType(field.type), indexes: indexes, to: entry)
     }
     for (name, field) in definition.fields.sorted(by: { $0.key < $1.key }) {
       try addField(

@@ -9,14 +9,16 @@ import Testing
 struct IndexWorkTests {
   private static let container = TestStore.container
 
-  private static func schema(_ indexes: FieldIndexes) -> ContainerSchema {
+  private static func schema(
+    _ indexes: FieldIndexes, system: [SystemField: FieldIndexes] = SystemField.implicitIndexes
+  ) -> ContainerSchema {
     ContainerSchema(
       recordTypes: [
         "Note": .init(
           fields: [
             "title": .init(.init(.string), indexes: indexes),
             "other": .init(.init(.int64), indexes: [.queryable]),
-          ], systemIndexes: SystemField.implicitIndexes)
+          ], systemIndexes: system)
       ])
   }
 
@@ -88,8 +90,12 @@ struct IndexWorkTests {
           _ = try await test.delete("r\(Int.random(in: 0..<700, using: &generator))")
         case 6, 7:
           let indexes = FieldIndexes(rawValue: UInt8.random(in: 0...7, using: &generator))
+          var system: [SystemField: FieldIndexes] = [:]
+          for field in SystemField.inSchema where generator.chance(1, in: 2) {
+            system[field] = generator.pick([[.queryable], [.sortable], [.queryable, .sortable]])
+          }
           let outcome = try await beside.importSchema(
-            Self.schema(indexes), of: Self.container, isTrial: false)
+            Self.schema(indexes, system: system), of: Self.container, isTrial: false)
           #expect(outcome.refusals.isEmpty, "seed \(seed), round \(round)")
         default:
           for _ in 0..<Int.random(in: 1...4, using: &generator) {
@@ -169,6 +175,75 @@ struct IndexWorkTests {
       let entries = try await Self.entries(of: store)
       #expect(entries.found == entries.wanted)
       #expect(entries.found.count == 4)
+      await store.close()
+    }
+  }
+
+  @Test("a search by a system field waits for its index, and finds what was saved without it")
+  func systemField() async throws {
+    try await withTemporaryDirectory { directory in
+      let store = try await SQLRecordStore.open(at: directory + "/a.sqlite")
+      let test = try await TestStore(store)
+      func entryCount() async throws -> Int { try await Self.entries(of: store).found.count }
+      func search() async throws -> [String] {
+        let query = Query(
+          recordType: "Note", filters: [Filter(.field("other"), .greaterThan, .int64(0))],
+          sortKeys: [SortKey(.system(.modifiedTimestamp), ascending: false)])
+        return try await test.store.records(
+          matching: RecordQuery(query: query, zoneID: .default, limit: 10), in: test.publicID
+        ).records.map(\.recordID.recordName)
+      }
+      _ = try await store.importSchema(
+        Self.schema([], system: [:]), of: Self.container, isTrial: false)
+      for round in 1...3 {
+        try await test.save("r\(round)", ["other": .int64(1)], at: Int64(round))
+      }
+      // The creation's time and the number, but neither the creator nor when it was changed.
+      #expect(try await entryCount() == 6)
+      _ = try await store.importSchema(
+        Self.schema([], system: [.modifiedTimestamp: [.sortable]]), of: Self.container,
+        isTrial: false)
+      let failure = await #expect(throws: ItemFailure.self) { _ = try await search() }
+      #expect(failure?.code == .notReady)
+      while try await store.continueIndexWork() != nil {}
+      #expect(try await search() == ["r3", "r2", "r1"])
+      #expect(try await entryCount() == 9)
+      _ = try await store.importSchema(
+        Self.schema([], system: [:]), of: Self.container, isTrial: false)
+      while try await store.continueIndexWork() != nil {}
+      #expect(try await entryCount() == 6)
+      await store.close()
+    }
+  }
+
+  @Test("a store from before loses the entries of system fields that no option asks for")
+  func migrated() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/a.sqlite"
+      func open(_ migrations: [Migration]) async throws -> SQLRecordStore {
+        try await SQLRecordStore.open(
+          path: path, configuration: StoreConfiguration(), migrations: migrations)
+      }
+      var store = try await open(Array(Schema.migrations.prefix(12)))
+      _ = try await store.importSchema(
+        Self.schema([], system: [.modifiedTimestamp: [.queryable]]), of: Self.container,
+        isTrial: false)
+      // As types were made then.
+      _ = try await store.write { session in
+        try session.connection.run(
+          "UPDATE record_fields SET indexes = 3 WHERE name LIKE '\\_\\_\\_%' ESCAPE '\\'", [])
+      }
+      await store.close()
+      store = try await open(Array(Schema.migrations.prefix(12)))
+      try await TestStore(store).save("r", ["other": .int64(1)])
+      #expect(try await Self.entries(of: store).found.count == 4)
+      await store.close()
+      store = try await open(Schema.migrations)
+      #expect(try await store.indexWork().map(\.field) == ["___createdBy"])
+      while try await store.continueIndexWork() != nil {}
+      let entries = try await Self.entries(of: store)
+      #expect(entries.found == entries.wanted)
+      #expect(entries.found.count == 3)
       await store.close()
     }
   }

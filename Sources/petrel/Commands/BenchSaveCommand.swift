@@ -84,7 +84,7 @@ enum BenchSaveCommand: Command {
           "magnitude": .init(FieldType(.double), indexes: [.queryable, .sortable]),
           "station": .init(FieldType(.int64), indexes: [.queryable, .sortable]),
           "place": .init(FieldType(.string), indexes: textIndexes),
-        ], systemIndexes: SystemField.implicitIndexes)
+        ], systemIndexes: [.recordName: [.queryable]])
     }
     let schema = ContainerSchema(
       recordTypes: [
