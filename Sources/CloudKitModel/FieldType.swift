@@ -33,7 +33,8 @@ public struct FieldType: Sendable, Hashable, CustomStringConvertible {
   /// The web-services name, such as `STRING` or `INT64_LIST`.
   public var name: String { isList ? element.rawValue + "_LIST" : element.rawValue }
 
-  /// The type with this web-services name; `ASSET` and `ASSET_LIST` are taken as `ASSETID`.
+  /// The type with this web-services name; `ASSET` is taken as `ASSETID`, `NUMBER_INT64` and
+  /// `NUMBER_DOUBLE`, as early clients have them, as `INT64` and `DOUBLE`, and so with `_LIST`.
   public init?(name: String) {
     guard let type = Self.byName[name] else { return nil }
     self = type
@@ -45,8 +46,12 @@ public struct FieldType: Sendable, Hashable, CustomStringConvertible {
       types[FieldType(element).name] = FieldType(element)
       types[FieldType.list(of: element).name] = .list(of: element)
     }
-    types["ASSET"] = FieldType(.asset)
-    types["ASSET_LIST"] = .list(of: .asset)
+    for (name, element) in [
+      ("ASSET", ValueType.asset), ("NUMBER_INT64", .int64), ("NUMBER_DOUBLE", .double),
+    ] {
+      types[name] = FieldType(element)
+      types[name + "_LIST"] = .list(of: element)
+    }
     return types
   }()
 

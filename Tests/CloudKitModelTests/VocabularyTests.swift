@@ -40,7 +40,9 @@ struct VocabularyTests {
     }
     #expect(FieldType(name: "ASSET") == FieldType(.asset))
     #expect(FieldType(name: "ASSET_LIST") == .list(of: .asset))
-    for name in ["", "_LIST", "STRING_LIST_LIST", "string", "NUMBER", "LIST"] {
+    #expect(FieldType(name: "NUMBER_INT64") == FieldType(.int64))
+    #expect(FieldType(name: "NUMBER_DOUBLE_LIST") == .list(of: .double))
+    for name in ["", "_LIST", "STRING_LIST_LIST", "string", "NUMBER", "NUMBER_STRING", "LIST"] {
       #expect(FieldType(name: name) == nil, "\(name)")
     }
   }

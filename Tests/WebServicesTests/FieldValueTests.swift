@@ -48,6 +48,9 @@ struct FieldValueTests {
       (#"{"value":[],"type":"ASSET_LIST"}"#, .list(of: .asset, [])),
       (#"{"value":[1,2.5],"type":"DOUBLE_LIST"}"#, .list(of: .double, [.double(1), .double(2.5)])),
       (#"{"value":["1",2],"type":"INT64_LIST"}"#, .list(of: .int64, [.int64(1), .int64(2)])),
+      (#"{"value":40,"type":"NUMBER_INT64"}"#, .int64(40)),
+      (#"{"value":4,"type":"NUMBER_DOUBLE"}"#, .double(4)),
+      (#"{"value":[4],"type":"NUMBER_DOUBLE_LIST"}"#, .list(of: .double, [.double(4)])),
     ] as [(String, RecordValue)])
   func typed(json: String, expected: RecordValue) throws {
     #expect(try fieldValue(json) == expected)
