@@ -131,6 +131,31 @@ struct WebAppTests {
     }
   }
 
+  @Test("who cancels comes back to the app, which is told, and may try again")
+  func cancels() async throws {
+    try await BrowserCloud.run { cloud in
+      try await cloud.open(apiToken: try await cloud.addAPIToken())
+      _ = try await cloud.browser.run("return app.setUpAuth();")
+      let window = try await cloud.openSignIn()
+      try await cloud.browser.click("button[formaction$='/cancel']")
+      try await eventually("the window closes") { try await cloud.browser.windows == [window] }
+      try await cloud.browser.enter(window: window)
+      let messages = try await cloud.browser.run("return app.messages;")
+      #expect(
+        messages == [
+          [
+            "origin": .string(cloud.server.url),
+            "data": ["errorMessage": "the sign-in was cancelled"],
+          ]
+        ])
+      #expect(try await cloud.browser.run("return Boolean(app.webAuthToken);") == .bool(false))
+      try await cloud.browser.click("#sign-in")
+      try await cloud.enterOtherWindow(than: window)
+      try await cloud.typePassword()
+      try await cloud.comeBack(to: window)
+    }
+  }
+
   @Test("with a callback URL the browser comes back to it with the token")
   func redirect() async throws {
     try await BrowserCloud.run { cloud in

@@ -107,6 +107,8 @@ final class SignIn: Sendable {
       return try await showForm(request)
     case ("POST", Self.path):
       return try await checkPassword(request)
+    case ("POST", Self.path + "/cancel"):
+      return try await cancel(request)
     default:
       break
     }
@@ -183,6 +185,15 @@ final class SignIn: Sendable {
 
   // MARK: The end
 
+  /// Tells the app that its user does not sign in.
+  private func cancel(_ request: HTTPRequest) async throws -> HTTPResponse {
+    let (visit, _) = try await sentForm(request)
+    guard case .message(let origins) = visit.request.callback else {
+      throw Refusal(status: 400, reason: "Go back to the app; it is not told that you cancelled.")
+    }
+    return SignInPage.delivery(of: .failure("the sign-in was cancelled"), to: origins).response()
+  }
+
   /// Gives the app a web auth token for the user.
   func deliver(
     _ user: User, to request: SignInRequest, staysSignedIn: Bool
@@ -192,7 +203,7 @@ final class SignIn: Sendable {
       staysSignedIn: staysSignedIn, in: store, at: clock())
     switch request.callback {
     case .message(let origins):
-      return SignInPage.delivery(of: token, to: origins).response()
+      return SignInPage.delivery(of: .token(token), to: origins).response()
     case .redirect(let url):
       return HTTPResponse(
         status: 303,

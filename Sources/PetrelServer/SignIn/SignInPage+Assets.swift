@@ -21,16 +21,17 @@ extension SignInPage {
     :focus-visible { outline: 3px solid #0b57d0; outline-offset: 2px; }
     """
 
-  /// Gives the token to the window that opened the page. What it needs stands in `main`'s data.
+  /// Gives the outcome to the window that opened the page, in the members in which CloudKit JS looks
+  /// for it. What it needs stands in `main`'s data.
   static let script = """
     'use strict';
     const main = document.querySelector('main');
     const app = window.opener;
     if (app && !app.closed) {
-      const token = main.dataset.token;
-      for (const origin of main.dataset.origins.split(' ')) {
-        app.postMessage({ ckWebAuthToken: token, ckSession: token }, origin);
-      }
+      const { token, failure, origins } = main.dataset;
+      const outcome = failure
+        ? { errorMessage: failure } : { ckWebAuthToken: token, ckSession: token };
+      for (const origin of origins.split(' ')) app.postMessage(outcome, origin);
       document.getElementById('done').hidden = false;
       window.close();
     } else {

@@ -14,8 +14,14 @@ extension SignInPage {
       <input type="hidden" name="proof" value="\(form.proof)">
       \(fields)<label class="choice"><input type="checkbox" name="stay" value="yes"\(checked)>
       <span>Stay signed in for two weeks instead of 30 minutes</span></label>
-      \(button)\(form.choices.map(Self.button))</form>
+      \(button)\(form.choices.map(Self.button))\(cancelButton(form))</form>
       """
+  }
+
+  /// Where the app can be told of it; from a page that it was led to there is the way back.
+  private static func cancelButton(_ form: Form) -> HTML {
+    guard case .message = form.request.callback else { return "" }
+    return "<button formaction=\"\(form.action)/cancel\" formnovalidate>Cancel</button>\n"
   }
 
   /// What else tells the user for whom the password is asked.

@@ -10,6 +10,13 @@ struct SignInPage: Sendable {
     var label: String
   }
 
+  /// What an app is told in the end.
+  enum Outcome: Sendable {
+    case token(String)
+    /// Why there is none.
+    case failure(String)
+  }
+
   /// What the form shows and sends along.
   struct Form: Sendable {
     var action: String
@@ -65,20 +72,25 @@ struct SignInPage: Sendable {
       head: "<meta http-equiv=\"refresh\" content=\"0;url=\(url)\">")
   }
 
-  /// The page that gives the token to the window that opened it.
-  static func delivery(of token: String, to origins: [String]) -> SignInPage {
+  /// The page that gives the outcome to the window that opened it.
+  static func delivery(of outcome: Outcome, to origins: [String]) -> SignInPage {
     let targets = origins.isEmpty ? "*" : origins.joined(separator: " ")
+    let (title, member): (String, HTML) =
+      switch outcome {
+      case .token(let token): ("Signed in", " data-token=\"\(token)\"")
+      case .failure(let message): ("Not signed in", " data-failure=\"\(message)\"")
+      }
     return SignInPage(
-      status: 200, title: "Signed in",
+      status: 200, title: title,
       content: """
-        <h1>Signed in</h1>
+        <h1>\(title)</h1>
         <p id="done" role="status" hidden>You can close this window.</p>
         <p id="alone" role="alert" hidden>The browser has cut the tie between this window and the \
         app that opened it. Close this window and sign in again from the app.</p>
         <noscript><p>Signing in needs JavaScript, as the app does. Turn it on and try again.</p>\
         </noscript>
         """,
-      hasScript: true, attributes: " data-token=\"\(token)\" data-origins=\"\(targets)\"")
+      hasScript: true, attributes: "\(member) data-origins=\"\(targets)\"")
   }
 
   /// The page as an answer.

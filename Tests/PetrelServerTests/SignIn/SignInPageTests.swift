@@ -50,6 +50,37 @@ struct SignInPageTests {
     }
   }
 
+  @Test("who cancels gets no token, and the page that asked is told so")
+  func cancels() async throws {
+    try await withAccount { service in
+      let browser = SignInBrowser(service)
+      let form = try await browser.get(try await service.signInURL())
+      #expect(form.attribute("formaction")?.hasSuffix("/sign-in/cancel") == true)
+      let told = try await browser.post("/sign-in/cancel", form.formFields)
+      #expect(told.status == 200)
+      #expect(told.attribute("data-failure") == "the sign-in was cancelled")
+      #expect(told.attribute("data-origins") == "https://app.example.com")
+      #expect(!told.text.contains("data-token"))
+      // Nobody else can make the page say so.
+      let stranger = SignInBrowser(service)
+      #expect(try await stranger.post("/sign-in/cancel", form.formFields).status == 403)
+      #expect(try await browser.get("/sign-in/cancel").status == 404)
+    }
+  }
+
+  @Test("an app that is called back has no button to cancel")
+  func cancelsNoCallback() async throws {
+    try await withAccount { service in
+      let apiToken = try await service.addAPIToken(
+        callback: .redirect(url: "https://app.example.com/back"))
+      let asked = try await service.send("private/users/caller", apiToken: apiToken)
+      let browser = SignInBrowser(service)
+      let form = try await browser.get(try #require(asked.json["redirectURL"]?.string))
+      #expect(form.status == 200 && !form.text.contains("Cancel"))
+      #expect(try await browser.post("/sign-in/cancel", form.formFields).status == 400)
+    }
+  }
+
   @Test("a token lasts half an hour, or two weeks for who stays signed in")
   func lifetimes() async throws {
     try await withAccount { service in
