@@ -20,12 +20,21 @@ struct AccessPath {
 
   /// A circle on the earth outside of which no record matches: the index tells places well enough.
   struct Circle {
-    var center: Location
-    var radius: Double
+    let center: Location
+    /// In metres.
+    let radius: Double
+    private let distance: PlaceDistance
+    private let leastCosine: Double
 
-    func mayHold(_ key: IndexKey) -> Bool {
-      ValueKey.location(of: key).distance(to: center) <= radius + ValueKey.locationError
+    init(center: Location, radius: Double) {
+      self.center = center
+      self.radius = radius
+      distance = PlaceDistance(from: center)
+      let angle = (radius + PlaceDistance.error) / Location.earthRadius * 180 / .pi
+      leastCosine = angle < 180 ? cosine(angle) : -1
     }
+
+    func mayHold(_ key: IndexKey) -> Bool { distance.nearness(of: key.head) >= leastCosine }
   }
 
   var source: Source

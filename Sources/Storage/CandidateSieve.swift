@@ -41,6 +41,10 @@ struct CandidateSieve {
   private var outerWalks: [Walk] = []
   /// Records that there are about.
   private(set) var population = 0.0
+  /// The time of telling a candidate's place in the order, where that can be told without reading it.
+  var rankCost: Double?
+  /// What walks and records that were read have taken so far.
+  private(set) var spent = 0.0
   private let effort: SearchEffort
 
   /// - Parameter conditions: a match meets each.
@@ -68,7 +72,7 @@ struct CandidateSieve {
     guard mayMatch(number) else { return false }
     for index in asked where !conditions[index].isComplete {
       let (isMet, cost) = try conditions[index].ask(number, in: search)
-      walk.cost += cost
+      take(cost)
       guard isMet else { return false }
     }
     return true
@@ -79,14 +83,19 @@ struct CandidateSieve {
     walk.entries += Double(entries)
     walk.tested += Double(entries)
     walk.survivors += Double(survivors)
-    walk.cost += entries
+    take(entries)
   }
 
   /// Notes whether a record that was read matches.
   mutating func note(isMatch: Bool) {
     walk.expected += unchecked
     if isMatch { walk.matches += 1 } else { walk.misses += 1 }
-    walk.cost += Int(effort.recordCost)
+    take(Int(effort.recordCost))
+  }
+
+  private mutating func take(_ cost: Int) {
+    walk.cost += cost
+    spent += Double(cost)
   }
 
   /// All records that can match, and some more, when they are known; the smallest such set.
@@ -144,9 +153,11 @@ struct CandidateSieve {
   /// What to do for so many more records: gathers what is worth gathering, and returns whether to walk
   /// on or to collect the candidates.
   ///
-  /// - Parameter entryCost: that of the walk's entries; nil when there is no other way than to walk.
+  /// - Parameters:
+  ///   - entryCost: that of the walk's entries; nil when there is no other way than to walk.
+  ///   - mayWalk: Whether there is a walk.
   mutating func advise(
-    wanted: Int, sorting entryCost: Double?, in search: RecordSearch
+    wanted: Int, sorting entryCost: Double?, mayWalk: Bool = true, in search: RecordSearch
   ) throws -> SearchPlan.Step {
     // Those that were not worth a look may be so now.
     if walk.misses > effort.patience {
@@ -157,7 +168,7 @@ struct CandidateSieve {
     }
     defer { walk.nextLook = walk.cost + effort.interval }
     while true {
-      let (plan, indices) = plan(wanted: wanted, sorting: entryCost)
+      let (plan, indices) = plan(wanted: wanted, sorting: entryCost, mayWalk: mayWalk)
       let choice = plan.choice
       guard case .gather(let part) = choice.step else {
         // In the order of what they take away.
@@ -179,8 +190,8 @@ struct CandidateSieve {
   }
 
   /// What the best way to so many more records takes, in entries.
-  func cost(of wanted: Int, sorting entryCost: Double?) -> Double {
-    plan(wanted: wanted, sorting: entryCost).0.choice.cost
+  func cost(of wanted: Int, sorting entryCost: Double?, mayWalk: Bool = true) -> Double {
+    plan(wanted: wanted, sorting: entryCost, mayWalk: mayWalk).0.choice.cost
   }
 
   /// How many of a walk's records match, as far as that can be told.
@@ -188,7 +199,9 @@ struct CandidateSieve {
     plan(wanted: 1, sorting: entryCost).0.matches
   }
 
-  private func plan(wanted: Int, sorting entryCost: Double?) -> (SearchPlan, indices: [Int]) {
+  private func plan(
+    wanted: Int, sorting entryCost: Double?, mayWalk: Bool = true
+  ) -> (SearchPlan, indices: [Int]) {
     let open = conditions.indices.filter {
       !conditions[$0].isComplete && conditions[$0].gathered > 0 && $0 != walk.implied
     }
@@ -201,10 +214,12 @@ struct CandidateSieve {
       likelihood: walk.rest > 0 ? 0.5 : 1,
       entryCost: entryCost ?? 1,
       recordCost: effort.recordCost,
+      rankCost: rankCost,
       // What was expected counts like some records that passed: the order may begin elsewhere.
       passing: min(1, (16 + walk.survivors) / (16 / max(1e-9, expected) + walk.tested)),
       candidates: candidateCount.map { Double($0) },
       matching: min(1, (8 + walk.matches) / (8 + walk.expected)), maySort: entryCost != nil,
+      mayWalk: mayWalk,
       conditions: open.map { conditions[$0].forPlan(among: population) })
     return (plan, open)
   }
@@ -260,6 +275,9 @@ struct CandidateSieve {
     asked.removeAll { $0 == conditions.count }
     updateProven()
   }
+
+  /// Whether there is anything that tells of records that they cannot match.
+  var hasConditions: Bool { !conditions.isEmpty }
 
   /// Whether a condition is that of this value.
   func hasCondition(of stretch: IndexStretch) -> Bool {

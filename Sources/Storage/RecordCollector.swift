@@ -7,12 +7,16 @@ struct RecordCollector {
   /// Records up to this place were on earlier pages.
   var start: RecordOrder.Place?
   private var kept: [Kept] = []
+  private var rows: [StoredRecord.Row] = []
+  /// Whether what is kept is in order, and no more than there is room for.
+  private var isTrimmed = true
   /// The last place that there is room for, once there was too much.
   private var end: RecordOrder.Place?
 
+  /// A place, and where its row is: places are moved a lot, until they are in order.
   private struct Kept {
     var place: RecordOrder.Place
-    var row: StoredRecord.Row
+    var row: Int
   }
 
   init(order: RecordOrder, limit: Int) {
@@ -32,26 +36,32 @@ struct RecordCollector {
   mutating func add(_ row: StoredRecord.Row, at place: RecordOrder.Place) {
     if let start, !order.precedes(start, place) { return }
     if let end, order.precedes(end, place) { return }
-    kept.append(Kept(place: place, row: row))
+    kept.append(Kept(place: place, row: rows.count))
+    rows.append(row)
+    isTrimmed = false
     if kept.count >= 2 * (limit + 1) { trim() }
   }
 
   /// The page, and its last place when there is more after it.
   mutating func page() -> ([StoredRecord.Row], RecordOrder.Place?) {
     trim()
-    let rows = kept.prefix(limit).map(\.row)
-    return (rows, kept.count > limit ? kept[limit - 1].place : nil)
+    return (Array(rows.prefix(limit)), kept.count > limit ? kept[limit - 1].place : nil)
   }
 
   /// The place of the first record that is not on the page; nil while there is none.
   mutating func bound() -> RecordOrder.Place? {
+    guard isFull else { return nil }
     trim()
-    return isFull ? kept[limit].place : nil
+    return kept[limit].place
   }
 
   private mutating func trim() {
+    guard !isTrimmed else { return }
+    isTrimmed = true
     kept.sort { order.precedes($0.place, $1.place) }
     kept.removeLast(max(0, kept.count - limit - 1))
+    rows = kept.map { rows[$0.row] }
+    for index in kept.indices { kept[index].row = index }
     if isFull { end = kept[limit].place }
   }
 }

@@ -56,11 +56,13 @@ public final class SQLRecordStore: RecordStore {
       } else {
         MemoryAssetStore()
       }
+    let columns = ColumnShelf(limit: configuration.tuning.columnMegabytes << 20)
     let makeSession = { @Sendable (isReader: Bool) throws -> StoreSession in
       let connection = try SQLiteConnection(
         path: path, tuning: configuration.tuning, mapsFile: isReader)
       let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
       session.fixedEnvironments = configuration.fixedEnvironments
+      session.columns = isReader ? columns : nil
       return session
     }
     let writer = StoreWriter(configuration: configuration)

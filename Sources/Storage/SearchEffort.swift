@@ -5,6 +5,12 @@
 struct SearchEffort: Sendable {
   /// Reading a record by its number, and looking at it.
   var recordCost = 36.0
+  /// Looking up a record's place in the order in columns of keys.
+  var rankCost = 0.4
+  /// What part of the entries of an index have to be read for want of a column before it is made.
+  var columnShare = 0.25
+  /// Records that are changed at most between two looks at a column; it is given up when more are.
+  var changePatience = 1_000
   /// Entries that are gathered of each condition to learn how many records meet it.
   var peek = 2_048
   /// The effort after which the plan is looked at again.
@@ -20,4 +26,6 @@ struct SearchEffort: Sendable {
   var absencePatience = 1_000
   /// Is told each step of a plan, and whether it asks about records on the way.
   var observe: (@Sendable (SearchPlan.Step, _ asks: Bool) -> Void)?
+  /// Is told when candidates are put in order by columns.
+  var observeRanking: (@Sendable () -> Void)?
 }

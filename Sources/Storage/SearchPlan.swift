@@ -47,6 +47,9 @@ struct SearchPlan {
   /// The time of one of its entries.
   var entryCost = 1.0
   var recordCost: Double
+  /// The time of telling a candidate's place in the order without reading it; nil when only the record
+  /// tells it.
+  var rankCost: Double?
   /// How many records pass the sets that are there.
   var passing = 1.0
   /// How many records the smallest of these holds; nil while none holds all matches.
@@ -55,6 +58,8 @@ struct SearchPlan {
   var matching = 1.0
   /// Whether there is an order by which records can be sorted when they were read.
   var maySort: Bool
+  /// Whether there is a walk at all.
+  var mayWalk = true
   var conditions: [Condition]
 
   /// Conditions of which all combinations are compared; gathering more is not thought of.
@@ -71,7 +76,7 @@ struct SearchPlan {
       let gathered = order.indices.filter { combination >> $0 & 1 == 1 }.map { order[$0] }
       let effort = gathered.reduce(0) { $0 + conditions[$1].remaining }
       let first = gathered.first.map { Step.gather($0) }
-      let walk = effort + walkCost(with: gathered)
+      let walk = mayWalk ? effort + walkCost(with: gathered) : .infinity
       if walk < best.cost { best = Choice(step: first ?? .walk, cost: walk) }
       if maySort, let collect = collectCost(with: gathered), effort + collect < best.cost {
         best = Choice(step: first ?? .collect, cost: effort + collect)
@@ -105,7 +110,12 @@ struct SearchPlan {
       guard let candidates = conditions[index].candidates else { continue }
       count = count.map { $0 * conditions[index].share } ?? candidates
     }
-    return count.map { $0 * readingCost(without: gathered) }
+    guard let count else { return nil }
+    let cost = readingCost(without: gathered)
+    guard let rankCost else { return count * cost }
+    let matches = conditions.indices.filter { !gathered.contains($0) }
+      .reduce(matching) { $0 * conditions[$1].share }
+    return count * rankCost + min(count, wanted / max(1e-12, matches)) * cost
   }
 
   /// What a record takes that passes the sets.

@@ -25,7 +25,7 @@ extension SortedSearch {
     defer { shared.removeLast() }
     // To read all candidates may be sooner done than to count out those that have a value.
     if let count = sieve.candidateCount,
-      Double(count) * search.effort.recordCost < sieve.population
+      collectingCost(count) < sieve.population
     {
       return try collectAll()
     }

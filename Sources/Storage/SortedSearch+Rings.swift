@@ -77,19 +77,22 @@ extension SortedSearch {
     _ path: AccessPath, around origin: Location, beyond inner: Double, within outer: Double,
     level: Int
   ) throws -> Bool {
-    var places: [(distance: Double, number: Int64)] = []
+    let distance = PlaceDistance(from: origin)
+    var places: [AscendingNumbers<Double>.Element] = []
     var reader = EntryReader(path)
     while !reader.isAtEnd {
       for entry in try entries(of: &reader, 4_096) {
         if let circle = path.circle, !circle.mayHold(entry.key) { continue }
-        let distance = ValueKey.location(of: entry.key).distance(to: origin)
-        guard distance > inner, distance <= outer else { continue }
-        places.append((distance, entry.number))
+        let metres = distance.metres(to: entry.key.head)
+        guard metres > inner, metres <= outer else { continue }
+        places.append(AscendingNumbers.Element(key: metres, number: entry.number))
       }
     }
-    places.sort { $0.distance < $1.distance }
-    for (index, place) in places.enumerated() {
-      if index % 32 == 0, isFull(to: place.distance, level: level) { return true }
+    var nearest = AscendingNumbers(places)
+    var count = 0
+    while let place = nearest.popFirst() {
+      if count % 32 == 0, isFull(to: place.key, level: level) { return true }
+      count += 1
       try turnIfDue(level: level)
       try consider(place.number)
     }

@@ -106,7 +106,7 @@ extension SortedSearch {
     let stretch = IndexStretch(field: field.number, range: KeyRange(key))
     // What every match has needs no other condition.
     let isNew = !sieve.hasCondition(of: stretch)
-    let candidates = sieve.candidateCount
+    let collecting = sieve.cost(of: collector.missing, sorting: 1, mayWalk: false)
     if isNew {
       try sieve.push(SearchCondition(AccessPath(source: .stretches([stretch]))), in: search)
     }
@@ -115,12 +115,12 @@ extension SortedSearch {
       shared.removeLast()
       if isNew { sieve.pop() }
     }
-    if let candidates, level + 1 < keys.count {
+    if collecting.isFinite, level + 1 < keys.count {
       sieve.beginWalk(along: search.indexOfPath(along: keys[level + 1].key), rest: 1)
       defer { sieve.endWalk() }
       let cost = sieve.cost(
         of: collector.missing, sorting: entryCost(level: level + 1))
-      if Double(candidates) * search.effort.recordCost < cost { throw WalkIsLonger(level: level) }
+      if collecting < cost { throw WalkIsLonger(level: level) }
     }
     return try walk(level: level + 1)
   }

@@ -19,6 +19,8 @@ struct SortedSearch {
   var collector: RecordCollector
   var sieve: CandidateSieve
   var shared: [Shared] = []
+  /// The order of candidates as far as it can be told without reading them.
+  private(set) var ranking: CandidateRanking?
 
   var keys: [SortKey] { order.sortKeys }
 
@@ -41,7 +43,10 @@ struct SortedSearch {
       }
     } else {
       try sieve.prepare(in: search)
+      ranking = try search.ranking()
+      if ranking != nil { sieve.rankCost = search.effort.rankCost }
       _ = try walk(level: 0)
+      noteWant()
     }
     return collector.page()
   }
@@ -72,6 +77,15 @@ struct SortedSearch {
     switch shared {
     case .absence: value == nil
     case .key(let key): value.flatMap { ValueKey.key(of: $0) } == key
+    }
+  }
+
+  /// Notes what was spent beyond twice of what the page's own records take, if columns could have
+  /// spared it.
+  private func noteWant() {
+    let fair = 2 * Double(search.query.limit) * search.effort.recordCost
+    if sieve.hasConditions, sieve.spent > fair {
+      search.noteWant(spending: sieve.spent - fair)
     }
   }
 
@@ -151,7 +165,12 @@ struct SortedSearch {
   /// that takes longer.
   mutating func collectAll() throws -> Bool {
     if case .key? = shared.last, sieve.candidates == nil { try sieve.completeLast(in: search) }
+    if sieve.candidates == nil {
+      _ = try sieve.advise(
+        wanted: collector.missing, sorting: 1, mayWalk: false, in: search)
+    }
     if let candidates = sieve.candidates {
+      if let ranking { return try collectRanked(candidates, by: ranking) }
       for number in candidates.sorted { try consider(number) }
       return collector.isFull
     }

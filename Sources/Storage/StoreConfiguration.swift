@@ -20,6 +20,9 @@ public struct StoreConfiguration: Sendable {
     /// When the disk fails to give a page that is mapped, the process ends, and starts again from
     /// what is durable.
     public var mappedMegabytes = 2_047
+    /// Memory for columns of keys, in MiB, by which searches put many candidates in order: eight bytes
+    /// for each record and each sort key that is asked for often. With 0 there are none.
+    public var columnMegabytes = 128
     /// Pages in the write-ahead log, of 4 KiB each, at which it is copied into the database. The
     /// commits that find it so long wait for that; with the default they are less than one in a
     /// hundred under the greatest load.

@@ -19,6 +19,8 @@ final class StoreSession {
   /// Where the arguments of statements are put together that run for every record.
   var arguments = SQLArguments()
   var catalog = Catalog()
+  /// The columns that searches share; nil where what they read may be rolled back.
+  var columns: ColumnShelf?
   /// Where no record type or field is made by saving it.
   var fixedEnvironments: Set<ContainerEnvironment> = []
 

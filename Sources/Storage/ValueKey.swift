@@ -87,12 +87,19 @@ enum ValueKey {
 
   /// The place that a location's key tells.
   static func location(of key: IndexKey) -> Location {
-    let band = key.head >> 48
-    let longitude = key.head >> 16 & UInt64(UInt32.max)
-    let rest = key.head & UInt64(UInt16.max)
-    return Location(
-      latitude: (Double(band) + Double(rest) / Double(UInt16.max)) / 10 - 90,
-      longitude: Double(longitude) / Double(UInt32.max) * 360 - 180)
+    let place = coordinates(of: key.head)
+    return Location(latitude: place.latitude, longitude: place.longitude)
+  }
+
+  /// The degrees of the place that a location's key tells, given as a number.
+  static func coordinates(of key: UInt64) -> (latitude: Double, longitude: Double) {
+    let band = key >> 48
+    let longitude = key >> 16 & UInt64(UInt32.max)
+    let rest = key & UInt64(UInt16.max)
+    return (
+      (Double(band) + Double(rest) / Double(UInt16.max)) / 10 - 90,
+      Double(longitude) / Double(UInt32.max) * 360 - 180
+    )
   }
 
   /// The band of latitude that a place lies in, 0 to 1800.

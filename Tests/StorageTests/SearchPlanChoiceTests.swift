@@ -30,6 +30,32 @@ struct SearchPlanChoiceTests {
     #expect(plan([], known: count).choice.step == .walk)
   }
 
+  @Test("where places are known without reading, any number of candidates is soon in order")
+  func ranking() {
+    for count in [1_000.0, 10_000, 50_000] {
+      var plan = plan([], known: count)
+      plan.rankCost = 0.4
+      #expect(plan.choice.step == (count < 30_000 ? .collect : .walk), "\(count)")
+      // Whatever the order puts first.
+      plan.passing /= 100
+      #expect(plan.choice.step == .collect, "\(count)")
+      plan = self.plan([count])
+      plan.rankCost = 0.4
+      plan.passing /= 100
+      #expect(plan.choice.step == .gather(0), "\(count)")
+    }
+  }
+
+  @Test("where there is no walk, the shortest way to candidates is taken")
+  func withoutWalk() {
+    var plan = plan([300_000, 200_000])
+    plan.mayWalk = false
+    #expect(plan.choice.step == .gather(1))
+    plan = self.plan([], known: 900_000)
+    plan.mayWalk = false
+    #expect(plan.choice.step == .collect)
+  }
+
   @Test("without an order there is nothing but to walk")
   func unsorted() {
     #expect(plan([], known: 10, maySort: false).choice.step == .walk)

@@ -1,0 +1,101 @@
+import CloudKitModel
+
+/// Tells the order of records by their numbers alone, as far as columns of the first one or two sort
+/// keys tell it.
+struct CandidateRanking {
+  /// A record's place. Of two records the one with the lower rank never comes after the other, unless
+  /// they are so near to each other that the ranking cannot tell (``isSurelyBefore(_:_:)``).
+  struct Rank: Comparable {
+    fileprivate(set) var first: UInt64
+    fileprivate(set) var second: UInt64 = 0
+
+    static func < (left: Rank, right: Rank) -> Bool {
+      left.first == right.first ? left.second < right.second : left.first < right.first
+    }
+  }
+
+  /// One sort key.
+  private struct Part {
+    let column: KeyColumn
+    let isAscending: Bool
+    let distance: PlaceDistance?
+
+    init(_ sortKey: SortKey, _ column: KeyColumn) {
+      self.column = column
+      isAscending = sortKey.ascending
+      distance = sortKey.relativeLocation.map { PlaceDistance(from: $0) }
+    }
+
+    func place(of number: Int64) -> UInt64? {
+      column[number].map { key in directed(distance.map { Self.steps($0.metres(to: key)) } ?? key) }
+    }
+
+    /// The place of a value that the order has for a record.
+    func place(of value: RecordValue) -> UInt64? {
+      if distance != nil {
+        guard case .double(let metres) = value else { return nil }
+        return directed(Self.steps(metres))
+      }
+      return ValueKey.key(of: value).map { directed(IndexKey($0).head) }
+    }
+
+    func place(of key: [UInt8]) -> UInt64 { directed(IndexKey(key).head) }
+
+    private func directed(_ place: UInt64) -> UInt64 { isAscending ? place : ~place }
+
+    static let stepsInMetre = 16.0
+    private static func steps(_ metres: Double) -> UInt64 { UInt64(metres * stepsInMetre) }
+  }
+
+  private let first: Part
+  private var second: Part?
+  /// How far apart first places have to be to tell which is before the other.
+  private let slack: UInt64
+
+  init(by sortKey: SortKey, _ column: KeyColumn) {
+    first = Part(sortKey, column)
+    slack = first.distance == nil ? 0 : UInt64(2 * PlaceDistance.error * Part.stepsInMetre)
+  }
+
+  /// Whether the first key tells all that are not equal apart, so that another can go on.
+  var mayGoOn: Bool { slack == 0 }
+
+  mutating func goOn(by sortKey: SortKey, _ column: KeyColumn) {
+    // A distance that is not quite known would tell nothing for certain.
+    if sortKey.relativeLocation == nil { second = Part(sortKey, column) }
+  }
+
+  /// nil for a record without a value for the first key: those come last.
+  func rank(of number: Int64) -> Rank? {
+    first.place(of: number).map { place in
+      Rank(first: place, second: second.map { Self.last($0.place(of: number)) } ?? 0)
+    }
+  }
+
+  func rank(of place: RecordOrder.Place) -> Rank? {
+    guard let value = place.values.first ?? nil else { return nil }
+    return first.place(of: value).map { rank in
+      Rank(
+        first: rank,
+        second: second.map { part in Self.last(place.values[1].flatMap { part.place(of: $0) }) }
+          ?? 0)
+    }
+  }
+
+  /// Whether a record of this rank may have what is shared in the first key.
+  func may(_ rank: Rank?, have shared: SortedSearch.Shared) -> Bool {
+    switch shared {
+    case .absence: rank == nil
+    case .key(let key):
+      rank.map { first.distance != nil || $0.first == first.place(of: key) } ?? false
+    }
+  }
+
+  /// Whether every record of one rank comes before every record of the other.
+  func isSurelyBefore(_ left: Rank, _ right: Rank) -> Bool {
+    slack == 0 ? left < right : left.first < right.first && right.first - left.first > slack
+  }
+
+  /// Puts what has no value behind the others, which share a place with one neighbour for that.
+  private static func last(_ place: UInt64?) -> UInt64 { place.map { $0 >> 1 } ?? .max }
+}

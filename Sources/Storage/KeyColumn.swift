@@ -1,0 +1,58 @@
+/// The keys of one field by the numbers of the records that have it: what the value index tells, the
+/// other way round. For fields whose keys are eight bytes, as those of numbers, timestamps and places.
+///
+/// Copies share what neither has changed since, 1,024 numbers at a time.
+///
+/// - Complexity: constant time to look up a key, and to set one but for the copy of a block that
+///   another column shares. Eight bytes for each number of the blocks that hold any.
+struct KeyColumn: Sendable {
+  /// The keys of 1,024 neighbouring numbers, and behind them a bit for each that has one.
+  private typealias Block = [UInt64]
+
+  private static let blockSize = 1_024
+  private static let blockWords = blockSize + blockSize / 64
+
+  /// The last number that its database had drawn when it was so. Whatever changes a record draws one.
+  var version: Int64
+  private var blocks: [Block] = []
+  /// Memory for it, in bytes, about.
+  private(set) var size = 0
+
+  init(version: Int64) {
+    self.version = version
+  }
+
+  /// The key as a number, whose order is that of the bytes; nil when the record has none.
+  subscript(number: Int64) -> UInt64? {
+    get {
+      let block = Int(truncatingIfNeeded: number >> 10)
+      guard block < blocks.count, !blocks[block].isEmpty else { return nil }
+      let place = Int(number & 1_023)
+      guard blocks[block][Self.blockSize + place >> 6] & Self.bit(place) != 0 else { return nil }
+      return blocks[block][place]
+    }
+    set {
+      let block = Int(truncatingIfNeeded: number >> 10)
+      if block >= blocks.count {
+        guard newValue != nil else { return }
+        let missing = block + 1 - blocks.count
+        blocks.append(contentsOf: repeatElement([], count: missing))
+        size += missing * MemoryLayout<Block>.size
+      }
+      if blocks[block].isEmpty {
+        guard newValue != nil else { return }
+        blocks[block] = Block(repeating: 0, count: Self.blockWords)
+        size += Self.blockWords * MemoryLayout<UInt64>.size
+      }
+      let place = Int(number & 1_023)
+      if let newValue {
+        blocks[block][place] = newValue
+        blocks[block][Self.blockSize + place >> 6] |= Self.bit(place)
+      } else {
+        blocks[block][Self.blockSize + place >> 6] &= ~Self.bit(place)
+      }
+    }
+  }
+
+  private static func bit(_ place: Int) -> UInt64 { 1 << UInt64(place & 63) }
+}
