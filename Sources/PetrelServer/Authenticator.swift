@@ -79,10 +79,11 @@ struct Authenticator: Sendable {
 }
 
 extension HTTPRequest {
-  /// The token in a query item, nil when it is absent or empty. A plus sign that was not escaped has
-  /// become a space; what was escaped twice still has percent signs, which no token has.
+  /// The token in a query item, nil when it is absent or empty, or the word with which JavaScript
+  /// writes that there is none, as builds of CloudKit JS before 2.0 do. A plus sign that was not
+  /// escaped has become a space; what was escaped twice still has percent signs, which no token has.
   fileprivate func token(_ name: String) -> String? {
-    guard let text = query(name), !text.isEmpty else { return nil }
+    guard let text = query(name), !["", "null", "undefined"].contains(text) else { return nil }
     if text.contains(" ") { return text.replacing(" ", with: "+") }
     return text.contains("%") ? text.removingPercentEncoding ?? text : text
   }

@@ -75,6 +75,23 @@ struct CloudKitJSTests {
     }
   }
 
+  @Test(
+    "Builds before 2.0 write null for a token that they have not", arguments: ["null", "undefined"])
+  func wordsForNoToken(word: String) async throws {
+    try await withService { service in
+      let apiToken = try await service.addAPIToken()
+      let path = "/database/1/\(Service.container)/development/public"
+      let query = "ckjsVersion=1.2.0&ckAPIToken=\(apiToken)&ckWebAuthToken=\(word)"
+      let found = try await service.client.send(
+        "POST", "\(path)/records/query?\(query)",
+        body: Data(#"{"query": {"recordType": "Note"}}"#.utf8))
+      #expect(found.status == 200, "\(found.json)")
+      let user = try await service.client.send("GET", "\(path)/users/current?\(query)")
+      #expect(user.failure == "421 AUTHENTICATION_REQUIRED")
+      #expect(user.json["redirectURL"] != nil)
+    }
+  }
+
   @Test("A web app finds the next token in each answer, also where it is the same one")
   func nextToken() async throws {
     try await withService { service in
