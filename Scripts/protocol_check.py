@@ -207,6 +207,7 @@ def walk(client):
     client.operation("users/discover", {"lookupInfos": [{"emailAddress": "anna@example.com"}]})
     client.operation("users/lookup/email", {"users": [{"emailAddress": "anna@example.com"}]})
     client.operation("users/lookup/id", {"users": [{"userRecordName": "_none"}]})
+    client.read("users/lookup/contacts", database="public")
     client.operation("users/lookup/contacts", {"contacts": [{"phoneNumber": "+49 30 1234567"}]})
     for name in ("records/resolve", "records/accept"):
         client.operation(name, {"shortGUIDs": [{"value": "0abc"}]}, database="public")

@@ -83,7 +83,7 @@ final class RequestRouter: Sendable {
   /// Operations that read and take no arguments, or do so without a body.
   private static let readOnly: Set<String> = [
     "zones/list", "subscriptions/list", "users/caller", "users/current", "users/discover",
-    "users/permissions",
+    "users/lookup/contacts", "users/permissions",
   ]
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {

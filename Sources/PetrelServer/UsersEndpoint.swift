@@ -37,45 +37,66 @@ struct UsersEndpoint: Sendable {
   /// Without a body, all others who permit it to be found; with one, those who are looked for.
   func discover(_ context: RequestContext) async throws -> Data {
     let caller = try context.user()
-    guard context.body.isEmpty else {
-      return try await lookUp(
-        context, "lookupInfos", by: ["emailAddress", "phoneNumber", "userRecordName"])
-    }
-    let users = try await store.discoverableUsers(
-      container: context.path.container, environment: context.path.environment,
-      limit: Self.listLimit)
-    return UsersResponse(
-      users: users.filter { $0.userRecordName != caller }.map {
-        Self.identity(of: $0, by: UserLookup(userRecordName: $0.userRecordName))
-      }
-    ).body
+    let users =
+      context.body.isEmpty
+      ? try await others(than: caller, context)
+      : try await found(
+        try LookupUsersRequest(
+          parsing: context.body, listedAs: "lookupInfos",
+          by: ["emailAddress", "phoneNumber", "userRecordName"]), context)
+    return UsersResponse(users: users).body
   }
 
   func lookUpEmail(_ context: RequestContext) async throws -> Data {
-    try await lookUp(context, "users", by: ["emailAddress"])
+    try await lookUp(context, by: "emailAddress")
   }
 
   func lookUpID(_ context: RequestContext) async throws -> Data {
-    try await lookUp(context, "users", by: ["userRecordName"])
+    try await lookUp(context, by: "userRecordName")
   }
 
-  func lookUpContacts(_ context: RequestContext) async throws -> Data {
-    try await lookUp(context, "contacts", by: ["emailAddress", "phoneNumber"])
-  }
-
-  private func lookUp(
-    _ context: RequestContext, _ key: String, by members: [String]
-  ) async throws -> Data {
+  private func lookUp(_ context: RequestContext, by member: String) async throws -> Data {
     _ = try context.user()
-    let request = try LookupUsersRequest(parsing: context.body, listedAs: key, by: members)
+    let request = try LookupUsersRequest(
+      parsing: context.body, listedAs: "users", by: [member])
+    return LookedUpUsersResponse(users: try await found(request, context)).body
+  }
+
+  /// All others, for who permits it counts as everyone's contact; or those whose addresses the
+  /// request lists.
+  func lookUpContacts(_ context: RequestContext) async throws -> Data {
+    let caller = try context.user()
+    let request = try LookupUsersRequest(
+      parsing: context.body, maybeListedAs: "contacts", by: ["emailAddress", "phoneNumber"])
+    let users =
+      if let request {
+        try await found(request, context)
+      } else {
+        try await others(than: caller, context)
+      }
+    return LookedUpUsersResponse(users: users).body
+  }
+
+  private func others(
+    than caller: String, _ context: RequestContext
+  ) async throws -> [UserIdentity] {
+    try await store.discoverableUsers(
+      container: context.path.container, environment: context.path.environment,
+      limit: Self.listLimit
+    ).filter { $0.userRecordName != caller }.map {
+      Self.identity(of: $0, by: UserLookup(userRecordName: $0.userRecordName))
+    }
+  }
+
+  private func found(
+    _ request: LookupUsersRequest, _ context: RequestContext
+  ) async throws -> [UserIdentity] {
     let users = try await store.discoverableUsers(
       matching: request.lookups, container: context.path.container,
       environment: context.path.environment)
-    return UsersResponse(
-      users: zip(request.lookups, users).compactMap { lookup, user in
-        user.map { Self.identity(of: $0, by: lookup) }
-      }
-    ).body
+    return zip(request.lookups, users).compactMap { lookup, user in
+      user.map { Self.identity(of: $0, by: lookup) }
+    }
   }
 
   /// What others get to know of a user: the name, and what they knew already.

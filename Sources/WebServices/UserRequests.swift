@@ -101,6 +101,17 @@ public struct LookupUsersRequest: Sendable, Hashable {
     }
   }
 
+  /// Reads a request whose list may be absent: then it asks for everyone.
+  ///
+  /// - Returns: nil when no list is there.
+  public init?(
+    parsing body: Data, maybeListedAs key: String, by members: [String]
+  ) throws(ServiceError) {
+    let reader = try MessageReader(parsing: body, context: .withoutZones)
+    guard try reader.optional(key) != nil else { return nil }
+    try self.init(parsing: body, listedAs: key, by: members)
+  }
+
   /// The body of `users/discover`.
   public var body: Data {
     var writer = JSONWriter(reserving: 64 * lookups.count)
@@ -114,8 +125,7 @@ public struct LookupUsersRequest: Sendable, Hashable {
   }
 }
 
-/// The answer to a ``LookupUsersRequest``: those who were found. Each bears the lookup that found
-/// it.
+/// The answer of `users/discover`: those who were found. Each bears the lookup that found it.
 public struct UsersResponse: Sendable, Hashable {
   public var users: [UserIdentity]
 
@@ -137,6 +147,37 @@ public struct UsersResponse: Sendable, Hashable {
       writer.key("users")
       writer.array { writer in
         for user in users { user.write(to: &writer) }
+      }
+    }
+    return writer.data
+  }
+}
+
+/// The answer of `users/lookup/…`: those who were found.
+///
+/// Apple's reference has them as it has the answer of `users/current`, with the e-mail address only
+/// where it was looked up, and CloudKit JS before 2.0 reads no other form. The members of
+/// `users/discover` stand beside them.
+public struct LookedUpUsersResponse: Sendable, Hashable {
+  public var users: [UserIdentity]
+
+  public init(users: [UserIdentity]) {
+    self.users = users
+  }
+
+  public var body: Data {
+    var writer = JSONWriter(reserving: 192 * users.count)
+    writer.object { writer in
+      writer.key("users")
+      writer.array { writer in
+        for user in users {
+          writer.object { writer in
+            user.writeMembers(to: &writer)
+            writer.member("firstName", ifPresent: user.nameComponents?.givenName)
+            writer.member("lastName", ifPresent: user.nameComponents?.familyName)
+            writer.member("emailAddress", ifPresent: user.lookup?.emailAddress)
+          }
+        }
       }
     }
     return writer.data

@@ -130,6 +130,43 @@ struct UsersTests {
     }
   }
 
+  @Test("The older calls answer in the form of users/current, with no address but the one asked by")
+  func olderForm() async throws {
+    try await withService { service in
+      let eva = try await addEva(to: service)
+      _ = try await service.post("public/users/permissions", Self.permit, as: eva)
+      let names: JSONValue = ["givenName": "Eva", "familyName": "Berg"]
+      let common: [String: JSONValue] = [
+        "userRecordName": .string(eva.recordName), "nameComponents": names,
+        "firstName": "Eva", "lastName": "Berg",
+      ]
+      let byEmail = try await service.post(
+        "public/users/lookup/email", #"{"users": [{"emailAddress": "eva@example.com"}]}"#,
+        as: service.alice)
+      var expected = common
+      expected["emailAddress"] = "eva@example.com"
+      expected["lookupInfo"] = ["emailAddress": "eva@example.com"]
+      #expect(byEmail.json["users"]?.array?.map(\.object) == [expected])
+      expected = common
+      expected["lookupInfo"] = ["userRecordName": .string(eva.recordName)]
+      let byID = try await service.post(
+        "public/users/lookup/id", #"{"users": [{"userRecordName": "\#(eva.recordName)"}]}"#,
+        as: service.alice)
+      #expect(byID.json["users"]?.array?.map(\.object) == [expected])
+
+      // Who asks for contacts lists nobody.
+      let contacts = try await service.get("public/users/lookup/contacts", as: service.alice)
+      #expect(contacts.json["users"]?.array?.map(\.object) == [expected], "\(contacts.json)")
+      for body in ["", "{}", #"{"contacts": null}"#] {
+        let posted = try await service.post(
+          "public/users/lookup/contacts", body, as: service.alice)
+        #expect(posted.json == contacts.json, "\(body)")
+      }
+      let own = try await service.get("public/users/lookup/contacts", as: eva)
+      #expect(own.json == ["users": []])
+    }
+  }
+
   @Test("What a request lacks is named")
   func mistakes() async throws {
     try await withService { service in
