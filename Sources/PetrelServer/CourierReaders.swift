@@ -2,7 +2,8 @@ import CloudKitModel
 import Dispatch
 import Synchronization
 
-/// The long polls that wait for a notification, by user.
+/// The long polls that wait for a notification, by user. A reader that listens in several containers
+/// may do so as several users.
 ///
 /// A poll that waits costs one entry here and no timer of its own: one timer ends all polls whose
 /// time is up.
@@ -14,16 +15,16 @@ final class CourierReaders: Sendable {
       var continuation: CheckedContinuation<Void, Never>?
     }
 
-    let userRecordName: String
+    let userRecordNames: Set<String>
     let deadline: Timestamp
     private let state = Mutex(State())
 
-    init(userRecordName: String, deadline: Timestamp) {
-      self.userRecordName = userRecordName
+    init(userRecordNames: Set<String>, deadline: Timestamp) {
+      self.userRecordNames = userRecordNames
       self.deadline = deadline
     }
 
-    /// Returns when something may have come for the user, when the time is up, or when the task is
+    /// Returns when something may have come for one of the users, when the time is up, or when the task is
     /// cancelled.
     func wait() async {
       await withTaskCancellationHandler {
@@ -73,13 +74,15 @@ final class CourierReaders: Sendable {
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Begins to listen for a user. Call it before looking into the log, so that nothing slips
+  /// Begins to listen for users. Call it before looking into the log, so that nothing slips
   /// through in between.
-  func register(userRecordName: String, deadline: Timestamp) -> Reader {
-    let reader = Reader(userRecordName: userRecordName, deadline: deadline)
+  func register(userRecordNames: Set<String>, deadline: Timestamp) -> Reader {
+    let reader = Reader(userRecordNames: userRecordNames, deadline: deadline)
     let isClosed = state.withLock { state in
       if !state.isClosed {
-        state.readers[userRecordName, default: [:]][ObjectIdentifier(reader)] = reader
+        for name in userRecordNames {
+          state.readers[name, default: [:]][ObjectIdentifier(reader)] = reader
+        }
       }
       return state.isClosed
     }
@@ -89,9 +92,9 @@ final class CourierReaders: Sendable {
 
   func unregister(_ reader: Reader) {
     state.withLock { state in
-      state.readers[reader.userRecordName]?[ObjectIdentifier(reader)] = nil
-      if state.readers[reader.userRecordName]?.isEmpty ?? false {
-        state.readers[reader.userRecordName] = nil
+      for name in reader.userRecordNames {
+        state.readers[name]?[ObjectIdentifier(reader)] = nil
+        if state.readers[name]?.isEmpty ?? false { state.readers[name] = nil }
       }
     }
   }

@@ -11,6 +11,9 @@ struct TokensEndpoint: Sendable {
   /// Bytes of a device token at least and at most. Apple does not fix the length; today's have 32.
   private static let deviceTokenSizes = 16...256
 
+  /// Containers in which one courier token may listen.
+  private static let containerLimit = 16
+
   let store: any RecordStore
   /// The URL that clients reach the server at.
   let publicURL: @Sendable () -> String
@@ -29,10 +32,11 @@ struct TokensEndpoint: Sendable {
       deviceID: request.clientID ?? context.deviceID, registered: context.now,
       expires: context.now.advanced(bySeconds: Self.courierLifetime))
     try await store.saveDeviceToken(token)
-    return response(for: token).body
+    return response(for: token, named: token.token).body
   }
 
-  /// Binds a token to the caller: one that ``create(_:)`` made, or a device's own APNs token.
+  /// Binds a token to the caller in the container: one that ``create(_:)`` made, there or in another
+  /// container, or a device's own APNs token.
   func register(_ context: RequestContext) async throws -> Data {
     let user = try context.user()
     let request = try TokenRequest(parsing: context.body)
@@ -41,18 +45,12 @@ struct TokensEndpoint: Sendable {
     }
     var token: DeviceToken
     if let made = try await store.deviceToken(text, kind: .courier) {
-      guard made.container == context.path.container,
-        made.environment == context.path.environment
-      else {
-        throw ServiceError(
-          .badRequest, "apnsToken: was made for another container or environment")
-      }
       guard made.expires.map({ $0 > context.now }) ?? true else {
         throw ServiceError(
           .badRequest,
           "apnsToken: the web courier token has expired; make a new one with tokens/create")
       }
-      token = made
+      token = try await registration(of: made, in: context.path)
       token.userRecordName = user
       token.registered = context.now
     } else {
@@ -66,20 +64,37 @@ struct TokensEndpoint: Sendable {
     }
     token.deviceID = request.clientID ?? context.deviceID ?? token.deviceID
     try await store.saveDeviceToken(token)
-    return response(for: token).body
+    return response(for: token, named: token.kind == .courier ? text : token.token).body
   }
 
-  private func response(for token: DeviceToken) -> TokenResponse {
+  /// What a courier's reader is registered as in a container. CloudKit JS has one reader for all
+  /// containers of a page: it registers the token that it made in the first in each of the others.
+  private func registration(
+    of made: DeviceToken, in path: ServicePath
+  ) async throws -> DeviceToken {
+    if made.container == path.container, made.environment == path.environment { return made }
+    let known = try await store.courierRegistrations(ofToken: made.token)
+    let further = made.listening(in: path.container, path.environment)
+    guard known.contains(where: { $0.token == further.token }) || known.count < Self.containerLimit
+    else {
+      throw ServiceError(
+        .badRequest,
+        "apnsToken: is registered for \(Self.containerLimit) containers already; make another "
+          + "with tokens/create", limit: Self.containerLimit)
+    }
+    return further
+  }
+
+  private func response(for token: DeviceToken, named name: String) -> TokenResponse {
     var courierURL: String?
     if token.kind == .courier {
       // The token is base64: its special characters would mean something else in a query.
-      let escaped =
-        token.token.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? token.token
+      let escaped = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? name
       courierURL =
         "\(publicURL())\(WebCourier.path)?tok=\(escaped)&ttl=\(Int(Self.courierLifetime))"
     }
     return TokenResponse(
-      apnsEnvironment: token.apnsEnvironment.rawValue, apnsToken: token.token,
+      apnsEnvironment: token.apnsEnvironment.rawValue, apnsToken: name,
       webcourierURL: courierURL)
   }
 

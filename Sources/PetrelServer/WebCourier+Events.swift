@@ -63,7 +63,7 @@ extension WebCourier {
     try await writer.write(Data("retry: 2000\n\n".utf8))
     while !readers.isClosed, token.expires.map({ $0 > clock() }) ?? true {
       let reader = readers.register(
-        userRecordName: token.userRecordName,
+        userRecordNames: try await listeners(with: token),
         deadline: clock().advanced(bySeconds: Self.keepAlive))
       defer { readers.unregister(reader) }
       guard

@@ -88,10 +88,17 @@ final class WebCourier: Sendable {
     return token
   }
 
+  /// The users for whom a reader listens. A reader that goes on listening asks again, for a page
+  /// registers its token for one container after the other.
+  func listeners(with token: DeviceToken) async throws -> Set<String> {
+    Set(try await store.courierRegistrations(ofToken: token.token).map(\.userRecordName))
+  }
+
   private func nextEntry(for token: DeviceToken) async throws -> CourierEntry? {
     let deadline = clock().advanced(bySeconds: pollTime)
     while true {
-      let reader = readers.register(userRecordName: token.userRecordName, deadline: deadline)
+      let reader = readers.register(
+        userRecordNames: try await listeners(with: token), deadline: deadline)
       defer { readers.unregister(reader) }
       if let entry = try await store.nextCourierEntry(forToken: token.token) { return entry }
       if clock() >= deadline || readers.isClosed || Task.isCancelled { return nil }

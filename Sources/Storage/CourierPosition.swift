@@ -3,9 +3,9 @@
 ///
 /// Its text can be handed to clients: `3-120.7-4`, where `3` is a database and `120` a sequence.
 public struct CourierPosition: Sendable, Hashable {
-  /// A user is notified of few databases in a container: the public one, the private one, the shared
-  /// one.
-  private static let limit = 16
+  /// A user is notified of few databases in a container (the public one, the private one, the shared
+  /// one), and a reader listens in few containers.
+  private static let limit = 48
 
   public private(set) var sequences: [DatabaseID: Int64] = [:]
 

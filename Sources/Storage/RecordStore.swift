@@ -170,6 +170,9 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
 
   // MARK: Web courier
 
+  /// In which containers the reader with this token listens, and as whom; that which the token was
+  /// made for first. Empty when there is no such token.
+  func courierRegistrations(ofToken token: String) async throws -> [DeviceToken]
   /// The oldest notification that the reader with this token has not acknowledged, not counting
   /// those for changes that its own device made; nil when there is none.
   ///

@@ -4,7 +4,7 @@ extension SQLRecordStore {
   /// The oldest notification that the reader with this token has not acknowledged, or that lies
   /// after its own position.
   ///
-  /// A reader sees what was logged since its token was first saved. Throws
+  /// A reader sees what was logged since its token was first saved for the container. Throws
   /// ``StoreError/Code/notFound`` when there is no such token.
   ///
   /// - Complexity: O(*d* log *n*) for *d* databases in which the user was ever notified.
@@ -12,25 +12,26 @@ extension SQLRecordStore {
     forToken token: String, after position: CourierPosition
   ) async throws -> CourierEntry? {
     try await read { session in
-      let (device, badge) = try session.courierToken(token)
-      var oldest: LogEntry?
-      var isNew = true
-      for database in try session.notifiedDatabases(of: device.recipient) {
-        let cursor = try session.courierCursor(of: token, in: database.id)
-        let own = position.sequences[database.id].flatMap { $0 <= database.lastNumber ? $0 : nil }
-        guard
-          let entry = try session.nextLogEntry(for: device, in: database.id, after: own ?? cursor)
-        else { continue }
-        if let other = oldest, !entry.isOlder(than: other) { continue }
-        oldest = entry
-        isNew = entry.sequence > cursor
+      var oldest: CourierEntry?
+      for (device, badge) in try session.existingCourierRows(ofToken: token) {
+        for database in try session.notifiedDatabases(of: device.recipient) {
+          let cursor = try session.courierCursor(of: device.token, in: database.id)
+          let own = position.sequences[database.id].flatMap {
+            $0 <= database.lastNumber ? $0 : nil
+          }
+          guard
+            let entry = try session.nextLogEntry(
+              for: device, in: database.id, after: own ?? cursor)
+          else { continue }
+          if let other = oldest?.entry, !entry.isOlder(than: other) { continue }
+          let asksForBadge = entry.notification.subscription.notificationInfo?.shouldBadge == true
+          // What was acknowledged before is counted already.
+          let isNew = entry.sequence > cursor
+          oldest = CourierEntry(
+            entry: entry, badge: asksForBadge ? badge + (isNew ? 1 : 0) : nil)
+        }
       }
-      return oldest.map { entry in
-        let asksForBadge = entry.notification.subscription.notificationInfo?.shouldBadge == true
-        // What was acknowledged before is counted already.
-        return CourierEntry(
-          entry: entry, badge: asksForBadge ? badge + (isNew ? 1 : 0) : nil)
-      }
+      return oldest
     }
   }
 
@@ -40,7 +41,14 @@ extension SQLRecordStore {
     _ entry: LogEntry, forToken token: String
   ) async throws {
     try await write { session in
-      let device = try session.courierToken(token).device
+      let address = entry.notification.database
+      // The reader may have been moved to another container since.
+      guard
+        let device = try session.existingCourierRows(ofToken: token).first(where: {
+          $0.device.container == address.container
+            && $0.device.environment == address.environment
+        })?.device
+      else { return }
       let moved = try session.connection.run(
         """
         INSERT INTO courier_cursors (database_id, token, sequence) VALUES ($1, $2, $3)
@@ -63,11 +71,14 @@ extension LogEntry {
 }
 
 extension StoreSession {
-  fileprivate func courierToken(_ token: String) throws -> (device: DeviceToken, badge: Int) {
-    guard let found = try deviceToken(token, kind: .courier) else {
+  fileprivate func existingCourierRows(
+    ofToken token: String
+  ) throws -> [(device: DeviceToken, badge: Int)] {
+    let rows = try courierRows(ofToken: token)
+    guard !rows.isEmpty else {
       throw StoreError(.notFound, "there is no courier token '\(token)'; create one again")
     }
-    return found
+    return rows
   }
 
   /// The sequence of the last entry that the reader has acknowledged; 0 when it has none.

@@ -12,7 +12,12 @@ extension SQLRecordStore {
   public func deviceToken(
     _ token: String, kind: DeviceToken.Kind
   ) async throws -> DeviceToken? {
-    try await read { try $0.deviceToken(token, kind: kind)?.device }
+    guard !DeviceToken.isNameOfRow(token) else { return nil }
+    return try await read { try $0.deviceToken(token, kind: kind)?.device }
+  }
+
+  public func courierRegistrations(ofToken token: String) async throws -> [DeviceToken] {
+    try await read { try $0.courierRows(ofToken: token).map(\.device) }
   }
 
   public func deviceTokens(of userRecordName: String) async throws -> [DeviceToken] {

@@ -160,6 +160,9 @@ struct HookedStore: RecordStore {
   func nextDeliveryTime(after timestamp: Timestamp) async throws -> Timestamp? {
     try await base.nextDeliveryTime(after: timestamp)
   }
+  func courierRegistrations(ofToken token: String) async throws -> [DeviceToken] {
+    try await base.courierRegistrations(ofToken: token)
+  }
   func nextCourierEntry(
     forToken token: String, after position: CourierPosition
   ) async throws -> CourierEntry? {

@@ -8,7 +8,7 @@ struct CourierReadersTests {
   @Test("a poll is woken by a notification of its user")
   func wakesByUser() async {
     let readers = CourierReaders(clock: { Timestamp(milliseconds: 0) })
-    let reader = readers.register(userRecordName: "_a", deadline: Timestamp(milliseconds: 1))
+    let reader = readers.register(userRecordNames: ["_a"], deadline: Timestamp(milliseconds: 1))
     async let done: Void = reader.wait()
     readers.wake(["_b"])
     readers.wake(["_a"])
@@ -18,7 +18,7 @@ struct CourierReadersTests {
   @Test("a notification between registering and waiting is not missed")
   func keepsEarlyWake() async {
     let readers = CourierReaders(clock: { Timestamp(milliseconds: 0) })
-    let reader = readers.register(userRecordName: "_a", deadline: Timestamp(milliseconds: 1))
+    let reader = readers.register(userRecordNames: ["_a"], deadline: Timestamp(milliseconds: 1))
     readers.wake(["_a"])
     await reader.wait()
   }
@@ -26,18 +26,18 @@ struct CourierReadersTests {
   @Test("a poll whose time is up is ended by the one timer")
   func endsOverdue() async {
     let readers = CourierReaders(clock: { Timestamp(milliseconds: 5000) })
-    let reader = readers.register(userRecordName: "_a", deadline: Timestamp(milliseconds: 4000))
+    let reader = readers.register(userRecordNames: ["_a"], deadline: Timestamp(milliseconds: 4000))
     await reader.wait()
   }
 
   @Test("closing ends the polls that wait and those that come later")
   func closes() async {
     let readers = CourierReaders(clock: { Timestamp(milliseconds: 0) })
-    let early = readers.register(userRecordName: "_a", deadline: Timestamp(milliseconds: 1))
+    let early = readers.register(userRecordNames: ["_a"], deadline: Timestamp(milliseconds: 1))
     async let done: Void = early.wait()
     readers.close()
     await done
-    let late = readers.register(userRecordName: "_a", deadline: Timestamp(milliseconds: 1))
+    let late = readers.register(userRecordNames: ["_a"], deadline: Timestamp(milliseconds: 1))
     await late.wait()
     #expect(readers.isClosed)
   }

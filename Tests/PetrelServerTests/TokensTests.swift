@@ -160,19 +160,43 @@ struct TokensTests {
     }
   }
 
-  @Test("a courier token of another container is refused")
-  func refusesForeignCourierToken() async throws {
+  @Test("a courier token may be registered in sixteen containers, each its own user's")
+  func registersCourierTokenElsewhere() async throws {
     try await withService { service in
       let made = try await service.post(
         "tokens/create", #"{"apnsEnvironment": "development"}"#, as: service.alice)
       let token = try #require(made.json["apnsToken"]?.string)
-      let answer = try await service.client.send(
-        "POST",
-        "/device/1/iCloud.other/development/tokens/register?ckWebAuthToken="
-          + Service.escaped(service.alice.token),
-        body: Data(#"{"apnsEnvironment": "development", "apnsToken": "\#(token)"}"#.utf8))
-      #expect(answer.failure == "400 BAD_REQUEST")
-      #expect(answer.reason.contains("another container or environment"))
+      func register(in container: String, as user: TestUser) async throws -> Answer {
+        try await service.client.send(
+          "POST",
+          service.target("tokens/register", as: user)
+            .replacingOccurrences(of: Service.container, with: container),
+          body: Data(#"{"apnsEnvironment": "development", "apnsToken": "\#(token)"}"#.utf8))
+      }
+      for number in 2...16 {
+        let answer = try await register(
+          in: "iCloud.other\(number)", as: number == 2 ? service.bob : service.alice)
+        #expect(answer.json == made.json)
+      }
+      let registrations = try await service.store.courierRegistrations(ofToken: token)
+      #expect(registrations.count == 16)
+      #expect(registrations.first?.container == Service.container)
+      #expect(
+        registrations.filter { $0.userRecordName == service.bob.recordName }.map(\.container)
+          == ["iCloud.other2"])
+      #expect(registrations.allSatisfy { $0.expires == registrations[0].expires })
+      // Again is not once more, and moves the registration of that container alone.
+      #expect(try await register(in: "iCloud.other2", as: service.alice).status == 200)
+      let others = try await service.store.courierRegistrations(ofToken: token)
+      #expect(Set(others.map(\.userRecordName)) == [service.alice.recordName])
+      let tooMany = try await register(in: "iCloud.other17", as: service.alice)
+      #expect(tooMany.failure == "400 BAD_REQUEST")
+      #expect(tooMany.json["limit"] == 16)
+      // What the store calls a registration is no token.
+      let name = try #require(others.last?.token)
+      #expect(name != token)
+      let path = "/aps?tok=\(Service.escaped(name))"
+      #expect(try await service.poll(path).status == 401)
     }
   }
 

@@ -44,6 +44,67 @@ struct WebCourierTests {
     }
   }
 
+  @Test("one reader hears of what happens in each container that its token is registered for")
+  func severalContainers() async throws {
+    try await withService { service in
+      let elsewhere = "iCloud.com.example.elsewhere"
+      func post(_ operation: String, _ body: String, as user: TestUser) async throws -> Answer {
+        try await service.client.send(
+          "POST",
+          service.target(operation, as: user)
+            .replacingOccurrences(of: Service.container, with: elsewhere),
+          body: Data(body.utf8))
+      }
+      func save(_ name: String, as user: TestUser) async throws -> Answer {
+        try await post(
+          "public/records/modify",
+          #"{"operations": [\#(Service.operation("create", name))]}"#, as: user)
+      }
+      try await service.subscribe(Self.subscription("here"))
+      let there = #"""
+        {"subscriptionType": "query", "subscriptionID": "there", "firesOn": ["create"],
+         "query": {"recordType": "Note"}, "notificationInfo": {"shouldBadge": true}}
+        """#
+      let subscribed = try await post(
+        "public/subscriptions/modify",
+        #"{"operations": [{"operationType": "create", "subscription": \#(there)}]}"#,
+        as: service.bob)
+      #expect(subscribed.outcomes == ["ok"], "\(subscribed.json)")
+      let path = try await service.makeReader(as: service.alice)
+      _ = try await save("early", as: service.alice)
+      try await service.waitForDispatch(of: 1)
+
+      let token = try #require(
+        try await service.store.deviceTokens(of: service.alice.recordName).first?.token)
+      let registered = try await post(
+        "tokens/register",
+        #"{"apnsEnvironment": "development", "apnsToken": "\#(token)", "clientId": "tab"}"#,
+        as: service.bob)
+      #expect(registered.status == 200, "\(registered.json)")
+      // A poll that waits is answered whoever of the two is notified.
+      let waiting = try service.client.begin("GET", path)
+      try await eventually("the poll must wait") {
+        service.server.httpMetrics.requestsUnderWay > 0
+      }
+      _ = try await save("late", as: service.alice)
+      let first = try await waiting.answer()
+      #expect(Self.summary(first) == "there late")
+      #expect(first.json["ck"]?["cid"]?.string == elsewhere)
+      #expect(first.json["ck"]?["ckuserid"]?.string == service.bob.recordName)
+      #expect(first.json["aps"]?["badge"] == 1)
+      _ = try await service.modify(Service.operation("create", "n"), as: service.bob)
+      try await service.waitForDispatch(of: 3)
+      _ = try await save("last", as: service.alice)
+      try await service.waitForDispatch(of: 4)
+      let second = try await service.poll(path)
+      #expect(Self.summary(second) == "here n")
+      #expect(second.json["ck"]?["cid"]?.string == Service.container)
+      let third = try await service.poll(path)
+      #expect(Self.summary(third) == "there last")
+      #expect(third.json["aps"]?["badge"] == 2)
+    }
+  }
+
   @Test("a poll whose time is up gets an empty 200")
   func timeOut() async throws {
     try await withService(.init(pollTime: 0.1)) { service in

@@ -1,0 +1,37 @@
+import CloudKitModel
+
+/// A courier's reader may listen in several containers with one token, as a page does that has
+/// several. Each has a row of its own: the container that the token was made for under the token
+/// itself, the others under names that begin with it. Base64 has no space, so that no token is the
+/// beginning of another's names.
+extension DeviceToken {
+  private static let separator: Character = " "
+
+  /// Whether a text is the name of a further container's row, which only the store uses.
+  static func isNameOfRow(_ text: String) -> Bool { text.contains(separator) }
+
+  /// The row with which the reader listens in a further container.
+  public func listening(
+    in container: String, _ environment: ContainerEnvironment
+  ) -> DeviceToken {
+    var row = self
+    row.token = [token, container, environment.rawValue].joined(separator: String(Self.separator))
+    row.container = container
+    row.environment = environment
+    return row
+  }
+}
+
+extension StoreSession {
+  /// The rows of a courier's token, each with its badge, the one of the token itself first. Empty
+  /// when there is no such token.
+  func courierRows(ofToken token: String) throws -> [(device: DeviceToken, badge: Int)] {
+    // The character behind the space ends the names that begin with the token and a space.
+    let rows = try connection.rows(
+      "SELECT \(DeviceToken.columns), badge FROM device_tokens"
+        + " WHERE kind = 'courier' AND token >= $1 AND token < $2 ORDER BY token",
+      [.text(token), .text(token + "!")]
+    ) { (device: try DeviceToken(row: $0), badge: Int($0.integer(DeviceToken.columnCount))) }
+    return rows.first?.device.token == token ? rows : []
+  }
+}
