@@ -22,6 +22,12 @@ extension RecordValue {
     guard let typeName = try reader.optionalString("type") else {
       return try inferred(valueReader)
     }
+    if typeName == unknownList {
+      guard valueReader.node.isArray, valueReader.node.count == 0 else {
+        throw valueReader.mistake("must be an empty list: its type is \(unknownList)")
+      }
+      return try inferred(valueReader)
+    }
     guard let type = FieldType(name: typeName) else {
       throw reader.mistake("unknown field type '\(typeName)'")
     }
@@ -49,6 +55,9 @@ extension RecordValue {
   }
 
   // MARK: Reading
+
+  /// The type that clients have seen empty lists of Apple's service with.
+  private static let unknownList = "UNKNOWN_LIST"
 
   private static func inferred(_ reader: MessageReader) throws(ServiceError) -> RecordValue {
     let node = reader.node

@@ -143,6 +143,13 @@ struct ClientQuirksTests {
   func emptyList() throws {
     #expect(try fieldValue(#"{"value":[]}"#) == .list(of: .string, []))
     #expect(try fieldValue(#"{"value":[],"type":"INT64_LIST"}"#) == .list(of: .int64, []))
+    // What clients saw an empty list of Apple's service called, and keep with it.
+    #expect(try fieldValue(#"{"value":[],"type":"UNKNOWN_LIST"}"#) == .list(of: .string, []))
+    for value in ["[1]", #""a""#, "{}"] {
+      #expect(
+        reason { _ = try fieldValue(#"{"value":\#(value),"type":"UNKNOWN_LIST"}"#) }?
+          .contains("must be an empty list") == true)
+    }
   }
 
   @Test("The time of a location may have a fraction; a timestamp may not")
