@@ -34,7 +34,8 @@ struct AccessPath {
       leastCosine = angle < 180 ? cosine(angle) : -1
     }
 
-    func mayHold(_ key: IndexKey) -> Bool { distance.nearness(of: key.head) >= leastCosine }
+    /// Whether it may hold a place, given its key as a number.
+    func mayHold(_ key: UInt64) -> Bool { distance.nearness(of: key) >= leastCosine }
   }
 
   var source: Source

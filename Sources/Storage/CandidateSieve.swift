@@ -24,6 +24,8 @@ struct CandidateSieve {
     var implied: Int?
     /// How much of its index it has before it.
     var rest = 1.0
+    /// What it takes however short it is, in entries.
+    var overhead = 0.0
   }
 
   private var conditions: [SearchCondition]
@@ -86,6 +88,9 @@ struct CandidateSieve {
     take(entries)
   }
 
+  /// Notes that so many places of the index were looked for.
+  mutating func seek(_ places: Int) { take(places * NumberWindow.seekCost) }
+
   /// Notes whether a record that was read matches.
   mutating func note(isMatch: Bool) {
     walk.expected += unchecked
@@ -131,9 +136,10 @@ struct CandidateSieve {
   /// - Parameters:
   ///   - path: The path that it goes along, when that is one of a condition.
   ///   - rest: The share of its index that it has before it.
-  mutating func beginWalk(along path: Int?, rest: Double) {
+  ///   - overhead: What it takes however short it is.
+  mutating func beginWalk(along path: Int?, rest: Double, overhead: Double = 0) {
     outerWalks.append(walk)
-    walk = Walk(implied: path, rest: rest)
+    walk = Walk(implied: path, rest: rest, overhead: overhead)
   }
 
   /// Goes back to the walk before.
@@ -171,9 +177,7 @@ struct CandidateSieve {
       let (plan, indices) = plan(wanted: wanted, sorting: entryCost, mayWalk: mayWalk)
       let choice = plan.choice
       guard case .gather(let part) = choice.step else {
-        // In the order of what they take away.
-        let worth = plan.conditions.indices.filter { plan.isWorthAsking(plan.conditions[$0]) }
-          .sorted { plan.conditions[$0].share < plan.conditions[$1].share }
+        let worth = plan.questions
         asked = worth.map { indices[$0] }
         unchecked = plan.conditions.indices.reduce(1) {
           worth.contains($1) ? $0 : $0 * plan.conditions[$1].share
@@ -212,6 +216,7 @@ struct CandidateSieve {
       wanted: Double(max(1, wanted)), length: max(1, population * walk.rest - walk.entries),
       behind: population,
       likelihood: walk.rest > 0 ? 0.5 : 1,
+      overhead: walk.overhead,
       entryCost: entryCost ?? 1,
       recordCost: effort.recordCost,
       rankCost: rankCost,
@@ -282,6 +287,11 @@ struct CandidateSieve {
   /// Whether a condition is that of this value.
   func hasCondition(of stretch: IndexStretch) -> Bool {
     conditions.contains { $0.isOf(stretch) }
+  }
+
+  /// Whether a condition says that no record with this value can match.
+  func rulesOut(_ stretch: IndexStretch) -> Bool {
+    conditions.contains { $0.rulesOut(stretch) }
   }
 
   /// The condition that the fewest records meet, of the first so many.

@@ -70,7 +70,7 @@ struct EntryReader {
       return try read(limit, in: search) { _, number, _ in visit(number) }
     }
     return try read(limit, in: search) { _, number, row in
-      if circle.mayHold(row.key(Self.keyColumn)) { visit(number) }
+      if circle.mayHold(row.key(Self.keyColumn).head) { visit(number) }
     }
   }
 
@@ -103,24 +103,25 @@ struct EntryReader {
     var firstKey: [UInt8]?
     onlyKey = nil
     while left > 0, let part = nextPart() {
+      let stretch = part.stretch
       var count = 0
       var last: Place?
       try search.session.connection.query(
         EntrySelection.text(
           part.span, isDescending: isDescending, inZone: search.zoneNumber != nil),
         [
-          .integer(search.database.rawValue), .integer(stretches[part.stretch].field),
+          .integer(search.database.rawValue), .integer(stretches[stretch].field),
           .bytes(part.first), part.second, .integer(Int64(left)), .integer(search.zoneNumber ?? 0),
         ]
       ) { row in
         count += 1
         let number = row.integer(0)
-        visit(part.stretch, number, row)
-        if firstKey == nil { firstKey = row.bytes(Self.keyColumn) }
+        visit(stretch, number, row)
+        if count == 1, firstKey == nil { firstKey = row.bytes(Self.keyColumn) }
         if count == left {
           let key = row.bytes(Self.keyColumn)
           if key == firstKey { onlyKey = key }
-          last = .after(stretch: part.stretch, key: key, number: number)
+          last = .after(stretch: stretch, key: key, number: number)
         }
       }
       place = last ?? following(part)

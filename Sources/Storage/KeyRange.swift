@@ -16,6 +16,22 @@ struct KeyRange: Equatable {
     self.init(lower: key, upper: key)
   }
 
+  /// The keys of eight bytes in it, as numbers; nil when it holds none.
+  var numbers: ClosedRange<UInt64>? {
+    var first = IndexKey(lower).head
+    if lower.count > 8 {
+      guard first < .max else { return nil }
+      first += 1
+    }
+    var last = IndexKey(upper).head
+    // What goes on from the upper end is behind it.
+    if upper.count < 8 {
+      guard last > 0 else { return nil }
+      last -= 1
+    }
+    return first <= last ? first...last : nil
+  }
+
   func contains(_ key: [UInt8]) -> Bool {
     !key.lexicographicallyPrecedes(lower) && !upper.lexicographicallyPrecedes(key)
   }

@@ -43,16 +43,21 @@ struct RecordNumberSet {
   var sorted: [Int64] {
     var numbers: [Int64] = []
     numbers.reserveCapacity(count)
+    visitAll { numbers.append($0) }
+    return numbers
+  }
+
+  /// Visits all numbers in ascending order.
+  func visitAll(_ visit: (Int64) throws -> Void) rethrows {
     for (block, start) in blocks.enumerated() where start != 0 {
       for offset in 0..<Self.wordsInBlock {
         var rest = words[Int(start) + offset]
         while rest != 0 {
-          numbers.append(Int64(block) << 10 | Int64(offset << 6 | rest.trailingZeroBitCount))
+          try visit(Int64(block) << 10 | Int64(offset << 6 | rest.trailingZeroBitCount))
           rest &= rest - 1
         }
       }
     }
-    return numbers
   }
 
   private static func word(of number: Int64) -> Int { Int(number >> 6 & 15) }

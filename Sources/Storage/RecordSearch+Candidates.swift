@@ -65,11 +65,14 @@ extension RecordSearch {
   }
 
   /// What matches must meet, as far as the index knows: first the paths, in their order.
-  func conditions() -> [SearchCondition] {
-    var conditions = paths.filter { if case .names = $0.source { false } else { true } }
-      .map { SearchCondition($0) }
+  func conditions() throws -> [SearchCondition] {
+    var conditions = try paths.filter { if case .names = $0.source { false } else { true } }
+      .map { SearchCondition($0, column: try column(of: $0)) }
     if zoneNumber != nil { conditions.append(SearchCondition(AccessPath(source: .zone))) }
-    return conditions + makeExcludedPaths().map { SearchCondition($0, excludes: true) }
+    return try conditions
+      + makeExcludedPaths().map {
+        SearchCondition($0, excludes: true, column: try column(of: $0))
+      }
   }
 
   /// The highest number of a record in the database, which has that many at most.

@@ -1,29 +1,40 @@
 import CloudKitModel
 
-// Columns of keys for the search's orders.
+// Columns of keys for the search's order and its conditions.
 extension RecordSearch {
   /// The order of candidates as far as columns tell it; nil when there is none for the first key.
   func ranking() throws -> CandidateRanking? {
-    guard let shelf = session.columns else { return nil }
     let sortKeys = query.query.sortKeys
-    guard let first = sortKeys.first, let column = try column(along: first.key, on: shelf) else {
-      return nil
-    }
+    guard let first = sortKeys.first, let column = try column(along: first.key) else { return nil }
     var ranking = CandidateRanking(by: first, column)
     if let second = sortKeys.dropFirst().first, ranking.mayGoOn,
-      let column = try self.column(along: second.key, on: shelf)
+      let column = try self.column(along: second.key)
     {
       ranking.goOn(by: second, column)
     }
     return ranking
   }
 
+  /// The column of the field whose values a path goes through, when it is there.
+  func column(of path: AccessPath) throws -> KeyColumn? {
+    try key(of: path).flatMap { try column(along: $0) }
+  }
+
   /// Notes that the search has spent so much for want of the columns that it does not have.
   func noteWant(spending effort: Double) {
     guard let shelf = session.columns else { return }
-    for sortKey in query.query.sortKeys.prefix(2) {
-      if let name = columnName(along: sortKey.key) { shelf.note(effort, forWantOf: name) }
+    let keys = query.query.sortKeys.prefix(2).map(\.key) + paths.compactMap { key(of: $0) }
+    for name in Set(keys.compactMap { columnName(along: $0) }) {
+      shelf.note(effort, forWantOf: name)
     }
+  }
+
+  /// The field whose values a path goes through.
+  private func key(of path: AccessPath) -> FieldKey? {
+    guard let number = path.stretches.first?.field,
+      let name = type.fields.first(where: { $0.value.number == number })?.key
+    else { return nil }
+    return SystemField.allCases.first { $0.schemaName == name }.map { .system($0) } ?? .field(name)
   }
 
   /// The name of the column of a field whose keys are eight bytes and all in the index.
@@ -37,14 +48,17 @@ extension RecordSearch {
     }
   }
 
-  /// A column as this search's transaction sees the records.
-  private func column(along key: FieldKey, on shelf: ColumnShelf) throws -> KeyColumn? {
-    guard let name = columnName(along: key) else { return nil }
+  /// A column as this search's transaction sees the records. One that is not there is made when there
+  /// is an order and it is wanted enough.
+  private func column(along key: FieldKey) throws -> KeyColumn? {
+    guard let shelf = session.columns, let name = columnName(along: key) else { return nil }
+    let known = shelf.column(name)
+    guard known != nil || !query.query.sortKeys.isEmpty else { return nil }
     let version = try session.connection.first(
       "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
     ) { $0.integer(0) }
     guard let version else { return nil }
-    guard let column = shelf.column(name) else {
+    guard let column = known else {
       let worth = effort.columnShare * Double(try highestNumber())
       guard shelf.isWanted(name, for: worth) else { return nil }
       return try makeColumn(name, version: version, on: shelf)

@@ -8,7 +8,7 @@ extension RecordSearch {
     if case .sorted = continuation { return nil }
     if paths.contains(where: { if case .names = $0.source { true } else { false } }) { return nil }
     if continuation == nil, try recordsOfZone(upTo: effort.fewRecords) != nil { return nil }
-    var sieve = CandidateSieve(conditions(), effort: effort)
+    var sieve = CandidateSieve(try conditions(), effort: effort)
     let driver: Int?
     var start: AccessPath.Position?
     if case .scan(let path, let position) = continuation {
@@ -67,7 +67,7 @@ extension RecordSearch {
           _ = try sieve.advise(
             wanted: query.limit + 1 - rows.count, sorting: nil, in: self)
         }
-        if let circle = path.circle, !circle.mayHold(entry.key) { continue }
+        if let circle = path.circle, !circle.mayHold(entry.key.head) { continue }
         guard try sieve.admits(entry.number, in: self) else { continue }
         let candidate = try match(entry.number, proven: sieve.proven)
         sieve.note(isMatch: candidate != nil)

@@ -53,7 +53,7 @@ struct RecordSearch {
 
   func run() throws -> RecordPage {
     if query.query.sortKeys.isEmpty, let page = try scannedPage() { return page }
-    var search = SortedSearch(self)
+    var search = try SortedSearch(self)
     if let continuation {
       guard case .sorted(let place) = continuation else {
         throw StoreError(.badContinuation, "the continuation marker is of another query")

@@ -102,9 +102,11 @@ final class SQLiteConnection: SQLConnection {
   ) throws {
     let prepared = try prepare(statement, arguments)
     defer { prepared.reset() }
+    // Once for all rows: it counts a reference.
+    let row: any SQLRow = prepared
     while true {
       switch sqlite3_step(prepared.pointer) {
-      case SQLITE_ROW: try visit(prepared)
+      case SQLITE_ROW: try visit(row)
       case SQLITE_DONE: return
       default: throw failure(statement)
       }

@@ -3,8 +3,8 @@ import CloudKitModel
 /// A path through the index as a condition of records: they meet it when they stand on the path.
 ///
 /// Whether one does is known for certain when all numbers on the path were gathered; before that, the
-/// index can be asked about single records where the path is that of one value. How many there are
-/// is estimated from those that were gathered.
+/// index can be asked about single records where the path is that of one value, and a column of the
+/// field's keys in any case. How many there are is estimated from those that were gathered.
 struct SearchCondition {
   private(set) var numbers = RecordNumberSet()
   /// Whether records that stand on the path cannot match, instead of those that do not.
@@ -14,6 +14,7 @@ struct SearchCondition {
   private var reader: EntryReader
   /// One for each of the path's keys; empty where there are many.
   private var windows: [NumberWindow]
+  private let column: ColumnCondition?
   /// Entries that were gathered, and those of them that can match.
   private(set) var gathered = 0
   private var met = 0
@@ -25,7 +26,9 @@ struct SearchCondition {
   private var questions = 0.0
   private var passes = 0.0
 
-  init(_ path: AccessPath, excludes: Bool = false) {
+  /// - Parameter column: The keys of the path's field, where they are at hand.
+  init(_ path: AccessPath, excludes: Bool = false, column: KeyColumn? = nil) {
+    self.column = column.map { ColumnCondition(path, $0) }
     reader = EntryReader(path)
     self.excludes = excludes
     filter = path.provenFilter
@@ -41,13 +44,22 @@ struct SearchCondition {
   private static let fineStretches = 8
 
   var isComplete: Bool { reader.isAtEnd }
-  var isAskable: Bool { !isComplete && !windows.isEmpty }
+  var isAskable: Bool { !isComplete && (column != nil || !windows.isEmpty) }
 
   /// Whether this is the condition of a value, and no other.
   func isOf(_ stretch: IndexStretch) -> Bool {
     let stretches = reader.path.stretches
     return !excludes && stretches.count == 1 && stretches[0].field == stretch.field
       && stretches[0].range == stretch.range
+  }
+
+  /// Whether no record with this value can match.
+  func rulesOut(_ stretch: IndexStretch) -> Bool {
+    excludes
+      && reader.path.stretches.contains {
+        $0.field == stretch.field && $0.range.contains(stretch.range.lower)
+          && $0.range.contains(stretch.range.upper)
+      }
   }
 
   // MARK: Gathering
@@ -100,6 +112,12 @@ struct SearchCondition {
   mutating func ask(
     _ number: Int64, in search: RecordSearch
   ) throws -> (isMet: Bool, cost: Int) {
+    if let column {
+      let holds = column.isMet(by: number)
+      questions += 1
+      if holds != excludes { passes += 1 }
+      return (holds != excludes, 0)
+    }
     let before = windows.reduce(0) { $0 + $1.cost }
     var holds = false
     for index in windows.indices where !holds {
@@ -118,11 +136,14 @@ struct SearchCondition {
     let expected = (excludes ? population - members : members) / max(1, population)
     // What was expected counts like four records that met it.
     let share = (4 + passes) / (4 / max(1e-9, expected) + questions)
-    let asked = windows.reduce(0) { $0 + $1.cost }
     return SearchPlan.Condition(
-      share: min(1, share), remaining: remaining,
-      question: isAskable
-        ? (Double(4 * NumberWindow.seekCost * windows.count + asked)) / (4 + questions) : nil,
+      share: min(1, share), remaining: remaining, question: isAskable ? questionCost : nil,
       candidates: excludes ? nil : members)
+  }
+
+  private var questionCost: Double {
+    guard column == nil else { return ColumnCondition.cost }
+    let asked = windows.reduce(0) { $0 + $1.cost }
+    return Double(4 * NumberWindow.seekCost * windows.count + asked) / (4 + questions)
   }
 }

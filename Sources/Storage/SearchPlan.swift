@@ -16,6 +16,12 @@ struct SearchPlan {
     var remaining: Double
     /// The time of asking about a record; nil where the index cannot be asked.
     var question: Double?
+
+    /// What it takes to tell one record apart by asking: what is asked first should be low.
+    var questionPerMiss: Double {
+      question.map { $0 / max(1e-9, 1 - share) } ?? .infinity
+    }
+
     /// How many records its set would hold; nil for one whose records cannot match.
     var candidates: Double?
   }
@@ -44,6 +50,8 @@ struct SearchPlan {
   var behind = 0.0
   /// How likely it is that these have to be found, when the walk seems too short for the page.
   var likelihood = 1.0
+  /// What it takes however short it is.
+  var overhead = 0.0
   /// The time of one of its entries.
   var entryCost = 1.0
   var recordCost: Double
@@ -90,6 +98,12 @@ struct SearchPlan {
     max(1e-12, conditions.reduce(passing * matching) { $0 * $1.share })
   }
 
+  /// Which conditions are worth asking about, in the order in which that takes least.
+  var questions: [Int] {
+    conditions.indices.filter { isWorthAsking(conditions[$0]) }
+      .sorted { conditions[$0].questionPerMiss < conditions[$1].questionPerMiss }
+  }
+
   /// Whether to ask about a record takes less time than to read those that do not meet the condition.
   func isWorthAsking(_ condition: Condition) -> Bool {
     condition.question.map { $0 < (1 - condition.share) * recordCost } ?? false
@@ -99,9 +113,10 @@ struct SearchPlan {
     let passing = gathered.reduce(passing) { $0 * conditions[$1].share }
     let entries = wanted / matches
     let entry = entryCost + passing * readingCost(without: gathered)
-    guard entries > length else { return entries * entry }
-    guard maySort else { return length * entry }
-    return length * entry + likelihood * min(behind, collectCost(with: gathered) ?? behind)
+    guard entries > length else { return overhead + entries * entry }
+    guard maySort else { return overhead + length * entry }
+    return overhead + length * entry + likelihood
+      * min(behind, collectCost(with: gathered) ?? behind)
   }
 
   private func collectCost(with gathered: [Int]) -> Double? {
@@ -122,11 +137,8 @@ struct SearchPlan {
   private func readingCost(without gathered: [Int]) -> Double {
     var cost = 0.0
     var passing = 1.0
-    for index in conditions.indices where !gathered.contains(index) {
-      guard let question = conditions[index].question, isWorthAsking(conditions[index]) else {
-        continue
-      }
-      cost += passing * question
+    for index in questions where !gathered.contains(index) {
+      cost += passing * (conditions[index].question ?? 0)
       passing *= conditions[index].share
     }
     return cost + passing * recordCost

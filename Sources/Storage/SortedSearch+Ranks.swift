@@ -1,49 +1,79 @@
 import CloudKitModel
 
 extension SortedSearch {
+  /// A candidate's place in the order that columns tell.
+  private struct RankedNumber: Comparable {
+    var rank: CandidateRanking.Rank
+    var number: Int64
+
+    static func < (left: RankedNumber, right: RankedNumber) -> Bool {
+      left.rank == right.rank ? left.number < right.number : left.rank < right.rank
+    }
+  }
+
   /// Collects candidates in the order that the columns tell, and no more of them than fill the page.
+  ///
+  /// The first so many of the order are picked from all; when those do not fill the page, as filters
+  /// refuse them, the next are, and more of them.
   mutating func collectRanked(
     _ candidates: RecordNumberSet, by ranking: CandidateRanking
   ) throws -> Bool {
     search.effort.observeRanking?()
-    var ranked: [AscendingNumbers<CandidateRanking.Rank>.Element] = []
     var unranked: [Int64] = []
-    // Where the page before ended; all that have a rank are past when it ended behind them.
-    let start = collector.start.map { ranking.rank(of: $0) }
-    for number in candidates.sorted where sieve.mayMatch(number) {
-      let rank = ranking.rank(of: number)
-      guard shared.first.map({ ranking.may(rank, have: $0) }) ?? true else { continue }
-      guard let rank else {
-        unranked.append(number)
-        continue
+    var last: RankedNumber?
+    var capacity = 2 * (collector.missing + 1)
+    while true {
+      let first = firstRanked(capacity, of: candidates, by: ranking, after: last) {
+        // They are the same each time.
+        if last == nil { unranked.append($0) }
       }
-      if let start {
-        guard let start, !ranking.isSurelyBefore(rank, start) else { continue }
+      for (index, next) in first.sorted.enumerated() {
+        // Records of one rank may come in any order, so that the page is looked at now and then.
+        if index % 16 == 0, let end = collector.bound(), let bound = ranking.rank(of: end),
+          ranking.isSurelyBefore(bound, next.rank)
+        {
+          return true
+        }
+        try consider(next.number)
+        last = next
       }
-      ranked.append(AscendingNumbers.Element(key: rank, number: number))
-    }
-    var queue = AscendingNumbers(ranked)
-    var count = 0
-    while let next = queue.popFirst() {
-      // Records of one rank may come in any order, so that the page is to be looked at now and then.
-      if count % 16 == 0, let end = collector.bound(), let last = ranking.rank(of: end),
-        ranking.isSurelyBefore(last, next.key)
-      {
-        return true
-      }
-      count += 1
-      try consider(next.number)
+      guard first.hasDropped else { break }
+      capacity *= 4
     }
     if collector.isFull { return true }
     for number in unranked { try consider(number) }
     return collector.isFull
   }
 
+  /// Of the candidates that may be on the page the first so many behind a place.
+  private func firstRanked(
+    _ capacity: Int, of candidates: RecordNumberSet, by ranking: CandidateRanking,
+    after last: RankedNumber?, visitUnranked: (Int64) -> Void
+  ) -> LeastElements<RankedNumber> {
+    let filter = sieve
+    // Where the page before ended; all that have a rank are past when it ended behind them.
+    let start = collector.start.map { ranking.rank(of: $0) }
+    let shared = shared.first
+    var first = LeastElements<RankedNumber>(capacity: capacity)
+    candidates.visitAll { number in
+      guard filter.mayMatch(number) else { return }
+      let rank = ranking.rank(of: number)
+      if let shared, !ranking.may(rank, have: shared) { return }
+      guard let rank else { return visitUnranked(number) }
+      if let start {
+        guard let start, !ranking.isSurelyBefore(rank, start) else { return }
+      }
+      let element = RankedNumber(rank: rank, number: number)
+      if let last, element <= last { return }
+      first.add(element)
+    }
+    return first
+  }
+
   /// What it takes to read so many candidates, or as many of them as fill the page.
   func collectingCost(_ count: Int) -> Double {
     let count = Double(count)
-    guard ranking != nil else { return count * search.effort.recordCost }
-    return count * search.effort.rankCost
-      + min(count, Double(collector.missing)) * search.effort.recordCost
+    guard let rankCost = sieve.rankCost else { return count * search.effort.recordCost }
+    return count * rankCost + min(count, Double(collector.missing)) * search.effort.recordCost
   }
 }

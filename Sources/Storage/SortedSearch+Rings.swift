@@ -15,6 +15,12 @@ extension SortedSearch {
     return ascending ? rest : 1 - rest
   }
 
+  /// What it takes to find the beginnings of the ranges of a ring that begins at this distance.
+  static func effort(ofRingFrom distance: Double) -> Double {
+    let bands = min(1_800, 2 * distance / Location.earthRadius * 1_800 / .pi)
+    return 2 * bands * Double(NumberWindow.seekCost)
+  }
+
   /// Walks a field's places in the order of their distance, in rings that grow until the page is
   /// full. The farthest places are those nearest to the other side of the earth.
   mutating func walkRings(
@@ -79,10 +85,12 @@ extension SortedSearch {
   ) throws -> Bool {
     let distance = PlaceDistance(from: origin)
     var places: [AscendingNumbers<Double>.Element] = []
+    sieve.seek(path.stretches.count)
     var reader = EntryReader(path)
     while !reader.isAtEnd {
+      try turnIfDue(level: level)
       for entry in try entries(of: &reader, 4_096) {
-        if let circle = path.circle, !circle.mayHold(entry.key) { continue }
+        if let circle = path.circle, !circle.mayHold(entry.key.head) { continue }
         let metres = distance.metres(to: entry.key.head)
         guard metres > inner, metres <= outer else { continue }
         places.append(AscendingNumbers.Element(key: metres, number: entry.number))

@@ -104,11 +104,13 @@ extension SortedSearch {
   private mutating func walkGroup(of key: [UInt8], level: Int) throws -> Bool {
     guard let field = search.type.field(for: keys[level].key) else { return false }
     let stretch = IndexStretch(field: field.number, range: KeyRange(key))
+    guard !sieve.rulesOut(stretch) else { return collector.isFull }
     // What every match has needs no other condition.
     let isNew = !sieve.hasCondition(of: stretch)
     let collecting = sieve.cost(of: collector.missing, sorting: 1, mayWalk: false)
     if isNew {
-      try sieve.push(SearchCondition(AccessPath(source: .stretches([stretch]))), in: search)
+      let path = AccessPath(source: .stretches([stretch]))
+      try sieve.push(SearchCondition(path, column: try search.column(of: path)), in: search)
     }
     shared.append(.key(key))
     defer {

@@ -24,11 +24,11 @@ struct SortedSearch {
 
   var keys: [SortKey] { order.sortKeys }
 
-  init(_ search: RecordSearch) {
+  init(_ search: RecordSearch) throws {
     self.search = search
     order = RecordOrder(sortKeys: search.query.query.sortKeys)
     collector = RecordCollector(order: order, limit: search.query.limit)
-    sieve = CandidateSieve(search.conditions(), effort: search.effort)
+    sieve = CandidateSieve(try search.conditions(), effort: search.effort)
   }
 
   /// The page, and its last place when there is more.
@@ -44,7 +44,7 @@ struct SortedSearch {
     } else {
       try sieve.prepare(in: search)
       ranking = try search.ranking()
-      if ranking != nil { sieve.rankCost = search.effort.rankCost }
+      sieve.rankCost = ranking.map { $0.effort * search.effort.rankCost }
       _ = try walk(level: 0)
       noteWant()
     }
@@ -110,7 +110,8 @@ struct SortedSearch {
       if let place = collector.start, isShared(by: place) { start = place }
       sieve.beginWalk(
         along: search.indexOfPath(along: keys[level].key),
-        rest: try rest(of: path, level: level, from: start))
+        rest: try rest(of: path, level: level, from: start),
+        overhead: overhead(level: level, from: start))
       defer { sieve.endWalk() }
       try turnIfDue(level: level)
       if start == nil || start?.values[level] != nil {
@@ -144,6 +145,13 @@ struct SortedSearch {
     let place = AccessPath.Position(stretch: 0, key: key, number: start.number)
     let passed = span.share(before: place) ?? 0
     return keys[level].ascending ? 1 - passed : passed
+  }
+
+  /// What a walk takes from a place on, however short it is.
+  private func overhead(level: Int, from start: RecordOrder.Place?) -> Double {
+    guard keys[level].relativeLocation != nil, case .double(let distance)? = start?.values[level]
+    else { return 0 }
+    return Self.effort(ofRingFrom: distance)
   }
 
   private func isShared(by place: RecordOrder.Place) -> Bool {

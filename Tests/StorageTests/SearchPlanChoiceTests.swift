@@ -46,6 +46,18 @@ struct SearchPlanChoiceTests {
     }
   }
 
+  @Test("what a walk takes however short it is counts")
+  func overhead() {
+    var plan = plan([], known: 10_000)
+    plan.rankCost = 0.4
+    plan.length = 1_000
+    plan.behind = 0
+    plan.likelihood = 0
+    #expect(plan.choice.step == .walk)
+    plan.overhead = 65_000
+    #expect(plan.choice.step == .collect)
+  }
+
   @Test("where there is no walk, the shortest way to candidates is taken")
   func withoutWalk() {
     var plan = plan([300_000, 200_000])
@@ -110,6 +122,11 @@ struct SearchPlanChoiceTests {
     let plan = plan([100_000, 900_000])
     #expect(plan.isWorthAsking(plan.conditions[0]))
     #expect(!plan.isWorthAsking(plan.conditions[1]))
+    // First where little is asked for much that is told.
+    var several = self.plan([250_000, 100_000])
+    #expect(several.questions == [1, 0])
+    several.conditions[0].question = 0.5
+    #expect(several.questions == [0, 1])
     #expect(
       !self.plan([100_000], asking: false).isWorthAsking(
         self.plan([1], asking: false).conditions[0]))
