@@ -15,6 +15,7 @@ extension FailureJournal {
       code, refusal.message, retryAfter: refusal.retryAfter.map(Double.init),
       limit: refusal.limit)
     note(error, refusal: refusal)
-    return error.body
+    // What a good upload may meet: which request it is, is not known yet.
+    return refusal.status == 413 || refusal.status == 503 ? error.uploadBody : error.body
   }
 }

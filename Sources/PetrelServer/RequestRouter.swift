@@ -98,7 +98,11 @@ final class RequestRouter: Sendable {
       var failure = ServiceError(any: error)
       if credentials == nil { failure = strangersFailure(failure, of: request) }
       response = (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)
-      if WebCourier.isPoll(request) { response.putIntoWords(failure) }
+      if WebCourier.isPoll(request) {
+        response.putIntoWords(failure)
+      } else if AssetLinks.isUpload(method: request.method, path: request.path) {
+        response.body = .data(failure.uploadBody)
+      }
       journal.note(
         failure, status: response.status, of: request, by: credentials?.caller, cause: error)
     }

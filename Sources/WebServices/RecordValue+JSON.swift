@@ -82,6 +82,7 @@ extension RecordValue {
     if node.member("latitude") != nil { return try typed(reader, FieldType(.location)) }
     if node.member("recordName") != nil { return try typed(reader, FieldType(.reference)) }
     if node.member("fileChecksum") != nil { return try typed(reader, FieldType(.asset)) }
+    try checkUpload(reader)
     throw reader.mistake("is neither a location, a reference nor an asset")
   }
 
@@ -129,8 +130,15 @@ extension RecordValue {
     case .reference:
       return .reference(try Reference(reader))
     case .asset:
+      try checkUpload(reader)
       return .asset(try Asset(reader))
     }
+  }
+
+  /// - Throws: where the answer of an upload that failed stands in an asset's place.
+  private static func checkUpload(_ reader: MessageReader) throws(ServiceError) {
+    guard let error = ServiceError(reader) else { return }
+    throw reader.mistake("the file was not uploaded (\(error))")
   }
 
   private static func mismatch(

@@ -69,6 +69,23 @@ extension ServiceError {
     self.init(reader)
   }
 
+  /// The error as the body of a failed upload. What it says stands in `singleFile` once more, where
+  /// clients look for the file.
+  ///
+  /// CloudKit JS looks at nothing else: it takes `singleFile` for the field's value whatever the
+  /// status is, and where there is none saves the record without the file, as if all were well. So
+  /// the record is refused in its turn, with this reason.
+  public var uploadBody: Data {
+    let context = MessageContext(ownerNaming: .explicit)
+    var writer = JSONWriter()
+    writer.object { writer in
+      writeMembers(to: &writer, context: context)
+      writer.key("singleFile")
+      writer.object { writeMembers(to: &$0, context: context) }
+    }
+    return writer.data
+  }
+
   /// The error as the body of a failed request.
   public var body: Data {
     var writer = JSONWriter()

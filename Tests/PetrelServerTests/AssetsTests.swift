@@ -149,6 +149,33 @@ struct AssetsTests {
     }
   }
 
+  @Test("A client that saves what a failed upload answered is told why there is no file")
+  func failedUploads() async throws {
+    try await withService { service in
+      let asked = try await service.askForUpload(record: "n", field: "file")
+      let url = try #require(asked.uploadURLs.first)
+      let tooLarge = try await service.upload(Data(count: 50_000_001), to: url)
+      #expect(tooLarge.failure == "413 BAD_REQUEST")
+      service.clock.advance(bySeconds: 16 * 60)
+      let late = try await service.upload(Data("milk".utf8), to: url)
+      #expect(late.failure == "400 BAD_REQUEST")
+      for answer in [tooLarge, late] {
+        let file = try #require(answer.json["singleFile"])
+        #expect(file["reason"]?.string == answer.reason)
+        for value in [
+          #"{"value": \#(file.text)}"#, #"{"value": \#(file.text), "type": "ASSETID"}"#,
+        ] {
+          let saved = try await service.modify(
+            Service.operation("create", "n", #""file": \#(value)"#))
+          #expect(saved.outcomes == ["BAD_REQUEST"], "\(saved.json)")
+          let reason = saved[0]["reason"]?.string ?? ""
+          #expect(reason.contains("fields.file.value: the file was not uploaded"), "\(reason)")
+          #expect(reason.contains(answer.reason))
+        }
+      }
+    }
+  }
+
   @Test("A record takes only a file that its user uploaded for the field")
   func receipts() async throws {
     try await withService { service in
