@@ -6,7 +6,8 @@
 /// - Complexity: constant time to look up a key, and to set one but for the copy of a block that
 ///   another column shares. Eight bytes for each number of the blocks that hold any.
 struct KeyColumn: Sendable {
-  /// The keys of 1,024 neighbouring numbers, and behind them a bit for each that has one.
+  /// The keys of 1,024 neighbouring numbers, 0 where there is none, and behind them a bit for each
+  /// whose key is 0: so most look-ups touch one place in memory.
   private typealias Block = [UInt64]
 
   private static let blockSize = 1_024
@@ -28,8 +29,9 @@ struct KeyColumn: Sendable {
       let block = Int(truncatingIfNeeded: number >> 10)
       guard block < blocks.count, !blocks[block].isEmpty else { return nil }
       let place = Int(number & 1_023)
-      guard blocks[block][Self.blockSize + place >> 6] & Self.bit(place) != 0 else { return nil }
-      return blocks[block][place]
+      let key = blocks[block][place]
+      guard key == 0 else { return key }
+      return blocks[block][Self.blockSize + place >> 6] & Self.bit(place) != 0 ? 0 : nil
     }
     set {
       let block = Int(truncatingIfNeeded: number >> 10)
@@ -45,10 +47,10 @@ struct KeyColumn: Sendable {
         size += Self.blockWords * MemoryLayout<UInt64>.size
       }
       let place = Int(number & 1_023)
-      if let newValue {
-        blocks[block][place] = newValue
+      blocks[block][place] = newValue ?? 0
+      if newValue == 0 {
         blocks[block][Self.blockSize + place >> 6] |= Self.bit(place)
-      } else {
+      } else if newValue == nil {
         blocks[block][Self.blockSize + place >> 6] &= ~Self.bit(place)
       }
     }
