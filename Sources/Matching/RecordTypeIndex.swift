@@ -1,68 +1,359 @@
 import CloudKitModel
 
-/// The query entries of one record type, each filed under its most selective filter.
+/// The query predicates of one record type, each filed under its most selective term.
 struct RecordTypeIndex: Sendable {
-  private(set) var tables: [AccessPath: [AccessKey: Set<Int32>]] = [:]
-  /// Entries with no filter that a hash table could answer.
-  private(set) var scanned: Set<Int32> = []
-
-  var isEmpty: Bool { tables.isEmpty && scanned.isEmpty }
-
-  /// Files an entry and returns where.
-  ///
-  /// Of the filters that hashing can answer it takes the one with the fewest keys, and among those
-  /// the one whose buckets hold the fewest entries at this moment.
-  ///
-  /// - Complexity: O(filters + their values)
-  mutating func insert(_ slot: Int32, filters: [Filter]) -> PredicateEntry.Placement {
-    let best = filters.compactMap { AccessPredicate($0) }
-      .map { (predicate: $0, cost: ($0.keys.count, crowd(at: $0))) }
-      .min { $0.cost < $1.cost }
-    guard let access = best?.predicate else {
-      scanned.insert(slot)
-      return .scan
-    }
-    for key in access.keys {
-      tables[access.path, default: [:]][key, default: []].insert(slot)
-    }
-    return .keys(access)
+  /// A predicate that one or more owners saved, evaluated once for all of them.
+  struct Entry: Sendable {
+    /// Where its program begins and how many words that has.
+    var program: UInt32 = 0
+    var wordCount: UInt32 = 0
+    /// Where its keys begin and how many there are.
+    var keys: UInt32 = 0
+    var keyCount: UInt32 = 0
+    var access = Access.nowhere
+    var events: UInt8 = 0
+    /// The owners' slots, each of which knows the next.
+    var firstOwner: Int32 = -1
   }
 
-  /// - Complexity: O(keys that the entry is filed under)
-  mutating func remove(_ slot: Int32, from placement: PredicateEntry.Placement) {
-    switch placement {
-    case .keys(let access):
-      for key in access.keys {
-        tables[access.path]?[key]?.remove(slot)
-        if tables[access.path]?[key]?.isEmpty == true { tables[access.path]?[key] = nil }
-      }
-      if tables[access.path]?.isEmpty == true { tables[access.path] = nil }
-    case .scan:
-      scanned.remove(slot)
-    case .feed:
-      break
+  /// Where an entry is filed.
+  enum Access: Sendable, Hashable {
+    /// No record passes it.
+    case nowhere
+    /// Under points; the entry's keys say which.
+    case points
+    /// In an ordered path's list of lower or of upper bounds.
+    case bound(path: UInt16, isUpper: Bool)
+  }
+
+  /// The two lists of predicates with one bound only.
+  struct Bounds: Sendable {
+    /// By their bounds: a value passes those that are at most itself.
+    var lower = BoundList()
+    /// By the bounds' complements, for the same reason.
+    var upper = BoundList()
+  }
+
+  // What is asked of records.
+  private(set) var paths: [Path] = []
+  private var pathNumbers: [Path: UInt32] = [:]
+  /// How many points each path has.
+  private var pointCounts: [UInt32] = []
+  private(set) var fields: [FieldPaths] = []
+  private var fieldNumbers: [FieldKey: Int] = [:]
+  private(set) var orderedPaths: [OrderedPath] = []
+  private var orderedNumbers: [OrderedPath: Int] = [:]
+  private(set) var filters = FilterTable()
+  /// The path of zones, and that which every record has; nil when there are no points of them.
+  private(set) var zone: UInt32?
+  private(set) var everything: UInt32?
+
+  // Where entries are filed.
+  var points: PointTable
+  var candidates = Runs<Candidate>()
+  var bounds: [Bounds] = []
+
+  // The entries.
+  var entries = SlotTable<Entry>()
+  private(set) var words = Runs<UInt64>()
+  /// A point and the place in its list, in the upper and the lower half.
+  private var keys = Runs<UInt64>()
+  private var predicates = HashSlots()
+  private let hash: ByteHash
+
+  init(seed: UInt64) {
+    points = PointTable(seed: seed)
+    hash = ByteHash(seed: seed)
+  }
+
+  var isEmpty: Bool { entries.count == 0 }
+
+  // MARK: Entries
+
+  /// The entry of a predicate, made if there is none.
+  mutating func entry(_ filters: [Filter], zoneID: ZoneID?, events: UInt8) -> Int32 {
+    var terms: [Term] = zoneID.map { [Term($0)] } ?? []
+    terms += filters.map { Term($0) }
+    guard let terms = Term.joined(terms), events != 0 else {
+      // No record passes it. All such predicates are one.
+      return entry(program: Self.never, events: 0) { _, _ in }
+    }
+    let encoded = withoutRepetition(terms.map { Encoded(words: encode($0), term: $0) })
+    return entry(program: encoded.flatMap(\.words), events: events) { index, entry in
+      index.file(entry, encoded)
     }
   }
 
-  /// Calls `body` with each entry that `record` may pass, once each.
-  ///
-  /// - Complexity: O(access paths of the type + values of the record's fields on them + entries in
-  ///   the buckets of those values + entries that are scanned)
-  func forEachCandidate(for record: Record, _ body: (Int32) -> Void) {
-    scanned.forEach(body)
-    for (path, table) in tables {
-      let buckets = path.keys(of: record).compactMap { table[$0] }
-      if buckets.count == 1 {
-        buckets[0].forEach(body)
+  /// The program of what no record passes; others begin with a head.
+  private static let never = [UInt64.max]
+
+  /// The terms in an order of their own, each once.
+  private mutating func withoutRepetition(_ terms: [Encoded]) -> [Encoded] {
+    var kept: [Encoded] = []
+    for term in terms.sorted(by: { $0.words.lexicographicallyPrecedes($1.words) }) {
+      if kept.last?.words == term.words {
+        release(term.words)
       } else {
-        // An entry with several keys may lie in several of the buckets.
-        buckets.reduce(into: Set<Int32>()) { $0.formUnion($1) }.forEach(body)
+        kept.append(term)
       }
+    }
+    return kept
+  }
+
+  private mutating func entry(
+    program: [UInt64], events: UInt8, file: (inout RecordTypeIndex, Int32) -> Void
+  ) -> Int32 {
+    let hash = hash(program, events)
+    let known = predicates.find(hash: hash) {
+      let entry = entries[Int32($0)]
+      return entry.events == events && self.program(of: entry).elementsEqual(program)
+    }
+    if let known {
+      // Its points and filters were asked for once more.
+      release(program)
+      return Int32(known)
+    }
+    var entry = Entry()
+    entry.wordCount = UInt32(program.count)
+    entry.program = words.allocate(program.count, filledWith: 0)
+    for (place, word) in program.enumerated() { words[entry.program + UInt32(place)] = word }
+    entry.events = events
+    let slot = entries.insert(entry)
+    file(&self, slot)
+    predicates.insert(UInt32(slot), hash: hash)
+    return slot
+  }
+
+  mutating func remove(_ slot: Int32) {
+    let entry = entries[slot]
+    let program = Array(program(of: entry))
+    predicates.remove(UInt32(slot), hash: hash(of: UInt32(slot)))
+    unfile(slot, entry)
+    release(program)
+    words.free(entry.program, count: Int(entry.wordCount))
+    entries.remove(slot)
+  }
+
+  private func hash(of slot: UInt32) -> UInt64 {
+    let entry = entries[Int32(slot)]
+    return hash(program(of: entry), entry.events)
+  }
+
+  private func hash(_ program: some Collection<UInt64>, _ events: UInt8) -> UInt64 {
+    let hashed = program.withContiguousStorageIfAvailable {
+      hash.hash(UnsafeRawBufferPointer($0), path: UInt32(events))
+    }
+    // Arrays and their slices lie in one piece.
+    return hashed ?? 0
+  }
+
+  func program(of entry: Entry) -> ArraySlice<UInt64> {
+    words.elements[Int(entry.program)..<Int(entry.program) + Int(entry.wordCount)]
+  }
+
+  // MARK: Programs
+
+  private mutating func encode(_ term: Term) -> [UInt64] {
+    switch term {
+    case .any(let path, let points, let isNegated):
+      return encode(isNegated ? .none : .any, path, points)
+    case .all(let path, let points, let isNegated):
+      return encode(isNegated ? .notAll : .all, path, points)
+    case .range(let path, let low, let high):
+      return [Program.head(.range, number: number(of: path), count: 2), low, high]
+    case .near(let field, let center, let distance):
+      let head = Program.head(.near, number: number(of: field), count: 3)
+      return [head] + [center.latitude, center.longitude, distance].map(\.bitPattern)
+    case .filter(let filter, _):
+      return [Program.head(.filter, count: 1), UInt64(filters.use(filter))]
+    case .always, .never:
+      // Left out when terms are joined.
+      return []
     }
   }
 
-  private func crowd(at access: AccessPredicate) -> Int {
-    guard let table = tables[access.path] else { return 0 }
-    return access.keys.reduce(0) { $0 + (table[$1]?.count ?? 0) }
+  private mutating func encode(
+    _ operation: Program.Operation, _ path: Path, _ points: [[UInt8]]
+  ) -> [UInt64] {
+    let number = number(of: path)
+    let used = points.map { UInt64(use($0, path, number)) }.sorted()
+    return [Program.head(operation, number: Int(number), count: used.count)] + used
+  }
+
+  /// Gives back the points and filters of a program.
+  private mutating func release(_ program: [UInt64]) {
+    guard program != Self.never else { return }
+    var place = 0
+    while place < program.count {
+      let head = program[place]
+      let arguments = program[(place + 1)...].prefix(Program.count(head))
+      switch Program.operation(head) {
+      case .any, .none, .all, .notAll:
+        for point in arguments { release(UInt32(point)) }
+      case .filter:
+        for filter in arguments { filters.release(Int32(filter)) }
+      case .range, .near:
+        break
+      }
+      place += 1 + arguments.count
+    }
+  }
+
+  // MARK: Points and paths
+
+  private mutating func use(_ bytes: [UInt8], _ path: Path, _ number: UInt32) -> UInt32 {
+    let point = bytes.withUnsafeBytes { points.use($0, path: number) }
+    guard points[point].users == 1 else { return point }
+    pointCounts[Int(number)] += 1
+    let isFirst = pointCounts[Int(number)] == 1
+    switch path.shape {
+    case .zone: zone = number
+    case .everything: everything = number
+    default:
+      let field = self.number(of: path.field)
+      if isFirst { fields[field].add(path, number: number) }
+      fields[field].count(length: bytes.count, of: path, number: number, isNew: true)
+    }
+    return point
+  }
+
+  private mutating func release(_ point: UInt32) {
+    let (number, length) = (points[point].path, Int(points[point].count))
+    guard points.release(point) else { return }
+    let path = paths[Int(number)]
+    pointCounts[Int(number)] -= 1
+    let isGone = pointCounts[Int(number)] == 0
+    switch path.shape {
+    case .zone: if isGone { zone = nil }
+    case .everything: if isGone { everything = nil }
+    default:
+      let field = self.number(of: path.field)
+      fields[field].count(length: length, of: path, number: number, isNew: false)
+      if isGone { fields[field].remove(path, number: number) }
+    }
+  }
+
+  private mutating func number(of path: Path) -> UInt32 {
+    if let known = pathNumbers[path] { return known }
+    let number = UInt32(paths.count)
+    paths.append(path)
+    pointCounts.append(0)
+    pathNumbers[path] = number
+    return number
+  }
+
+  private mutating func number(of field: FieldKey) -> Int {
+    if let known = fieldNumbers[field] { return known }
+    fieldNumbers[field] = fields.count
+    fields.append(FieldPaths(field))
+    return fields.count - 1
+  }
+
+  private mutating func number(of path: OrderedPath) -> Int {
+    if let known = orderedNumbers[path] { return known }
+    let number = orderedPaths.count
+    orderedNumbers[path] = number
+    orderedPaths.append(path)
+    bounds.append(Bounds())
+    fields[self.number(of: path.field)].ordered.append(.init(kind: path.kind, number: number))
+    return number
+  }
+
+  // MARK: Filing
+
+  private mutating func file(_ slot: Int32, _ terms: [Encoded]) {
+    let choice = choose(terms)
+    let candidate = candidate(slot, terms, choice)
+    switch choice.place {
+    case .nothing:
+      file(slot, under: [use([], .everything, number(of: .everything))], candidate)
+    case .points(let points):
+      // Once more than by the program.
+      for point in points { self.points[point].users += 1 }
+      file(slot, under: points, candidate)
+    case .stretches(let path, let low, let high):
+      let (level, stretches) = Stretches.cover(low, high)
+      file(
+        slot,
+        under: use(
+          stretches.map { $0 }, path.field, .stretch(path.kind, level: level)), candidate)
+    case .cells(let field, let level, let cells):
+      file(slot, under: use(cells, field, .cell(level: level)), candidate)
+    case .bound(let number, let bound, let isUpper):
+      if isUpper {
+        bounds[number].upper.insert(candidate, bound: ~bound)
+      } else {
+        bounds[number].lower.insert(candidate, bound: bound)
+      }
+      entries[slot].access = .bound(path: UInt16(number), isUpper: isUpper)
+    }
+  }
+
+  private mutating func use(_ cells: [UInt64], _ field: FieldKey, _ shape: Path.Shape) -> [UInt32] {
+    let path = Path(field: field, shape: shape)
+    let number = number(of: path)
+    return cells.map { cell in
+      use(withUnsafeBytes(of: cell) { Array($0) }, path, number)
+    }
+  }
+
+  private mutating func file(_ slot: Int32, under points: [UInt32], _ candidate: Candidate) {
+    let first = keys.allocate(points.count, filledWith: 0)
+    for (index, point) in points.enumerated() {
+      let place = self.points[point].candidates.append(candidate, in: &candidates)
+      keys[first + UInt32(index)] = UInt64(point) << 32 | UInt64(place)
+    }
+    entries[slot].keys = first
+    entries[slot].keyCount = UInt32(points.count)
+    entries[slot].access = .points
+  }
+
+  private mutating func unfile(_ slot: Int32, _ entry: Entry) {
+    switch entry.access {
+    case .nowhere:
+      break
+    case .bound(let path, let isUpper):
+      let bound = bound(in: program(of: entry), path: Int(path), isUpper: isUpper)
+      if isUpper {
+        bounds[Int(path)].upper.remove(entry: UInt32(slot), bound: ~bound)
+      } else {
+        bounds[Int(path)].lower.remove(entry: UInt32(slot), bound: bound)
+      }
+    case .points:
+      for index in 0..<entry.keyCount {
+        let key = keys[entry.keys + index]
+        let (point, place) = (UInt32(key >> 32), UInt32(truncatingIfNeeded: key))
+        if let moved = points[point].candidates.remove(at: place, in: &candidates) {
+          move(Int32(moved.entry), at: point, to: place)
+        }
+        release(point)
+      }
+      keys.free(entry.keys, count: Int(entry.keyCount))
+    }
+  }
+
+  /// Notes that the entry's candidate under a point is at another place.
+  private mutating func move(_ slot: Int32, at point: UInt32, to place: UInt32) {
+    let entry = entries[slot]
+    for index in entry.keys..<entry.keys + entry.keyCount
+    where UInt32(keys[index] >> 32) == point {
+      keys[index] = UInt64(point) << 32 | UInt64(place)
+      return
+    }
+  }
+
+  private func bound(in program: ArraySlice<UInt64>, path: Int, isUpper: Bool) -> UInt64 {
+    // Only entries with such a term are filed by its bound.
+    let head = Program.head(.range, number: path, count: 2)
+    guard let place = program.firstIndex(of: head) else { return 0 }
+    return program[place + (isUpper ? 2 : 1)]
+  }
+
+  /// The points that an entry is filed under, and its places there; for tests.
+  func keys(of entry: Entry) -> [(point: UInt32, place: UInt32)] {
+    (0..<entry.keyCount).map {
+      let key = keys[entry.keys + $0]
+      return (UInt32(key >> 32), UInt32(truncatingIfNeeded: key))
+    }
   }
 }

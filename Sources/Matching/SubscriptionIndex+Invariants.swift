@@ -9,58 +9,89 @@ extension SubscriptionIndex {
     func expect(_ holds: Bool, _ sentence: @autoclosure () -> String) {
       if !holds { broken.append(sentence()) }
     }
-
     expect(owners.count == slots.count, "\(owners.count) owners for \(slots.count) keys")
     for (key, slot) in slots {
-      let owner = owners[slot]
-      expect(owner.key == key, "the slot of '\(key)' holds '\(owner.key)'")
-      let listed = entries[owner.entry].owners
-      expect(
-        listed.indices.contains(owner.position) && listed[owner.position] == slot,
-        "'\(key)' is not at its position in its entry")
+      expect(owners[slot].key == key, "the slot of '\(key)' holds '\(owners[slot].key)'")
     }
-
-    let listed = entries.indices.reduce(0) { $0 + entries[$1].owners.count }
-    expect(listed == slots.count, "entries list \(listed) owners for \(slots.count) keys")
-    expect(
-      entries.count == entryOfPredicate.count,
-      "\(entries.count) entries for \(entryOfPredicate.count) predicates")
-    var filed = feeds.values.reduce(0) { $0 + $1.count }
-    expect(feeds.values.allSatisfy { !$0.isEmpty }, "a feed is empty")
-    for index in recordTypes.values {
-      expect(!index.isEmpty, "a record type is empty")
-      filed += index.scanned.count
-      for table in index.tables.values {
-        expect(!table.isEmpty, "a table is empty")
-        expect(table.values.allSatisfy { !$0.isEmpty }, "a bucket is empty")
-        filed += table.values.reduce(0) { $0 + $1.count }
+    var listed = 0
+    func count(from first: Int32, at place: Place) {
+      expect(first >= 0, "\(place) has no owner")
+      var (slot, previous) = (first, Int32(-1))
+      while slot >= 0 {
+        let owner = owners[slot]
+        expect(
+          owner.place == place && owner.previous == previous,
+          "'\(owner.key)' is not where it should be")
+        listed += 1
+        (previous, slot) = (slot, owner.next)
       }
     }
+    for (feed, first) in feeds { count(from: first, at: .feed(feed)) }
+    for (name, type) in typeNumbers {
+      expect(!types[type].isEmpty, "the record type '\(name)' is empty")
+      for entry in types[type].entries.indices {
+        count(
+          from: types[type].entries[entry].firstOwner, at: .query(type: type, entry: entry))
+      }
+      broken += types[type].checkInvariants().map { "'\(name)': \($0)" }
+    }
+    expect(listed == slots.count, "entries list \(listed) owners for \(slots.count) keys")
+    return broken
+  }
+}
+
+extension RecordTypeIndex {
+  fileprivate func checkInvariants() -> [String] {
+    var broken: [String] = []
+    func expect(_ holds: Bool, _ sentence: @autoclosure () -> String) {
+      if !holds { broken.append(sentence()) }
+    }
+    var filed = 0
+    var users: [UInt32: UInt32] = [:]
     for slot in entries.indices {
       let entry = entries[slot]
-      expect(!entry.owners.isEmpty, "entry \(slot) has no owner")
-      expect(entryOfPredicate[entry.identity] == slot, "entry \(slot) is not under its predicate")
-      filed -= placesHolding(slot, entry)
+      for key in keys(of: entry) {
+        filed += 1
+        users[key.point, default: 0] += 1
+        let list = points[key.point].candidates
+        let isThere =
+          key.place < list.count
+          && candidates.elements[list.range][list.range.lowerBound + Int(key.place)].entry
+            == UInt32(slot)
+        expect(isThere, "entry \(slot) is not at its place under point \(key.point)")
+      }
+      for point in pointsOfProgram(entry) { users[point, default: 0] += 1 }
     }
-    expect(filed == 0, "\(filed) more places hold an entry than entries have places")
+    let inLists = points.points.reduce(0) { $0 + ($1.users > 0 ? Int($1.candidates.count) : 0) }
+    expect(inLists == filed, "\(inLists) candidates under points for \(filed) keys")
+    let live = points.points.enumerated().filter { $1.users > 0 }
+    expect(live.count == points.count, "\(live.count) points are used, \(points.count) counted")
+    for (number, point) in live {
+      let known = users[UInt32(number), default: 0]
+      expect(known == point.users, "point \(number) has \(point.users) users, not \(known)")
+    }
+    let inBounds = bounds.reduce(0) { $0 + $1.lower.count + $1.upper.count }
+    let byBounds = entries.indices.count {
+      if case .bound = entries[$0].access { true } else { false }
+    }
+    expect(inBounds == byBounds, "\(inBounds) candidates with bounds for \(byBounds) entries")
     return broken
   }
 
-  /// In how many of the places where the entry should lie it lies; a missing one counts as two, so
-  /// that it shows.
-  private func placesHolding(_ slot: Int32, _ entry: PredicateEntry) -> Int {
-    switch (entry.kind, entry.placement) {
-    case (.query(let query, _, _), .scan):
-      return recordTypes[query.recordType]?.scanned.contains(slot) == true ? 1 : 2
-    case (.query(let query, _, _), .keys(let access)):
-      let table = recordTypes[query.recordType]?.tables[access.path]
-      return access.keys.reduce(0) { $0 + (table?[$1]?.contains(slot) == true ? 1 : 2) }
-    case (.recordZone(let zoneID, let recordType), .feed):
-      return feeds[Feed(zoneID: zoneID, recordType: recordType)]?.contains(slot) == true ? 1 : 2
-    case (.database(let recordType), .feed):
-      return feeds[Feed(zoneID: nil, recordType: recordType)]?.contains(slot) == true ? 1 : 2
-    default:
-      return 2
+  private func pointsOfProgram(_ entry: Entry) -> [UInt32] {
+    let program = program(of: entry)
+    if entry.events == 0 { return [] }
+    var found: [UInt32] = []
+    var place = program.startIndex
+    while place < program.endIndex {
+      let head = program[place]
+      let end = place + 1 + Program.count(head)
+      switch Program.operation(head) {
+      case .any, .none, .all, .notAll: found += program[(place + 1)..<end].map { UInt32($0) }
+      case .range, .near, .filter: break
+      }
+      place = end
     }
+    return found
   }
 }

@@ -6,35 +6,52 @@ extension SubscriptionIndex {
   ///
   /// It fires what ``CloudKitModel/Subscription/matches(_:)`` says, and like it does not ask who may
   /// read the record.
-  ///
-  /// - Complexity: O(c + o + m log m) with c the entries evaluated (see ``SubscriptionIndex``), o the
-  ///   owners of those that fire and m the matches
   public func matches(_ change: Change, savedBy version: Int64) -> [SubscriptionMatch] {
+    var scratch = MatchScratch()
+    return matches(change, savedBy: version, using: &scratch)
+  }
+
+  /// As ``matches(_:savedBy:)``, with memory that is used for one change after the other.
+  public func matches(
+    _ change: Change, savedBy version: Int64, using scratch: inout MatchScratch
+  ) -> [SubscriptionMatch] {
     var matches: [SubscriptionMatch] = []
-    forEachCandidate(for: change) { slot in
-      let entry = entries[slot]
-      guard entry.kind.matches(change) else { return }
-      for slot in entry.owners {
-        let owner = owners[slot]
-        guard owner.version <= version else { continue }
-        matches.append(
-          SubscriptionMatch(
-            key: owner.key, subscription: owner.subscription, version: owner.version))
-      }
-    }
+    forEachMatch(of: change, savedBy: version, using: &scratch) { matches.append(self[$0]) }
     matches.sort { $0.key < $1.key }
     return matches
   }
 
-  private func forEachCandidate(for change: Change, _ body: (Int32) -> Void) {
-    if let record = change.record {
-      if change.event.queryOption != nil {
-        recordTypes[record.recordType]?.forEachCandidate(for: record, body)
+  /// Visits the slots of the subscriptions that fire, in no order.
+  public func forEachMatch(
+    of change: Change, savedBy version: Int64, using scratch: inout MatchScratch,
+    _ visit: (Int32) -> Void
+  ) {
+    if let record = change.record, let option = change.event.queryOption,
+      let type = typeNumbers[record.recordType]
+    {
+      types[type].match(
+        record, zoneID: change.zoneID, event: UInt8(option.rawValue), &scratch)
+      for entry in scratch.fired {
+        visitOwners(from: types[type].entries[Int32(entry)].firstOwner, savedBy: version, visit)
       }
-      feeds[Feed(zoneID: change.zoneID, recordType: record.recordType)]?.forEach(body)
-      feeds[Feed(zoneID: nil, recordType: record.recordType)]?.forEach(body)
     }
-    feeds[Feed(zoneID: change.zoneID, recordType: nil)]?.forEach(body)
-    feeds[Feed(zoneID: nil, recordType: nil)]?.forEach(body)
+    if feeds.isEmpty || change.zoneID.isDefaultZone { return }
+    var visited: Set<Feed> = []
+    for zoneID in [change.zoneID, nil] {
+      for recordType in [change.record?.recordType, nil] {
+        let feed = Feed(zoneID: zoneID, recordType: recordType)
+        guard visited.insert(feed).inserted, let first = feeds[feed] else { continue }
+        visitOwners(from: first, savedBy: version, visit)
+      }
+    }
+  }
+
+  private func visitOwners(from first: Int32, savedBy version: Int64, _ visit: (Int32) -> Void) {
+    var slot = first
+    while slot >= 0 {
+      let owner = owners[slot]
+      if owner.version <= version { visit(slot) }
+      slot = owner.next
+    }
   }
 }

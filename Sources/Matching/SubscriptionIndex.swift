@@ -13,28 +13,29 @@ import CloudKitModel
 /// order) are one *entry* with many owners: it is evaluated once for all of them. An entry of a
 /// query is filed by record type and then under one of its filters, its access predicate
 /// (F. Fabret et al., "Filtering Algorithms and Implementation for Very Fast Publish/Subscribe
-/// Systems", SIGMOD 2001): `EQUALS`, `IN`, `LIST_CONTAINS`, `LIST_CONTAINS_ANY` and
-/// `LIST_CONTAINS_ALL` lie in hash tables by field and value. Zone and database subscriptions lie
-/// in a table by zone and record type.
-///
-/// What is still linear: every event of a record type evaluates each of the type's entries that has
-/// none of those filters (only ranges, prefixes, tokens, distances, negations, "no value", lists or
-/// bytes as values, or no filter at all), and each entry filed under a value that the record has,
-/// whatever its other filters and its zone say. An event also looks at each access path of its type
-/// (field, list or not, string options), of which there are as many as the subscriptions use.
+/// Systems", SIGMOD 2001), so that a change comes only to entries whose access predicate it passes.
+/// Zone and database subscriptions lie in a table by zone and record type.
 ///
 /// The index knows the present alone: a subscription that was replaced or removed is gone for
 /// changes of earlier versions too. Match a change before applying later versions of subscriptions.
 ///
 /// It is a value without locks, I/O or clock; copies share storage until one is changed.
 public struct SubscriptionIndex: Sendable {
-  /// One subscription, and where it stands in its entry's list of owners.
+  /// One subscription, and where it stands among the owners of its entry.
   struct Owner: Sendable {
     let key: SubscriptionKey
     let subscription: Subscription
     let version: Int64
-    let entry: Int32
-    var position: Int
+    let place: Place
+    /// The slots of the owners after and before it, -1 for none.
+    var next: Int32 = -1
+    var previous: Int32 = -1
+  }
+
+  /// Where an owner's entry is.
+  enum Place: Sendable, Hashable {
+    case query(type: Int, entry: Int32)
+    case feed(Feed)
   }
 
   /// What a zone or database subscription watches; a database subscription has no zone.
@@ -45,15 +46,21 @@ public struct SubscriptionIndex: Sendable {
 
   var slots: [SubscriptionKey: Int32] = [:]
   var owners = SlotTable<Owner>()
-  var entries = SlotTable<PredicateEntry>()
-  var entryOfPredicate: [PredicateIdentity: Int32] = [:]
-  var recordTypes: [String: RecordTypeIndex] = [:]
-  var feeds: [Feed: Set<Int32>] = [:]
+  /// The number of each record type in ``types``, where one that is not in use is empty.
+  var typeNumbers: [String: Int] = [:]
+  var types: [RecordTypeIndex] = []
+  private var freeTypes: [Int] = []
+  /// The first owner of each feed.
+  var feeds: [Feed: Int32] = [:]
+  private let seed = UInt64.random(in: .min ... .max)
 
   public init() {}
 
   /// How many subscriptions there are.
   public var count: Int { slots.count }
+
+  /// How many predicates there are; equal ones of different owners are one.
+  public var entryCount: Int { feeds.count + types.reduce(0) { $0 + $1.entries.count } }
 
   /// Adds a subscription, in place of the one under the same key if there is one.
   ///
@@ -64,12 +71,13 @@ public struct SubscriptionIndex: Sendable {
     _ subscription: Subscription, for key: SubscriptionKey, version: Int64
   ) {
     remove(key)
-    let entry = entrySlot(for: subscription.kind)
+    let place = place(for: subscription.kind)
     let owner = owners.insert(
-      Owner(
-        key: key, subscription: subscription, version: version, entry: entry,
-        position: entries[entry].owners.count))
-    entries[entry].owners.append(owner)
+      Owner(key: key, subscription: subscription, version: version, place: place))
+    let next = firstOwner(at: place)
+    owners[owner].next = next
+    if next >= 0 { owners[next].previous = owner }
+    setFirstOwner(owner, at: place)
     slots[key] = owner
   }
 
@@ -81,62 +89,70 @@ public struct SubscriptionIndex: Sendable {
     guard let slot = slots.removeValue(forKey: key) else { return false }
     let owner = owners[slot]
     owners.remove(slot)
-    let last = entries[owner.entry].owners.removeLast()
-    if last != slot {
-      entries[owner.entry].owners[owner.position] = last
-      owners[last].position = owner.position
+    if owner.next >= 0 { owners[owner.next].previous = owner.previous }
+    if owner.previous >= 0 {
+      owners[owner.previous].next = owner.next
+    } else if owner.next >= 0 {
+      setFirstOwner(owner.next, at: owner.place)
+    } else {
+      removeEntry(at: owner.place)
     }
-    if entries[owner.entry].owners.isEmpty { removeEntry(owner.entry) }
     return true
   }
 
-  private mutating func entrySlot(for kind: Subscription.Kind) -> Int32 {
-    let entry = PredicateEntry(kind)
-    if let slot = entryOfPredicate[entry.identity] { return slot }
-    let slot = entries.insert(entry)
-    entryOfPredicate[entry.identity] = slot
-    entries[slot].placement = place(slot, entry.kind)
-    return slot
+  /// The subscription in a slot that matching named.
+  subscript(slot: Int32) -> SubscriptionMatch {
+    let owner = owners[slot]
+    return SubscriptionMatch(
+      key: owner.key, subscription: owner.subscription, version: owner.version)
   }
 
-  private mutating func place(_ slot: Int32, _ kind: Subscription.Kind) -> PredicateEntry.Placement
-  {
+  private mutating func place(for kind: Subscription.Kind) -> Place {
     switch kind {
-    case .query(let query, _, _):
-      let placement = recordTypes[query.recordType, default: RecordTypeIndex()]
-        .insert(slot, filters: query.filters)
-      dropRecordTypeIfEmpty(query.recordType)
-      return placement
+    case .query(let query, let zoneID, let options):
+      let type = typeNumber(of: query.recordType)
+      let events = UInt8(options.intersection(.events).rawValue)
+      return .query(
+        type: type, entry: types[type].entry(query.filters, zoneID: zoneID, events: events))
     case .recordZone(let zoneID, let recordType):
-      feeds[Feed(zoneID: zoneID, recordType: recordType), default: []].insert(slot)
+      return .feed(Feed(zoneID: zoneID, recordType: recordType))
     case .database(let recordType):
-      feeds[Feed(zoneID: nil, recordType: recordType), default: []].insert(slot)
-    }
-    return .feed
-  }
-
-  private mutating func removeEntry(_ slot: Int32) {
-    let entry = entries[slot]
-    entries.remove(slot)
-    entryOfPredicate[entry.identity] = nil
-    switch entry.kind {
-    case .query(let query, _, _):
-      recordTypes[query.recordType]?.remove(slot, from: entry.placement)
-      dropRecordTypeIfEmpty(query.recordType)
-    case .recordZone(let zoneID, let recordType):
-      removeFeed(slot, Feed(zoneID: zoneID, recordType: recordType))
-    case .database(let recordType):
-      removeFeed(slot, Feed(zoneID: nil, recordType: recordType))
+      return .feed(Feed(zoneID: nil, recordType: recordType))
     }
   }
 
-  /// Entries that no record passes are filed nowhere, so a type may be empty from the start.
-  private mutating func dropRecordTypeIfEmpty(_ recordType: String) {
-    if recordTypes[recordType]?.isEmpty == true { recordTypes[recordType] = nil }
+  private mutating func typeNumber(of name: String) -> Int {
+    if let known = typeNumbers[name] { return known }
+    let number = freeTypes.popLast() ?? types.count
+    if number == types.count { types.append(RecordTypeIndex(seed: seed)) }
+    typeNumbers[name] = number
+    return number
   }
 
-  private mutating func removeFeed(_ slot: Int32, _ feed: Feed) {
-    feeds[feed]?.remove(slot)
-    if feeds[feed]?.isEmpty == true { feeds[feed] = nil }
+  private func firstOwner(at place: Place) -> Int32 {
+    switch place {
+    case .query(let type, let entry): types[type].entries[entry].firstOwner
+    case .feed(let feed): feeds[feed] ?? -1
+    }
+  }
+
+  private mutating func setFirstOwner(_ owner: Int32, at place: Place) {
+    switch place {
+    case .query(let type, let entry): types[type].entries[entry].firstOwner = owner
+    case .feed(let feed): feeds[feed] = owner
+    }
+  }
+
+  private mutating func removeEntry(at place: Place) {
+    switch place {
+    case .query(let type, let entry):
+      types[type].remove(entry)
+      guard types[type].isEmpty else { return }
+      types[type] = RecordTypeIndex(seed: seed)
+      freeTypes.append(type)
+      if let name = typeNumbers.first(where: { $0.value == type })?.key { typeNumbers[name] = nil }
+    case .feed(let feed):
+      feeds[feed] = nil
+    }
   }
 }

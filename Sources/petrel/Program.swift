@@ -13,6 +13,7 @@ enum Program {
     SchemaDeployCommand.self, SchemaStatusCommand.self,
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
     BenchTestCloudCommand.self, BenchQueryCommand.self, BenchChangesCommand.self,
+    BenchMatchCommand.self,
     VersionCommand.self,
   ]
 

@@ -56,7 +56,7 @@ struct SubscriptionIndexPropertyTests {
 
     for key in model.keys { index.remove(key) }
     #expect(index.count == 0)
-    #expect(index.recordTypes.isEmpty && index.feeds.isEmpty && index.entryOfPredicate.isEmpty)
+    #expect(index.typeNumbers.isEmpty && index.feeds.isEmpty && index.entryCount == 0)
     #expect(index.checkInvariants() == [])
   }
 

@@ -1,0 +1,14 @@
+/// Intervals of ordered keys as a few stretches of a length 2^level that begin at multiples of it, so
+/// that the intervals around a value are found by looking up the value's stretch on each level.
+enum Stretches {
+  /// The finest level on which at most three stretches hold the interval.
+  static func cover(_ low: UInt64, _ high: UInt64) -> (level: UInt8, stretches: ClosedRange<UInt64>)
+  {
+    let bits = UInt64.bitWidth - (high - low).leadingZeroBitCount
+    let level = UInt8(max(0, bits - 1))
+    return (level, stretch(of: low, level: level)...stretch(of: high, level: level))
+  }
+
+  @inline(__always)
+  static func stretch(of key: UInt64, level: UInt8) -> UInt64 { key >> UInt64(level) }
+}

@@ -1,0 +1,35 @@
+extension Term {
+  /// The terms without those that always hold, with the ranges of one path made one, and with what
+  /// filters imply as terms of their own, by which their entry may be found; nil when no record has
+  /// all of them.
+  static func joined(_ terms: [Term]) -> [Term]? {
+    var joined: [Term] = []
+    var rest = Array(terms.reversed())
+    while let term = rest.popLast() {
+      switch term {
+      case .filter(let filter, let implied?):
+        joined.append(.filter(filter, implies: nil))
+        rest.append(implied)
+      case .always:
+        continue
+      case .never:
+        return nil
+      case .range(let path, var low, var high):
+        let known = joined.firstIndex {
+          if case .range(path, _, _) = $0 { true } else { false }
+        }
+        if let known, case .range(_, let otherLow, let otherHigh) = joined[known] {
+          (low, high) = (max(low, otherLow), min(high, otherHigh))
+          joined.remove(at: known)
+        }
+        guard low <= high else { return nil }
+        joined.append(.range(path, low: low, high: high))
+      case .any(_, let points, let isNegated) where points.isEmpty:
+        if !isNegated { return nil }
+      default:
+        joined.append(term)
+      }
+    }
+    return joined
+  }
+}
