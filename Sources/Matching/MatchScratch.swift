@@ -17,7 +17,6 @@ public struct MatchScratch: Sendable {
   var metAgain: [UInt32] = []
   /// Entries that fire.
   var fired: [UInt32] = []
-  var bytes: [UInt8] = []
 
   public init() {}
 

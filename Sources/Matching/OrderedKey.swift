@@ -10,10 +10,14 @@ enum OrderedKey {
   static func of(milliseconds: Int64) -> UInt64 { UInt64(bitPattern: milliseconds) ^ 1 << 63 }
 
   /// That of a text's first eight bytes: texts that differ later have the same.
-  static func of(prefixOf bytes: UnsafeRawBufferPointer) -> UInt64 {
+  static func of(_ text: String) -> UInt64 {
     var key: UInt64 = 0
-    for place in 0..<8 { key = key << 8 | (place < bytes.count ? UInt64(bytes[place]) : 0) }
-    return key
+    var count = 0
+    for byte in text.utf8.prefix(8) {
+      key = key << 8 | UInt64(byte)
+      count += 1
+    }
+    return count == 0 ? 0 : key << UInt64(8 * (8 - count))
   }
 }
 

@@ -13,10 +13,10 @@ extension RecordTypeIndex {
         consider(candidates.elements[place], record, event, &scratch)
       }
     }
-    for (number, lists) in bounds.enumerated() where !lists.isEmpty {
+    for number in bounds.indices {
       guard let value = scratch.ordered[number] else { continue }
-      lists.lower.visit(upTo: value.floor) { consider($0, record, event, &scratch) }
-      lists.upper.visit(upTo: ~value.ceiling) { consider($0, record, event, &scratch) }
+      bounds[number].lower.visit(upTo: value.floor) { consider($0, record, event, &scratch) }
+      bounds[number].upper.visit(upTo: ~value.ceiling) { consider($0, record, event, &scratch) }
     }
     if scratch.metAgain.isEmpty { return }
     scratch.metAgain.sort()
@@ -87,8 +87,4 @@ extension RecordTypeIndex {
       return filters[Int32(words.elements[arguments.lowerBound])].matches(record)
     }
   }
-}
-
-extension RecordTypeIndex.Bounds {
-  var isEmpty: Bool { lower.count == 0 && upper.count == 0 }
 }

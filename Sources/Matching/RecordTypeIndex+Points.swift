@@ -6,124 +6,113 @@ extension RecordTypeIndex {
   func look(at record: Record, zoneID: ZoneID, _ scratch: inout MatchScratch) {
     scratch.begin(
       points: points.points.count, ordered: orderedPaths.count, fields: fields.count)
-    if let everything {
-      scratch.bytes.removeAll(keepingCapacity: true)
-      meet(everything, &scratch)
-    }
+    if let everything { meetNothing(everything, &scratch) }
     if let zone {
-      PointBytes.put(zoneID, in: &scratch.bytes)
-      meet(zone, &scratch)
+      PointValue(zoneID).bytes.withUnsafeBytes { meet($0, zone, &scratch) }
     }
-    for (number, field) in fields.enumerated() {
-      if field.key == .allText {
-        if let path = field.words { lookAtAllText(of: record, path, &scratch) }
-      } else if let value = record.value(for: field.key) {
-        look(at: value, field, number, &scratch)
-      } else if let path = field.absence {
-        scratch.bytes.removeAll(keepingCapacity: true)
-        meet(path, &scratch)
+    for number in fields.indices {
+      if fields[number].key == .allText {
+        if let path = fields[number].words { lookAtAllText(of: record, path, &scratch) }
+      } else if let value = record.value(for: fields[number].key) {
+        look(at: value, number, &scratch)
+      } else if let path = fields[number].absence {
+        meetNothing(path, &scratch)
       }
     }
   }
 
-  /// Meets the point whose bytes stand in the scratch.
   @inline(__always)
-  private func meet(_ path: UInt32, _ scratch: inout MatchScratch) {
-    let point = scratch.bytes.withUnsafeBytes { points.find($0, path: path) }
-    if let point { meet(point: point, &scratch) }
-  }
-
-  @inline(__always)
-  private func meet(point: UInt32, _ scratch: inout MatchScratch) {
-    scratch.meet(point, hasCandidates: !points[point].candidates.isEmpty)
-  }
-
-  private func look(
-    at value: RecordValue, _ field: FieldPaths, _ number: Int, _ scratch: inout MatchScratch
+  private func meet(
+    _ bytes: UnsafeRawBufferPointer, _ path: UInt32, kind: PointValue.Kind = .plain,
+    _ scratch: inout MatchScratch
   ) {
-    for text in field.values {
-      if PointBytes.put(value, text.options, in: &scratch.bytes) == .found {
-        meet(text.path, &scratch)
-      }
+    let path = path << PointValue.Kind.width | kind.rawValue
+    if let point = points.find(bytes, path: path) {
+      scratch.meet(point, hasCandidates: !points[point].candidates.isEmpty)
     }
+  }
+
+  /// Meets the point of a path that has no more than one.
+  private func meetNothing(_ path: UInt32, _ scratch: inout MatchScratch) {
+    meet(UnsafeRawBufferPointer(start: nil, count: 0), path, &scratch)
+  }
+
+  private func meet(_ number: UInt64, _ path: UInt32, _ scratch: inout MatchScratch) {
+    withUnsafeBytes(of: number) { meet($0, path, &scratch) }
+  }
+
+  private func meet(
+    _ value: RecordValue, _ texts: [FieldPaths.Text], _ scratch: inout MatchScratch
+  ) {
+    for text in texts {
+      _ = PointValue.visit(value, text.options) { meet($0, text.path, kind: $1, &scratch) }
+    }
+  }
+
+  private func look(at value: RecordValue, _ number: Int, _ scratch: inout MatchScratch) {
+    meet(value, fields[number].values, &scratch)
     switch value {
     case .string(let text):
-      for prefix in field.prefixes { look(atBeginningsOf: text, prefix, &scratch) }
-      if let path = field.words { look(atWordsOf: text, path, &scratch) }
+      look(atBeginningsOf: text, fields[number].prefixes, &scratch)
+      if let path = fields[number].words { look(atWordsOf: text, path, &scratch) }
     case .list(let element, let values):
-      look(atElements: values, field, &scratch)
-      if element == .string, let path = field.words {
-        for value in values {
-          if case .string(let text) = value { look(atWordsOf: text, path, &scratch) }
-        }
-      }
+      look(atElements: values, isText: element == .string, number, &scratch)
     case .location(let place):
       scratch.places[number] = place
-      for cell in field.cells {
-        scratch.bytes.removeAll(keepingCapacity: true)
-        PointBytes.append(
-          SphereGrid.cell(
-            latitude: place.latitude, longitude: place.longitude, level: cell.level),
-          to: &scratch.bytes)
-        meet(cell.path, &scratch)
+      for cell in fields[number].cells {
+        let found = SphereGrid.cell(
+          latitude: place.latitude, longitude: place.longitude, level: cell.level)
+        meet(found, cell.path, &scratch)
       }
     case .int64, .double, .timestamp, .bytes, .reference, .asset:
       break
     }
-    for path in field.ordered {
-      guard let ordered = OrderedValue(value, as: path.kind, &scratch.bytes) else { continue }
-      scratch.ordered[path.number] = ordered
-      for stretch in path.stretches {
-        scratch.bytes.removeAll(keepingCapacity: true)
-        PointBytes.append(
-          Stretches.stretch(of: ordered.floor, level: stretch.level), to: &scratch.bytes)
-        meet(stretch.path, &scratch)
+    for place in fields[number].ordered.indices {
+      guard let ordered = OrderedValue(value, as: fields[number].ordered[place].kind) else {
+        continue
+      }
+      scratch.ordered[fields[number].ordered[place].number] = ordered
+      for stretch in fields[number].ordered[place].stretches {
+        meet(
+          Stretches.stretch(of: ordered.floor, level: stretch.level), stretch.path, &scratch)
       }
     }
   }
 
   private func look(
-    atElements values: [RecordValue], _ field: FieldPaths, _ scratch: inout MatchScratch
+    atElements values: [RecordValue], isText: Bool, _ number: Int,
+    _ scratch: inout MatchScratch
   ) {
-    for text in field.elements {
-      for value in values
-      where PointBytes.put(value, text.options, in: &scratch.bytes) == .found {
-        meet(text.path, &scratch)
-      }
-    }
-    for prefix in field.elementPrefixes {
-      for value in values {
-        if case .string(let text) = value { look(atBeginningsOf: text, prefix, &scratch) }
-      }
+    for value in values {
+      meet(value, fields[number].elements, &scratch)
+      guard isText, case .string(let text) = value else { continue }
+      look(atBeginningsOf: text, fields[number].elementPrefixes, &scratch)
+      if let path = fields[number].words { look(atWordsOf: text, path, &scratch) }
     }
   }
 
   private func look(
-    atBeginningsOf text: String, _ prefix: FieldPaths.Prefix, _ scratch: inout MatchScratch
+    atBeginningsOf text: String, _ prefixes: [FieldPaths.Prefix],
+    _ scratch: inout MatchScratch
   ) {
-    scratch.bytes.removeAll(keepingCapacity: true)
-    PointBytes.append(text, prefix.options, to: &scratch.bytes)
-    for length in prefix.lengths.numbers {
-      guard length <= scratch.bytes.count else { return }
-      let point = scratch.bytes.withUnsafeBytes {
-        points.find(UnsafeRawBufferPointer(rebasing: $0[..<length]), path: prefix.path)
+    for prefix in prefixes {
+      PointValue.visit(prefix.options.fold(text)) { bytes in
+        for length in prefix.lengths.numbers {
+          guard length <= bytes.count else { return }
+          meet(UnsafeRawBufferPointer(rebasing: bytes[..<length]), prefix.path, &scratch)
+        }
       }
-      if let point { meet(point: point, &scratch) }
     }
   }
 
   private func look(atWordsOf text: String, _ path: UInt32, _ scratch: inout MatchScratch) {
     let isPlain = TextTokens.visitPlainWords(of: text) { word in
-      if let point = points.find(UnsafeRawBufferPointer(word), path: path) {
-        meet(point: point, &scratch)
-      }
+      meet(UnsafeRawBufferPointer(word), path, &scratch)
       return true
     }
     if isPlain { return }
     for word in TextTokens(text).tokens {
-      scratch.bytes.removeAll(keepingCapacity: true)
-      PointBytes.append(word, [], to: &scratch.bytes)
-      meet(path, &scratch)
+      PointValue.visit(word) { meet($0, path, &scratch) }
     }
   }
 
@@ -147,7 +136,7 @@ extension RecordTypeIndex {
 
 extension OrderedValue {
   /// Nil when the value is of another kind.
-  fileprivate init?(_ value: RecordValue, as kind: OrderedPath.Kind, _ bytes: inout [UInt8]) {
+  fileprivate init?(_ value: RecordValue, as kind: OrderedPath.Kind) {
     switch (kind, value) {
     case (.number, .int64(let integer)):
       self.init(integer)
@@ -156,9 +145,7 @@ extension OrderedValue {
     case (.timestamp, .timestamp(let timestamp)):
       self.init(exactly: OrderedKey.of(milliseconds: timestamp.milliseconds))
     case (.text(let options), .string(let text)):
-      bytes.removeAll(keepingCapacity: true)
-      PointBytes.append(text, options, to: &bytes)
-      self.init(exactly: bytes.withUnsafeBytes { OrderedKey.of(prefixOf: $0) })
+      self.init(exactly: OrderedKey.of(options.fold(text)))
     default:
       return nil
     }

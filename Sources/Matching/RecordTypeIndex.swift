@@ -173,7 +173,7 @@ struct RecordTypeIndex: Sendable {
   }
 
   private mutating func encode(
-    _ operation: Program.Operation, _ path: Path, _ points: [[UInt8]]
+    _ operation: Program.Operation, _ path: Path, _ points: [PointValue]
   ) -> [UInt64] {
     let number = number(of: path)
     let used = points.map { UInt64(use($0, path, number)) }.sorted()
@@ -201,8 +201,10 @@ struct RecordTypeIndex: Sendable {
 
   // MARK: Points and paths
 
-  private mutating func use(_ bytes: [UInt8], _ path: Path, _ number: UInt32) -> UInt32 {
-    let point = bytes.withUnsafeBytes { points.use($0, path: number) }
+  private mutating func use(_ value: PointValue, _ path: Path, _ number: UInt32) -> UInt32 {
+    let point = value.bytes.withUnsafeBytes {
+      points.use($0, path: number << PointValue.Kind.width | value.kind.rawValue)
+    }
     guard points[point].users == 1 else { return point }
     pointCounts[Int(number)] += 1
     let isFirst = pointCounts[Int(number)] == 1
@@ -212,13 +214,14 @@ struct RecordTypeIndex: Sendable {
     default:
       let field = self.number(of: path.field)
       if isFirst { fields[field].add(path, number: number) }
-      fields[field].count(length: bytes.count, of: path, number: number, isNew: true)
+      fields[field].count(length: value.bytes.count, of: path, number: number, isNew: true)
     }
     return point
   }
 
   private mutating func release(_ point: UInt32) {
-    let (number, length) = (points[point].path, Int(points[point].count))
+    let number = points[point].path >> PointValue.Kind.width
+    let length = Int(points[point].count)
     guard points.release(point) else { return }
     let path = paths[Int(number)]
     pointCounts[Int(number)] -= 1
@@ -231,6 +234,10 @@ struct RecordTypeIndex: Sendable {
       fields[field].count(length: length, of: path, number: number, isNew: false)
       if isGone { fields[field].remove(path, number: number) }
     }
+  }
+
+  func path(of point: UInt32) -> Path {
+    paths[Int(points[point].path >> PointValue.Kind.width)]
   }
 
   private mutating func number(of path: Path) -> UInt32 {
@@ -266,7 +273,8 @@ struct RecordTypeIndex: Sendable {
     let candidate = candidate(slot, terms, choice)
     switch choice.place {
     case .nothing:
-      file(slot, under: [use([], .everything, number(of: .everything))], candidate)
+      file(
+        slot, under: [use(PointValue(bytes: []), .everything, number(of: .everything))], candidate)
     case .points(let points):
       // Once more than by the program.
       for point in points { self.points[point].users += 1 }
@@ -292,9 +300,7 @@ struct RecordTypeIndex: Sendable {
   private mutating func use(_ cells: [UInt64], _ field: FieldKey, _ shape: Path.Shape) -> [UInt32] {
     let path = Path(field: field, shape: shape)
     let number = number(of: path)
-    return cells.map { cell in
-      use(withUnsafeBytes(of: cell) { Array($0) }, path, number)
-    }
+    return cells.map { use(PointValue($0), path, number) }
   }
 
   private mutating func file(_ slot: Int32, under points: [UInt32], _ candidate: Candidate) {

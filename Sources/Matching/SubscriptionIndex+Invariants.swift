@@ -20,10 +20,10 @@ extension SubscriptionIndex {
       while slot >= 0 {
         let owner = owners[slot]
         expect(
-          owner.place == place && owner.previous == previous,
+          owner.place == place && links[Int(slot)].previous == previous,
           "'\(owner.key)' is not where it should be")
         listed += 1
-        (previous, slot) = (slot, owner.next)
+        (previous, slot) = (slot, links[Int(slot)].next)
       }
     }
     for (feed, first) in feeds { count(from: first, at: .feed(feed)) }

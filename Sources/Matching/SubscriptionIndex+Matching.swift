@@ -49,9 +49,9 @@ extension SubscriptionIndex {
   private func visitOwners(from first: Int32, savedBy version: Int64, _ visit: (Int32) -> Void) {
     var slot = first
     while slot >= 0 {
-      let owner = owners[slot]
-      if owner.version <= version { visit(slot) }
-      slot = owner.next
+      let link = links[Int(slot)]
+      if link.version <= version { visit(slot) }
+      slot = link.next
     }
   }
 }

@@ -27,6 +27,11 @@ public struct SubscriptionIndex: Sendable {
     let subscription: Subscription
     let version: Int64
     let place: Place
+  }
+
+  /// What is asked of an owner when its entry fires, and its neighbours.
+  struct Link: BitwiseCopyable, Sendable {
+    var version: Int64
     /// The slots of the owners after and before it, -1 for none.
     var next: Int32 = -1
     var previous: Int32 = -1
@@ -46,6 +51,8 @@ public struct SubscriptionIndex: Sendable {
 
   var slots: [SubscriptionKey: Int32] = [:]
   var owners = SlotTable<Owner>()
+  /// By the owners' slots.
+  var links: [Link] = []
   /// The number of each record type in ``types``, where one that is not in use is empty.
   var typeNumbers: [String: Int] = [:]
   var types: [RecordTypeIndex] = []
@@ -75,8 +82,9 @@ public struct SubscriptionIndex: Sendable {
     let owner = owners.insert(
       Owner(key: key, subscription: subscription, version: version, place: place))
     let next = firstOwner(at: place)
-    owners[owner].next = next
-    if next >= 0 { owners[next].previous = owner }
+    let link = Link(version: version, next: next)
+    if owner == links.count { links.append(link) } else { links[Int(owner)] = link }
+    if next >= 0 { links[Int(next)].previous = owner }
     setFirstOwner(owner, at: place)
     slots[key] = owner
   }
@@ -87,15 +95,19 @@ public struct SubscriptionIndex: Sendable {
   @discardableResult
   public mutating func remove(_ key: SubscriptionKey) -> Bool {
     guard let slot = slots.removeValue(forKey: key) else { return false }
-    let owner = owners[slot]
+    let (place, link) = (owners[slot].place, links[Int(slot)])
     owners.remove(slot)
-    if owner.next >= 0 { owners[owner.next].previous = owner.previous }
-    if owner.previous >= 0 {
-      owners[owner.previous].next = owner.next
-    } else if owner.next >= 0 {
-      setFirstOwner(owner.next, at: owner.place)
+    if link.next >= 0 { links[Int(link.next)].previous = link.previous }
+    if link.previous >= 0 {
+      links[Int(link.previous)].next = link.next
+    } else if link.next >= 0 {
+      setFirstOwner(link.next, at: place)
     } else {
-      removeEntry(at: owner.place)
+      removeEntry(at: place)
+    }
+    if slots.isEmpty {
+      owners = SlotTable()
+      links = []
     }
     return true
   }

@@ -3,9 +3,9 @@ import CloudKitModel
 /// One condition of a predicate as the index understands it.
 enum Term: Sendable {
   /// That a record has one of the points, or has none of them when `isNegated`.
-  case any(Path, [[UInt8]], isNegated: Bool)
+  case any(Path, [PointValue], isNegated: Bool)
   /// That a record has all the points, or not all of them.
-  case all(Path, [[UInt8]], isNegated: Bool)
+  case all(Path, [PointValue], isNegated: Bool)
   /// That a value is between two keys, both included.
   case range(OrderedPath, low: UInt64, high: UInt64)
   case near(FieldKey, Location, distance: Double)
@@ -23,9 +23,7 @@ enum Term: Sendable {
   }
 
   init(_ zoneID: ZoneID) {
-    var bytes: [UInt8] = []
-    PointBytes.put(zoneID, in: &bytes)
-    self = .any(.zone, [bytes], isNegated: false)
+    self = .any(.zone, [PointValue(zoneID)], isNegated: false)
   }
 
   private func negated(of filter: Filter) -> Term {
@@ -53,7 +51,7 @@ enum Term: Sendable {
       let isAbsence = comparator == .equals && filter.key != .allText
       self =
         isAbsence
-        ? .any(path(.absence), [[]], isNegated: false)
+        ? .any(path(.absence), [PointValue(bytes: [])], isNegated: false)
         // Of all text there is no single value.
         : comparator == .equals ? .always : .never
       return
@@ -90,10 +88,9 @@ enum Term: Sendable {
         self = .never
         return
       }
-      var bytes: [UInt8] = []
-      PointBytes.append(text, options, to: &bytes)
+      let start = PointValue(bytes: options.fold(text).utf8)
       let shape: Path.Shape = comparator == .beginsWith ? .prefix : .elementPrefix
-      self = .any(path(shape, options), [bytes], isNegated: false)
+      self = .any(path(shape, options), [start], isNegated: false)
     case .near:
       guard case .location(let center) = value, let distance = filter.distance else {
         self = .never
@@ -110,7 +107,7 @@ enum Term: Sendable {
       self = .never
       return
     }
-    let words = TextTokens(text).tokens.sorted().map { Array($0.utf8) }
+    let words = TextTokens(text).tokens.sorted().map { PointValue(bytes: $0.utf8) }
     guard !words.isEmpty else {
       self = .never
       return
@@ -120,18 +117,18 @@ enum Term: Sendable {
   }
 
   private init(_ filter: Filter, _ path: Path, anyOf values: [RecordValue]) {
-    var points: Set<[UInt8]> = []
+    var points: Set<PointValue> = []
     var isExact = true
     for value in values {
       switch Term.point(of: value, path, isExact: &isExact) {
-      case .some(let bytes?): points.insert(bytes)
+      case .some(let point?): points.insert(point)
       case .some(nil): continue
       case nil:
         self = .filter(filter, implies: nil)
         return
       }
     }
-    let term = Term.any(path, points.sorted(by: Term.precedes), isNegated: false)
+    let term = Term.any(path, points.sorted(by: PointValue.precedes), isNegated: false)
     if isExact {
       self = points.isEmpty ? .never : term
     } else {
@@ -140,11 +137,11 @@ enum Term: Sendable {
   }
 
   private init(_ filter: Filter, _ path: Path, allOf values: [RecordValue]) {
-    var points: Set<[UInt8]> = []
+    var points: Set<PointValue> = []
     var isExact = true
     for value in values {
       switch Term.point(of: value, path, isExact: &isExact) {
-      case .some(let bytes?): points.insert(bytes)
+      case .some(let point?): points.insert(point)
       case .some(nil):
         self = .never
         return
@@ -153,37 +150,30 @@ enum Term: Sendable {
         return
       }
     }
-    let term = Term.all(path, points.sorted(by: Term.precedes), isNegated: false)
+    let term = Term.all(path, points.sorted(by: PointValue.precedes), isNegated: false)
     // Every list contains all of nothing, which is no matter of points.
     self =
       isExact && !points.isEmpty ? term : .filter(filter, implies: points.isEmpty ? nil : term)
   }
 
-  /// The bytes of a value that is compared on a path: `.some(nil)` for one that equals nothing, nil
-  /// for one that has none.
+  /// What stands for a value that is compared on a path: `.some(nil)` for one that equals nothing, nil
+  /// for one that has no such thing.
   private static func point(
     of value: RecordValue, _ path: Path, isExact: inout Bool
-  ) -> [UInt8]?? {
-    var bytes: [UInt8] = []
+  ) -> PointValue?? {
     if case .reference(let reference) = value {
       switch path.field {
       case .system(.parent), .system(.share), .field, .allText:
-        // References that name a record in different zones have the same bytes.
+        // References that name a record in different zones look alike.
         isExact = false
       case .system:
         // Such a field is a text, which is compared as it is.
         guard path.options.isEmpty else { return nil }
-        guard PointBytes.put(.string(reference.recordName), [], in: &bytes) == .found else {
-          return nil
-        }
-        return .some(bytes)
+        return .some(PointValue(bytes: reference.recordName.utf8))
       }
     }
-    switch PointBytes.put(value, path.options, in: &bytes) {
-    case .found: return .some(bytes)
-    case .equalsNothing: return .some(nil)
-    case .unknown: return nil
-    }
+    if let point = PointValue(value, path.options) { return .some(point) }
+    return PointValue.visit(value, []) { _, _ in } == .equalsNothing ? .some(nil) : nil
   }
 
   private init(order filter: Filter, _ comparator: Comparator, _ value: RecordValue) {
@@ -216,9 +206,7 @@ enum Term: Sendable {
       let key = OrderedKey.of(milliseconds: timestamp.milliseconds)
       (kind, bound) = (.timestamp, OrderedValue(exactly: key))
     case .string(let text):
-      var bytes: [UInt8] = []
-      PointBytes.append(text, filter.options, to: &bytes)
-      let key = bytes.withUnsafeBytes { OrderedKey.of(prefixOf: $0) }
+      let key = OrderedKey.of(filter.options.fold(text))
       (kind, bound) = (.text(filter.options), OrderedValue(exactly: key))
       isExact = false
     default:
@@ -235,10 +223,6 @@ enum Term: Sendable {
     }
     let range = Term.range(OrderedPath(field: filter.key, kind: kind), low: low, high: high)
     self = isExact ? range : .filter(filter, implies: range)
-  }
-
-  static func precedes(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-    left.lexicographicallyPrecedes(right)
   }
 }
 

@@ -218,7 +218,7 @@ struct SubscriptionIndexTests {
     else { return [] }
     let typeIndex = index.types[type]
     return typeIndex.keys(of: typeIndex.entries[entry]).map {
-      typeIndex.paths[Int(typeIndex.points[$0.point].path)].field
+      typeIndex.path(of: $0.point).field
     }
   }
 
