@@ -7,6 +7,9 @@ struct Candidate: BitwiseCopyable, Sendable {
     case nothing
     /// That a value is between ``Candidate/low`` and ``Candidate/high``.
     case range
+    /// That a place is in the ``PlaceBox`` in ``Candidate/low`` and ``Candidate/high``, and then all
+    /// that the entry's program says.
+    case box
     /// That the change has the point ``Candidate/low``.
     case point
     /// All that the entry's program says.
@@ -14,8 +17,8 @@ struct Candidate: BitwiseCopyable, Sendable {
   }
 
   var entry: UInt32
-  /// From the lowest bits: events (3), check (2), whether an entry may be met more than once (1), the
-  /// number of the ordered path whose value is checked (16).
+  /// From the lowest bits: events (3), check (3), whether an entry may be met more than once (1), the
+  /// number of the ordered path or the field whose value is checked (16).
   private var bits: UInt32
   var low: UInt64
   var high: UInt64
@@ -26,16 +29,16 @@ struct Candidate: BitwiseCopyable, Sendable {
   ) {
     self.entry = entry
     bits =
-      UInt32(events) | UInt32(check.rawValue) << 3 | (isMetAgain ? 1 << 5 : 0) | UInt32(path) << 6
+      UInt32(events) | UInt32(check.rawValue) << 3 | (isMetAgain ? 1 << 6 : 0) | UInt32(path) << 7
     self.low = low
     self.high = high
   }
 
   @inline(__always) func fires(on event: UInt8) -> Bool { bits & UInt32(event) != 0 }
-  // Two bits have four values, each of them one of the checks.
-  @inline(__always) var check: Check { Check(rawValue: UInt8(bits >> 3 & 3)) ?? .program }
-  @inline(__always) var isMetAgain: Bool { bits & 1 << 5 != 0 }
-  @inline(__always) var path: Int { Int(bits >> 6) }
+  // Only checks were put there.
+  @inline(__always) var check: Check { Check(rawValue: UInt8(bits >> 3 & 7)) ?? .program }
+  @inline(__always) var isMetAgain: Bool { bits & 1 << 6 != 0 }
+  @inline(__always) var path: Int { Int(bits >> 7) }
 }
 
 /// A list of candidates among the ``Runs`` of their index. It is a place in them and no more, so that

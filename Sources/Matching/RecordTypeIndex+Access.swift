@@ -91,6 +91,11 @@ extension RecordTypeIndex {
       switch Program.operation(words[0]) {
       case .range:
         (check, path, low, high) = (.range, Program.number(words[0]), words[1], words[2])
+      case .near:
+        if case .near(_, let center, let distance) = rest[0].term {
+          let box = PlaceBox(center: center, distance: distance).words
+          (check, path, low, high) = (.box, Program.number(words[0]), box.low, box.high)
+        }
       case .any where words.count == 2, .all where words.count == 2:
         (check, low) = (.point, words[1])
       case .all where words.count == 3:

@@ -39,6 +39,11 @@ extension RecordTypeIndex {
       guard let value = scratch.ordered[candidate.path],
         value.isWithin(candidate.low, candidate.high)
       else { return }
+    case .box:
+      guard let place = scratch.places[candidate.path],
+        PlaceBox(candidate.low, candidate.high).mayHold(place),
+        passes(Int32(candidate.entry), record, scratch)
+      else { return }
     case .point:
       guard scratch.has(candidate.low) else { return }
     case .program:

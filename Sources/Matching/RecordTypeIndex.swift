@@ -12,8 +12,6 @@ struct RecordTypeIndex: Sendable {
     var keyCount: UInt32 = 0
     var access = Access.nowhere
     var events: UInt8 = 0
-    /// The owners' slots, each of which knows the next.
-    var firstOwner: Int32 = -1
   }
 
   /// Where an entry is filed.
@@ -55,6 +53,9 @@ struct RecordTypeIndex: Sendable {
 
   // The entries.
   var entries = SlotTable<Entry>()
+  /// By entry the slot of the first owner, which knows the next. Apart from the entries, for it is what
+  /// every match asks for.
+  var firstOwners: [Int32] = []
   private(set) var words = Runs<UInt64>()
   /// A point and the place in its list, in the upper and the lower half.
   private var keys = Runs<UInt64>()
@@ -119,6 +120,7 @@ struct RecordTypeIndex: Sendable {
     for (place, word) in program.enumerated() { words[entry.program + UInt32(place)] = word }
     entry.events = events
     let slot = entries.insert(entry)
+    if slot == firstOwners.count { firstOwners.append(-1) } else { firstOwners[Int(slot)] = -1 }
     file(&self, slot)
     predicates.insert(UInt32(slot), hash: hash)
     return slot

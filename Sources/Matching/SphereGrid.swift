@@ -15,16 +15,10 @@ enum SphereGrid {
   /// A level and its cells that together hold every place within the distance from the center; about
   /// four cells, up to some twenty around a pole.
   static func cover(center: Location, distance: Double) -> (level: UInt8, cells: [UInt64]) {
-    // Distances are computed with rounding, nearly 1 m of it on the other side of the earth.
-    let radius = (distance / Location.earthRadius * (1 + 1e-9) + 1e-7) * 180 / .pi
+    let (radius, width) = extent(center: center, distance: distance)
     var level: UInt8 = 0
     while level < finestLevel, height(level + 1) >= 2 * radius { level += 1 }
     let (south, north) = (center.latitude - radius, center.latitude + radius)
-    var width = 180.0
-    if south > -90, north < 90 {
-      let ratio = sin(radius * .pi / 180) / cos(center.latitude * .pi / 180)
-      if radius < 90, ratio < 1 { width = asin(ratio) * 180 / .pi * (1 + 1e-9) + 1e-7 }
-    }
     var cells: Set<UInt64> = []
     for band in band(of: south, level: level)...band(of: north, level: level) {
       let columns = columns(of: band, level: level)
@@ -44,6 +38,20 @@ enum SphereGrid {
       }
     }
     return (level, cells.sorted())
+  }
+
+  /// How many degrees a circle reaches to the north and south, and to the east and west, of its
+  /// center.
+  static func extent(
+    center: Location, distance: Double
+  ) -> (height: Double, width: Double) {
+    // Distances are computed with rounding, nearly 1 m of it on the other side of the earth.
+    let radius = (distance / Location.earthRadius * (1 + 1e-9) + 1e-7) * 180 / .pi
+    guard center.latitude - radius > -90, center.latitude + radius < 90, radius < 90 else {
+      return (radius, 180)
+    }
+    let ratio = sin(radius * .pi / 180) / cos(center.latitude * .pi / 180)
+    return (radius, ratio < 1 ? asin(ratio) * 180 / .pi * (1 + 1e-9) + 1e-7 : 180)
   }
 
   /// Degrees of latitude.

@@ -31,7 +31,7 @@ extension SubscriptionIndex {
       expect(!types[type].isEmpty, "the record type '\(name)' is empty")
       for entry in types[type].entries.indices {
         count(
-          from: types[type].entries[entry].firstOwner, at: .query(type: type, entry: entry))
+          from: types[type].firstOwners[Int(entry)], at: .query(type: type, entry: entry))
       }
       broken += types[type].checkInvariants().map { "'\(name)': \($0)" }
     }

@@ -31,8 +31,14 @@ extension SubscriptionIndex {
     {
       types[type].match(
         record, zoneID: change.zoneID, event: UInt8(option.rawValue), &scratch)
-      for entry in scratch.fired {
-        visitOwners(from: types[type].entries[Int32(entry)].firstOwner, savedBy: version, visit)
+      // First all that is to be read of the entries, then all of the owners: what one step reads does
+      // not wait for what another does.
+      for place in scratch.fired.indices {
+        scratch.fired[place] = UInt32(
+          bitPattern: types[type].firstOwners[Int(scratch.fired[place])])
+      }
+      for owner in scratch.fired {
+        visitOwners(from: Int32(bitPattern: owner), savedBy: version, visit)
       }
     }
     if feeds.isEmpty || change.zoneID.isDefaultZone { return }
@@ -47,11 +53,11 @@ extension SubscriptionIndex {
   }
 
   private func visitOwners(from first: Int32, savedBy version: Int64, _ visit: (Int32) -> Void) {
+    let areAllSaved = latestVersion <= version
     var slot = first
     while slot >= 0 {
-      let link = links[Int(slot)]
-      if link.version <= version { visit(slot) }
-      slot = link.next
+      if areAllSaved || owners[slot].version <= version { visit(slot) }
+      slot = links[Int(slot)].next
     }
   }
 }

@@ -29,10 +29,8 @@ public struct SubscriptionIndex: Sendable {
     let place: Place
   }
 
-  /// What is asked of an owner when its entry fires, and its neighbours.
+  /// The slots of the owners after and before one, -1 for none.
   struct Link: BitwiseCopyable, Sendable {
-    var version: Int64
-    /// The slots of the owners after and before it, -1 for none.
     var next: Int32 = -1
     var previous: Int32 = -1
   }
@@ -53,6 +51,8 @@ public struct SubscriptionIndex: Sendable {
   var owners = SlotTable<Owner>()
   /// By the owners' slots.
   var links: [Link] = []
+  /// No owner has a later one.
+  private(set) var latestVersion = Int64.min
   /// The number of each record type in ``types``, where one that is not in use is empty.
   var typeNumbers: [String: Int] = [:]
   var types: [RecordTypeIndex] = []
@@ -82,7 +82,8 @@ public struct SubscriptionIndex: Sendable {
     let owner = owners.insert(
       Owner(key: key, subscription: subscription, version: version, place: place))
     let next = firstOwner(at: place)
-    let link = Link(version: version, next: next)
+    let link = Link(next: next)
+    latestVersion = max(latestVersion, version)
     if owner == links.count { links.append(link) } else { links[Int(owner)] = link }
     if next >= 0 { links[Int(next)].previous = owner }
     setFirstOwner(owner, at: place)
@@ -143,14 +144,14 @@ public struct SubscriptionIndex: Sendable {
 
   private func firstOwner(at place: Place) -> Int32 {
     switch place {
-    case .query(let type, let entry): types[type].entries[entry].firstOwner
+    case .query(let type, let entry): types[type].firstOwners[Int(entry)]
     case .feed(let feed): feeds[feed] ?? -1
     }
   }
 
   private mutating func setFirstOwner(_ owner: Int32, at place: Place) {
     switch place {
-    case .query(let type, let entry): types[type].entries[entry].firstOwner = owner
+    case .query(let type, let entry): types[type].firstOwners[Int(entry)] = owner
     case .feed(let feed): feeds[feed] = owner
     }
   }
