@@ -203,10 +203,13 @@ public final class Dispatcher: Sendable {
     _ entries: [OutboxEntry], in database: DatabaseID, with retiring: [MatchedChange]
   ) async throws -> [MatchedChange] {
     let index = try await indexes.current(for: database)
+    var scratch = MatchScratch()
     let matched = entries.map { entry in
-      MatchedChange(
+      let matches = index.matches(
+        entry.change, savedBy: entry.subscriptionVersion, using: &scratch)
+      return MatchedChange(
         entry: entry,
-        firings: index.matches(entry.change, savedBy: entry.subscriptionVersion).map {
+        firings: matches.map {
           StoredSubscription(
             subscriber: $0.key.subscriber, subscription: $0.subscription, version: $0.version)
         })
