@@ -10,7 +10,7 @@ import WebServices
 ///
 /// A reader that comes back with `Last-Event-ID`, as browsers do by themselves, goes on behind that
 /// event; one that comes without goes on behind the last that was written to it or that a poll
-/// acknowledged. Nothing is queued for a slow reader: the next entry is read from the log when
+/// acknowledged. A reader has one stream, the last that it opened: the one before ends. Nothing is queued for a slow reader: the next entry is read from the log when
 /// the connection takes it.
 extension WebCourier {
   /// Seconds between two signs of life, so that proxies do not take the stream for dead.
@@ -59,9 +59,12 @@ extension WebCourier {
   private func write(
     eventsFor token: DeviceToken, from beginning: CourierPosition, to writer: HTTPStreamWriter
   ) async throws {
+    let turn = streams.begin(forToken: token.token)
+    defer { streams.end(turn, forToken: token.token) }
+    readers.wake(try await listeners(with: token))
     var position = beginning
     try await writer.write(Data("retry: 2000\n\n".utf8))
-    while !readers.isClosed, token.expires.map({ $0 > clock() }) ?? true {
+    while turn.isCurrent, !readers.isClosed, token.expires.map({ $0 > clock() }) ?? true {
       let reader = readers.register(
         userRecordNames: try await listeners(with: token),
         deadline: clock().advanced(bySeconds: Self.keepAlive))
@@ -75,6 +78,7 @@ extension WebCourier {
         try Task.checkCancellation()
         continue
       }
+      guard turn.isCurrent else { return }
       position.pass(next.entry)
       let payload = PushPayload(next.entry.notification, badge: next.badge, form: .courier)
       try await writer.write(

@@ -19,6 +19,7 @@ final class WebCourier: Sendable {
 
   let store: any RecordStore
   let readers: CourierReaders
+  let streams = CourierStreams()
   /// How long a poll is held when nothing comes, in seconds.
   private let pollTime: Double
   let clock: @Sendable () -> Timestamp

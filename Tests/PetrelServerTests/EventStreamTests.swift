@@ -31,6 +31,11 @@ struct EventStreamTests {
         + (lastEventID.map { "Last-Event-ID: \($0)\r\n" } ?? ""))
   }
 
+  /// Waits until a stream has begun, and that of its reader before it is over.
+  private static func hasBegun(_ stream: Exchange) async throws {
+    _ = try await stream.text { $0.contains("retry: 2000\n\n") }
+  }
+
   /// The events in what has come of a stream. Each is a chunk of its own.
   private static func events(in text: String) throws -> [Event] {
     try text.components(separatedBy: "id: ").dropFirst().map { part in
@@ -45,6 +50,13 @@ struct EventStreamTests {
       $0.components(separatedBy: "\ndata: ").count > count && $0.hasSuffix("\n\n\r\n")
     }
     return try events(in: text)
+  }
+
+  private static func records(upTo name: String, from stream: Exchange) async throws -> [String] {
+    let text = try await stream.text {
+      $0.contains(#""rid":"\#(name)""#) && $0.hasSuffix("\n\n\r\n")
+    }
+    return try events(in: text).map(\.record)
   }
 
   private static func save(_ names: [String], in service: Service) async throws {
@@ -94,20 +106,38 @@ struct EventStreamTests {
       #expect(try await Self.events(1, from: byQuery).map(\.record) == ["d"])
       byQuery.abandon()
 
-      // One after the other: what one stream of a reader has acknowledged, another that names no
-      // event passes over.
       let database = ids[0].components(separatedBy: "-")[0]
       for (name, last) in [("e", nil), ("f", "\(database)-999999999")] {
         let stream = try Self.open(path, of: service, after: last)
+        try await Self.hasBegun(stream)
         try await Self.save([name], in: service)
-        let text = try await stream.text {
-          $0.contains(#""rid":"\#(name)""#) && $0.hasSuffix("\n\n\r\n")
-        }
         // The last event before may not have been acknowledged when its reader left.
-        let records = try Self.events(in: text).map(\.record)
+        let records = try await Self.records(upTo: name, from: stream)
         #expect(records == [name] || records == [name == "e" ? "d" : "e", name])
         stream.abandon()
       }
+    }
+  }
+
+  @Test("ends when its reader opens another, which gets what comes from then on")
+  func oneOfReader() async throws {
+    try await withService { service in
+      try await service.subscribe(Self.subscription)
+      let path = try await service.makeReader(as: service.alice)
+      var streams: [Exchange] = []
+      for name in ["a", "b", "c", "d"] {
+        let stream = try Self.open(path, of: service)
+        try await Self.hasBegun(stream)
+        // Of the one before the server knows only that it can be written to.
+        if let before = streams.last {
+          #expect(try await before.text { _ in false }.hasSuffix("0\r\n\r\n"))
+        }
+        streams.append(stream)
+        try await Self.save([name], in: service)
+        let records = try await Self.records(upTo: name, from: stream)
+        #expect(records.last == name && records.count <= 2, "\(records)")
+      }
+      for stream in streams { stream.abandon() }
     }
   }
 

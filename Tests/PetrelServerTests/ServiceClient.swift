@@ -161,11 +161,13 @@ final class Exchange: @unchecked Sendable {
 
   private func read(until isEnough: (String) -> Bool) throws -> String {
     var buffer = [UInt8](repeating: 0, count: 65_536)
+    // A stream that shows that it lives would go on for ever.
+    let deadline = ContinuousClock.now + .seconds(30)
     while true {
       let text = String(decoding: received, as: UTF8.self)
       if isEnough(text) { return text }
       let count = recv(descriptor, &buffer, buffer.count, 0)
-      if count < 0, errno == EAGAIN {
+      if count < 0 && errno == EAGAIN || ContinuousClock.now > deadline {
         throw ServiceClient.Failure(description: "not enough in 30 seconds: \(text)")
       }
       guard count > 0 else { return text }
