@@ -202,7 +202,8 @@ public final class Dispatcher: Sendable {
   private func dispatch(
     _ entries: [OutboxEntry], in database: DatabaseID, with retiring: [MatchedChange]
   ) async throws -> [MatchedChange] {
-    let index = try await indexes.current(for: database)
+    let index = try await indexes.current(
+      for: database, example: entries.first?.change)
     var scratch = MatchScratch()
     let matched = entries.map { entry in
       let matches = index.matches(

@@ -12,12 +12,17 @@ actor SubscriptionIndexCache {
     var index: SubscriptionIndex
     var version: Int64
     var lastUse: UInt64
+    var batches = 0
   }
+
+  /// Of so many batches the index learns from one: what it takes is that of some dozens of matches.
+  private static let batchesPerLesson = 16
 
   private let store: any RecordStore
   private let capacity: Int
   private var cached: [DatabaseID: Cached] = [:]
   private var uses: UInt64 = 0
+  private var scratch = MatchScratch()
 
   init(store: any RecordStore, capacity: Int) {
     self.store = store
@@ -27,15 +32,23 @@ actor SubscriptionIndexCache {
   /// The index with every subscription that was saved before this call.
   ///
   /// Calls for one database must not overlap; those for different ones may.
-  func current(for database: DatabaseID) async throws -> SubscriptionIndex {
-    var entry = cached[database] ?? Cached(index: SubscriptionIndex(), version: 0, lastUse: 0)
-    if try await store.subscriptionVersion(of: database) != entry.version {
-      // The copy here must be the only one, or each insertion would copy the whole index.
-      cached[database] = nil
+  ///
+  /// - Parameter example: one of the changes that are to be matched, for the index to learn from.
+  func current(for database: DatabaseID, example: Change?) async throws -> SubscriptionIndex {
+    let version = try await store.subscriptionVersion(of: database)
+    // The copy here must be the only one, or to change it would copy the whole index.
+    var entry =
+      cached.removeValue(forKey: database)
+      ?? Cached(index: SubscriptionIndex(), version: 0, lastUse: 0)
+    if version != entry.version {
       let changes = try await store.subscriptionChanges(in: database, since: entry.version)
       Self.apply(changes, to: &entry.index)
       entry.version = changes.version
     }
+    if let example, entry.batches.isMultiple(of: Self.batchesPerLesson) {
+      entry.index.learn(from: example, using: &scratch)
+    }
+    entry.batches += 1
     uses += 1
     entry.lastUse = uses
     cached[database] = entry

@@ -56,17 +56,6 @@ struct BoundList: Sendable {
     }
   }
 
-  /// How many bounds are at most `bound`; about, by whole chunks.
-  func estimate(upTo bound: UInt64) -> Int {
-    var low = 0
-    var high = chunks.count
-    while low < high {
-      let middle = (low + high) / 2
-      if chunks[middle][0].bound <= bound { low = middle + 1 } else { high = middle }
-    }
-    return chunks.isEmpty ? 0 : count * low / chunks.count
-  }
-
   /// The first chunk whose last element is not before this one.
   private func place(of bound: UInt64, _ entry: UInt32) -> Int {
     var low = 0

@@ -7,8 +7,9 @@ public struct MatchScratch: Sendable {
   /// For each point the number of the last change that had it.
   private var meetings: [UInt32] = []
   private var change: UInt32 = 0
-  /// Points of the change under which entries are filed.
+  /// Points of the change: all, or those under which entries are filed.
   private(set) var hits: [UInt32] = []
+  private var keepsAll = false
   /// The change's value on each ordered path; nil for none.
   var ordered: [OrderedValue?] = []
   /// The change's place in each field.
@@ -21,7 +22,8 @@ public struct MatchScratch: Sendable {
   public init() {}
 
   /// Begins with a change.
-  mutating func begin(points: Int, ordered: Int, fields: Int) {
+  mutating func begin(points: Int, ordered: Int, fields: Int, keepsAll: Bool) {
+    self.keepsAll = keepsAll
     if meetings.count < points {
       meetings += repeatElement(0, count: points + points / 4 + 16 - meetings.count)
     }
@@ -48,7 +50,7 @@ public struct MatchScratch: Sendable {
   mutating func meet(_ point: UInt32, hasCandidates: Bool) {
     guard meetings[Int(point)] != change else { return }
     meetings[Int(point)] = change
-    if hasCandidates { hits.append(point) }
+    if hasCandidates || keepsAll { hits.append(point) }
   }
 
   /// Whether the change has a point.

@@ -11,8 +11,10 @@ struct PointTable: Sendable {
     var count: UInt32
     /// How often it was asked for and not given back; 0 when the number is free.
     var users: UInt32 = 0
-    /// In how many of the changes that the index learnt from it was met.
+    /// In how many of the changes that the index learnt from it was met, and how many it had learnt
+    /// from before.
     var meetings: UInt32 = 0
+    var learntBefore: UInt32 = 0
     var candidates = CandidateList()
   }
 

@@ -21,6 +21,34 @@ enum Program {
     case filter
   }
 
+  /// A term of a program: its head and what follows.
+  struct Term: Hashable, Sendable {
+    var words: ArraySlice<UInt64>
+
+    var operation: Operation { Program.operation(words[words.startIndex]) }
+    var number: Int { Program.number(words[words.startIndex]) }
+    var arguments: ArraySlice<UInt64> { words.dropFirst() }
+
+    /// The points of a term that is about points.
+    var points: [UInt32] {
+      switch operation {
+      case .any, .none, .all, .notAll: arguments.map { UInt32($0) }
+      case .range, .near, .filter: []
+      }
+    }
+  }
+
+  static func terms(of program: ArraySlice<UInt64>) -> [Term] {
+    var terms: [Term] = []
+    var start = program.startIndex
+    while start < program.endIndex {
+      let end = start + 1 + count(program[start])
+      terms.append(Term(words: program[start..<end]))
+      start = end
+    }
+    return terms
+  }
+
   static func head(_ operation: Operation, number: Int = 0, count: Int) -> UInt64 {
     UInt64(operation.rawValue) | UInt64(number) << 8 | UInt64(count) << 40
   }

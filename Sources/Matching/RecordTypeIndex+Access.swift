@@ -1,15 +1,6 @@
 import CloudKitModel
 
 extension RecordTypeIndex {
-  /// A term with the words of its program.
-  struct Encoded: Sendable {
-    var words: [UInt64]
-    var term: Term
-
-    /// The points of a term that is about points.
-    var points: [UInt32] { words.dropFirst().map { UInt32($0) } }
-  }
-
   /// How an entry can be found.
   struct Choice {
     enum Place {
@@ -28,12 +19,17 @@ extension RecordTypeIndex {
     var isMetAgain = false
     /// How many of a thousand changes are thought to come there.
     var cost = 1_000.0
+
+    /// What a single bound costs: half of all values are beyond it, as far as is known.
+    static let boundCost = 400.0
   }
 
   /// Chooses the term by which the fewest records come to the entry in vain.
-  func choose(_ terms: [Encoded]) -> Choice {
+  func choose(
+    _ terms: [Program.Term], where isAllowed: (Program.Term) -> Bool = { _ in true }
+  ) -> Choice {
     var best = Choice()
-    for (index, term) in terms.enumerated() {
+    for (index, term) in terms.enumerated() where isAllowed(term) {
       guard var choice = choice(for: term) else { continue }
       if choice.proves != nil { choice.proves = index }
       if choice.cost < best.cost { best = choice }
@@ -41,68 +37,74 @@ extension RecordTypeIndex {
     return best
   }
 
-  private func choice(for term: Encoded) -> Choice? {
-    switch term.term {
-    case .any(let path, _, isNegated: false):
+  private func choice(for term: Program.Term) -> Choice? {
+    switch term.operation {
+    case .any:
       let points = term.points
       return Choice(
         place: .points(points), proves: 0,
-        isMetAgain: points.count > 1 && path.hasManyPoints,
-        cost: points.reduce(0) { $0 + cost(of: $1, path) })
-    case .all(let path, _, isNegated: false):
+        isMetAgain: points.count > 1 && paths[term.number].hasManyPoints,
+        cost: points.reduce(0) { $0 + cost(of: $1) })
+    case .all:
       let points = term.points
-      let best = points.map { ($0, cost(of: $0, path)) }.min { $0.1 < $1.1 }
+      let best = points.map { ($0, cost(of: $0)) }.min { $0.1 < $1.1 }
       return best.map {
         Choice(place: .points([$0.0]), proves: points.count == 1 ? 0 : nil, cost: $0.1)
       }
-    case .range(let path, let low, let high):
+    case .range:
+      let (low, high) = term.bounds
       guard low > 0, high < .max else {
-        let isUpper = low == 0
-        guard let number = orderedPaths.firstIndex(of: path) else { return nil }
         return Choice(
-          place: .bound(number, isUpper ? high : low, isUpper: isUpper), proves: 0, cost: 400)
+          place: .bound(term.number, low == 0 ? high : low, isUpper: low == 0), proves: 0,
+          cost: Choice.boundCost)
       }
-      return Choice(place: .stretches(path, low: low, high: high), cost: 30)
-    case .near(let field, let center, let distance):
+      return Choice(
+        place: .stretches(orderedPaths[term.number], low: low, high: high), cost: 30)
+    case .near:
+      let (center, distance) = term.circle
       let (level, cells) = SphereGrid.cover(center: center, distance: distance)
-      return Choice(place: .cells(field, level: level, cells), cost: 20)
-    case .filter, .any, .all, .always, .never:
+      return Choice(place: .cells(fields[term.number].key, level: level, cells), cost: 20)
+    case .filter, .none, .notAll:
       return nil
     }
   }
 
   /// How many of a thousand changes are thought to have a point.
-  private func cost(of point: UInt32, _ path: Path) -> Double {
-    let known = Double(points[point].candidates.count)
+  func cost(of point: UInt32) -> Double {
+    let known = points[point]
+    let typical = path(of: point).typicalCost
+    // What was guessed counts like sixteen changes.
+    let learnt = Double(changesLearnt - known.learntBefore)
+    let share = (Double(known.meetings) * 1_000 + typical * 16) / (learnt + 16)
     // What many are interested in occurs the more often.
-    return path.typicalCost + known / (known + 1_000)
+    let crowd = Double(known.candidates.count)
+    return share + crowd / (crowd + 1_000)
   }
 
   /// What has to be asked of a record at the place where the entry is filed.
-  func candidate(_ slot: Int32, _ terms: [Encoded], _ choice: Choice) -> Candidate {
+  func candidate(_ slot: Int32, _ terms: [Program.Term], _ choice: Choice) -> Candidate {
     var rest = terms
     if let proven = choice.proves { rest.remove(at: proven) }
     var check = Candidate.Check.program
     var (path, low, high) = (0, UInt64(0), UInt64(0))
     if rest.isEmpty {
       check = .nothing
-    } else if rest.count == 1 {
-      let words = rest[0].words
-      switch Program.operation(words[0]) {
+    } else if rest.count == 1, let term = rest.first {
+      let points = term.points
+      switch term.operation {
       case .range:
-        (check, path, low, high) = (.range, Program.number(words[0]), words[1], words[2])
+        (check, path) = (.range, term.number)
+        (low, high) = term.bounds
       case .near:
-        if case .near(_, let center, let distance) = rest[0].term {
-          let box = PlaceBox(center: center, distance: distance).words
-          (check, path, low, high) = (.box, Program.number(words[0]), box.low, box.high)
-        }
-      case .any where words.count == 2, .all where words.count == 2:
-        (check, low) = (.point, words[1])
-      case .all where words.count == 3:
+        (check, path) = (.box, term.number)
+        let (center, distance) = term.circle
+        (low, high) = PlaceBox(center: center, distance: distance).words
+      case .any where points.count == 1, .all where points.count == 1:
+        (check, low) = (.point, UInt64(points[0]))
+      case .all where points.count == 2:
         // Where the entry is filed under one of the two, the other is left.
         guard case .points(let filed) = choice.place, filed.count == 1,
-          rest[0].points.contains(filed[0]),
-          let other = rest[0].points.first(where: { $0 != filed[0] })
+          points.contains(filed[0]), let other = points.first(where: { $0 != filed[0] })
         else { break }
         (check, low) = (.point, UInt64(other))
       default:
@@ -115,6 +117,19 @@ extension RecordTypeIndex {
   }
 }
 
+extension Program.Term {
+  /// Those of a range.
+  fileprivate var bounds: (low: UInt64, high: UInt64) {
+    (words[words.startIndex + 1], words[words.startIndex + 2])
+  }
+
+  /// That of a distance.
+  fileprivate var circle: (center: Location, distance: Double) {
+    let numbers = arguments.map { Double(bitPattern: $0) }
+    return (Location(latitude: numbers[0], longitude: numbers[1]), numbers[2])
+  }
+}
+
 extension Path {
   /// Whether a record can have several points of the path.
   var hasManyPoints: Bool {
@@ -124,13 +139,21 @@ extension Path {
     }
   }
 
+  /// Whether it is one of several that were made of a range or a distance.
+  var isStretch: Bool {
+    switch shape {
+    case .stretch, .cell: true
+    default: false
+    }
+  }
+
   /// How many of a thousand changes have a point of the path, as long as nothing better is known.
   fileprivate var typicalCost: Double {
     switch shape {
     case .value: 10
     case .element, .word: 15
     case .prefix, .elementPrefix: 5
-    case .cell, .stretch: 20
+    case .cell, .stretch: 10
     case .absence: 300
     case .zone: 100
     case .everything: 1_000

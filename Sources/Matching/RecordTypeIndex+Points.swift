@@ -3,9 +3,14 @@ import CloudKitModel
 /// Finding the points that a record has.
 extension RecordTypeIndex {
   /// Notes the points of a record, its ordered values and its places.
-  func look(at record: Record, zoneID: ZoneID, _ scratch: inout MatchScratch) {
+  ///
+  /// - Parameter forLearning: Whether points are noted too under which no entry is filed.
+  func look(
+    at record: Record, zoneID: ZoneID, _ scratch: inout MatchScratch, forLearning: Bool = false
+  ) {
     scratch.begin(
-      points: points.points.count, ordered: orderedPaths.count, fields: fields.count)
+      points: points.points.count, ordered: orderedPaths.count, fields: fields.count,
+      keepsAll: forLearning)
     if let everything { meetNothing(everything, &scratch) }
     if let zone {
       PointValue(zoneID).bytes.withUnsafeBytes { meet($0, zone, &scratch) }

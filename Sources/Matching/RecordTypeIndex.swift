@@ -57,6 +57,10 @@ struct RecordTypeIndex: Sendable {
   /// every match asks for.
   var firstOwners: [Int32] = []
   private(set) var words = Runs<UInt64>()
+  /// How many changes the index has learnt from, lately.
+  var changesLearnt: UInt32 = 0
+  /// The entry whose place is looked at next.
+  var nextReviewed: Int32 = 0
   /// A point and the place in its list, in the upper and the lower half.
   private var keys = Runs<UInt64>()
   private var predicates = HashSlots()
@@ -79,9 +83,8 @@ struct RecordTypeIndex: Sendable {
       // No record passes it. All such predicates are one.
       return entry(program: Self.never, events: 0) { _, _ in }
     }
-    let encoded = withoutRepetition(terms.map { Encoded(words: encode($0), term: $0) })
-    return entry(program: encoded.flatMap(\.words), events: events) { index, entry in
-      index.file(entry, encoded)
+    return entry(program: withoutRepetition(terms.map { encode($0) }), events: events) {
+      $0.file($1)
     }
   }
 
@@ -89,16 +92,18 @@ struct RecordTypeIndex: Sendable {
   private static let never = [UInt64.max]
 
   /// The terms in an order of their own, each once.
-  private mutating func withoutRepetition(_ terms: [Encoded]) -> [Encoded] {
-    var kept: [Encoded] = []
-    for term in terms.sorted(by: { $0.words.lexicographicallyPrecedes($1.words) }) {
-      if kept.last?.words == term.words {
-        release(term.words)
+  private mutating func withoutRepetition(_ terms: [[UInt64]]) -> [UInt64] {
+    var program: [UInt64] = []
+    var last: [UInt64]?
+    for term in terms.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+      if term == last {
+        release(term[...])
       } else {
-        kept.append(term)
+        program += term
       }
+      last = term
     }
-    return kept
+    return program
   }
 
   private mutating func entry(
@@ -111,7 +116,7 @@ struct RecordTypeIndex: Sendable {
     }
     if let known {
       // Its points and filters were asked for once more.
-      release(program)
+      release(program[...])
       return Int32(known)
     }
     var entry = Entry()
@@ -128,7 +133,7 @@ struct RecordTypeIndex: Sendable {
 
   mutating func remove(_ slot: Int32) {
     let entry = entries[slot]
-    let program = Array(program(of: entry))
+    let program = program(of: entry)
     predicates.remove(UInt32(slot), hash: hash(of: UInt32(slot)))
     unfile(slot, entry)
     release(program)
@@ -183,21 +188,13 @@ struct RecordTypeIndex: Sendable {
   }
 
   /// Gives back the points and filters of a program.
-  private mutating func release(_ program: [UInt64]) {
-    guard program != Self.never else { return }
-    var place = 0
-    while place < program.count {
-      let head = program[place]
-      let arguments = program[(place + 1)...].prefix(Program.count(head))
-      switch Program.operation(head) {
-      case .any, .none, .all, .notAll:
-        for point in arguments { release(UInt32(point)) }
-      case .filter:
-        for filter in arguments { filters.release(Int32(filter)) }
-      case .range, .near:
-        break
+  private mutating func release(_ program: ArraySlice<UInt64>) {
+    guard program != Self.never[...] else { return }
+    for term in Program.terms(of: program) {
+      for point in term.points { release(point) }
+      if term.operation == .filter {
+        for filter in term.arguments { filters.release(Int32(filter)) }
       }
-      place += 1 + arguments.count
     }
   }
 
@@ -208,6 +205,7 @@ struct RecordTypeIndex: Sendable {
       points.use($0, path: number << PointValue.Kind.width | value.kind.rawValue)
     }
     guard points[point].users == 1 else { return point }
+    points[point].learntBefore = changesLearnt
     pointCounts[Int(number)] += 1
     let isFirst = pointCounts[Int(number)] == 1
     switch path.shape {
@@ -270,9 +268,13 @@ struct RecordTypeIndex: Sendable {
 
   // MARK: Filing
 
-  private mutating func file(_ slot: Int32, _ terms: [Encoded]) {
-    let choice = choose(terms)
-    let candidate = candidate(slot, terms, choice)
+  /// Files an entry that is filed nowhere.
+  private mutating func file(_ slot: Int32) {
+    file(slot, by: choose(Program.terms(of: program(of: entries[slot]))))
+  }
+
+  private mutating func file(_ slot: Int32, by choice: Choice) {
+    let candidate = candidate(slot, Program.terms(of: program(of: entries[slot])), choice)
     switch choice.place {
     case .nothing:
       file(
@@ -314,6 +316,30 @@ struct RecordTypeIndex: Sendable {
     entries[slot].keys = first
     entries[slot].keyCount = UInt32(points.count)
     entries[slot].access = .points
+  }
+
+  /// Files an entry anew if there is a place by now that is far better than where it is.
+  mutating func review(_ slot: Int32) {
+    let entry = entries[slot]
+    let cost: Double
+    var isInStretch = false
+    switch entry.access {
+    case .nowhere: return
+    case .points:
+      let points = keys(of: entry).map(\.point)
+      cost = points.reduce(0) { $0 + self.cost(of: $1) }
+      isInStretch = points.first.map { path(of: $0).isStretch } ?? false
+    case .bound: cost = Choice.boundCost
+    }
+    // What stretches and cells cost is known only for those where something is filed.
+    let choice = choose(Program.terms(of: program(of: entry))) {
+      !isInStretch || $0.operation != .range && $0.operation != .near
+    }
+    guard choice.cost * 2 < cost else { return }
+    unfile(slot, entry)
+    entries[slot].access = .nowhere
+    entries[slot].keyCount = 0
+    file(slot, by: choice)
   }
 
   private mutating func unfile(_ slot: Int32, _ entry: Entry) {

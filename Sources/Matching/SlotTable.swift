@@ -29,6 +29,15 @@ struct SlotTable<Element: Sendable>: Sendable {
     _modify { yield &slots[Int(slot)]! }
   }
 
+  /// The first slot that holds an element, from this one on and then from the beginning.
+  ///
+  /// - Precondition: There is an element.
+  func slot(from start: Int32) -> Int32 {
+    var slot = Int(start) < slots.count ? Int(start) : 0
+    while slots[slot] == nil { slot = slot + 1 < slots.count ? slot + 1 : 0 }
+    return Int32(slot)
+  }
+
   /// The slots that hold an element.
   var indices: [Int32] { slots.indices.lazy.filter { slots[$0] != nil }.map { Int32($0) } }
 }

@@ -79,19 +79,6 @@ extension RecordTypeIndex {
   }
 
   private func pointsOfProgram(_ entry: Entry) -> [UInt32] {
-    let program = program(of: entry)
-    if entry.events == 0 { return [] }
-    var found: [UInt32] = []
-    var place = program.startIndex
-    while place < program.endIndex {
-      let head = program[place]
-      let end = place + 1 + Program.count(head)
-      switch Program.operation(head) {
-      case .any, .none, .all, .notAll: found += program[(place + 1)..<end].map { UInt32($0) }
-      case .range, .near, .filter: break
-      }
-      place = end
-    }
-    return found
+    entry.events == 0 ? [] : Program.terms(of: program(of: entry)).flatMap(\.points)
   }
 }

@@ -113,6 +113,15 @@ public struct SubscriptionIndex: Sendable {
     return true
   }
 
+  /// Takes a change as an example of those to come: what records have decides under which of its
+  /// filters a predicate is found best. Some predicates are looked at each time, and moved.
+  ///
+  /// - Complexity: that of matching the change, and of looking at some dozens of predicates.
+  public mutating func learn(from change: Change, using scratch: inout MatchScratch) {
+    guard let record = change.record, let type = typeNumbers[record.recordType] else { return }
+    types[type].learn(from: record, zoneID: change.zoneID, &scratch)
+  }
+
   /// The subscription in a slot that matching named.
   subscript(slot: Int32) -> SubscriptionMatch {
     let owner = owners[slot]

@@ -18,6 +18,7 @@ struct SubscriptionIndexPropertyTests {
     var index = SubscriptionIndex()
     var model: [SubscriptionKey: Saved] = [:]
     var version: Int64 = 0
+    var scratch = MatchScratch()
 
     for step in 0..<150 {
       version += 1
@@ -36,6 +37,9 @@ struct SubscriptionIndexPropertyTests {
       #expect(index.count == model.count, "step \(step)")
 
       let change = world.change()
+      for _ in 0..<(world.generator.chance(1, in: 3) ? 20 : 0) {
+        index.learn(from: world.change(), using: &scratch)
+      }
       let bound = world.generator.chance(1, in: 4) ? version / 2 : version
       let found = index.matches(change, savedBy: bound)
       let wanted = model.filter {

@@ -243,6 +243,33 @@ struct SubscriptionIndexTests {
     #expect(fieldsThatFind(index, "_ann") == [.field("author")])
   }
 
+  @Test("A predicate moves to the filter that fewer records pass, when they turn out to")
+  func learning() {
+    var index = SubscriptionIndex()
+    let kind = Filter(.field("kind"), .equals, .string("a"))
+    for user in 0..<200 {
+      index.insert(
+        query([kind, Filter(.field("author"), .equals, .string("author\(user)"))]),
+        for: key("_u\(user)"), version: 1)
+    }
+    var scratch = MatchScratch()
+    for (rare, common) in [("author", "kind"), ("kind", "author"), ("author", "kind")] {
+      // At first the authors differ and the kind is always the same, then the other way round.
+      for number in 0..<6_000 {
+        let change = creation([
+          common: .string(common == "kind" ? "a" : "author\(number % 3)"),
+          rare: .string(rare == "kind" ? "z" : "author\(number % 200)"),
+        ])
+        index.learn(from: change, using: &scratch)
+      }
+      let filedUnder = (0..<3).map { fieldsThatFind(index, "_u\($0)") }
+      #expect(filedUnder == [[.field(rare)], [.field(rare)], [.field(rare)]])
+      #expect(index.checkInvariants() == [])
+    }
+    let change = creation(["kind": .string("a"), "author": .string("author7")])
+    #expect(index.matches(change, savedBy: 1).map(\.key.subscriber) == ["_u7"])
+  }
+
   @Test("Zone and database subscriptions fire on records and zones of custom zones only")
   func feeds() {
     let work = ZoneID(zoneName: "work")

@@ -1,0 +1,31 @@
+import CloudKitModel
+
+/// Learning what records have, and filing entries by it.
+extension RecordTypeIndex {
+  /// Entries whose places are looked at with each change that is learnt from.
+  private static let reviewsPerChange = 64
+  /// After so many changes what was learnt counts half, so that the index follows what shifts.
+  private static let memory: UInt32 = 4_096
+
+  /// Counts the points of a record, and moves some entries that would be found by fewer records
+  /// elsewhere.
+  mutating func learn(from record: Record, zoneID: ZoneID, _ scratch: inout MatchScratch) {
+    look(at: record, zoneID: zoneID, &scratch, forLearning: true)
+    for point in scratch.hits { points[point].meetings += 1 }
+    changesLearnt += 1
+    if changesLearnt >= Self.memory { forgetHalf() }
+    for _ in 0..<min(Self.reviewsPerChange, entries.count) {
+      nextReviewed = entries.slot(from: nextReviewed)
+      review(nextReviewed)
+      nextReviewed += 1
+    }
+  }
+
+  private mutating func forgetHalf() {
+    changesLearnt /= 2
+    for point in points.points.indices {
+      points[UInt32(point)].meetings /= 2
+      points[UInt32(point)].learntBefore /= 2
+    }
+  }
+}
