@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 import Waiting
 
@@ -163,9 +164,13 @@ import Waiting
   @Test("Closing before the connection is open fails what waits as safe to repeat")
   func closedEarly() async throws {
     let playground = try Playground()
+    // The loop's own thread waits until all is said, so that nothing opens in between.
+    let isSaid = DispatchSemaphore(value: 0)
+    playground.loop.execute { isSaid.wait() }
     let client = try playground.client()
     client.send("/")
     client.connection.close(.atOnce)
+    isSaid.signal()
     #expect(try await client.ending()?.code == .closed)
     #expect(client.error(of: "/")?.isSafeToRepeat == true)
     await playground.stop()
