@@ -122,12 +122,16 @@ public struct SubscriptionIndex: Sendable {
     types[type].learn(from: record, zoneID: change.zoneID, &scratch)
   }
 
-  /// The subscription in a slot that matching named.
-  subscript(slot: Int32) -> SubscriptionMatch {
+  /// The subscription in a slot that matching named. The index must not have changed since.
+  public subscript(slot: Int32) -> SubscriptionMatch {
     let owner = owners[slot]
     return SubscriptionMatch(
       key: owner.key, subscription: owner.subscription, version: owner.version)
   }
+
+  /// The key of the subscription in a slot that matching named. The index must not have changed
+  /// since.
+  public func key(inSlot slot: Int32) -> SubscriptionKey { owners[slot].key }
 
   private mutating func place(for kind: Subscription.Kind) -> Place {
     switch kind {
