@@ -128,11 +128,13 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   ) async throws -> [SubscriptionOutcome]
   /// A user's subscriptions in order of their IDs.
   func subscriptions(of subscriber: String, in database: DatabaseID) async throws -> [Subscription]
-  /// Rises whenever a subscription of the database is saved or deleted.
-  func subscriptionVersion(of database: DatabaseID) async throws -> Int64
-  /// What became of all users' subscriptions since `version`; everything when it is 0.
+  /// What became of all users' subscriptions since `position`, in the order of their versions.
+  ///
+  /// About `limit` changes come at once, and always all of one version. Who reads on from
+  /// ``SubscriptionChanges/position`` while ``SubscriptionChanges/moreComing`` holds has, in the end,
+  /// what the store has, whatever was saved and deleted meanwhile.
   func subscriptionChanges(
-    in database: DatabaseID, since version: Int64
+    in database: DatabaseID, since position: SubscriptionPosition, limit: Int
   ) async throws -> SubscriptionChanges
 
   // MARK: Dispatch
@@ -148,10 +150,12 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   ) async throws -> [OutboxEntry]
   /// Writes what the changes led to, in one transaction: log entries, deliveries to the APNs tokens
   /// of each subscriber but the device of origin, badge counts, deletion of `firesOnce`
-  /// subscriptions, and removal of the changes from the outbox.
+  /// subscriptions, and removal of the changes from the outbox. A change of which only a part of the
+  /// firings is told (``MatchedChange/isWhole``) stays there, with how far they go.
   ///
-  /// A change that is not in the outbox any more is passed over, and so is a firing whose
-  /// `firesOnce` subscription is gone: nothing is logged twice.
+  /// A change that is not in the outbox any more, or not with the same ``OutboxEntry/settledThrough``,
+  /// is passed over, and so is a firing whose `firesOnce` subscription is gone: nothing is logged
+  /// twice.
   func completeDispatch(
     of changes: [MatchedChange], timestamp: Timestamp
   ) async throws -> DispatchResult

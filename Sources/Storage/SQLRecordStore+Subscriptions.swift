@@ -32,41 +32,11 @@ extension SQLRecordStore {
     }
   }
 
-  public func subscriptionVersion(of database: DatabaseID) async throws -> Int64 {
-    try await read { try $0.subscriptionVersion(of: database).current }
-  }
-
   public func subscriptionChanges(
-    in database: DatabaseID, since version: Int64
+    in database: DatabaseID, since position: SubscriptionPosition, limit: Int
   ) async throws -> SubscriptionChanges {
-    try await read { session in
-      let (current, forgotten) = try session.subscriptionVersion(of: database)
-      // A version that is not reached yet is from another life of the store.
-      let isComplete = version <= 0 || version < forgotten || version > current
-      let arguments: [SQLValue] = [
-        .integer(database.rawValue), .integer(isComplete ? 0 : version),
-      ]
-      let saved = try session.connection.rows(
-        """
-        SELECT subscriber, first_version, content FROM subscriptions
-        WHERE database_id = $1 AND version > $2 ORDER BY version, subscriber, subscription_id
-        """, arguments
-      ) {
-        StoredSubscription(
-          subscriber: $0.text(0), subscription: try Subscription(stored: $0.bytes(2)),
-          version: $0.integer(1))
-      }
-      let deleted =
-        isComplete
-        ? []
-        : try session.connection.rows(
-          """
-          SELECT subscriber, subscription_id FROM subscription_deletions
-          WHERE database_id = $1 AND version > $2 ORDER BY version, subscriber, subscription_id
-          """, arguments
-        ) { SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1)) }
-      return SubscriptionChanges(
-        version: current, saved: saved, deleted: deleted, isComplete: isComplete)
+    try await read {
+      try $0.subscriptionChanges(in: database, since: position, limit: max(1, limit))
     }
   }
 }
@@ -99,6 +69,64 @@ extension StoreSession {
       throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
     }
     return versions
+  }
+
+  fileprivate func subscriptionChanges(
+    in database: DatabaseID, since position: SubscriptionPosition, limit: Int
+  ) throws -> SubscriptionChanges {
+    let (current, forgotten) = try subscriptionVersion(of: database)
+    var changes = SubscriptionChanges(
+      position: SubscriptionPosition(version: current, forgottenVersion: forgotten), saved: [],
+      savedBytes: 0, deleted: [], startsAnew: false, moreComing: false)
+    if position.version == current, current > 0 { return changes }
+    // A version that is not reached yet is from another life of the store.
+    changes.startsAnew =
+      position.version <= 0 || position.version > current
+      || forgotten > max(position.version, position.forgottenVersion)
+    let first = changes.startsAnew ? 0 : position.version
+    // Who has nothing has nothing to delete.
+    let tables =
+      changes.startsAnew ? ["subscriptions"] : ["subscriptions", "subscription_deletions"]
+    let last = try tables.reduce(current) {
+      try min($0, version(ofChange: limit, in: $1, of: database, after: first) ?? current)
+    }
+    changes.position.version = last
+    changes.moreComing = last < current
+    let arguments: [SQLValue] = [.integer(database.rawValue), .integer(first), .integer(last)]
+    try connection.query(
+      """
+      SELECT subscriber, first_version, content FROM subscriptions
+      WHERE database_id = $1 AND version > $2 AND version <= $3 ORDER BY version
+      """, arguments
+    ) { row in
+      let content = row.bytes(2)
+      changes.savedBytes += content.count
+      changes.saved.append(
+        StoredSubscription(
+          subscriber: row.text(0), subscription: try Subscription(stored: content),
+          version: row.integer(1)))
+    }
+    if changes.startsAnew { return changes }
+    changes.deleted = try connection.rows(
+      """
+      SELECT subscriber, subscription_id FROM subscription_deletions
+      WHERE database_id = $1 AND version > $2 AND version <= $3 ORDER BY version
+      """, arguments
+    ) { SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1)) }
+    return changes
+  }
+
+  /// The version of the change with this number, counted from 1, after a version; nil when there are
+  /// fewer.
+  private func version(
+    ofChange number: Int, in table: String, of database: DatabaseID, after version: Int64
+  ) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT version FROM \(table) WHERE database_id = $1 AND version > $2
+      ORDER BY version LIMIT 1 OFFSET $3
+      """, [.integer(database.rawValue), .integer(version), .integer(Int64(number - 1))]
+    ) { $0.integer(0) }
   }
 
   /// Deletes a subscription and remembers that it did, if it still has the expected content.

@@ -73,6 +73,12 @@ public struct StoredSubscription: Sendable, Hashable {
   }
 }
 
+extension StoredSubscription {
+  public var name: SubscriptionName {
+    SubscriptionName(subscriber: subscriber, subscriptionID: subscription.subscriptionID)
+  }
+}
+
 /// Names one subscription in a database.
 public struct SubscriptionName: Sendable, Hashable {
   public var subscriber: String
@@ -84,22 +90,46 @@ public struct SubscriptionName: Sendable, Hashable {
   }
 }
 
-/// What became of a database's subscriptions since a version.
-public struct SubscriptionChanges: Sendable {
-  /// The database's subscription version that these changes lead to.
+/// How far a reader has followed the subscriptions of a database.
+public struct SubscriptionPosition: Sendable, Hashable {
+  /// The reader has what became of them up to this version.
   public var version: Int64
+  /// Deletions up to this version were forgotten before the reader began, so that it misses none of
+  /// them.
+  public var forgottenVersion: Int64
+
+  /// Before everything.
+  public static let beginning = SubscriptionPosition(version: 0, forgottenVersion: 0)
+
+  public init(version: Int64, forgottenVersion: Int64) {
+    self.version = version
+    self.forgottenVersion = forgottenVersion
+  }
+}
+
+/// What became of a database's subscriptions since a position.
+public struct SubscriptionChanges: Sendable {
+  /// What these changes lead to.
+  public var position: SubscriptionPosition
   public var saved: [StoredSubscription]
+  /// How large the saved ones are as they are stored.
+  public var savedBytes: Int
   public var deleted: [SubscriptionName]
-  /// Whether the asked-for version is older than what is remembered of deletions: `saved` then
-  /// holds every subscription, and the reader starts anew.
-  public var isComplete: Bool
+  /// Whether these are the first of all changes: the reader has nothing yet, or deletions were
+  /// forgotten that it has not heard of. It drops what it has.
+  public var startsAnew: Bool
+  /// Whether there are later ones.
+  public var moreComing: Bool
 
   public init(
-    version: Int64, saved: [StoredSubscription], deleted: [SubscriptionName], isComplete: Bool
+    position: SubscriptionPosition, saved: [StoredSubscription], savedBytes: Int,
+    deleted: [SubscriptionName], startsAnew: Bool, moreComing: Bool
   ) {
-    self.version = version
+    self.position = position
     self.saved = saved
+    self.savedBytes = savedBytes
     self.deleted = deleted
-    self.isComplete = isComplete
+    self.startsAnew = startsAnew
+    self.moreComing = moreComing
   }
 }

@@ -123,7 +123,9 @@ extension DispatchWorld {
     try await subscribe(subscription)
     for _ in 0..<count { try await save("n-\(UUID().uuidString)") }
     let entries = try await store.undispatchedChanges(in: publicID, after: .min, limit: 10_000)
-    let firing = try await store.subscriptionChanges(in: publicID, since: 0).saved
+    let firing = try await store.subscriptionChanges(
+      in: publicID, since: .beginning, limit: 10_000
+    ).saved
     return try await store.completeDispatch(
       of: entries.map { MatchedChange(entry: $0, firings: firing) }, timestamp: Self.start
     ).deliveries

@@ -1,4 +1,5 @@
 import CloudKitModel
+import PropertyTesting
 import Testing
 
 @testable import Storage
@@ -49,7 +50,7 @@ extension RecordStoreConformance {
         #expect(outcome[0] == .deleted(subscriptionID: "b"))
         #expect(outcome[1].failure?.code == .notFound)
         let changes = try await store.subscriptionChanges(in: test.publicID, since: first)
-        #expect(!changes.isComplete)
+        #expect(!changes.startsAnew)
         #expect(
           changes.saved == [
             StoredSubscription(
@@ -59,10 +60,10 @@ extension RecordStoreConformance {
         #expect(
           changes.deleted == [SubscriptionName(subscriber: TestStore.bob, subscriptionID: "b")])
         let nothing = try await store.subscriptionChanges(
-          in: test.publicID, since: changes.version)
-        #expect(nothing.saved.isEmpty && nothing.deleted.isEmpty && !nothing.isComplete)
-        let all = try await store.subscriptionChanges(in: test.publicID, since: 0)
-        #expect(all.isComplete && all.saved.count == 1 && all.deleted.isEmpty)
+          in: test.publicID, since: changes.position.version)
+        #expect(nothing.saved.isEmpty && nothing.deleted.isEmpty && !nothing.startsAnew)
+        let all = try await store.subscriptionChanges(in: test.publicID)
+        #expect(all.startsAnew && all.saved.count == 1 && all.deleted.isEmpty)
       }
     }
 
@@ -77,7 +78,7 @@ extension RecordStoreConformance {
         let changes = try await test.store.subscriptionChanges(
           in: test.publicID, since: version)
         #expect(changes.saved.map(\.subscription.subscriptionID) == ["a"])
-        #expect(changes.saved.map(\.version) == [changes.version])
+        #expect(changes.saved.map(\.version) == [changes.position.version])
         #expect(changes.deleted.isEmpty)
       }
     }
@@ -93,11 +94,64 @@ extension RecordStoreConformance {
           timestamp: TestStore.time(0))
         try await test.store.trim(at: TestStore.time(31 * 24 * 3600))
         let old = try await test.store.subscriptionChanges(in: test.publicID, since: version)
-        #expect(old.isComplete)
+        #expect(old.startsAnew)
         #expect(old.saved.map(\.subscription.subscriptionID) == ["b"])
         let current = try await test.store.subscriptionChanges(
-          in: test.publicID, since: old.version)
-        #expect(!current.isComplete)
+          in: test.publicID, since: old.position.version)
+        #expect(!current.startsAnew)
+      }
+    }
+
+    @Test(
+      "who reads changes in pieces has what the store has, whatever happens meanwhile",
+      arguments: engines, 0..<6)
+    func pieces(_ engine: StoreEngine, seed: Int) async throws {
+      try await engine.withStore { test in
+        var random = SeededGenerator(seed: seed)
+        func modify() async throws {
+          let operations = (0..<Int.random(in: 1...4, using: &random)).map { _ in
+            let name = "s\(Int.random(in: 0..<30, using: &random))"
+            return Int.random(in: 0..<3, using: &random) == 0
+              ? SubscriptionOperation.delete(subscriptionID: name)
+              : .save(noteSubscription(name, badge: Bool.random(using: &random)))
+          }
+          _ = try await test.store.modifySubscriptions(
+            operations, of: random.pick([TestStore.alice, TestStore.bob]), in: test.publicID,
+            timestamp: TestStore.time(0))
+        }
+        for _ in 0..<40 { try await modify() }
+        var held: [SubscriptionName: StoredSubscription] = [:]
+        var position = SubscriptionPosition.beginning
+        var anew = 0
+        for round in 0..<60 {
+          let changes = try await test.store.subscriptionChanges(
+            in: test.publicID, since: position, limit: Int.random(in: 1...6, using: &random))
+          if changes.startsAnew {
+            held = [:]
+            anew += 1
+          }
+          let before = changes.startsAnew ? 0 : position.version
+          #expect(changes.position.version > before || !changes.moreComing)
+          for name in changes.deleted { held[name] = nil }
+          for stored in changes.saved {
+            held[
+              SubscriptionName(
+                subscriber: stored.subscriber, subscriptionID: stored.subscription.subscriptionID)
+            ] = stored
+          }
+          position = changes.position
+          if changes.moreComing {
+            if round < 40 { try await modify() }
+          } else {
+            let all = try await test.store.subscriptionChanges(in: test.publicID)
+            #expect(Set(held.values) == Set(all.saved), "seed \(seed), round \(round)")
+            #expect(position == all.position)
+            for _ in 0..<6 { try await modify() }
+            // Deletions before this moment are forgotten.
+            if round > 20 { try await test.store.trim(at: TestStore.time(31 * 24 * 3600)) }
+          }
+        }
+        #expect(anew >= 1, "seed \(seed)")
       }
     }
 

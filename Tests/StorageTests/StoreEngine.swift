@@ -151,7 +151,7 @@ struct TestStore {
   }
 
   func storedSubscriptions(in database: DatabaseID? = nil) async throws -> [StoredSubscription] {
-    try await store.subscriptionChanges(in: database ?? publicID, since: 0).saved
+    try await store.subscriptionChanges(in: database ?? publicID).saved
   }
 
   /// Dispatches what is in the outbox, with plain matching.
@@ -235,4 +235,19 @@ func storeError(
     Issue.record(error, sourceLocation: sourceLocation)
   }
   return nil
+}
+
+extension RecordStore {
+  func subscriptionVersion(of database: DatabaseID) async throws -> Int64 {
+    try await subscriptionChanges(in: database).position.version
+  }
+
+  /// What became of subscriptions since a version, all at once.
+  func subscriptionChanges(
+    in database: DatabaseID, since version: Int64 = 0
+  ) async throws -> SubscriptionChanges {
+    try await subscriptionChanges(
+      in: database, since: SubscriptionPosition(version: version, forgottenVersion: 0),
+      limit: 10_000)
+  }
 }
