@@ -15,10 +15,7 @@ struct DispatchCompletion {
 
   mutating func complete(_ matched: MatchedChange) throws {
     let entry = matched.entry
-    let removed = try session.connection.run(
-      "DELETE FROM outbox WHERE database_id = $1 AND sequence = $2",
-      [.integer(entry.database.rawValue), .integer(entry.sequence)])
-    guard removed == 1 else { return }
+    guard try settle(matched) else { return }
     let address = try session.address(of: entry.database)
     for firing in matched.firings {
       // Before anything is used up: a subscription that fires once waits for what may be read.
@@ -34,6 +31,32 @@ struct DispatchCompletion {
       result.logged.append(logged)
       try owe(logged)
     }
+  }
+
+  /// Takes the change out of the outbox, or notes there how far it is settled; false when the outbox
+  /// does not have it as it was told.
+  private func settle(_ matched: MatchedChange) throws -> Bool {
+    let entry = matched.entry
+    let before: [SQLValue] = [
+      .integer(entry.database.rawValue), .integer(entry.sequence),
+      SQLValue(entry.settledThrough?.subscriber), SQLValue(entry.settledThrough?.subscriptionID),
+    ]
+    if matched.isWhole {
+      return try session.connection.run(
+        """
+        DELETE FROM outbox WHERE database_id = $1 AND sequence = $2
+          AND settled_subscriber IS NOT DISTINCT FROM $3
+          AND settled_subscription IS NOT DISTINCT FROM $4
+        """, before) == 1
+    }
+    guard let last = matched.firings.last?.name else { return false }
+    return try session.connection.run(
+      """
+      UPDATE outbox SET settled_subscriber = $5, settled_subscription = $6
+      WHERE database_id = $1 AND sequence = $2
+        AND settled_subscriber IS NOT DISTINCT FROM $3
+        AND settled_subscription IS NOT DISTINCT FROM $4
+      """, before + [.text(last.subscriber), .text(last.subscriptionID)]) == 1
   }
 
   /// Whether the subscriber may read the changed record now; a notification that is withheld is told

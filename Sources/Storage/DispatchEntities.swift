@@ -8,27 +8,40 @@ public struct OutboxEntry: Sendable, Hashable {
   /// The database's subscription version when the change was committed.
   public var subscriptionVersion: Int64
   public var change: Change
+  /// What the change led to is settled for subscriptions up to this one, by the bytes of subscriber
+  /// and ID; nil before the first. See ``MatchedChange/isWhole``.
+  public var settledThrough: SubscriptionName?
 
-  public init(database: DatabaseID, sequence: Int64, subscriptionVersion: Int64, change: Change) {
+  public init(
+    database: DatabaseID, sequence: Int64, subscriptionVersion: Int64, change: Change,
+    settledThrough: SubscriptionName? = nil
+  ) {
     self.database = database
     self.sequence = sequence
     self.subscriptionVersion = subscriptionVersion
     self.change = change
+    self.settledThrough = settledThrough
   }
 }
 
-/// An outbox entry together with the subscriptions it fires.
+/// An outbox entry together with the subscriptions it fires, or with the next of them.
 public struct MatchedChange: Sendable {
   public var entry: OutboxEntry
+  /// In the order of subscribers and IDs, by their bytes, where there are more than these.
   public var firings: [StoredSubscription]
+  /// Whether no firings come after these: the change leaves the outbox with them. Otherwise it stays
+  /// there, settled through the last of these.
+  public var isWhole: Bool
   /// Whether notifications of a deletion carry the last values of the desired keys.
   public var carriesLastValues: Bool
 
   public init(
-    entry: OutboxEntry, firings: [StoredSubscription], carriesLastValues: Bool = false
+    entry: OutboxEntry, firings: [StoredSubscription], isWhole: Bool = true,
+    carriesLastValues: Bool = false
   ) {
     self.entry = entry
     self.firings = firings
+    self.isWhole = isWhole
     self.carriesLastValues = carriesLastValues
   }
 }

@@ -7,7 +7,8 @@ extension SQLRecordStore {
     try await read { session in
       try session.connection.rows(
         """
-        SELECT sequence, subscription_version, content FROM outbox
+        SELECT sequence, subscription_version, content, settled_subscriber, settled_subscription
+        FROM outbox
         WHERE database_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3
         """,
         [.integer(database.rawValue), .integer(sequence), .integer(Int64(max(0, limit)))]
@@ -18,7 +19,8 @@ extension SQLRecordStore {
         try decoder.finish()
         return OutboxEntry(
           database: database, sequence: row.integer(0), subscriptionVersion: row.integer(1),
-          change: change)
+          change: change, settledThrough: SubscriptionName(row.optionalText(3), row.optionalText(4))
+        )
       }
     }
   }
@@ -31,5 +33,12 @@ extension SQLRecordStore {
       for change in changes { try dispatch.complete(change) }
       return dispatch.result
     }
+  }
+}
+
+extension SubscriptionName {
+  fileprivate init?(_ subscriber: String?, _ subscriptionID: String?) {
+    guard let subscriber, let subscriptionID else { return nil }
+    self.init(subscriber: subscriber, subscriptionID: subscriptionID)
   }
 }

@@ -19,6 +19,7 @@ enum Schema {
     Migration(version: 11, statements: webSessions),
     Migration(version: 12, statements: [], fill: fillTextIndex),
     Migration(version: 13, statements: [], fill: clearUnusedSystemIndexes),
+    Migration(version: 14, statements: settlement),
   ]
 
   /// Small tables that every node knows.
@@ -110,6 +111,13 @@ enum Schema {
     CREATE INDEX subscription_deletions_by_version
     ON subscription_deletions (database_id, version)
     """,
+  ]
+
+  /// How far the firings of a change are settled that are too many for one transaction: the last
+  /// subscription in the order of subscribers and IDs.
+  private static let settlement = [
+    "ALTER TABLE outbox ADD COLUMN settled_subscriber TEXT",
+    "ALTER TABLE outbox ADD COLUMN settled_subscription TEXT",
   ]
 
   private static let delivery = [
