@@ -113,6 +113,21 @@ struct DispatchWorld: Sendable {
     return lines
   }
 
+  /// All that Alice's log holds, as ``readLog()`` tells it.
+  func log() async throws -> [String] {
+    var lines: [String] = []
+    var token: String?
+    while true {
+      let page = try await store.notificationLog(
+        of: Recipient(
+          userRecordName: Self.alice, container: Self.container, environment: .development),
+        since: token, limit: 1_000)
+      for case .unread(let entry) in page.notifications { lines.append(Self.line(entry)) }
+      guard page.moreComing else { return lines }
+      token = page.token
+    }
+  }
+
   static func line(_ entry: LogEntry) -> String {
     let subscriptionID = entry.notification.subscription.subscriptionID
     let record = entry.notification.change.record

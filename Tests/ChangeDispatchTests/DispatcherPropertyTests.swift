@@ -19,10 +19,16 @@ struct DispatcherPropertyTests {
     var random = SeededGenerator(seed: seed)
     let capacity = Int.random(in: 1...6, using: &random)
     let batch = Int.random(in: 1...5, using: &random)
+    let pieceSize = Int.random(in: 1...3, using: &random)
+    let firingLimit = Int.random(in: 1...8, using: &random)
+    let laneLimit = Int.random(in: 1...3, using: &random)
     let configure: (inout Dispatcher.Configuration) -> Void = {
       $0.handoverCapacity = capacity
       $0.batchSize = batch
-      $0.indexCapacity = 1
+      $0.indexBytes = 1
+      $0.indexPieceSize = pieceSize
+      $0.firingLimit = firingLimit
+      $0.laneLimit = laneLimit
       $0.retirementDelay = 0.005
     }
     try await withWorld(inFile: seed.isMultiple(of: 2)) { world in

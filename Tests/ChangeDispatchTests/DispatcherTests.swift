@@ -213,7 +213,7 @@ struct DispatcherTests {
         try await world.subscribe(World.query("s\(number)"), in: database)
       }
       let running = RunningDispatcher(world.store) {
-        $0.indexCapacity = 1
+        $0.indexBytes = 1
         $0.batchSize = 2
       }
       for round in 0..<5 {

@@ -12,6 +12,7 @@ struct HookedStore: RecordStore {
   var afterDeliveryUpdate: Hook<[DeliveryUpdate]> = { _ in }
   var afterDueReading: Hook<[Delivery]> = { _ in }
   var beforeOutboxReading: Hook<DatabaseID> = { _ in }
+  var beforeSubscriptionReading: Hook<DatabaseID> = { _ in }
 
   init(_ base: any RecordStore) { self.base = base }
 
@@ -35,6 +36,13 @@ struct HookedStore: RecordStore {
   ) async throws -> [OutboxEntry] {
     try await beforeOutboxReading(database)
     return try await base.undispatchedChanges(in: database, after: sequence, limit: limit)
+  }
+
+  func subscriptionChanges(
+    in database: DatabaseID, since position: SubscriptionPosition, limit: Int
+  ) async throws -> SubscriptionChanges {
+    try await beforeSubscriptionReading(database)
+    return try await base.subscriptionChanges(in: database, since: position, limit: limit)
   }
 
   // MARK: As the store behind does
@@ -130,14 +138,6 @@ struct HookedStore: RecordStore {
     of subscriber: String, in database: DatabaseID
   ) async throws -> [Subscription] {
     try await base.subscriptions(of: subscriber, in: database)
-  }
-  func subscriptionVersion(of database: DatabaseID) async throws -> Int64 {
-    try await base.subscriptionVersion(of: database)
-  }
-  func subscriptionChanges(
-    in database: DatabaseID, since version: Int64
-  ) async throws -> SubscriptionChanges {
-    try await base.subscriptionChanges(in: database, since: version)
   }
   func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {
     base.setCommitHandler(handler)

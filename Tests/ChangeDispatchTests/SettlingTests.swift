@@ -101,21 +101,4 @@ struct SettlingTests {
       await running.worker.stop()
     }
   }
-
-  @Test("what the dispatcher keeps back keeps it from being settled")
-  func handoverState() {
-    var state = ChangeHandover.State(capacity: 3, isBehind: false)
-    #expect(state.isSettled)
-    state.offer([])
-    #expect(state.take(atMost: 1, keepsBack: true) == nil)
-    #expect(!state.isSettled)
-    state.isAwaited = true
-    guard case .idle = state.take(atMost: 1, keepsBack: true) else {
-      Issue.record("what is kept back must go when someone waits")
-      return
-    }
-    #expect(!state.isSettled)
-    #expect(state.take(atMost: 1) == nil)
-    #expect(state.isSettled)
-  }
 }

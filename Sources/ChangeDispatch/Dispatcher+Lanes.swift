@@ -1,0 +1,108 @@
+import CloudKitModel
+import Matching
+import Storage
+
+/// What the dispatching of one database's changes keeps from batch to batch.
+private struct Lane {
+  let database: DatabaseID
+  /// Changes that fired nothing and go with the next transaction.
+  var retiring: [MatchedChange] = []
+  /// Changes up to this one were dispatched: they may come in memory once more after they were read
+  /// from the outbox.
+  var dispatchedThrough = Int64.min
+  var scratch = MatchScratch()
+}
+
+extension Dispatcher {
+  /// Does a lane's work until there is none.
+  func serve(_ database: DatabaseID) async {
+    var lane = Lane(database: database)
+    var retry = RetryDelay()
+    while true {
+      let patience = lane.retiring.isEmpty ? nil : configuration.retirementDelay
+      let work = await handover.work(
+        of: database, atMost: configuration.batchSize, within: patience)
+      do {
+        switch work {
+        case .dispatch(let entries): try await dispatch(entries, &lane)
+        case .catchUp: try await catchUp(&lane)
+        case .idle: try await retire(&lane)
+        case .done: return
+        case .stop: return try await retire(&lane)
+        }
+        retry.succeed()
+      } catch {
+        if case .stop = work { return report("changes stay in the outbox: \(error)") }
+        handover.fallBehind(database)
+        lane = Lane(database: database)
+        // Stopping ends the loading of an index.
+        if !(error is CancellationError) { await pause(after: error, &retry) }
+      }
+    }
+  }
+
+  private func catchUp(_ lane: inout Lane) async throws {
+    counters.withLock { $0.catchUps += 1 }
+    try await dispatchOutbox(&lane)
+    handover.beginCatchingUp(lane.database)
+    // What was committed between the last reading and the line above.
+    try await dispatchOutbox(&lane)
+  }
+
+  private func dispatchOutbox(_ lane: inout Lane) async throws {
+    try await retire(&lane)
+    var sequence = Int64.min
+    while !handover.isStopped {
+      let entries = try await store.undispatchedChanges(
+        in: lane.database, after: sequence, limit: configuration.batchSize)
+      guard let last = entries.last else { break }
+      try await dispatch(entries, &lane)
+      sequence = last.sequence
+    }
+    try await retire(&lane)
+  }
+
+  /// Dispatches changes, in transactions of bounded size. When nothing fired they stay with the lane.
+  private func dispatch(_ entries: [OutboxEntry], _ lane: inout Lane) async throws {
+    let entries = entries.drop { $0.sequence <= lane.dispatchedThrough }
+    guard let first = entries.first, let last = entries.last else { return }
+    var current = try await indexes.take(for: lane.database)
+    defer { indexes.put(current, for: lane.database) }
+    current.learn(from: first.change, using: &lane.scratch)
+    var pending = PendingTransaction(lane.retiring, limit: configuration.firingLimit)
+    lane.retiring = []
+    for var entry in entries {
+      var firings = Firings(of: entry, in: current.index, using: &lane.scratch)
+      let carriesLastValues =
+        firings.isEmpty ? false : try await carriesLastValues(entry, in: lane.database)
+      while let full = pending.add(&firings, of: &entry, carriesLastValues: carriesLastValues) {
+        try await complete(full)
+        // What is left is in the outbox.
+        if handover.isStopped, !firings.isEmpty { return }
+      }
+      counters.withLock { $0.dispatchedChanges += 1 }
+    }
+    lane.dispatchedThrough = last.sequence
+    if pending.firingCount > 0 {
+      try await complete(pending.changes)
+    } else {
+      lane.retiring = pending.changes
+      if lane.retiring.count >= configuration.batchSize { try await retire(&lane) }
+    }
+  }
+
+  /// Whether notifications of the change carry the last values of a record that was deleted.
+  private func carriesLastValues(
+    _ entry: OutboxEntry, in database: DatabaseID
+  ) async throws -> Bool {
+    guard entry.change.event == .recordDeleted else { return false }
+    return configuration.deletionsCarryLastValues(try await store.address(of: database).container)
+  }
+
+  private func retire(_ lane: inout Lane) async throws {
+    guard !lane.retiring.isEmpty else { return }
+    let changes = lane.retiring
+    lane.retiring = []
+    try await complete(changes)
+  }
+}

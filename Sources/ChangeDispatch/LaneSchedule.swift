@@ -1,0 +1,183 @@
+import Storage
+
+/// Which databases have changes to dispatch and which of them are being served, as a value.
+///
+/// Each database is a lane of its own: its changes go in the order of their commits, and no other
+/// lane waits for it. The room in memory is shared. A lane that finds none, or wants more than half
+/// of it, is behind: what did not fit, and all that follows, is read from the outbox, where every
+/// change stands anyway.
+struct LaneSchedule {
+  /// What is to be done besides the work of the lanes.
+  enum Task: Hashable {
+    /// Look into the outbox for databases that have changes there, as after a start.
+    case list
+    /// Begin to do this lane's work.
+    case serve(DatabaseID)
+    case stop
+  }
+
+  /// What a lane is to do next.
+  enum Work {
+    case dispatch([OutboxEntry])
+    /// Read the outbox: changes were passed over.
+    case catchUp
+    /// Nothing came for a while, or somebody waits: what was kept back is to go.
+    case idle
+    /// There is nothing left, and the lane is not served any more.
+    case done
+    case stop
+  }
+
+  fileprivate struct Lane {
+    var waiting: [OutboxEntry] = []
+    var isBehind = false
+    var isServed = false
+  }
+
+  private enum Listing { case due, underWay, done }
+
+  /// Changes that may wait in memory.
+  let capacity: Int
+  /// Lanes that may be served at once.
+  let laneLimit: Int
+  private(set) var waitingCount = 0
+  private(set) var isStopped = false
+  /// Whether someone waits until everything is dispatched.
+  var isAwaited = false
+  /// A lane is there as long as it has something to do or is served.
+  private var lanes: [DatabaseID: Lane] = [:]
+  /// Lanes that are to be served, in order.
+  private var queue: [DatabaseID] = []
+  private var servedCount = 0
+  private var listing = Listing.due
+
+  init(capacity: Int, laneLimit: Int) {
+    self.capacity = capacity
+    self.laneLimit = max(1, laneLimit)
+  }
+
+  /// Whether every change was dispatched and has left the outbox.
+  var isSettled: Bool { isStopped || (lanes.isEmpty && listing == .done) }
+
+  /// Whether a lane has to read the outbox.
+  func isBehind(_ database: DatabaseID) -> Bool { lanes[database]?.isBehind ?? false }
+
+  /// Takes in the changes of a commit.
+  mutating func offer(_ entries: [OutboxEntry]) {
+    // The outbox is not looked into before the listing begins: it will have them.
+    if listing == .due || isStopped { return }
+    for entry in entries {
+      open(entry.database)
+      let hasRoom = waitingCount < capacity
+      if lanes[entry.database]?.take(entry, hasRoom: hasRoom, limit: max(1, capacity / 2)) == true {
+        waitingCount += 1
+      }
+    }
+  }
+
+  // MARK: Lanes to be served
+
+  /// The next task, nil when there is none.
+  mutating func next() -> Task? {
+    if isStopped { return .stop }
+    if listing == .due {
+      listing = .underWay
+      return .list
+    }
+    // What the list tells comes before what is in memory.
+    guard listing == .done, servedCount < laneLimit, !queue.isEmpty else { return nil }
+    let database = queue.removeFirst()
+    lanes[database]?.isServed = true
+    servedCount += 1
+    return .serve(database)
+  }
+
+  /// These databases have changes in the outbox that may not have come in memory.
+  mutating func list(_ databases: [DatabaseID]) {
+    listing = .done
+    for database in databases { fallBehind(database) }
+  }
+
+  /// The outbox could not be looked into: it is to be tried again.
+  mutating func failListing() {
+    listing = .due
+  }
+
+  // MARK: The work of a lane that is served
+
+  /// The next work of a lane. Changes that were taken in before it fell behind come first, so that
+  /// the order is kept.
+  ///
+  /// - Parameter keepsBack: whether the lane keeps changes back for a later transaction.
+  /// - Returns: nil when it has nothing to do but to wait for company of what it keeps back.
+  mutating func work(
+    of database: DatabaseID, atMost limit: Int, keepsBack: Bool
+  ) -> Work? {
+    if isStopped {
+      close(database)
+      return .stop
+    }
+    if let batch = lanes[database]?.give(atMost: limit), !batch.isEmpty {
+      waitingCount -= batch.count
+      return .dispatch(batch)
+    }
+    if isBehind(database) { return .catchUp }
+    if keepsBack { return isAwaited ? .idle : nil }
+    close(database)
+    return .done
+  }
+
+  /// From now on the lane's changes are taken in again. Whoever calls this reads the outbox once more
+  /// afterwards: a change may have been committed between the last reading and this call.
+  mutating func beginCatchingUp(_ database: DatabaseID) {
+    lanes[database]?.isBehind = false
+  }
+
+  /// What waits in memory is dropped; it is in the outbox.
+  mutating func fallBehind(_ database: DatabaseID) {
+    open(database)
+    waitingCount -= lanes[database]?.drop() ?? 0
+  }
+
+  mutating func stop() {
+    isStopped = true
+  }
+
+  private mutating func open(_ database: DatabaseID) {
+    guard lanes[database] == nil else { return }
+    lanes[database] = Lane()
+    queue.append(database)
+  }
+
+  private mutating func close(_ database: DatabaseID) {
+    guard let lane = lanes.removeValue(forKey: database), lane.isServed else { return }
+    servedCount -= 1
+    waitingCount -= lane.waiting.count
+  }
+}
+
+extension LaneSchedule.Lane {
+  /// Takes a change in and says so, or falls behind.
+  fileprivate mutating func take(_ entry: OutboxEntry, hasRoom: Bool, limit: Int) -> Bool {
+    if isBehind { return false }
+    guard hasRoom, waiting.count < limit else {
+      isBehind = true
+      return false
+    }
+    waiting.append(entry)
+    return true
+  }
+
+  fileprivate mutating func give(atMost limit: Int) -> [OutboxEntry] {
+    let batch = Array(waiting.prefix(limit))
+    waiting.removeFirst(batch.count)
+    return batch
+  }
+
+  /// Falls behind, and answers how many changes waited.
+  fileprivate mutating func drop() -> Int {
+    defer { waiting = [] }
+    isBehind = true
+    return waiting.count
+  }
+}

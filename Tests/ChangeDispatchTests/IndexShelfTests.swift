@@ -1,0 +1,79 @@
+import CloudKitModel
+import Foundation
+import Storage
+import Testing
+
+@testable import ChangeDispatch
+
+@Suite("Keeping indexes in memory")
+struct IndexShelfTests {
+  private static let databases = (1...4).map { DatabaseID(rawValue: $0) }
+
+  @Test("the index that went unused longest goes when there is not enough memory")
+  func leastRecentlyUsed() {
+    let size = Self.index(10).bytes
+    var shelf = IndexShelf(limit: 3 * size)
+    for database in Self.databases.prefix(3) { #expect(put(&shelf, database, 10) == 0) }
+    #expect(shelf.take(Self.databases[0])?.index.count == 10)
+    #expect(put(&shelf, Self.databases[0], 10) == 0)
+    #expect(shelf.bytes == 3 * size && shelf.evictions == 0)
+    // Somewhat more goes than is needed.
+    #expect(put(&shelf, Self.databases[3], 10) == 2)
+    #expect(shelf.count == 2 && shelf.evictions == 2 && shelf.bytes == 2 * size)
+    #expect(shelf.take(Self.databases[1]) == nil)
+    #expect(shelf.take(Self.databases[0]) != nil)
+  }
+
+  @Test("what is in use does not go, and what was used last stays however large it is")
+  func inUse() {
+    var shelf = IndexShelf(limit: 1)
+    #expect(put(&shelf, Self.databases[0], 10) == 0)
+    #expect(shelf.take(Self.databases[0])?.index.count == 10)
+    #expect(put(&shelf, Self.databases[1], 20) == 0)
+    #expect(shelf.count == 2)
+    #expect(shelf.put(Self.index(10), for: Self.databases[0]).map(\.index.count) == [20])
+    #expect(shelf.take(Self.databases[0])?.index.count == 10)
+    #expect(shelf.bytes == Self.index(10).bytes)
+  }
+
+  @Test("an index that grows while it is loaded lets others go")
+  func growing() {
+    let size = Self.index(10).bytes
+    var shelf = IndexShelf(limit: 2 * size)
+    #expect(put(&shelf, Self.databases[0], 10) == 0)
+    #expect(shelf.take(Self.databases[1]) == nil)
+    #expect(shelf.note(size / 2, of: Self.databases[1]).isEmpty)
+    #expect(shelf.note(size * 3 / 2, of: Self.databases[1]).count == 1)
+    #expect(shelf.bytes == size * 3 / 2)
+  }
+
+  @Test("an index that lost all subscriptions takes what an empty one does")
+  func shrinks() {
+    var index = Self.index(30)
+    let empty = DatabaseIndex().bytes
+    #expect(index.bytes > empty)
+    index.apply(
+      SubscriptionChanges(
+        position: SubscriptionPosition(version: 2, forgottenVersion: 0), saved: [], savedBytes: 0,
+        deleted: (0..<30).map { SubscriptionName(subscriber: "_a", subscriptionID: "s\($0)") },
+        startsAnew: false, moreComing: false))
+    #expect(index.index.count == 0 && index.bytes == empty)
+  }
+
+  private func put(_ shelf: inout IndexShelf, _ database: DatabaseID, _ count: Int) -> Int {
+    _ = shelf.take(database)
+    return shelf.put(Self.index(count), for: database).count
+  }
+
+  private static func index(_ count: Int) -> DatabaseIndex {
+    var index = DatabaseIndex()
+    index.apply(
+      SubscriptionChanges(
+        position: SubscriptionPosition(version: 1, forgottenVersion: 0),
+        saved: (0..<count).map { number in
+          StoredSubscription(
+            subscriber: "_a", subscription: DispatchWorld.query("s\(number)"), version: 1)
+        }, savedBytes: 100 * count, deleted: [], startsAnew: true, moreComing: false))
+    return index
+  }
+}
