@@ -58,6 +58,7 @@ public final class CloudService: Sendable {
     self.worker = worker
     var dispatchConfiguration = Dispatcher.Configuration()
     dispatchConfiguration.executor = executor
+    dispatchConfiguration.indexBytes = configuration.limits.matchingIndexBytes
     let containers = configuration.containers
     dispatchConfiguration.deletionsCarryLastValues = {
       containers[$0]?.deletionsCarryLastValues ?? false

@@ -1,7 +1,7 @@
 import Foundation
 
 extension ServerConfiguration {
-  /// Limits for those who use the server. Without a value there is none.
+  /// Limits for those who use the server, and of its memory. Without a value there is none.
   public struct Limits: Sendable, Hashable {
     /// Bytes of the records and assets of one private database. What would make it larger is
     /// refused with `QUOTA_EXCEEDED`.
@@ -10,6 +10,9 @@ extension ServerConfiguration {
     /// The header field in which a proxy in front tells the client's address, such as
     /// `X-Forwarded-For`. Name one only when all requests come through the proxy.
     public var clientAddressHeader: String?
+    /// Bytes of memory for the databases' matching indexes, as estimated. Those that went unused
+    /// longest make room; the one that was used last stays however large it is.
+    public var matchingIndexBytes = 1 << 30
 
     public init() {}
   }
@@ -19,10 +22,14 @@ extension ServerConfiguration.Limits {
   /// Reads the key `limits` of a configuration file.
   init(_ reader: ConfigurationReader) throws(ConfigurationError) {
     self.init()
-    try reader.allow(["privateDatabaseBytes", "requestRates", "clientAddressHeader"])
+    try reader.allow([
+      "privateDatabaseBytes", "requestRates", "clientAddressHeader", "matchingIndexBytes",
+    ])
     privateDatabaseBytes =
       try reader.int("privateDatabaseBytes", in: 1...Int64(1) << 60).map { Int64($0) }
     clientAddressHeader = try reader.string("clientAddressHeader")
+    matchingIndexBytes =
+      try reader.int("matchingIndexBytes", in: 0...Int64(1) << 60) ?? matchingIndexBytes
     guard let rates = try reader.object("requestRates") else { return }
     try rates.allow(RequestRate.Subject.allCases.map(\.rawValue))
     for subject in RequestRate.Subject.allCases {
