@@ -54,14 +54,20 @@ extension KeyRange {
   }
 
   /// What is in both of two lists of ranges that are in order and apart, likewise.
+  ///
+  /// - Complexity: linear in the lengths of both.
   static func intersection(_ left: [KeyRange], _ right: [KeyRange]) -> [KeyRange] {
-    left.flatMap { one in
-      right.compactMap { other in
-        let lower = one.lower.lexicographicallyPrecedes(other.lower) ? other.lower : one.lower
-        let upper = one.upper.lexicographicallyPrecedes(other.upper) ? one.upper : other.upper
-        return upper.lexicographicallyPrecedes(lower)
-          ? nil : KeyRange(lower: lower, upper: upper)
+    var intersection: [KeyRange] = []
+    var (one, other) = (left[...], right[...])
+    while let first = one.first, let second = other.first {
+      let lower = first.lower.lexicographicallyPrecedes(second.lower) ? second.lower : first.lower
+      let endsFirst = first.upper.lexicographicallyPrecedes(second.upper)
+      let upper = endsFirst ? first.upper : second.upper
+      if !upper.lexicographicallyPrecedes(lower) {
+        intersection.append(KeyRange(lower: lower, upper: upper))
       }
+      if endsFirst { one.removeFirst() } else { other.removeFirst() }
     }
+    return intersection
   }
 }

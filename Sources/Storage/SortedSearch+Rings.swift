@@ -4,7 +4,7 @@ extension SortedSearch {
   /// The first circle's radius in metres: small enough for the middle of a city.
   private static let firstRadius = 250.0
   /// A circle that a filter draws is looked through at once up to this radius, in metres.
-  private static let wholeCircle = 3_000_000.0
+  private static let wholeCircle = 200_000.0
   private static let halfEarth = Location.earthRadius * .pi
   /// What keys and rounding may be wrong by, in metres.
   private static let margin = 2.0
@@ -35,9 +35,15 @@ extension SortedSearch {
     if case .double(let distance)? = start?.values[level] {
       inner = fromOrigin(distance, level) - Self.margin
     }
-    if let circle = path.circle, circle.radius <= Self.wholeCircle {
-      return try collectRing(
-        path, around: origin, beyond: inner, within: .infinity, level: level)
+    var end = Self.halfEarth
+    if let circle = path.circle {
+      if circle.radius <= Self.wholeCircle {
+        return try collectRing(
+          path, around: origin, beyond: inner, within: .infinity, level: level)
+      }
+      let distance = origin.distance(to: circle.center)
+      inner = max(inner, distance - circle.radius - 2 * Self.margin)
+      end = min(end, distance + circle.radius + 2 * Self.margin)
     }
     var outer = max(Self.firstRadius, inner * 1.03)
     while true {
@@ -46,11 +52,12 @@ extension SortedSearch {
       let isFull = try collectRing(
         AccessPath(
           source: .stretches(
-            try ranges(of: ring, field: field).map { IndexStretch(field: field, range: $0) }),
+            try ranges(of: ring, on: path, field: field)
+              .map { IndexStretch(field: field, range: $0) }),
           circle: path.circle),
         around: origin, beyond: inner, within: outer, level: level)
       if isFull { return true }
-      if outer >= Self.halfEarth { return false }
+      if outer >= end { return false }
       let area = outer * outer - max(0, inner) * max(0, inner)
       inner = outer
       if let last = farthest(level: level) {
@@ -67,9 +74,14 @@ extension SortedSearch {
     }
   }
 
-  /// The ring's ranges; one for all where the places are so few that looking at each takes less time
-  /// than finding the beginnings of many ranges.
-  private func ranges(of ring: LocationRanges, field: Int64) throws -> [KeyRange] {
+  /// The ring's ranges on the path; one for all where the places are so few that looking at each takes
+  /// less time than finding the beginnings of many ranges.
+  private func ranges(
+    of ring: LocationRanges, on path: AccessPath, field: Int64
+  ) throws -> [KeyRange] {
+    if path.circle != nil {
+      return KeyRange.intersection(ring.ranges, path.stretches.map(\.range))
+    }
     let whole = ring.wholeBands
     let few = ring.bands.count * 16
     let path = AccessPath(source: .stretches([IndexStretch(field: field, range: whole)]))
