@@ -19,6 +19,8 @@ struct QueryCase {
   var condition: Condition
   var order: Order
 
+  var title: String { condition.title + " " + order.title }
+
   /// The body of `records/query`.
   func body(variant: Int, limit: Int, marker: String?) -> [UInt8] {
     var body = """

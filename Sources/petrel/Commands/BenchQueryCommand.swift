@@ -9,8 +9,11 @@ enum BenchQueryCommand: Command {
     .init("records", "NUMBER", "records of one type to search (default 1000000)"),
     .init("limit", "NUMBER", "records in a page (default 200)"),
     .init("repeats", "NUMBER", "how often each page is asked for (default 20)"),
+    .init(
+      "warm-up", "NUMBER",
+      "how often before that, so that the server has in memory what it makes of them (default 4)"),
     .init("depth", "NUMBER", "which page is measured as a deep one (default 20)"),
-    .init("only", "TEXT", "only the queries whose filter has this text"),
+    .init("only", "TEXT", "only the queries whose filter and order, as printed, have this text"),
     .init("data", "DIRECTORY", "keep the records here, and use those that are there"),
   ]
 
@@ -19,6 +22,7 @@ enum BenchQueryCommand: Command {
       count: try arguments.int("records", in: 1_000...100_000_000) ?? 1_000_000)
     let limit = try arguments.int("limit", in: 1...200) ?? 200
     let repeats = try arguments.int("repeats", in: 1...100_000) ?? 20
+    let warmUp = try arguments.int("warm-up", in: 1...100_000) ?? 4
     let depth = try arguments.int("depth", in: 2...100_000) ?? 20
     let only = arguments.string("only")
     let directory = arguments.string("data") ?? ".petrel/bench"
@@ -36,19 +40,21 @@ enum BenchQueryCommand: Command {
       "yardstick: 200 index entries with SQLite alone, \(yardstick.text(0.5)), "
         + "99th percentile \(yardstick.text(0.99))")
     Output.line(
-      "filter                    order           first p50        p99  processor"
+      "filter                    order            cold p50  first p50        p99  processor"
         + "    deep p50        p99  processor  page")
     let probe = QueryProbe(
       connection: try LoadConnection(port: server.port),
       path: EarthquakeRequests.path("records/query", token: tokens[0], device: "bench"),
-      server: server.identifier, limit: limit, repeats: repeats, depth: depth)
+      server: server.identifier, limit: limit, warmUp: warmUp, repeats: repeats,
+      depth: depth)
     var slow = 0
     var dear = 0
     for query in QueryCase.all(count: records.count)
-    where only.map({ query.condition.title.contains($0) }) ?? true {
+    where only.map({ query.title.contains($0) }) ?? true {
       let times = try probe.measure(query)
       Output.line(
         query.condition.title.padding(to: 24) + "  " + query.order.title.padding(to: 14)
+          + times.cold.answer.text(0.5).leftPadding(to: 11)
           + row(times.first) + " " + (times.deep.map { row($0) } ?? "").padding(to: 33)
           + "\(times.page)".leftPadding(to: 6))
       if times.isAbove({ $0.answer }) { slow += 1 }
@@ -80,6 +86,8 @@ private struct QueryProbe {
   }
 
   struct Times {
+    /// The first page when it was asked for the first time.
+    var cold: Page
     var first: Page
     /// nil when there is one page only.
     var deep: Page?
@@ -96,14 +104,17 @@ private struct QueryProbe {
   let path: String
   let server: Int32
   let limit: Int
+  let warmUp: Int
   let repeats: Int
   let depth: Int
 
   func measure(_ query: QueryCase) throws -> Times {
-    // Once to warm up, uncounted.
     var marker = try page(query, variant: 0, marker: nil).marker
-    let first = try (0..<repeats).map { try page(query, variant: $0, marker: nil).times }
-    guard marker != nil else { return Times(first: Page(first), deep: nil, page: 1) }
+    let rounds = try (0..<warmUp + 1).map { _ in
+      Page(try (0..<repeats).map { try page(query, variant: $0, marker: nil).times })
+    }
+    let (cold, first) = (rounds[0], rounds[warmUp])
+    guard marker != nil else { return Times(cold: cold, first: first, deep: nil, page: 1) }
     var number = 2
     while number < depth, let next = try page(query, variant: 0, marker: marker).marker {
       marker = next
@@ -112,7 +123,7 @@ private struct QueryProbe {
     let deep = try (0..<repeats).map { _ in
       try page(query, variant: 0, marker: marker).times
     }
-    return Times(first: Page(first), deep: Page(deep), page: number)
+    return Times(cold: cold, first: first, deep: Page(deep), page: number)
   }
 
   private func page(
