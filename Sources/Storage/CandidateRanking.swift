@@ -26,8 +26,10 @@ struct CandidateRanking {
       distance = sortKey.relativeLocation.map { PlaceDistance(from: $0) }
     }
 
-    func place(of number: Int64) -> UInt64? {
-      column[number].map { key in directed(distance.map { Self.steps($0.metres(to: key)) } ?? key) }
+    func place(of number: Int64) -> UInt64? { column[number].map { place(ofStored: $0) } }
+
+    func place(ofStored key: UInt64) -> UInt64 {
+      directed(distance.map { Self.steps($0.metres(to: key)) } ?? key)
     }
 
     /// The place of a value that the order has for a record.
@@ -70,9 +72,19 @@ struct CandidateRanking {
 
   /// nil for a record without a value for the first key: those come last.
   func rank(of number: Int64) -> Rank? {
-    first.place(of: number).map { place in
-      Rank(first: place, second: second.map { Self.last($0.place(of: number)) } ?? 0)
-    }
+    first.column[number].flatMap { rank(of: number, key: $0, upTo: nil) }
+  }
+
+  /// Visits the first keys of these records, as the column has them.
+  func visitKeys(of numbers: RecordNumberSet, _ visit: (Int64, UInt64?) -> Void) {
+    first.column.visitKeys(of: numbers, visit)
+  }
+
+  /// The rank of a record whose first key is known; nil when that alone puts it behind a bound.
+  func rank(of number: Int64, key: UInt64, upTo bound: Rank?) -> Rank? {
+    let place = first.place(ofStored: key)
+    if let bound, bound.first < place { return nil }
+    return Rank(first: place, second: second.map { Self.last($0.place(of: number)) } ?? 0)
   }
 
   func rank(of place: RecordOrder.Place) -> Rank? {

@@ -28,7 +28,7 @@ struct CandidateSieve {
     var overhead = 0.0
   }
 
-  private var conditions: [SearchCondition]
+  private(set) var conditions: [SearchCondition]
   /// How many of them stay, whichever walk goes on.
   private var lasting: Int
   /// Those that are complete.

@@ -93,6 +93,11 @@ struct EntryReader {
     place = .past(stretch: stretch, key: key)
   }
 
+  /// Leaves out what it has not read yet.
+  mutating func finish() {
+    place = .end
+  }
+
   private static let keyColumn: Int32 = 1
 
   /// Visits up to `limit` entries; fewer only where the path ends.

@@ -10,7 +10,7 @@ struct KeyColumn: Sendable {
   /// whose key is 0: so most look-ups touch one place in memory.
   private typealias Block = [UInt64]
 
-  private static let blockSize = 1_024
+  static let blockSize = 1_024
   private static let blockWords = blockSize + blockSize / 64
 
   /// The last number that its database had drawn when it was so. Whatever changes a record draws one.
@@ -54,6 +54,28 @@ struct KeyColumn: Sendable {
         blocks[block][Self.blockSize + place >> 6] &= ~Self.bit(place)
       }
     }
+  }
+
+  /// Numbers that it has room for.
+  var capacity: Int { size / MemoryLayout<UInt64>.size }
+
+  /// Visits the blocks that there are, with the keys of their numbers as ``withBlock(_:_:)`` gives them.
+  func visitBlocks(_ visit: (Int, UnsafeBufferPointer<UInt64>) -> Void) {
+    for (number, block) in blocks.enumerated() where !block.isEmpty {
+      block.withUnsafeBufferPointer { visit(number, $0) }
+    }
+  }
+
+  /// The keys of one block's numbers, and behind them what ``hasZero(_:at:)`` asks; nil where there is
+  /// no such block.
+  func withBlock(_ number: Int, _ body: (UnsafeBufferPointer<UInt64>?) -> Void) {
+    guard number < blocks.count, !blocks[number].isEmpty else { return body(nil) }
+    blocks[number].withUnsafeBufferPointer { body($0) }
+  }
+
+  /// Whether the key at a place where there is a 0 is that, and not none.
+  static func hasZero(_ block: UnsafeBufferPointer<UInt64>, at place: Int) -> Bool {
+    block[blockSize + place >> 6] & bit(place) != 0
   }
 
   private static func bit(_ place: Int) -> UInt64 { 1 << UInt64(place & 63) }

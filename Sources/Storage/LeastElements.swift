@@ -7,7 +7,7 @@ struct LeastElements<Element: Comparable> {
   let capacity: Int
   private var kept: [Element] = []
   /// The greatest that is kept, once there were too many.
-  private var bound: Element?
+  private(set) var bound: Element?
 
   init(capacity: Int) {
     self.capacity = capacity

@@ -6,13 +6,18 @@
 /// - Complexity: constant time for each operation. Four bytes for each 1,024 numbers up to the
 ///   greatest, and 128 bytes for each block: from an eighth of a byte for each number, where they are
 ///   dense, to 132 bytes, where they are far apart.
-struct RecordNumberSet {
+struct RecordNumberSet: Sendable {
   private static let wordsInBlock = 16
   /// Where the block of 1,024 numbers begins among the words; 0 where there is none.
   private var blocks: [UInt32] = []
   /// The first block is of no numbers, so that a look-up needs to ask for none.
   private var words = [UInt64](repeating: 0, count: wordsInBlock)
   private(set) var count = 0
+
+  /// Memory for it, in bytes, about.
+  var size: Int {
+    blocks.count * MemoryLayout<UInt32>.size + words.count * MemoryLayout<UInt64>.size
+  }
 
   func contains(_ number: Int64) -> Bool {
     let block = Int(truncatingIfNeeded: number >> 10)
@@ -39,6 +44,38 @@ struct RecordNumberSet {
     return true
   }
 
+  /// Whether the number was there.
+  @discardableResult
+  mutating func remove(_ number: Int64) -> Bool {
+    guard contains(number) else { return false }
+    words[Int(blocks[Int(number >> 10)]) + Self.word(of: number)] &= ~Self.bit(of: number)
+    count -= 1
+    return true
+  }
+
+  /// - Complexity: linear in the blocks of the other set.
+  mutating func formUnion(_ other: RecordNumberSet) {
+    guard count > 0 else {
+      self = other
+      return
+    }
+    if blocks.count < other.blocks.count {
+      blocks.append(contentsOf: repeatElement(0, count: other.blocks.count - blocks.count))
+    }
+    for (block, start) in other.blocks.enumerated() where start != 0 {
+      if blocks[block] == 0 {
+        blocks[block] = UInt32(words.count)
+        words.append(contentsOf: repeatElement(0, count: Self.wordsInBlock))
+      }
+      for offset in 0..<Self.wordsInBlock {
+        let place = Int(blocks[block]) + offset
+        let new = other.words[Int(start) + offset] & ~words[place]
+        words[place] |= new
+        count += new.nonzeroBitCount
+      }
+    }
+  }
+
   /// All numbers in ascending order.
   var sorted: [Int64] {
     var numbers: [Int64] = []
@@ -47,16 +84,35 @@ struct RecordNumberSet {
     return numbers
   }
 
-  /// Visits all numbers in ascending order.
-  func visitAll(_ visit: (Int64) throws -> Void) rethrows {
-    for (block, start) in blocks.enumerated() where start != 0 {
-      for offset in 0..<Self.wordsInBlock {
-        var rest = words[Int(start) + offset]
+  /// The numbers of one block, the first of which is 1,024 times its own number.
+  struct Block {
+    let number: Int
+    fileprivate let words: ArraySlice<UInt64>
+
+    /// Visits the last ten bits of its numbers in ascending order.
+    @inline(__always) func visitPlaces(_ visit: (Int) throws -> Void) rethrows {
+      for (index, word) in words.enumerated() {
+        var rest = word
         while rest != 0 {
-          try visit(Int64(block) << 10 | Int64(offset << 6 | rest.trailingZeroBitCount))
+          try visit(index << 6 | rest.trailingZeroBitCount)
           rest &= rest - 1
         }
       }
+    }
+  }
+
+  /// Visits the blocks in ascending order.
+  @inline(__always) func visitBlocks(_ visit: (Block) throws -> Void) rethrows {
+    for (number, start) in blocks.enumerated() where start != 0 {
+      let words = words[Int(start)..<Int(start) + Self.wordsInBlock]
+      try visit(Block(number: number, words: words))
+    }
+  }
+
+  /// Visits all numbers in ascending order.
+  func visitAll(_ visit: (Int64) throws -> Void) rethrows {
+    try visitBlocks { block in
+      try block.visitPlaces { try visit(Int64(block.number << 10 | $0)) }
     }
   }
 

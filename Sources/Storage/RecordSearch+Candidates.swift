@@ -15,6 +15,8 @@ extension RecordSearch {
       StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
       [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init)
     guard let row else {
+      // Lists in memory keep what was deleted.
+      if session.extracts != nil { return nil }
       throw StoreError(.corrupt, "the value index names a record that does not exist")
     }
     return try match(row, proven: proven)
@@ -23,6 +25,8 @@ extension RecordSearch {
   func match(_ row: StoredRecord.Row, proven: Set<Int> = []) throws -> SearchCandidate? {
     // Of a name that was asked for, a record of another type may have come.
     guard row.typeNumber == type.number else { return nil }
+    // Lists in memory are of all zones.
+    if let zoneNumber, row.zoneNumber != zoneNumber { return nil }
     var record = Record(
       recordID: RecordID(recordName: row.recordName), recordType: type.name,
       recordChangeTag: glance.hasChangeTag ? StoredRecord.changeTag(ofVersion: row.version) : nil)
@@ -67,12 +71,10 @@ extension RecordSearch {
   /// What matches must meet, as far as the index knows: first the paths, in their order.
   func conditions() throws -> [SearchCondition] {
     var conditions = try paths.filter { if case .names = $0.source { false } else { true } }
-      .map { SearchCondition($0, column: try column(of: $0)) }
+      .map { try condition(of: $0) }
     if zoneNumber != nil { conditions.append(SearchCondition(AccessPath(source: .zone))) }
     return try conditions
-      + makeExcludedPaths().map {
-        SearchCondition($0, excludes: true, column: try column(of: $0))
-      }
+      + makeExcludedPaths().map { try condition(of: $0, excludes: true) }
   }
 
   /// The highest number of a record in the database, which has that many at most.

@@ -32,7 +32,9 @@ extension RecordSearch {
       throw StoreError(.badContinuation, "the continuation marker is of another query")
     }
     try sieve.prepare(in: self)
-    return try page(along: path, driver, after: start, &sieve)
+    let page = try page(along: path, driver, after: start, &sieve)
+    try noteWant(spending: 0, conditions: sieve.conditions)
+    return page
   }
 
   /// The records of the type in the zone that is searched; nil when they are more than the limit, or

@@ -13,6 +13,11 @@ public final class SQLRecordStore: RecordStore {
   /// Beside a store in a file, in the folder with its name and `-assets`; else in memory.
   public let assets: any AssetStore
   private let threads: ThreadGroup
+  private let extracts: ExtractShelf
+  private let makings: JobQueue
+
+  /// Extracts that may wait for being made; one more has to be wanted anew.
+  private static let waitingMakings = 64
 
   /// Opens the store in this file, and makes it when there is none.
   ///
@@ -56,13 +61,19 @@ public final class SQLRecordStore: RecordStore {
       } else {
         MemoryAssetStore()
       }
-    let columns = ColumnShelf(limit: configuration.tuning.columnMegabytes << 20)
+    let extracts = ExtractShelf(limit: configuration.tuning.extractMegabytes << 20)
+    let makings = JobQueue(limit: Self.waitingMakings, role: "extracts of the index")
+    self.extracts = extracts
+    self.makings = makings
     let makeSession = { @Sendable (isReader: Bool) throws -> StoreSession in
       let connection = try SQLiteConnection(
         path: path, tuning: configuration.tuning, mapsFile: isReader)
       let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
       session.fixedEnvironments = configuration.fixedEnvironments
-      session.columns = isReader ? columns : nil
+      if isReader {
+        session.extracts = extracts
+        session.makeExtract = { makings.add(ExtractMaking(of: $0, for: extracts)) }
+      }
       return session
     }
     let writer = StoreWriter(configuration: configuration)
@@ -81,14 +92,26 @@ public final class SQLRecordStore: RecordStore {
           reader.work(in: $0)
         }
       }
+      let maker = StoreReader(queue: makings)
+      threads.start(named: "petrel.store.extracts", with: try makeSession(true)) {
+        maker.work(in: $0)
+      }
     }
     threads.start(named: "petrel.store.writer", with: writing) { writer.work(in: $0) }
   }
 
   deinit {
+    closeQueues()
+  }
+
+  private func closeQueues() {
     writer.queue.close()
     reads.close()
+    makings.close()
   }
+
+  /// What searches have in memory of the value index.
+  public var extractCounts: ExtractCounts { extracts.counts }
 
   /// Whether a server has the store in this file open.
   public static func isServed(at path: String) -> Bool {
@@ -100,8 +123,7 @@ public final class SQLRecordStore: RecordStore {
   }
 
   public func close() async {
-    writer.queue.close()
-    reads.close()
+    closeQueues()
     await threads.ended()
   }
 

@@ -11,10 +11,15 @@ struct SearchCondition {
   let excludes: Bool
   /// The filter that it is a part of and proves together with the filter's other conditions.
   let filter: Int?
+  private let path: AccessPath
+  /// The path without the stretches of which there are lists in memory.
+  let unlistedPath: AccessPath
   private var reader: EntryReader
   /// One for each of the path's keys; empty where there are many.
   private var windows: [NumberWindow]
   private let column: ColumnCondition?
+  /// Those of ``numbers`` that lists in memory told.
+  private let listed: RecordNumberSet
   /// Entries that were gathered, and those of them that can match.
   private(set) var gathered = 0
   private var met = 0
@@ -26,13 +31,29 @@ struct SearchCondition {
   private var questions = 0.0
   private var passes = 0.0
 
-  /// - Parameter column: The keys of the path's field, where they are at hand.
-  init(_ path: AccessPath, excludes: Bool = false, column: KeyColumn? = nil) {
+  /// - Parameters:
+  ///   - column: The keys of the path's field, where they are at hand.
+  ///   - lists: The records of some of the path's stretches, where they are at hand.
+  init(
+    _ path: AccessPath, excludes: Bool = false, column: KeyColumn? = nil,
+    lists: [Int: RecordNumberSet] = [:]
+  ) {
+    self.path = path
     self.column = column.map { ColumnCondition(path, $0) }
-    reader = EntryReader(path)
     self.excludes = excludes
     filter = path.provenFilter
-    let stretches = path.stretches.prefix(Self.askable + 1)
+    var listed = RecordNumberSet()
+    for list in lists.values { listed.formUnion(list) }
+    self.listed = listed
+    numbers = listed
+    var unlistedPath = path
+    if !lists.isEmpty {
+      unlistedPath.source = .stretches(
+        path.stretches.enumerated().filter { lists[$0.offset] == nil }.map(\.element))
+    }
+    self.unlistedPath = unlistedPath
+    reader = EntryReader(unlistedPath)
+    let stretches = unlistedPath.stretches.prefix(Self.askable + 1)
     let windows = stretches.compactMap { NumberWindow($0) }
     self.windows =
       stretches.count <= Self.askable && windows.count == stretches.count ? windows : []
@@ -48,7 +69,7 @@ struct SearchCondition {
 
   /// Whether this is the condition of a value, and no other.
   func isOf(_ stretch: IndexStretch) -> Bool {
-    let stretches = reader.path.stretches
+    let stretches = path.stretches
     return !excludes && stretches.count == 1 && stretches[0].field == stretch.field
       && stretches[0].range == stretch.range
   }
@@ -56,7 +77,7 @@ struct SearchCondition {
   /// Whether no record with this value can match.
   func rulesOut(_ stretch: IndexStretch) -> Bool {
     excludes
-      && reader.path.stretches.contains {
+      && path.stretches.contains {
         $0.field == stretch.field && $0.range.contains(stretch.range.lower)
           && $0.range.contains(stretch.range.upper)
       }
@@ -68,6 +89,9 @@ struct SearchCondition {
   mutating func gather(
     _ limit: Int, in search: RecordSearch, where isWanted: (Int64) -> Bool
   ) throws {
+    if gathered > 0, let column, scanCost < unread {
+      return gatherAll(from: column, where: isWanted)
+    }
     var met = 0
     gathered += try reader.visit(limit, in: search) { number in
       met += 1
@@ -75,6 +99,20 @@ struct SearchCondition {
     }
     self.met += met
     if !isComplete { total = try estimate(in: search) }
+  }
+
+  private mutating func gatherAll(
+    from column: ColumnCondition, where isWanted: (Int64) -> Bool
+  ) {
+    var met = 0
+    var numbers = RecordNumberSet()
+    column.visitAll { number in
+      met += 1
+      if isWanted(number) { numbers.insert(number) }
+    }
+    self.met = met
+    self.numbers = numbers
+    reader.finish()
   }
 
   private mutating func estimate(in search: RecordSearch) throws -> Double {
@@ -97,13 +135,25 @@ struct SearchCondition {
     return Double(gathered) * Double(spans.count { $0 != nil }) / (Double(before) + share)
   }
 
-  /// Entries that are still to be gathered.
-  var remaining: Double { isComplete ? 0 : max(1, total - Double(gathered)) }
+  /// Entries that are still to be gathered, or what takes as long.
+  var remaining: Double { min(unread, scanCost) }
+
+  private var unread: Double {
+    guard !isComplete else { return 0 }
+    let entries = max(1, total - Double(gathered))
+    // Those of a circle are measured, and found in many places.
+    guard unlistedPath.circle != nil else { return entries }
+    return entries * 1.5 + Double(unlistedPath.stretches.count * NumberWindow.seekCost)
+  }
+
+  /// What it takes to find the records in the column instead.
+  private var scanCost: Double { column?.cost(ofVisiting: members) ?? .infinity }
 
   /// How many records stand on the path, as far as it was looked at.
   var members: Double {
-    if isComplete { return Double(met) }
-    return gathered == 0 ? .infinity : total * Double(met) / Double(max(1, gathered))
+    let listed = Double(listed.count)
+    if isComplete { return listed + Double(met) }
+    return gathered == 0 ? .infinity : listed + total * Double(met) / Double(max(1, gathered))
   }
 
   // MARK: Asking
@@ -118,15 +168,20 @@ struct SearchCondition {
       if holds != excludes { passes += 1 }
       return (holds != excludes, 0)
     }
-    let before = windows.reduce(0) { $0 + $1.cost }
-    var holds = false
+    let before = windowCost
+    var holds = listed.contains(number)
     for index in windows.indices where !holds {
       holds = try windows[index].contains(number, in: search)
     }
     questions += 1
     if holds != excludes { passes += 1 }
-    return (holds != excludes, windows.reduce(1) { $0 + $1.cost } - before)
+    return (holds != excludes, 1 + windowCost - before)
   }
+
+  private var windowCost: Int { windows.reduce(0) { $0 + $1.cost } }
+
+  /// What was read to know whose records meet it, in entries.
+  var spent: Double { Double(gathered + windowCost) }
 
   // MARK: Planning
 
@@ -143,7 +198,6 @@ struct SearchCondition {
 
   private var questionCost: Double {
     guard column == nil else { return ColumnCondition.cost }
-    let asked = windows.reduce(0) { $0 + $1.cost }
-    return Double(4 * NumberWindow.seekCost * windows.count + asked) / (4 + questions)
+    return Double(4 * NumberWindow.seekCost * windows.count + windowCost) / (4 + questions)
   }
 }

@@ -7,9 +7,14 @@ struct SearchEffort: Sendable {
   var recordCost = 36.0
   /// Looking up a record's place in the order in columns of keys.
   var rankCost = 0.4
-  /// What part of the entries of an index have to be read for want of a column before it is made.
-  var columnShare = 0.25
-  /// Records that are changed at most between two looks at a column; it is given up when more are.
+  /// What part of the entries of an index have to be read for want of a column before it is made; an
+  /// eighth of that for want of a list.
+  var columnShare = 0.1
+  /// Entries of one condition that a search reads before it tells that it wants a list of them.
+  var listPatience = 4_096
+  /// Whether a search that wants an extract makes it, instead of having it made for the next ones.
+  var makesExtracts = false
+  /// Records that are changed at most between two looks at an extract; it is given up when more are.
   var changePatience = 1_000
   /// Entries that are gathered of each condition to learn how many records meet it.
   var peek = 2_048

@@ -55,11 +55,14 @@ extension SortedSearch {
     let start = collector.start.map { ranking.rank(of: $0) }
     let shared = shared.first
     var first = LeastElements<RankedNumber>(capacity: capacity)
-    candidates.visitAll { number in
+    ranking.visitKeys(of: candidates) { number, key in
       guard filter.mayMatch(number) else { return }
-      let rank = ranking.rank(of: number)
+      guard let key else {
+        if shared.map({ ranking.may(nil, have: $0) }) ?? true { visitUnranked(number) }
+        return
+      }
+      guard let rank = ranking.rank(of: number, key: key, upTo: first.bound?.rank) else { return }
       if let shared, !ranking.may(rank, have: shared) { return }
-      guard let rank else { return visitUnranked(number) }
       if let start {
         guard let start, !ranking.isSurelyBefore(rank, start) else { return }
       }

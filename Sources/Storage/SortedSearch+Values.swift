@@ -110,7 +110,7 @@ extension SortedSearch {
     let collecting = sieve.cost(of: collector.missing, sorting: 1, mayWalk: false)
     if isNew {
       let path = AccessPath(source: .stretches([stretch]))
-      try sieve.push(SearchCondition(path, column: try search.column(of: path)), in: search)
+      try sieve.push(try search.condition(of: path), in: search)
     }
     shared.append(.key(key))
     defer {

@@ -46,7 +46,7 @@ struct SortedSearch {
       ranking = try search.ranking()
       sieve.rankCost = ranking.map { $0.effort * search.effort.rankCost }
       _ = try walk(level: 0)
-      noteWant()
+      try noteWant()
     }
     return collector.page()
   }
@@ -80,13 +80,12 @@ struct SortedSearch {
     }
   }
 
-  /// Notes what was spent beyond twice of what the page's own records take, if columns could have
+  /// Notes what was spent beyond twice of what the page's own records take, if extracts could have
   /// spared it.
-  private func noteWant() {
+  private func noteWant() throws {
+    guard sieve.hasConditions else { return }
     let fair = 2 * Double(search.query.limit) * search.effort.recordCost
-    if sieve.hasConditions, sieve.spent > fair {
-      search.noteWant(spending: sieve.spent - fair)
-    }
+    try search.noteWant(spending: sieve.spent - fair, conditions: sieve.conditions)
   }
 
   // MARK: Walking

@@ -19,8 +19,10 @@ final class StoreSession {
   /// Where the arguments of statements are put together that run for every record.
   var arguments = SQLArguments()
   var catalog = Catalog()
-  /// The columns that searches share; nil where what they read may be rolled back.
-  var columns: ColumnShelf?
+  /// The extracts of the index that searches share; nil where what they read may be rolled back.
+  var extracts: ExtractShelf?
+  /// Has an extract made that is wanted.
+  var makeExtract: (@Sendable (IndexExtract.Name) -> Void)?
   /// Where no record type or field is made by saving it.
   var fixedEnvironments: Set<ContainerEnvironment> = []
 

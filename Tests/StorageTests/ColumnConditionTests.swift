@@ -51,6 +51,11 @@ struct ColumnConditionTests {
             == (keys[number].map { key in ranges.contains { $0.contains(key) } } ?? false),
           "seed \(seed), round \(round), \(number)")
       }
+      var visited: [Int64] = []
+      condition.visitAll { visited.append($0) }
+      #expect(
+        visited == (Int64(0)...70).filter { condition.isMet(by: $0) },
+        "seed \(seed), round \(round)")
     }
   }
 

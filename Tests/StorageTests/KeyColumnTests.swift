@@ -29,6 +29,40 @@ struct KeyColumnTests {
     }
   }
 
+  @Test("keys are visited in the order of their numbers", arguments: 1...12)
+  func visits(seed: Int) {
+    var random = SeededGenerator(seed: seed)
+    var column = KeyColumn(version: 1)
+    var model: [Int64: UInt64] = [:]
+    var numbers = RecordNumberSet()
+    let span = Int64(random.pick([70, 1_030, 100_000]))
+    for _ in 0..<600 {
+      let number = Int64.random(in: 1...span, using: &random)
+      let key: UInt64? =
+        random.chance(1, in: 4) ? nil : random.pick([0, 1, 5, .max, random.next()])
+      column[number] = key
+      model[number] = key
+      if random.chance(1, in: 2) { numbers.insert(number) }
+      if random.chance(1, in: 4) { numbers.insert(span + number) }
+    }
+    var visited: [Int64] = []
+    column.visitKeys(of: numbers) { number, key in
+      visited.append(number)
+      #expect(key == model[number], "seed \(seed), \(number)")
+    }
+    #expect(visited == numbers.sorted, "seed \(seed)")
+    for range: ClosedRange<UInt64> in [0...0, 0...7, 1...5, 5 ... .max, 0 ... .max] {
+      var visited: [Int64: UInt64] = [:]
+      var last: Int64 = 0
+      column.visitKeys(in: range) { number, key in
+        #expect(number > last, "seed \(seed), \(range)")
+        last = number
+        visited[number] = key
+      }
+      #expect(visited == model.filter { range.contains($0.value) }, "seed \(seed), \(range)")
+    }
+  }
+
   @Test("an empty column has no keys and takes no memory", arguments: [0, 1, 1_024, .max])
   func empty(number: Int64) {
     var column = KeyColumn(version: 1)

@@ -13,23 +13,28 @@ extension RecordStoreConformance {
     private static let efforts = [
       SearchEffort(),
       SearchEffort(
-        columnShare: 0, changePatience: 3, peek: 1, interval: 1, patience: 0, groupLimit: 2,
+        columnShare: 0, listPatience: 0, makesExtracts: true, changePatience: 3, peek: 1,
+        interval: 1, patience: 0, groupLimit: 2,
         fewRecords: 2, absencePatience: 2),
       SearchEffort(
-        recordCost: 1_000, columnShare: 0, peek: 1, interval: 4, patience: 2, groupLimit: 3,
+        recordCost: 1_000, columnShare: 0, listPatience: 0, makesExtracts: false, peek: 1,
+        interval: 4, patience: 2, groupLimit: 3,
         fewRecords: 2,
         absencePatience: 5),
       SearchEffort(
-        recordCost: 2, columnShare: 0, peek: 4, interval: 30, patience: 6, groupLimit: 2,
+        recordCost: 2, columnShare: 0, listPatience: 0, makesExtracts: true, peek: 4, interval: 30,
+        patience: 6, groupLimit: 2,
         fewRecords: 4,
         absencePatience: 5),
     ]
+
+    private static func effort(_ seed: Int) -> SearchEffort { efforts[seed % efforts.count] }
 
     private static func configuring(
       _ seed: Int, _ turns: SearchTurns = SearchTurns()
     ) -> (inout StoreConfiguration) -> Void {
       {
-        $0.searchEffort = efforts[seed % efforts.count]
+        $0.searchEffort = effort(seed)
         $0.searchEffort.observe = { turns.note($0, asks: $1) }
         $0.searchEffort.observeRanking = { turns.noteRanking() }
       }
@@ -163,20 +168,20 @@ extension RecordStoreConformance {
           for size in 1..<max(2, expected.count + 1) {
             let paged = try await pages(
               of: query, zone: zone, size: size, in: database, of: test, comment)
-            #expect(paged.map(\.state) == whole.map(\.state), "pages of \(size), \(comment)")
+            // Without an order another way may be taken, once extracts were made beside.
+            let mayDiffer = query.sortKeys.isEmpty && !Self.effort(seed).makesExtracts
+            let found = [paged, whole].map { $0.map(\.state) }.map { mayDiffer ? $0.sorted() : $0 }
+            #expect(found[0] == found[1], "pages of \(size), \(comment)")
           }
         }
       }
       let counts = turns.counts
-      switch seed % Self.efforts.count {
-      case 0: #expect(counts.collecting > 0 && counts.walking > 0, "\(counts)")
-      case 3: #expect(counts.walking > 0 && counts.collecting > 0, "\(counts)")
-      default:
-        #expect(
-          counts.walking > 0 && counts.asking > 0 && counts.gathering > 0 && counts.collecting > 0,
-          "\(counts)")
+      #expect(counts.walking > 0 && counts.collecting > 0, "\(counts)")
+      // Of others, extracts that are made beside may leave nothing to be asked or gathered.
+      if seed % Self.efforts.count == 1 {
+        #expect(counts.asking > 0 && counts.gathering > 0, "\(counts)")
       }
-      let hasColumns = engine == .sqliteFile && seed % Self.efforts.count != 0
+      let hasColumns = engine == .sqliteFile && Self.effort(seed).makesExtracts
       #expect(counts.ranking > 0 || !hasColumns, "\(counts)")
     }
 
@@ -218,7 +223,7 @@ extension RecordStoreConformance {
             Set(unchanged) == Set(before.map(\.recordID)).subtracting(changed), comment)
         }
       }
-      let hasColumns = engine == .sqliteFile && seed % Self.efforts.count != 0
+      let hasColumns = engine == .sqliteFile && Self.effort(seed).makesExtracts
       #expect(turns.counts.ranking > 0 || !hasColumns, "seed \(seed): \(turns.counts)")
     }
   }

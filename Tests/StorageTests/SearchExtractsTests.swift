@@ -5,11 +5,12 @@ import Testing
 
 @testable import Storage
 
-@Suite("Searches by columns of keys")
-struct SearchColumnsTests {
-  /// Efforts by which columns are made at once, and used.
+@Suite("Searches by extracts of the index")
+struct SearchExtractsTests {
+  /// Efforts by which extracts are made at once, and used.
   private static func effort(_ rankings: Rankings) -> SearchEffort {
-    var effort = SearchEffort(rankCost: 0, columnShare: 0, peek: 100, interval: 1)
+    var effort = SearchEffort(
+      rankCost: 0, columnShare: 0, listPatience: 0, makesExtracts: true, peek: 100, interval: 1)
     effort.observeRanking = { rankings.count.add(1, ordering: .relaxed) }
     return effort
   }
@@ -19,14 +20,15 @@ struct SearchColumnsTests {
   }
 
   private func withFilledStore(
-    memory: Int = 16, _ body: (SQLRecordStore, TestStore, Rankings) async throws -> Void
+    memory: Int = 16, effort: (Rankings) -> SearchEffort = effort,
+    _ body: (SQLRecordStore, TestStore, Rankings) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { directory in
       let rankings = Rankings()
       var configuration = StoreConfiguration()
       configuration.tuning.cacheKilobytes = 4096
-      configuration.tuning.columnMegabytes = memory
-      configuration.searchEffort = Self.effort(rankings)
+      configuration.tuning.extractMegabytes = memory
+      configuration.searchEffort = effort(rankings)
       let store = try await SQLRecordStore.open(
         at: directory + "/a.sqlite", configuration: configuration)
       let test = try await TestStore(store)
@@ -101,6 +103,76 @@ struct SearchColumnsTests {
       #expect(try await names(test) == ["n0", "n6", "n5"])
       #expect(rankings.count.load(ordering: .relaxed) == 3)
     }
+  }
+
+  @Test("the records of a word and of a value are followed, those that are deleted too")
+  func lists() async throws {
+    try await withFilledStore { store, test, _ in
+      let query = Query(
+        recordType: "Note",
+        filters: [
+          Filter(.field("is"), .equals, .string("x")),
+          Filter(.field("text"), .containsAllTokens, .string("deep sea")),
+        ], sortKeys: [SortKey(.field("k"))])
+      func names(zone: ZoneID? = nil) async throws -> [String] {
+        try await test.store.records(
+          matching: RecordQuery(query: query, zoneID: zone, limit: 10), in: test.publicID
+        ).records.map(\.recordID.recordName)
+      }
+      for name in ["n1", "n3", "n5"] {
+        try await test.save(name, ["text": .string("the deep sea")])
+      }
+      #expect(try await names() == ["n1", "n3", "n5"])
+      #expect(store.extractCounts.lists >= 3)
+      let made = store.extractCounts.made
+      try await test.save("n3", ["text": .string("the sea")])
+      try await test.save("n4", ["text": .string("a sea, and deep")])
+      #expect(try await names() == ["n1", "n4", "n5"])
+      try await test.save("n5", ["is": .string("y")])
+      _ = try await test.delete("n1")
+      try await test.save("n1", ["k": .int64(9), "is": .string("x")])
+      #expect(try await names() == ["n4"])
+      _ = try await test.delete("n4")
+      #expect(try await names() == [])
+      #expect(store.extractCounts.made == made)
+      #expect(store.extractCounts.givenUp == 0)
+    }
+  }
+
+  @Test("what searches want is made beside them, and then used")
+  func makingBeside() async throws {
+    let effort = { (rankings: Rankings) in
+      var effort = Self.effort(rankings)
+      effort.makesExtracts = false
+      return effort
+    }
+    try await withFilledStore(effort: effort) { store, test, rankings in
+      let deadline = ContinuousClock.now + .seconds(30)
+      while rankings.count.load(ordering: .relaxed) == 0, .now < deadline {
+        let found = try await names(test)
+        #expect(found == ["n7", "n6", "n5"])
+      }
+      #expect(rankings.count.load(ordering: .relaxed) == 1)
+      let counts = store.extractCounts
+      #expect(counts.columns > 0 && counts.made > 0 && counts.size > 0)
+      try await test.save("n2", ["k": .int64(100)])
+      #expect(try await names(test) == ["n2", "n7", "n6"])
+    }
+  }
+
+  @Test("one more order than may wait is refused, and may be given again")
+  func tooManyOrders() {
+    let shelf = ExtractShelf(limit: 1 << 20)
+    let queue = JobQueue(limit: 1, role: "extracts of the index")
+    let names = (Int64(1)...2).map {
+      IndexExtract.Name(database: DatabaseID(rawValue: 1), field: $0)
+    }
+    for name in names {
+      #expect(shelf.isWanted(name, for: 0))
+      queue.add(ExtractMaking(of: name, for: shelf))
+    }
+    #expect(!shelf.isWanted(names[0], for: 0))
+    #expect(shelf.isWanted(names[1], for: 0))
   }
 
   @Test("without memory for columns there are none")

@@ -1,0 +1,104 @@
+import CloudKitModel
+
+/// A part of the value index in memory, as searches need it: the keys of a field by record numbers, or
+/// the numbers of the records with one key.
+enum IndexExtract: Sendable {
+  struct Name: Hashable, Sendable {
+    var database: DatabaseID
+    /// The field's number, or that of its words.
+    var field: Int64
+    /// The key that its records have; nil for the keys of all.
+    var key: [UInt8]?
+  }
+
+  case column(KeyColumn)
+  case list(PostingList)
+
+  /// The last number that its database had drawn when it was so.
+  var version: Int64 {
+    switch self {
+    case .column(let column): column.version
+    case .list(let list): list.version
+    }
+  }
+
+  /// Memory for it, in bytes, about.
+  var size: Int {
+    switch self {
+    case .column(let column): column.size
+    case .list(let list): list.size
+    }
+  }
+
+  var column: KeyColumn? {
+    if case .column(let column) = self { column } else { nil }
+  }
+
+  var list: PostingList? {
+    if case .list(let list) = self { list } else { nil }
+  }
+}
+
+extension IndexExtract {
+  /// Reads an extract as the session's transaction sees the index; nil when it would be larger than
+  /// the limit, in bytes, or the database is gone.
+  init?(reading name: Name, upTo limit: Int, in session: StoreSession) throws {
+    guard let version = try session.lastNumber(drawnIn: name.database) else { return nil }
+    do {
+      self =
+        if let key = name.key {
+          .list(try PostingList(reading: name, key, version: version, upTo: limit, in: session))
+        } else {
+          .column(try KeyColumn(reading: name, version: version, upTo: limit, in: session))
+        }
+    } catch is TooLarge {
+      return nil
+    }
+  }
+
+  fileprivate struct TooLarge: Error {}
+}
+
+extension KeyColumn {
+  fileprivate init(
+    reading name: IndexExtract.Name, version: Int64, upTo limit: Int, in session: StoreSession
+  ) throws {
+    self.init(version: version)
+    try session.connection.query(
+      """
+      SELECT record_number, value_key FROM value_index
+      WHERE database_id = $1 AND field_number = $2
+      """, [.integer(name.database.rawValue), .integer(name.field)]
+    ) { row in
+      self[row.integer(0)] = row.key(1).head
+      if size > limit { throw IndexExtract.TooLarge() }
+    }
+  }
+}
+
+extension PostingList {
+  fileprivate init(
+    reading name: IndexExtract.Name, _ key: [UInt8], version: Int64, upTo limit: Int,
+    in session: StoreSession
+  ) throws {
+    self.init(version: version)
+    try session.connection.query(
+      """
+      SELECT record_number FROM value_index
+      WHERE database_id = $1 AND field_number = $2 AND value_key = $3
+      """, [.integer(name.database.rawValue), .integer(name.field), .bytes(key)]
+    ) { row in
+      self[row.integer(0)] = true
+      if size > limit { throw IndexExtract.TooLarge() }
+    }
+  }
+}
+
+extension StoreSession {
+  /// The greatest number that was given to a record, a version or a zone of the database.
+  func lastNumber(drawnIn database: DatabaseID) throws -> Int64? {
+    try connection.first(
+      "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
+    ) { $0.integer(0) }
+  }
+}

@@ -1,0 +1,142 @@
+import CloudKitModel
+
+// Extracts of the index for the search's order and its conditions.
+extension RecordSearch {
+  /// The order of candidates as far as columns tell it; nil when there is none for the first key.
+  func ranking() throws -> CandidateRanking? {
+    let sortKeys = query.query.sortKeys
+    guard let first = sortKeys.first, let column = try column(along: first.key) else { return nil }
+    var ranking = CandidateRanking(by: first, column)
+    if let second = sortKeys.dropFirst().first, ranking.mayGoOn,
+      let column = try self.column(along: second.key)
+    {
+      ranking.goOn(by: second, column)
+    }
+    return ranking
+  }
+
+  /// A path as a condition, with what is in memory of it.
+  func condition(of path: AccessPath, excludes: Bool = false) throws -> SearchCondition {
+    let column = try key(of: path).flatMap { try self.column(along: $0) }
+    var lists: [Int: RecordNumberSet] = [:]
+    if column == nil {
+      for (index, stretch) in path.stretches.enumerated() {
+        guard let name = listName(of: stretch, on: path), let key = key(ofField: stretch.field)
+        else { continue }
+        lists[index] = try extract(name, along: key)?.list?.numbers
+      }
+    }
+    return SearchCondition(path, excludes: excludes, column: column, lists: lists)
+  }
+
+  /// Notes what the search has spent for want of the extracts that it does not have, and has those made
+  /// that are worth it.
+  ///
+  /// - Parameters:
+  ///   - effort: What columns would have spared it, beside what was spent on its conditions.
+  ///   - conditions: Those of the search.
+  func noteWant(spending effort: Double, conditions: [SearchCondition]) throws {
+    guard let shelf = session.extracts else { return }
+    let worth = self.effort.columnShare * Double(try highestNumber())
+    if effort > 0 {
+      let keys = query.query.sortKeys.prefix(2).map(\.key) + paths.compactMap { key(of: $0) }
+      for name in Set(keys.compactMap { columnName(along: $0) }) {
+        want(name, spending: effort, worth: worth, from: shelf)
+      }
+    }
+    for condition in conditions where condition.spent >= Double(self.effort.listPatience) {
+      let path = condition.unlistedPath
+      if let name = key(of: path).flatMap({ columnName(along: $0) }) {
+        want(name, spending: condition.spent, worth: worth, from: shelf)
+        continue
+      }
+      let names = path.stretches.compactMap { listName(of: $0, on: path) }
+      for name in names {
+        want(
+          name, spending: condition.spent / Double(names.count),
+          worth: worth / Self.columnPerList, from: shelf)
+      }
+    }
+  }
+
+  /// How many times as much as a list a column takes to be made and kept.
+  private static let columnPerList = 8.0
+  /// Paths of more stretches have no lists.
+  private static let listedStretches = 8
+
+  private func want(
+    _ name: IndexExtract.Name, spending effort: Double, worth: Double, from shelf: ExtractShelf
+  ) {
+    shelf.note(effort, forWantOf: name)
+    if !self.effort.makesExtracts, shelf.isWanted(name, for: worth) {
+      session.makeExtract?(name)
+    }
+  }
+
+  /// The field whose values, or whose words, a path goes through.
+  private func key(of path: AccessPath) -> FieldKey? {
+    path.stretches.first.flatMap { key(ofField: $0.field) }
+  }
+
+  private func key(ofField number: Int64) -> FieldKey? {
+    guard
+      let name = type.fields.first(where: {
+        $0.value.number == number || $0.value.tokenNumber == number
+      })?.key
+    else { return nil }
+    return SystemField.allCases.first { $0.schemaName == name }.map { .system($0) } ?? .field(name)
+  }
+
+  /// The name of the column of a field whose keys are eight bytes and all in the index.
+  private func columnName(along key: FieldKey) -> IndexExtract.Name? {
+    guard path(along: key) != nil, let field = type.field(for: key) else { return nil }
+    switch field.type.element {
+    case .int64, .double, .timestamp, .location:
+      return IndexExtract.Name(database: database, field: field.number)
+    case .string, .reference, .bytes, .asset:
+      return nil
+    }
+  }
+
+  /// The name of the list of a stretch that has one key, among a path's few.
+  private func listName(of stretch: IndexStretch, on path: AccessPath) -> IndexExtract.Name? {
+    guard path.stretches.count <= Self.listedStretches, stretch.range.lower == stretch.range.upper
+    else { return nil }
+    return IndexExtract.Name(database: database, field: stretch.field, key: stretch.range.lower)
+  }
+
+  private func column(along key: FieldKey) throws -> KeyColumn? {
+    guard let name = columnName(along: key) else { return nil }
+    let isKnown = session.extracts?.extract(name) != nil
+    guard isKnown || !query.query.sortKeys.isEmpty else { return nil }
+    return try extract(name, along: key)?.column
+  }
+
+  /// An extract as this search's transaction sees the index.
+  private func extract(_ name: IndexExtract.Name, along key: FieldKey) throws -> IndexExtract? {
+    guard let shelf = session.extracts else { return nil }
+    guard let extract = shelf.extract(name) else {
+      return effort.makesExtracts ? try makeExtract(name, on: shelf) : nil
+    }
+    guard let version = try session.lastNumber(drawnIn: database) else { return nil }
+    // One that is newer than this transaction is of no use to it.
+    guard extract.version < version else { return extract.version == version ? extract : nil }
+    guard let extract = try extract.followed(by: version, name, along: key, in: self) else {
+      shelf.giveUp(name)
+      return nil
+    }
+    shelf.keep(extract, as: name)
+    return extract
+  }
+
+  private func makeExtract(
+    _ name: IndexExtract.Name, on shelf: ExtractShelf
+  ) throws -> IndexExtract? {
+    guard shelf.isWanted(name, for: effort.columnShare * Double(try highestNumber())) else {
+      return nil
+    }
+    let extract = try IndexExtract(reading: name, upTo: shelf.limit, in: session)
+    shelf.receive(extract, as: name)
+    return extract
+  }
+}
