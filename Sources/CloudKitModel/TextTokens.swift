@@ -57,22 +57,27 @@ public struct TextTokens: Sendable, Hashable {
     of text: String, _ visit: (UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Bool {
     var text = text
-    return text.withUTF8 { bytes in
-      guard bytes.allSatisfy({ $0 < 0x80 }) else { return false }
-      return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytes.count) { folded in
-        var start = 0
-        for position in 0...bytes.count {
-          if position < bytes.count, let byte = foldedWordByte(bytes[position]) {
-            folded.initializeElement(at: position, to: byte)
-            continue
-          }
-          defer { start = position + 1 }
-          guard position > start else { continue }
-          let word = UnsafeBufferPointer(rebasing: folded[start..<position])
-          if !isStopWord(word), !visit(word) { return false }
+    return text.withUTF8 { visitPlainWords(of: UnsafeRawBufferPointer($0), visit) }
+  }
+
+  /// As above, of the UTF-8 bytes of a text.
+  public static func visitPlainWords(
+    of bytes: UnsafeRawBufferPointer, _ visit: (UnsafeBufferPointer<UInt8>) -> Bool
+  ) -> Bool {
+    guard bytes.allSatisfy({ $0 < 0x80 }) else { return false }
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: bytes.count) { folded in
+      var start = 0
+      for position in 0...bytes.count {
+        if position < bytes.count, let byte = foldedWordByte(bytes[position]) {
+          folded.initializeElement(at: position, to: byte)
+          continue
         }
-        return true
+        defer { start = position + 1 }
+        guard position > start else { continue }
+        let word = UnsafeBufferPointer(rebasing: folded[start..<position])
+        if !isStopWord(word), !visit(word) { return false }
       }
+      return true
     }
   }
 
@@ -86,10 +91,13 @@ public struct TextTokens: Sendable, Hashable {
   }
 
   private static func isStopWord(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
-    word.count <= 8 && packedStopWords.contains(pack(word))
+    word.count <= longestStopWord && packedStopWords.contains(pack(word))
   }
 
-  /// The stop words, none of which is longer than eight bytes, each as a number.
+  /// No stop word has more bytes.
+  private static let longestStopWord = 5
+
+  /// The stop words, each as a number.
   private static let packedStopWords = Set(stopWords.map { pack($0.utf8) })
 
   private static func pack(_ word: some Sequence<UInt8>) -> UInt64 {

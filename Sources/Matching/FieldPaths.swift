@@ -35,6 +35,8 @@ struct FieldPaths: Sendable {
   var absence: UInt32?
   var cells: [Level] = []
   var ordered: [Ordered] = []
+  /// How many distances to places are asked for.
+  var circles = 0
 
   init(_ key: FieldKey) {
     self.key = key
@@ -74,19 +76,23 @@ struct FieldPaths: Sendable {
   }
 
   /// Counts a new point's length, or one that is gone.
-  mutating func count(length: Int, of path: Path, number: UInt32, isNew: Bool) {
+  ///
+  /// - Returns: whether there was no such length before, or is none now.
+  mutating func count(length: Int, of path: Path, number: UInt32, isNew: Bool) -> Bool {
     switch path.shape {
     case .prefix: Self.count(length, number, isNew, in: &prefixes)
     case .elementPrefix: Self.count(length, number, isNew, in: &elementPrefixes)
-    default: break
+    default: false
     }
   }
 
   private static func count(
     _ length: Int, _ path: UInt32, _ isNew: Bool, in prefixes: inout [Prefix]
-  ) {
-    guard let place = prefixes.firstIndex(where: { $0.path == path }) else { return }
+  ) -> Bool {
+    guard let place = prefixes.firstIndex(where: { $0.path == path }) else { return false }
+    let before = prefixes[place].lengths.numbers.count
     if isNew { prefixes[place].lengths.add(length) } else { prefixes[place].lengths.remove(length) }
+    return prefixes[place].lengths.numbers.count != before
   }
 }
 

@@ -1,61 +1,82 @@
 /// A hash table of numbers whose keys lie elsewhere: eight bytes a slot, linear probing.
+///
+/// Keys stand in the order of their hashes or right behind, so that growing goes through old and new
+/// slots from one end to the other, and a table may have any size.
 struct HashSlots: Sendable {
   /// The upper half of a key's hash, which says where it belongs, and its number plus one; 0 for an
   /// empty slot.
   private var slots: [UInt64] = []
   private(set) var count = 0
 
+  /// What is at the place where a hash belongs. To ask this of many hashes before the first is looked
+  /// up keeps none of them waiting for the memory of another.
+  @inline(__always)
+  func first(for hash: UInt64) -> UInt64 { slots.isEmpty ? 0 : slots[home(of: hash)] }
+
   /// The number whose key has this hash and satisfies `isKey`.
   @inline(__always)
   func find(hash: UInt64, _ isKey: (UInt32) -> Bool) -> UInt32? {
-    if slots.isEmpty { return nil }
-    let mask = slots.count - 1
-    var slot = Int(hash >> 32) & mask
+    find(hash: hash, first: first(for: hash), isKey)
+  }
+
+  /// As above, with what ``first(for:)`` told.
+  @inline(__always)
+  func find(hash: UInt64, first: UInt64, _ isKey: (UInt32) -> Bool) -> UInt32? {
+    var content = first
+    if content == 0 { return nil }
+    var slot = home(of: hash)
     while true {
-      let content = slots[slot]
-      if content == 0 { return nil }
       if content >> 32 == hash >> 32 {
         let number = UInt32(truncatingIfNeeded: content) - 1
         if isKey(number) { return number }
       }
-      slot = (slot + 1) & mask
+      slot = next(slot)
+      content = slots[slot]
+      if content == 0 { return nil }
     }
   }
 
   /// Adds a number whose key is not there.
   mutating func insert(_ number: UInt32, hash: UInt64) {
-    if slots.count * 5 < (count + 1) * 8 { resize(to: max(16, slots.count * 2)) }
+    if slots.count * 2 < (count + 1) * 3 { resize(to: max(16, slots.count / 2 * 3)) }
     put(hash & 0xFFFF_FFFF_0000_0000 | UInt64(number + 1))
     count += 1
   }
 
   mutating func remove(_ number: UInt32, hash: UInt64) {
-    let mask = slots.count - 1
-    var slot = Int(hash >> 32) & mask
-    while UInt32(truncatingIfNeeded: slots[slot]) != number + 1 { slot = (slot + 1) & mask }
+    var slot = home(of: hash)
+    while UInt32(truncatingIfNeeded: slots[slot]) != number + 1 { slot = next(slot) }
     // Those behind it move up, so that no gap comes between a number and its first slot.
-    var next = (slot + 1) & mask
-    while slots[next] != 0 {
-      let home = Int(slots[next] >> 32) & mask
-      if (next - home) & mask >= (next - slot) & mask {
-        slots[slot] = slots[next]
-        slot = next
+    var moved = next(slot)
+    while slots[moved] != 0 {
+      if distance(from: home(of: slots[moved]), to: moved) >= distance(from: slot, to: moved) {
+        slots[slot] = slots[moved]
+        slot = moved
       }
-      next = (next + 1) & mask
+      moved = next(moved)
     }
     slots[slot] = 0
     count -= 1
     if count == 0 {
       slots = []
     } else if slots.count > 64, count * 8 < slots.count {
-      resize(to: slots.count / 2)
+      resize(to: slots.count / 3)
     }
   }
 
+  @inline(__always)
+  private func home(of hash: UInt64) -> Int { Int(((hash >> 32) &* UInt64(slots.count)) >> 32) }
+
+  @inline(__always)
+  private func next(_ slot: Int) -> Int { slot + 1 == slots.count ? 0 : slot + 1 }
+
+  private func distance(from slot: Int, to other: Int) -> Int {
+    other >= slot ? other - slot : other - slot + slots.count
+  }
+
   private mutating func put(_ content: UInt64) {
-    let mask = slots.count - 1
-    var slot = Int(content >> 32) & mask
-    while slots[slot] != 0 { slot = (slot + 1) & mask }
+    var slot = home(of: content)
+    while slots[slot] != 0 { slot = next(slot) }
     slots[slot] = content
   }
 

@@ -1,59 +1,70 @@
-import CloudKitModel
-
 /// Memory that matching uses for one change after the other, so that none is made for each.
 ///
 /// It belongs to whoever matches, one thread at a time, and may be used with any index.
 public struct MatchScratch: Sendable {
-  /// For each point the number of the last change that had it.
-  private var meetings: [UInt32] = []
-  private var change: UInt32 = 0
-  /// Points of the change: all, or those under which entries are filed.
-  private(set) var hits: [UInt32] = []
-  private var keepsAll = false
-  /// The change's value on each ordered path; nil for none.
-  var ordered: [OrderedValue?] = []
-  /// The change's place in each field.
-  var places: [Location?] = []
+  var facts = RecordFacts()
+  /// Keys of points that are looked up together: none waits for the memory that another needs.
+  var questions = PointQuestions()
+  /// Entries that fire, in the first places.
+  var fired: [UInt32] = []
+  var firedCount = 0
   /// Entries that the change may meet again.
   var metAgain: [UInt32] = []
-  /// Entries that fire.
-  var fired: [UInt32] = []
+  /// How many entries were looked at for all changes that were matched with this memory.
+  public internal(set) var candidateCount = 0
 
   public init() {}
 
-  /// Begins with a change.
-  mutating func begin(points: Int, ordered: Int, fields: Int, keepsAll: Bool) {
-    self.keepsAll = keepsAll
-    if meetings.count < points {
-      meetings += repeatElement(0, count: points + points / 4 + 16 - meetings.count)
-    }
-    change &+= 1
-    if change == 0 {
-      // After four thousand million changes the numbers begin anew.
-      meetings = [UInt32](repeating: 0, count: meetings.count)
-      change = 1
-    }
-    hits.removeAll(keepingCapacity: true)
+  mutating func begin() {
+    firedCount = 0
     metAgain.removeAll(keepingCapacity: true)
-    fired.removeAll(keepingCapacity: true)
-    Self.clear(&self.ordered, count: ordered)
-    Self.clear(&places, count: fields)
   }
 
-  private static func clear<Value>(_ values: inout [Value?], count: Int) {
-    values.removeAll(keepingCapacity: true)
-    values.append(contentsOf: repeatElement(nil, count: count))
-  }
-
-  /// Notes that the change has a point.
+  /// Makes sure that so many more entries can fire.
   @inline(__always)
-  mutating func meet(_ point: UInt32, hasCandidates: Bool) {
-    guard meetings[Int(point)] != change else { return }
-    meetings[Int(point)] = change
-    if hasCandidates || keepsAll { hits.append(point) }
+  mutating func reserve(_ more: Int) {
+    if fired.count - firedCount < more { grow(by: more) }
   }
 
-  /// Whether the change has a point.
+  private mutating func grow(by more: Int) {
+    fired += repeatElement(0, count: fired.count + more + 64)
+  }
+}
+
+/// Keys that wait to be looked up, a fixed number at most.
+struct PointQuestions: Sendable {
+  private var keys: [PointKey] = []
+  private var firsts: [UInt64] = []
+  private var count = 0
+
+  private static let capacity = 64
+
+  /// Adds a key that holds its bytes, and looks all up when there are many.
   @inline(__always)
-  func has(_ point: UInt64) -> Bool { meetings[Int(point)] == change }
+  mutating func ask(_ key: PointKey, _ points: PointTable, _ facts: inout RecordFacts) {
+    if count == keys.count { makeRoom(key, points, &facts) }
+    keys[count] = key
+    count += 1
+  }
+
+  /// Looks up what was asked.
+  mutating func answer(_ points: PointTable, _ facts: inout RecordFacts) {
+    for place in 0..<count { firsts[place] = points.first(for: keys[place]) }
+    for place in 0..<count {
+      guard let point = points.find(keys[place], first: firsts[place]) else { continue }
+      facts.meet(point, hasCandidates: !points[point].candidates.isEmpty)
+    }
+    count = 0
+  }
+
+  private mutating func makeRoom(
+    _ filler: PointKey, _ points: PointTable, _ facts: inout RecordFacts
+  ) {
+    if keys.isEmpty {
+      keys = [PointKey](repeating: filler, count: Self.capacity)
+      firsts = [UInt64](repeating: 0, count: Self.capacity)
+    } else {
+      answer(points, &facts)
+    }
+  }
 }

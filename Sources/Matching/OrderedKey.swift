@@ -11,13 +11,15 @@ enum OrderedKey {
 
   /// That of a text's first eight bytes: texts that differ later have the same.
   static func of(_ text: String) -> UInt64 {
+    var text = text
+    return text.withUTF8 { of(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// That of a text with these bytes.
+  static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     var key: UInt64 = 0
-    var count = 0
-    for byte in text.utf8.prefix(8) {
-      key = key << 8 | UInt64(byte)
-      count += 1
-    }
-    return count == 0 ? 0 : key << UInt64(8 * (8 - count))
+    for byte in bytes.prefix(8) { key = key << 8 | UInt64(byte) }
+    return key << UInt64(8 * (8 - min(8, bytes.count)))
   }
 }
 
@@ -25,15 +27,27 @@ enum OrderedKey {
 ///
 /// Keys of numbers are those of doubles, of which there is none for most integers beyond 2^53: such an
 /// integer stands between two neighbours.
-struct OrderedValue: Sendable {
+struct OrderedValue: BitwiseCopyable, Sendable {
   /// The greatest key that is not above the value.
   var floor: UInt64
   /// The least key that is not below it.
   var ceiling: UInt64
 
+  /// No value: between no bounds but those of all values, which is why those are asked for apart.
+  static let missing = OrderedValue(floor: 0, ceiling: .max)
+  /// What is between all bounds that one value can be between.
+  static let always = OrderedValue(floor: .max, ceiling: 0)
+
+  var isMissing: Bool { floor == 0 && ceiling == .max }
+
   /// Whether the value is between the bounds, both included.
   @inline(__always)
   func isWithin(_ low: UInt64, _ high: UInt64) -> Bool { low <= floor && ceiling <= high }
+
+  private init(floor: UInt64, ceiling: UInt64) {
+    self.floor = floor
+    self.ceiling = ceiling
+  }
 
   init(exactly key: UInt64) {
     floor = key

@@ -4,23 +4,37 @@
 /// A point is a path and bytes (``Path``), and lives as long as somebody uses it. Under it stand the
 /// entries that need to be looked at when a record has it.
 struct PointTable: Sendable {
-  struct Point: Sendable {
-    var path: UInt32
-    /// Where its bytes are in the table's memory.
-    var start: UInt32
-    var count: UInt32
-    /// How often it was asked for and not given back; 0 when the number is free.
-    var users: UInt32 = 0
+  /// What every look-up reads: half a cache line.
+  struct Point: BitwiseCopyable, Sendable {
+    let path: UInt32
+    let count: UInt32
+    let low: UInt64
+    let high: UInt64
+    var candidates = RunList()
+
+    @inline(__always)
+    fileprivate func mayBe(_ key: PointKey) -> Bool {
+      low == key.low && high == key.high && path == key.path && count == key.count
+    }
+  }
+
+  /// What only changes of the index and learning read.
+  struct Ledger: BitwiseCopyable, Sendable {
+    /// Where the bytes are in the table's memory, if there are more than the point holds.
+    fileprivate var start: UInt32 = 0
+    /// How often the point was asked for and not given back; 0 when the number is free.
+    var users: UInt32 = 1
     /// In how many of the changes that the index learnt from it was met, and how many it had learnt
     /// from before.
     var meetings: UInt32 = 0
     var learntBefore: UInt32 = 0
-    var candidates = CandidateList()
   }
 
   private let hash: ByteHash
   private(set) var points: [Point] = []
+  private(set) var ledgers: [Ledger] = []
   private var freeNumbers: [UInt32] = []
+  /// The bytes of points that are longer than ``PointKey/wholeCount``.
   private var memory: [UInt8] = []
   private var unusedBytes = 0
   private var slots = HashSlots()
@@ -37,25 +51,55 @@ struct PointTable: Sendable {
     @inline(__always) _modify { yield &points[Int(point)] }
   }
 
-  /// The point, nil when nobody uses it.
+  subscript(ledgerOf point: UInt32) -> Ledger {
+    get { ledgers[Int(point)] }
+    _modify { yield &ledgers[Int(point)] }
+  }
+
+  /// The key under which the bytes are found. They may be gone when it is looked up, if they are
+  /// ``PointKey/wholeCount`` or fewer.
   @inline(__always)
+  func key(_ bytes: UnsafeRawBufferPointer, path: UInt32) -> PointKey {
+    PointKey(bytes, path: path, hash)
+  }
+
+  /// What is at the place of a key; to be handed to ``find(_:first:)``.
+  @inline(__always)
+  func first(for key: PointKey) -> UInt64 { slots.first(for: key.hash) }
+
+  /// The point of a key that holds its bytes; nil when nobody uses it.
+  @inline(__always)
+  func find(_ key: PointKey, first: UInt64) -> UInt32? {
+    slots.find(hash: key.hash, first: first) { points[Int($0)].mayBe(key) }
+  }
+
+  /// The point, nil when nobody uses it.
   func find(_ bytes: UnsafeRawBufferPointer, path: UInt32) -> UInt32? {
-    slots.find(hash: hash.hash(bytes, path: path)) { isPoint($0, bytes, path: path) }
+    find(key(bytes, path: path), bytes)
   }
 
   /// The point, made if it has to be; it must be given back.
   mutating func use(_ bytes: UnsafeRawBufferPointer, path: UInt32) -> UInt32 {
-    let hash = hash.hash(bytes, path: path)
-    if let known = slots.find(hash: hash, { isPoint($0, bytes, path: path) }) {
-      points[Int(known)].users += 1
+    let key = key(bytes, path: path)
+    if let known = find(key, bytes) {
+      ledgers[Int(known)].users += 1
       return known
     }
-    let point = Point(
-      path: path, start: UInt32(memory.count), count: UInt32(bytes.count), users: 1)
-    memory.append(contentsOf: bytes)
+    let point = Point(path: path, count: key.count, low: key.low, high: key.high)
+    var ledger = Ledger()
+    if !key.isWhole {
+      ledger.start = UInt32(memory.count)
+      memory.append(contentsOf: bytes)
+    }
     let number = freeNumbers.popLast() ?? UInt32(points.count)
-    if number < points.count { points[Int(number)] = point } else { points.append(point) }
-    slots.insert(number, hash: hash)
+    if number < points.count {
+      points[Int(number)] = point
+      ledgers[Int(number)] = ledger
+    } else {
+      points.append(point)
+      ledgers.append(ledger)
+    }
+    slots.insert(number, hash: key.hash)
     return number
   }
 
@@ -64,14 +108,18 @@ struct PointTable: Sendable {
   /// - Returns: whether it is gone.
   @discardableResult
   mutating func release(_ point: UInt32) -> Bool {
-    points[Int(point)].users -= 1
-    let gone = points[Int(point)]
-    guard gone.users == 0 else { return false }
-    slots.remove(point, hash: hash(of: point))
+    ledgers[Int(point)].users -= 1
+    guard ledgers[Int(point)].users == 0 else { return false }
+    let path = points[Int(point)].path
+    let hash = withBytes(of: point) { PointKey($0, path: path, self.hash).hash }
+    slots.remove(point, hash: hash)
     freeNumbers.append(point)
-    unusedBytes += Int(gone.count)
+    if points[Int(point)].count > PointKey.wholeCount {
+      unusedBytes += Int(points[Int(point)].count)
+    }
     if count == 0 {
       points = []
+      ledgers = []
       freeNumbers = []
       memory = []
       unusedBytes = 0
@@ -81,43 +129,53 @@ struct PointTable: Sendable {
     return true
   }
 
+  /// Counts half of what was learnt, so that what is learnt from now on counts more.
+  mutating func forgetHalf() {
+    for point in ledgers.indices {
+      ledgers[point].meetings /= 2
+      ledgers[point].learntBefore /= 2
+    }
+  }
+
+  /// Moves the candidates into new runs.
+  mutating func moveCandidates(from old: Runs<Candidate>, to new: inout Runs<Candidate>) {
+    for point in points.indices where ledgers[point].users > 0 {
+      points[point].candidates.move(from: old, to: &new)
+    }
+  }
+
   /// The bytes of a point.
   func withBytes<Result>(
     of point: UInt32, _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {
-    let (start, count) = (Int(points[Int(point)].start), Int(points[Int(point)].count))
+    let known = points[Int(point)]
+    let count = Int(known.count)
+    if count <= PointKey.wholeCount {
+      return try withUnsafeBytes(of: (known.low, known.high)) {
+        try body(UnsafeRawBufferPointer(rebasing: $0[..<count]))
+      }
+    }
+    let start = Int(ledgers[Int(point)].start)
     return try memory.withUnsafeBytes {
       try body(UnsafeRawBufferPointer(rebasing: $0[start..<start + count]))
     }
   }
 
-  @inline(__always)
-  private func isPoint(
-    _ number: UInt32, _ bytes: UnsafeRawBufferPointer, path: UInt32
-  ) -> Bool {
-    let point = points[Int(number)]
-    guard point.path == path, Int(point.count) == bytes.count else { return false }
-    return memory.withUnsafeBytes { memory in
-      var place = 0
-      let start = Int(point.start)
-      while place < bytes.count {
-        if memory[start + place] != bytes[place] { return false }
-        place += 1
-      }
-      return true
+  private func find(_ key: PointKey, _ bytes: UnsafeRawBufferPointer) -> UInt32? {
+    slots.find(hash: key.hash) { number in
+      guard points[Int(number)].mayBe(key) else { return false }
+      if key.isWhole { return true }
+      return withBytes(of: number) { $0.elementsEqual(bytes) }
     }
-  }
-
-  private func hash(of point: UInt32) -> UInt64 {
-    withBytes(of: point) { hash.hash($0, path: points[Int(point)].path) }
   }
 
   private mutating func compact() {
     var compacted: [UInt8] = []
     compacted.reserveCapacity(memory.count - unusedBytes)
-    for number in points.indices where points[number].users > 0 {
-      let (start, count) = (Int(points[number].start), Int(points[number].count))
-      points[number].start = UInt32(compacted.count)
+    for number in points.indices
+    where ledgers[number].users > 0 && points[number].count > PointKey.wholeCount {
+      let (start, count) = (Int(ledgers[number].start), Int(points[number].count))
+      ledgers[number].start = UInt32(compacted.count)
       compacted += memory[start..<start + count]
     }
     memory = compacted

@@ -71,13 +71,13 @@ extension RecordTypeIndex {
 
   /// How many of a thousand changes are thought to have a point.
   func cost(of point: UInt32) -> Double {
-    let known = points[point]
+    let known = points[ledgerOf: point]
     let typical = path(of: point).typicalCost
     // What was guessed counts like sixteen changes.
     let learnt = Double(changesLearnt - known.learntBefore)
     let share = (Double(known.meetings) * 1_000 + typical * 16) / (learnt + 16)
     // What many are interested in occurs the more often.
-    let crowd = Double(known.candidates.count)
+    let crowd = Double(points[point].candidates.count)
     return share + crowd / (crowd + 1_000)
   }
 
@@ -86,19 +86,20 @@ extension RecordTypeIndex {
     var rest = terms
     if let proven = choice.proves { rest.remove(at: proven) }
     var check = Candidate.Check.program
-    var (path, low, high) = (0, UInt64(0), UInt64(0))
+    var (path, low, high) = (0, UInt64(0), UInt64.max)
     if rest.isEmpty {
       check = .nothing
     } else if rest.count == 1, let term = rest.first {
       let points = term.points
       switch term.operation {
-      case .range:
-        (check, path) = (.range, term.number)
+      case .range where term.bounds != (0, .max):
+        // Before the ordered values is one for what asks for none.
+        (check, path) = (.range, term.number + 1)
         (low, high) = term.bounds
       case .near:
-        (check, path) = (.box, term.number)
+        (check, path) = (.cap, term.number)
         let (center, distance) = term.circle
-        (low, high) = PlaceBox(center: center, distance: distance).words
+        (low, high) = PlaceCap(center: center, distance: distance).words
       case .any where points.count == 1, .all where points.count == 1:
         (check, low) = (.point, UInt64(points[0]))
       case .all where points.count == 2:

@@ -9,9 +9,11 @@ extension RecordTypeIndex {
 
   /// Counts the points of a record, and moves some entries that would be found by fewer records
   /// elsewhere.
-  mutating func learn(from record: Record, zoneID: ZoneID, _ scratch: inout MatchScratch) {
-    look(at: record, zoneID: zoneID, &scratch, forLearning: true)
-    for point in scratch.hits { points[point].meetings += 1 }
+  mutating func learn(from change: Change, _ scratch: inout MatchScratch) {
+    look(at: change, &scratch, forLearning: true)
+    for hit in 0..<scratch.facts.hitCount {
+      points[ledgerOf: scratch.facts.hits[hit]].meetings += 1
+    }
     changesLearnt += 1
     if changesLearnt >= Self.memory { forgetHalf() }
     for _ in 0..<min(Self.reviewsPerChange, entries.count) {
@@ -23,9 +25,6 @@ extension RecordTypeIndex {
 
   private mutating func forgetHalf() {
     changesLearnt /= 2
-    for point in points.points.indices {
-      points[UInt32(point)].meetings /= 2
-      points[UInt32(point)].learntBefore /= 2
-    }
+    points.forgetHalf()
   }
 }

@@ -1,95 +1,142 @@
 import CloudKitModel
 
 extension RecordTypeIndex {
-  /// Puts the entries that fire on a change of a record into the scratch, each once, in no order.
+  /// Puts the entries that fire on a change into the scratch, each once, in no order.
   ///
   /// - Complexity: O(points that are looked up + candidates under those that the record has). What is
   ///   looked up are the values, elements, words and beginnings that the record has on the paths of
   ///   the type, and a stretch or a cell for each level.
-  func match(_ record: Record, zoneID: ZoneID, event: UInt8, _ scratch: inout MatchScratch) {
-    look(at: record, zoneID: zoneID, &scratch)
-    for hit in scratch.hits.indices {
-      for place in points[scratch.hits[hit]].candidates.range {
-        consider(candidates.elements[place], record, event, &scratch)
-      }
+  func match(_ change: Change, event: UInt8, _ scratch: inout MatchScratch) {
+    scratch.begin()
+    look(at: change, &scratch)
+    for hit in 0..<scratch.facts.hitCount {
+      let places = points[scratch.facts.hits[hit]].candidates.range
+      scratch.reserve(places.count)
+      scratch.candidateCount += places.count
+      for place in places { consider(candidates.elements[place], change, event, &scratch) }
     }
     for number in bounds.indices {
-      guard let value = scratch.ordered[number] else { continue }
-      bounds[number].lower.visit(upTo: value.floor) { consider($0, record, event, &scratch) }
-      bounds[number].upper.visit(upTo: ~value.ceiling) { consider($0, record, event, &scratch) }
+      let value = scratch.facts.ordered[number + 1]
+      if value.isMissing { continue }
+      bounds[number].lower.visit(upTo: value.floor) {
+        considerBound($0, change, event, &scratch)
+      }
+      bounds[number].upper.visit(upTo: ~value.ceiling) {
+        considerBound($0, change, event, &scratch)
+      }
     }
+    fireMetAgain(&scratch)
+  }
+
+  /// Considers a candidate; there is room for it to fire.
+  @inline(__always)
+  private func consider(
+    _ candidate: Candidate, _ change: Change, _ event: UInt8, _ scratch: inout MatchScratch
+  ) {
+    if candidate.isPlain {
+      // Written without a branch: whether it fires cannot be foretold.
+      let value = scratch.facts.ordered[candidate.path]
+      scratch.fired[scratch.firedCount] = candidate.entry
+      scratch.firedCount +=
+        (candidate.fires(on: event) ? 1 : 0) & (candidate.low <= value.floor ? 1 : 0)
+        & (value.ceiling <= candidate.high ? 1 : 0)
+    } else if candidate.fires(on: event), passes(candidate, change, &scratch.facts) {
+      if candidate.isMetAgain {
+        scratch.metAgain.append(candidate.entry)
+      } else {
+        scratch.fired[scratch.firedCount] = candidate.entry
+        scratch.firedCount += 1
+      }
+    }
+  }
+
+  private func considerBound(
+    _ candidate: Candidate, _ change: Change, _ event: UInt8, _ scratch: inout MatchScratch
+  ) {
+    scratch.reserve(1)
+    scratch.candidateCount += 1
+    consider(candidate, change, event, &scratch)
+  }
+
+  /// Whether what a candidate asks holds.
+  @inline(__always)
+  private func passes(
+    _ candidate: Candidate, _ change: Change, _ facts: inout RecordFacts
+  ) -> Bool {
+    switch candidate.check {
+    case .nothing:
+      return true
+    case .range:
+      return facts.ordered[candidate.path].isWithin(candidate.low, candidate.high)
+    case .cap:
+      let side = PlaceCap(candidate.low, candidate.high).side(of: facts.places[candidate.path])
+      if side == .outside { return false }
+      return side == .inside || passes(Int32(candidate.entry), change, &facts)
+    case .point:
+      return facts.has(candidate.low)
+    case .program:
+      return passes(Int32(candidate.entry), change, &facts)
+    }
+  }
+
+  private func fireMetAgain(_ scratch: inout MatchScratch) {
     if scratch.metAgain.isEmpty { return }
     scratch.metAgain.sort()
+    scratch.reserve(scratch.metAgain.count)
     var last = UInt32.max
     for entry in scratch.metAgain where entry != last {
-      scratch.fired.append(entry)
+      scratch.fired[scratch.firedCount] = entry
+      scratch.firedCount += 1
       last = entry
     }
   }
 
-  @inline(__always)
-  private func consider(
-    _ candidate: Candidate, _ record: Record, _ event: UInt8, _ scratch: inout MatchScratch
-  ) {
-    guard candidate.fires(on: event) else { return }
-    switch candidate.check {
-    case .nothing:
-      break
-    case .range:
-      guard let value = scratch.ordered[candidate.path],
-        value.isWithin(candidate.low, candidate.high)
-      else { return }
-    case .box:
-      guard let place = scratch.places[candidate.path],
-        PlaceBox(candidate.low, candidate.high).mayHold(place),
-        passes(Int32(candidate.entry), record, scratch)
-      else { return }
-    case .point:
-      guard scratch.has(candidate.low) else { return }
-    case .program:
-      guard passes(Int32(candidate.entry), record, scratch) else { return }
-    }
-    if candidate.isMetAgain {
-      scratch.metAgain.append(candidate.entry)
-    } else {
-      scratch.fired.append(candidate.entry)
-    }
-  }
-
   /// Carries out an entry's program.
-  private func passes(_ slot: Int32, _ record: Record, _ scratch: MatchScratch) -> Bool {
+  ///
+  /// What is read of the facts is not changed; to hand them over so spares a copy.
+  private func passes(_ slot: Int32, _ change: Change, _ facts: inout RecordFacts) -> Bool {
     let entry = entries[slot]
     var place = Int(entry.program)
     let end = place + Int(entry.wordCount)
     while place < end {
       let head = words.elements[place]
       let arguments = place + 1..<place + 1 + Program.count(head)
-      guard holds(head, arguments, record, scratch) else { return false }
+      guard holds(head, arguments, change, &facts) else { return false }
       place = arguments.upperBound
     }
     return true
   }
 
   private func holds(
-    _ head: UInt64, _ arguments: Range<Int>, _ record: Record, _ scratch: MatchScratch
+    _ head: UInt64, _ arguments: Range<Int>, _ change: Change, _ facts: inout RecordFacts
   ) -> Bool {
     switch Program.operation(head) {
-    case .any: return arguments.contains { scratch.has(words.elements[$0]) }
-    case .none: return !arguments.contains { scratch.has(words.elements[$0]) }
-    case .all: return arguments.allSatisfy { scratch.has(words.elements[$0]) }
-    case .notAll: return !arguments.allSatisfy { scratch.has(words.elements[$0]) }
+    case .any: return hasAny(arguments, &facts)
+    case .none: return !hasAny(arguments, &facts)
+    case .all: return hasAll(arguments, &facts)
+    case .notAll: return !hasAll(arguments, &facts)
     case .range:
+      let value = facts.ordered[Program.number(head) + 1]
       let first = arguments.lowerBound
-      return scratch.ordered[Program.number(head)]?
-        .isWithin(words.elements[first], words.elements[first + 1]) ?? false
+      return !value.isMissing && value.isWithin(words.elements[first], words.elements[first + 1])
     case .near:
-      guard let place = scratch.places[Program.number(head)] else { return false }
       let first = arguments.lowerBound
       func number(_ offset: Int) -> Double { Double(bitPattern: words.elements[first + offset]) }
       let center = Location(latitude: number(0), longitude: number(1))
-      return place.distance(to: center) <= number(2)
+      return facts.places[Program.number(head)].location.distance(to: center) <= number(2)
     case .filter:
-      return filters[Int32(words.elements[arguments.lowerBound])].matches(record)
+      let filter = filters[Int32(words.elements[arguments.lowerBound])]
+      return change.record.map { filter.matches($0) } ?? false
     }
+  }
+
+  private func hasAny(_ places: Range<Int>, _ facts: inout RecordFacts) -> Bool {
+    for place in places where facts.has(words.elements[place]) { return true }
+    return false
+  }
+
+  private func hasAll(_ places: Range<Int>, _ facts: inout RecordFacts) -> Bool {
+    for place in places where !facts.has(words.elements[place]) { return false }
+    return true
   }
 }

@@ -38,6 +38,9 @@ struct RecordTypeIndex: Sendable {
   /// How many points each path has.
   private var pointCounts: [UInt32] = []
   private(set) var fields: [FieldPaths] = []
+  /// The same in the form in which records are looked at.
+  private(set) var plan = RecordPlan()
+  private var isPlanOld = false
   private var fieldNumbers: [FieldKey: Int] = [:]
   private(set) var orderedPaths: [OrderedPath] = []
   private var orderedNumbers: [OrderedPath: Int] = [:]
@@ -48,7 +51,7 @@ struct RecordTypeIndex: Sendable {
 
   // Where entries are filed.
   var points: PointTable
-  var candidates = Runs<Candidate>()
+  var candidates = Runs<Candidate>(filler: .none)
   var bounds: [Bounds] = []
 
   // The entries.
@@ -56,13 +59,13 @@ struct RecordTypeIndex: Sendable {
   /// By entry the slot of the first owner, which knows the next. Apart from the entries, for it is what
   /// every match asks for.
   var firstOwners: [Int32] = []
-  private(set) var words = Runs<UInt64>()
+  private(set) var words = Runs<UInt64>(filler: 0)
   /// How many changes the index has learnt from, lately.
   var changesLearnt: UInt32 = 0
   /// The entry whose place is looked at next.
   var nextReviewed: Int32 = 0
   /// A point and the place in its list, in the upper and the lower half.
-  private var keys = Runs<UInt64>()
+  private var keys = Runs<UInt64>(filler: 0)
   private var predicates = HashSlots()
   private let hash: ByteHash
 
@@ -79,6 +82,7 @@ struct RecordTypeIndex: Sendable {
   mutating func entry(_ filters: [Filter], zoneID: ZoneID?, events: UInt8) -> Int32 {
     var terms: [Term] = zoneID.map { [Term($0)] } ?? []
     terms += filters.map { Term($0) }
+    defer { renewPlan() }
     guard let terms = Term.joined(terms), events != 0 else {
       // No record passes it. All such predicates are one.
       return entry(program: Self.never, events: 0) { _, _ in }
@@ -121,7 +125,7 @@ struct RecordTypeIndex: Sendable {
     }
     var entry = Entry()
     entry.wordCount = UInt32(program.count)
-    entry.program = words.allocate(program.count, filledWith: 0)
+    entry.program = words.allocate(program.count)
     for (place, word) in program.enumerated() { words[entry.program + UInt32(place)] = word }
     entry.events = events
     let slot = entries.insert(entry)
@@ -139,6 +143,37 @@ struct RecordTypeIndex: Sendable {
     release(program)
     words.free(entry.program, count: Int(entry.wordCount))
     entries.remove(slot)
+    renewPlan()
+    giveBackMemory()
+  }
+
+  private mutating func renewPlan() {
+    guard isPlanOld else { return }
+    plan = RecordPlan(fields)
+    isPlanOld = false
+  }
+
+  /// Moves what is left of runs of which most is free.
+  private mutating func giveBackMemory() {
+    if candidates.isWorthMoving {
+      var moved = candidates.emptied()
+      points.moveCandidates(from: candidates, to: &moved)
+      candidates = moved
+    }
+    if words.isWorthMoving {
+      var moved = words.emptied()
+      for slot in entries.indices {
+        entries[slot].program = moved.add(words, entries[slot].program, entries[slot].wordCount)
+      }
+      words = moved
+    }
+    if keys.isWorthMoving {
+      var moved = keys.emptied()
+      for slot in entries.indices {
+        entries[slot].keys = moved.add(keys, entries[slot].keys, entries[slot].keyCount)
+      }
+      keys = moved
+    }
   }
 
   private func hash(of slot: UInt32) -> UInt64 {
@@ -148,7 +183,7 @@ struct RecordTypeIndex: Sendable {
 
   private func hash(_ program: some Collection<UInt64>, _ events: UInt8) -> UInt64 {
     let hashed = program.withContiguousStorageIfAvailable {
-      hash.hash(UnsafeRawBufferPointer($0), path: UInt32(events))
+      hash.hash(UnsafeRawBufferPointer($0), number: UInt64(events))
     }
     // Arrays and their slices lie in one piece.
     return hashed ?? 0
@@ -169,8 +204,10 @@ struct RecordTypeIndex: Sendable {
     case .range(let path, let low, let high):
       return [Program.head(.range, number: number(of: path), count: 2), low, high]
     case .near(let field, let center, let distance):
-      let head = Program.head(.near, number: number(of: field), count: 3)
-      return [head] + [center.latitude, center.longitude, distance].map(\.bitPattern)
+      let number = number(of: field)
+      fields[number].circles += 1
+      isPlanOld = true
+      return [Program.head(.near, number: number, count: 3)] + [center.latitude, center.longitude, distance].map(\.bitPattern)
     case .filter(let filter, _):
       return [Program.head(.filter, count: 1), UInt64(filters.use(filter))]
     case .always, .never:
@@ -192,8 +229,14 @@ struct RecordTypeIndex: Sendable {
     guard program != Self.never[...] else { return }
     for term in Program.terms(of: program) {
       for point in term.points { release(point) }
-      if term.operation == .filter {
+      switch term.operation {
+      case .filter:
         for filter in term.arguments { filters.release(Int32(filter)) }
+      case .near:
+        fields[term.number].circles -= 1
+        isPlanOld = true
+      case .any, .none, .all, .notAll, .range:
+        break
       }
     }
   }
@@ -204,8 +247,8 @@ struct RecordTypeIndex: Sendable {
     let point = value.bytes.withUnsafeBytes {
       points.use($0, path: number << PointValue.Kind.width | value.kind.rawValue)
     }
-    guard points[point].users == 1 else { return point }
-    points[point].learntBefore = changesLearnt
+    guard points[ledgerOf: point].users == 1 else { return point }
+    points[ledgerOf: point].learntBefore = changesLearnt
     pointCounts[Int(number)] += 1
     let isFirst = pointCounts[Int(number)] == 1
     switch path.shape {
@@ -214,7 +257,9 @@ struct RecordTypeIndex: Sendable {
     default:
       let field = self.number(of: path.field)
       if isFirst { fields[field].add(path, number: number) }
-      fields[field].count(length: value.bytes.count, of: path, number: number, isNew: true)
+      let isOtherLength = fields[field].count(
+        length: value.bytes.count, of: path, number: number, isNew: true)
+      if isFirst || isOtherLength { isPlanOld = true }
     }
     return point
   }
@@ -231,8 +276,10 @@ struct RecordTypeIndex: Sendable {
     case .everything: if isGone { everything = nil }
     default:
       let field = self.number(of: path.field)
-      fields[field].count(length: length, of: path, number: number, isNew: false)
+      let isOtherLength = fields[field].count(
+        length: length, of: path, number: number, isNew: false)
       if isGone { fields[field].remove(path, number: number) }
+      if isGone || isOtherLength { isPlanOld = true }
     }
   }
 
@@ -263,6 +310,7 @@ struct RecordTypeIndex: Sendable {
     orderedPaths.append(path)
     bounds.append(Bounds())
     fields[self.number(of: path.field)].ordered.append(.init(kind: path.kind, number: number))
+    isPlanOld = true
     return number
   }
 
@@ -281,7 +329,7 @@ struct RecordTypeIndex: Sendable {
         slot, under: [use(PointValue(bytes: []), .everything, number(of: .everything))], candidate)
     case .points(let points):
       // Once more than by the program.
-      for point in points { self.points[point].users += 1 }
+      for point in points { self.points[ledgerOf: point].users += 1 }
       file(slot, under: points, candidate)
     case .stretches(let path, let low, let high):
       let (level, stretches) = Stretches.cover(low, high)
@@ -308,7 +356,7 @@ struct RecordTypeIndex: Sendable {
   }
 
   private mutating func file(_ slot: Int32, under points: [UInt32], _ candidate: Candidate) {
-    let first = keys.allocate(points.count, filledWith: 0)
+    let first = keys.allocate(points.count)
     for (index, point) in points.enumerated() {
       let place = self.points[point].candidates.append(candidate, in: &candidates)
       keys[first + UInt32(index)] = UInt64(point) << 32 | UInt64(place)
@@ -320,6 +368,7 @@ struct RecordTypeIndex: Sendable {
 
   /// Files an entry anew if there is a place by now that is far better than where it is.
   mutating func review(_ slot: Int32) {
+    defer { renewPlan() }
     let entry = entries[slot]
     let cost: Double
     var isInStretch = false

@@ -62,9 +62,11 @@ extension RecordTypeIndex {
       }
       for point in pointsOfProgram(entry) { users[point, default: 0] += 1 }
     }
-    let inLists = points.points.reduce(0) { $0 + ($1.users > 0 ? Int($1.candidates.count) : 0) }
+    let inLists = points.points.indices.reduce(0) {
+      $0 + (points.ledgers[$1].users > 0 ? Int(points.points[$1].candidates.count) : 0)
+    }
     expect(inLists == filed, "\(inLists) candidates under points for \(filed) keys")
-    let live = points.points.enumerated().filter { $1.users > 0 }
+    let live = points.ledgers.enumerated().filter { $1.users > 0 }
     expect(live.count == points.count, "\(live.count) points are used, \(points.count) counted")
     for (number, point) in live {
       let known = users[UInt32(number), default: 0]

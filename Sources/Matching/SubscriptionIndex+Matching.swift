@@ -26,19 +26,19 @@ extension SubscriptionIndex {
     of change: Change, savedBy version: Int64, using scratch: inout MatchScratch,
     _ visit: (Int32) -> Void
   ) {
-    if let record = change.record, let option = change.event.queryOption,
-      let type = typeNumbers[record.recordType]
+    if let recordType = change.record?.recordType, let option = change.event.queryOption,
+      let type = typeNumbers[recordType]
     {
-      types[type].match(
-        record, zoneID: change.zoneID, event: UInt8(option.rawValue), &scratch)
+      // A span, for an array's element would be copied first, with all that it refers to.
+      types.span[type].match(change, event: UInt8(option.rawValue), &scratch)
       // First all that is to be read of the entries, then all of the owners: what one step reads does
       // not wait for what another does.
-      for place in scratch.fired.indices {
+      for place in 0..<scratch.firedCount {
         scratch.fired[place] = UInt32(
           bitPattern: types[type].firstOwners[Int(scratch.fired[place])])
       }
-      for owner in scratch.fired {
-        visitOwners(from: Int32(bitPattern: owner), savedBy: version, visit)
+      for place in 0..<scratch.firedCount {
+        visitOwners(from: Int32(bitPattern: scratch.fired[place]), savedBy: version, visit)
       }
     }
     if feeds.isEmpty || change.zoneID.isDefaultZone { return }

@@ -118,8 +118,10 @@ public struct SubscriptionIndex: Sendable {
   ///
   /// - Complexity: that of matching the change, and of looking at some dozens of predicates.
   public mutating func learn(from change: Change, using scratch: inout MatchScratch) {
-    guard let record = change.record, let type = typeNumbers[record.recordType] else { return }
-    types[type].learn(from: record, zoneID: change.zoneID, &scratch)
+    guard let recordType = change.record?.recordType, let type = typeNumbers[recordType] else {
+      return
+    }
+    types[type].learn(from: change, &scratch)
   }
 
   /// The subscription in a slot that matching named. The index must not have changed since.

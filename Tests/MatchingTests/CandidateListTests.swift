@@ -4,14 +4,14 @@ import Testing
 @testable import Matching
 
 @Suite("Lists of candidates")
-struct CandidateListTests {
+struct RunListTests {
   private func candidate(_ entry: UInt32) -> Candidate {
     Candidate(entry: entry, events: 7, check: .nothing, isMetAgain: false)
   }
 
   @Test("what was put into a candidate comes out of it")
   func fields() {
-    for check in [Candidate.Check.nothing, .range, .box, .point, .program] {
+    for check in [Candidate.Check.nothing, .range, .cap, .point, .program] {
       for isMetAgain in [false, true] {
         let candidate = Candidate(
           entry: 9, events: 5, check: check, isMetAgain: isMetAgain, path: 0xFFFF, low: 1, high: 2)
@@ -25,8 +25,8 @@ struct CandidateListTests {
   @Test("lists that share memory keep what is theirs, and give it back", arguments: 0..<20)
   func model(seed: Int) {
     var generator = SeededGenerator(seed: seed)
-    var runs = Runs<Candidate>()
-    var lists = [CandidateList](repeating: CandidateList(), count: 12)
+    var runs = Runs<Candidate>(filler: .none)
+    var lists = [RunList](repeating: RunList(), count: 12)
     var model = [[UInt32]](repeating: [], count: 12)
     for step in 0..<4_000 {
       let number = Int.random(in: 0..<lists.count, using: &generator)

@@ -1,0 +1,61 @@
+/// A list of elements among ``Runs`` that it shares with others. It is a place in them and no more,
+/// so that a million short lists are small.
+struct RunList: BitwiseCopyable, Sendable {
+  private(set) var start: UInt32 = 0
+  /// In the lowest bits what the capacity is as a power of two, plus one; above it the count. More
+  /// than 2^27 elements of any size are beyond what ``Runs`` can hold.
+  private var size: UInt32 = 0
+
+  private static let exponentWidth: UInt32 = 5
+
+  @inline(__always) var count: UInt32 { size >> Self.exponentWidth }
+  @inline(__always) var isEmpty: Bool { count == 0 }
+
+  @inline(__always)
+  var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
+
+  private var exponent: UInt32 { size & (1 << Self.exponentWidth - 1) }
+  private var capacity: UInt32 { exponent == 0 ? 0 : 1 << (exponent - 1) }
+
+  /// - Returns: the element's place in the list.
+  @discardableResult
+  mutating func append<Element>(_ element: Element, in runs: inout Runs<Element>) -> UInt32 {
+    let place = count
+    if place == capacity { reserve(exponent + 1, in: &runs) }
+    runs[start + place] = element
+    size += 1 << Self.exponentWidth
+    return place
+  }
+
+  /// Removes an element by putting the last one in its place.
+  ///
+  /// - Returns: the one that is at `place` now; nil when the removed one was the last.
+  mutating func remove<Element>(at place: UInt32, in runs: inout Runs<Element>) -> Element? {
+    size -= 1 << Self.exponentWidth
+    let last = runs[start + count]
+    if place < count { runs[start + place] = last }
+    if isEmpty {
+      runs.free(start, count: Int(capacity))
+      self = RunList()
+      return nil
+    }
+    if count <= capacity / 4 { reserve(exponent - 1, in: &runs) }
+    return place < count ? last : nil
+  }
+
+  /// Moves the list into other runs; the old ones are given up as a whole.
+  mutating func move<Element>(from old: Runs<Element>, to new: inout Runs<Element>) {
+    guard !isEmpty else { return }
+    let (oldStart, elements) = (start, count)
+    start = new.allocate(Int(capacity))
+    for place in 0..<elements { new[start + place] = old[oldStart + place] }
+  }
+
+  private mutating func reserve<Element>(_ exponent: UInt32, in runs: inout Runs<Element>) {
+    let (old, oldCapacity) = (start, capacity)
+    start = runs.allocate(1 << Int(exponent - 1))
+    for place in 0..<count { runs[start + place] = runs[old + place] }
+    runs.free(old, count: Int(oldCapacity))
+    size = count << Self.exponentWidth | exponent
+  }
+}
