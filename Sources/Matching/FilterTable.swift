@@ -1,34 +1,36 @@
 import CloudKitModel
 
 /// The filters that are evaluated as they are, each once.
+///
+/// `Filter` has an equality of its own, but it is that of Swift's strings and doubles: it takes
+/// composed and decomposed accents for equal, which filters tell apart, and a NaN for different
+/// from itself, so that such a filter could never be found again.
 struct FilterTable: Sendable {
-  private struct Used: Sendable {
-    let filter: Filter
-    var users: Int
+  private var numbers: InternedBytes
+  private var filters: [Filter?] = []
+
+  init(seed: UInt64) {
+    numbers = InternedBytes(seed: seed)
   }
 
-  private var slots = SlotTable<Used>()
-  private var numbers: [PredicateIdentity: Int32] = [:]
+  subscript(number: Int32) -> Filter {
+    // A missing one means that the tables contradict each other: going on would lose matches.
+    filters[Int(number)]!
+  }
 
-  subscript(number: Int32) -> Filter { slots[number].filter }
-
-  var count: Int { slots.count }
+  var count: Int { numbers.count }
 
   mutating func use(_ filter: Filter) -> Int32 {
-    let identity = PredicateIdentity(filter)
-    if let known = numbers[identity] {
-      slots[known].users += 1
-      return known
+    let (number, isNew) = ContentEncoder.bytes(of: filter).withUnsafeBytes { numbers.use($0) }
+    if isNew {
+      if number == filters.count { filters.append(filter) } else { filters[Int(number)] = filter }
     }
-    let number = slots.insert(Used(filter: filter, users: 1))
-    numbers[identity] = number
-    return number
+    return Int32(number)
   }
 
   mutating func release(_ number: Int32) {
-    slots[number].users -= 1
-    guard slots[number].users == 0 else { return }
-    numbers[PredicateIdentity(slots[number].filter)] = nil
-    slots.remove(number)
+    guard numbers.release(UInt32(number)) else { return }
+    filters[Int(number)] = nil
+    if count == 0 { filters = [] }
   }
 }

@@ -8,6 +8,8 @@ public struct MatchScratch: Sendable {
   /// Entries that fire, in the first places.
   var fired: [UInt32] = []
   var firedCount = 0
+  /// The owners of those, in the same places.
+  var owners: [OwnerList] = []
   /// Entries that the change may meet again.
   var metAgain: [UInt32] = []
   /// How many entries were looked at for all changes that were matched with this memory.

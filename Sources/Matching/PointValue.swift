@@ -82,9 +82,11 @@ struct PointValue: Hashable, Sendable {
 
   /// Shows the UTF-8 bytes of a text.
   @inline(__always)
-  static func visit(_ text: String, _ body: (UnsafeRawBufferPointer) -> Void) {
+  static func visit<Result>(
+    _ text: String, _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
     var text = text
-    text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
   }
 
   static func precedes(_ left: PointValue, _ right: PointValue) -> Bool {

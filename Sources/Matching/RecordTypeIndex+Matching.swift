@@ -1,7 +1,8 @@
 import CloudKitModel
 
 extension RecordTypeIndex {
-  /// Puts the entries that fire on a change into the scratch, each once, in no order.
+  /// Puts the entries that fire on a change into the scratch, each once, in no order, and the lists of
+  /// their owners.
   ///
   /// - Complexity: O(points that are looked up + candidates under those that the record has). What is
   ///   looked up are the values, elements, words and beginnings that the record has on the paths of
@@ -26,6 +27,7 @@ extension RecordTypeIndex {
       }
     }
     fireMetAgain(&scratch)
+    findOwners(&scratch)
   }
 
   /// Considers a candidate; there is room for it to fire.
@@ -88,6 +90,16 @@ extension RecordTypeIndex {
       scratch.fired[scratch.firedCount] = entry
       scratch.firedCount += 1
       last = entry
+    }
+  }
+
+  /// Reads all lists of owners before one is gone through: none waits for the memory of another.
+  private func findOwners(_ scratch: inout MatchScratch) {
+    if scratch.owners.count < scratch.firedCount {
+      scratch.owners = [OwnerList](repeating: .empty, count: scratch.fired.count)
+    }
+    for place in 0..<scratch.firedCount {
+      scratch.owners[place] = owners[Int(scratch.fired[place])]
     }
   }
 

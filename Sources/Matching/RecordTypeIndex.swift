@@ -44,7 +44,7 @@ struct RecordTypeIndex: Sendable {
   private var fieldNumbers: [FieldKey: Int] = [:]
   private(set) var orderedPaths: [OrderedPath] = []
   private var orderedNumbers: [OrderedPath: Int] = [:]
-  private(set) var filters = FilterTable()
+  private(set) var filters: FilterTable
   /// The path of zones, and that which every record has; nil when there are no points of them.
   private(set) var zone: UInt32?
   private(set) var everything: UInt32?
@@ -56,9 +56,8 @@ struct RecordTypeIndex: Sendable {
 
   // The entries.
   var entries = SlotTable<Entry>()
-  /// By entry the slot of the first owner, which knows the next. Apart from the entries, for it is what
-  /// every match asks for.
-  var firstOwners: [Int32] = []
+  /// By entry. Apart from the entries, for it is what every match asks for.
+  var owners: [OwnerList] = []
   private(set) var words = Runs<UInt64>(filler: 0)
   /// How many changes the index has learnt from, lately.
   var changesLearnt: UInt32 = 0
@@ -71,6 +70,7 @@ struct RecordTypeIndex: Sendable {
 
   init(seed: UInt64) {
     points = PointTable(seed: seed)
+    filters = FilterTable(seed: seed)
     hash = ByteHash(seed: seed)
   }
 
@@ -129,7 +129,7 @@ struct RecordTypeIndex: Sendable {
     for (place, word) in program.enumerated() { words[entry.program + UInt32(place)] = word }
     entry.events = events
     let slot = entries.insert(entry)
-    if slot == firstOwners.count { firstOwners.append(-1) } else { firstOwners[Int(slot)] = -1 }
+    if slot == owners.count { owners.append(.empty) } else { owners[Int(slot)] = .empty }
     file(&self, slot)
     predicates.insert(UInt32(slot), hash: hash)
     return slot
@@ -207,7 +207,8 @@ struct RecordTypeIndex: Sendable {
       let number = number(of: field)
       fields[number].circles += 1
       isPlanOld = true
-      return [Program.head(.near, number: number, count: 3)] + [center.latitude, center.longitude, distance].map(\.bitPattern)
+      return [Program.head(.near, number: number, count: 3)]
+        + [center.latitude, center.longitude, distance].map(\.bitPattern)
     case .filter(let filter, _):
       return [Program.head(.filter, count: 1), UInt64(filters.use(filter))]
     case .always, .never:

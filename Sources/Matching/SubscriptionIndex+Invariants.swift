@@ -9,33 +9,33 @@ extension SubscriptionIndex {
     func expect(_ holds: Bool, _ sentence: @autoclosure () -> String) {
       if !holds { broken.append(sentence()) }
     }
-    expect(owners.count == slots.count, "\(owners.count) owners for \(slots.count) keys")
-    for (key, slot) in slots {
-      expect(owners[slot].key == key, "the slot of '\(key)' holds '\(owners[slot].key)'")
-    }
     var listed = 0
-    func count(from first: Int32, at place: Place) {
-      expect(first >= 0, "\(place) has no owner")
-      var (slot, previous) = (first, Int32(-1))
-      while slot >= 0 {
-        let owner = owners[slot]
+    func count(_ list: OwnerList, at place: ContentTable.Place) {
+      expect(!list.isEmpty, "\(place) has no owner")
+      for (number, slot) in ([list.first] + ownerRuns.elements[list.rest]).enumerated() {
+        let (owner, key) = (owners[slot], owners.key(of: slot))
         expect(
-          owner.place == place && links[Int(slot)].previous == previous,
-          "'\(owner.key)' is not where it should be")
+          contents.place(of: owner.content) == place && Int(owner.place) == number,
+          "'\(key)' is not where it should be")
+        expect(owners.find(key) == slot, "'\(key)' is not found under its key")
         listed += 1
-        (previous, slot) = (slot, links[Int(slot)].next)
       }
     }
-    for (feed, first) in feeds { count(from: first, at: .feed(feed)) }
+    for (feed, number) in feedNumbers {
+      expect(feeds[number] == feed, "feed \(number) is not \(feed)")
+      count(feedOwners[Int(number)], at: ContentTable.Place(type: nil, entry: number))
+    }
     for (name, type) in typeNumbers {
-      expect(!types[type].isEmpty, "the record type '\(name)' is empty")
-      for entry in types[type].entries.indices {
+      let typeIndex = types[Int(type)]
+      expect(!typeIndex.isEmpty, "the record type '\(name)' is empty")
+      for entry in typeIndex.entries.indices {
         count(
-          from: types[type].firstOwners[Int(entry)], at: .query(type: type, entry: entry))
+          typeIndex.owners[Int(entry)], at: ContentTable.Place(type: type, entry: entry))
       }
-      broken += types[type].checkInvariants().map { "'\(name)': \($0)" }
+      broken += typeIndex.checkInvariants().map { "'\(name)': \($0)" }
     }
-    expect(listed == slots.count, "entries list \(listed) owners for \(slots.count) keys")
+    expect(listed == owners.count, "entries list \(listed) owners, there are \(owners.count)")
+    expect(owners.indices.count == owners.count, "\(owners.count) owners are counted")
     return broken
   }
 }

@@ -15,10 +15,38 @@ extension SubscriptionIndex {
   public func matches(
     _ change: Change, savedBy version: Int64, using scratch: inout MatchScratch
   ) -> [SubscriptionMatch] {
-    var matches: [SubscriptionMatch] = []
-    forEachMatch(of: change, savedBy: version, using: &scratch) { matches.append(self[$0]) }
-    matches.sort { $0.key < $1.key }
-    return matches
+    var slots: [Int32] = []
+    forEachMatch(of: change, savedBy: version, using: &scratch) { slots.append($0) }
+    slots.sort { owners.precedes($0, $1) }
+    // What many ask for is made once for all of them.
+    var kinds: [UInt32: Subscription.Kind] = [:]
+    return slots.map { slot in
+      let content = owners[slot].content
+      let kind = kinds[content] ?? contents.kind(content)
+      kinds[content] = kind
+      return match(in: slot, kind: kind)
+    }
+  }
+
+  /// The subscription in a slot that ``forEachMatch(of:savedBy:using:_:)`` visited, as it was saved.
+  /// A slot is one subscription's until that is removed or replaced.
+  ///
+  /// - Complexity: O(size of the subscription)
+  public subscript(slot: Int32) -> SubscriptionMatch {
+    match(in: slot, kind: contents.kind(owners[slot].content))
+  }
+
+  /// The key of the subscription in a slot that ``forEachMatch(of:savedBy:using:_:)`` visited.
+  public func key(inSlot slot: Int32) -> SubscriptionKey { owners.key(of: slot) }
+
+  private func match(in slot: Int32, kind: Subscription.Kind) -> SubscriptionMatch {
+    let (owner, key) = (owners[slot], owners.key(of: slot))
+    return SubscriptionMatch(
+      key: key,
+      subscription: Subscription(
+        subscriptionID: key.subscriptionID, kind: kind,
+        notificationInfo: contents.info(owner.info)),
+      version: owner.version)
   }
 
   /// Visits the slots of the subscriptions that fire, in no order.
@@ -30,34 +58,30 @@ extension SubscriptionIndex {
       let type = typeNumbers[recordType]
     {
       // A span, for an array's element would be copied first, with all that it refers to.
-      types.span[type].match(change, event: UInt8(option.rawValue), &scratch)
-      // First all that is to be read of the entries, then all of the owners: what one step reads does
-      // not wait for what another does.
+      types.span[Int(type)].match(change, event: UInt8(option.rawValue), &scratch)
       for place in 0..<scratch.firedCount {
-        scratch.fired[place] = UInt32(
-          bitPattern: types[type].firstOwners[Int(scratch.fired[place])])
-      }
-      for place in 0..<scratch.firedCount {
-        visitOwners(from: Int32(bitPattern: scratch.fired[place]), savedBy: version, visit)
+        visitOwners(scratch.owners[place], savedBy: version, visit)
       }
     }
-    if feeds.isEmpty || change.zoneID.isDefaultZone { return }
+    if feedNumbers.isEmpty || change.zoneID.isDefaultZone { return }
     var visited: Set<Feed> = []
     for zoneID in [change.zoneID, nil] {
       for recordType in [change.record?.recordType, nil] {
         let feed = Feed(zoneID: zoneID, recordType: recordType)
-        guard visited.insert(feed).inserted, let first = feeds[feed] else { continue }
-        visitOwners(from: first, savedBy: version, visit)
+        guard visited.insert(feed).inserted, let number = feedNumbers[feed] else { continue }
+        visitOwners(feedOwners[Int(number)], savedBy: version, visit)
       }
     }
   }
 
-  private func visitOwners(from first: Int32, savedBy version: Int64, _ visit: (Int32) -> Void) {
+  private func visitOwners(
+    _ list: OwnerList, savedBy version: Int64, _ visit: (Int32) -> Void
+  ) {
     let areAllSaved = latestVersion <= version
-    var slot = first
-    while slot >= 0 {
+    if areAllSaved || owners[list.first].version <= version { visit(list.first) }
+    for place in list.rest {
+      let slot = ownerRuns.elements[place]
       if areAllSaved || owners[slot].version <= version { visit(slot) }
-      slot = links[Int(slot)].next
     }
   }
 }

@@ -21,95 +21,78 @@ import CloudKitModel
 ///
 /// It is a value without locks, I/O or clock; copies share storage until one is changed.
 public struct SubscriptionIndex: Sendable {
-  /// One subscription, and where it stands among the owners of its entry.
-  struct Owner: Sendable {
-    let key: SubscriptionKey
-    let subscription: Subscription
-    let version: Int64
-    let place: Place
-  }
-
-  /// The slots of the owners after and before one, -1 for none.
-  struct Link: BitwiseCopyable, Sendable {
-    var next: Int32 = -1
-    var previous: Int32 = -1
-  }
-
-  /// Where an owner's entry is.
-  enum Place: Sendable, Hashable {
-    case query(type: Int, entry: Int32)
-    case feed(Feed)
-  }
-
   /// What a zone or database subscription watches; a database subscription has no zone.
   struct Feed: Hashable, Sendable {
     var zoneID: ZoneID?
     var recordType: String?
   }
 
-  var slots: [SubscriptionKey: Int32] = [:]
-  var owners = SlotTable<Owner>()
-  /// By the owners' slots.
-  var links: [Link] = []
+  var owners: OwnerTable
+  private(set) var contents: ContentTable
+  /// Owners of entries that have several.
+  private(set) var ownerRuns = Runs<Int32>(filler: -1)
   /// No owner has a later one.
   private(set) var latestVersion = Int64.min
   /// The number of each record type in ``types``, where one that is not in use is empty.
-  var typeNumbers: [String: Int] = [:]
+  var typeNumbers: [String: Int32] = [:]
   var types: [RecordTypeIndex] = []
-  private var freeTypes: [Int] = []
-  /// The first owner of each feed.
-  var feeds: [Feed: Int32] = [:]
+  private var freeTypes: [Int32] = []
+  /// The number of each feed among its owners.
+  var feedNumbers: [Feed: Int32] = [:]
+  private(set) var feeds = SlotTable<Feed>()
+  private(set) var feedOwners: [OwnerList] = []
   private let seed = UInt64.random(in: .min ... .max)
 
-  public init() {}
+  public init() {
+    owners = OwnerTable(seed: seed)
+    contents = ContentTable(seed: seed)
+  }
 
   /// How many subscriptions there are.
-  public var count: Int { slots.count }
+  public var count: Int { owners.count }
 
   /// How many predicates there are; equal ones of different owners are one.
-  public var entryCount: Int { feeds.count + types.reduce(0) { $0 + $1.entries.count } }
+  public var entryCount: Int { feedNumbers.count + types.reduce(0) { $0 + $1.entries.count } }
 
   /// Adds a subscription, in place of the one under the same key if there is one.
   ///
-  /// `version` is that of the save, counted with the versions that changes are committed at.
+  /// `version` is that of the save, counted with the versions that changes are committed at. The
+  /// subscription's ID is that of the key.
   ///
   /// - Complexity: O(size of the subscription), amortized
   public mutating func insert(
     _ subscription: Subscription, for key: SubscriptionKey, version: Int64
   ) {
     remove(key)
-    let place = place(for: subscription.kind)
+    let kind = subscription.kind
+    let (content, isNew) = contents.use(kind)
+    if isNew { contents.setPlace(place(for: kind), of: content) }
     let owner = owners.insert(
-      Owner(key: key, subscription: subscription, version: version, place: place))
-    let next = firstOwner(at: place)
-    let link = Link(next: next)
+      key, content: content, info: contents.use(subscription.notificationInfo), version: version)
     latestVersion = max(latestVersion, version)
-    if owner == links.count { links.append(link) } else { links[Int(owner)] = link }
-    if next >= 0 { links[Int(next)].previous = owner }
-    setFirstOwner(owner, at: place)
-    slots[key] = owner
+    changeOwners(at: contents.place(of: content)) { list, runs, owners in
+      owners[owner].place = list.append(owner, in: &runs)
+    }
   }
 
   /// Removes a subscription and says whether there was one.
   ///
-  /// - Complexity: O(values in the filter that its entry is filed under)
+  /// - Complexity: O(values in the filter that its entry is filed under), amortized
   @discardableResult
   public mutating func remove(_ key: SubscriptionKey) -> Bool {
-    guard let slot = slots.removeValue(forKey: key) else { return false }
-    let (place, link) = (owners[slot].place, links[Int(slot)])
+    guard let slot = owners.find(key) else { return false }
+    let owner = owners[slot]
+    let place = contents.place(of: owner.content)
+    var isLast = false
+    changeOwners(at: place) { list, runs, owners in
+      if let moved = list.remove(at: owner.place, in: &runs) { owners[moved].place = owner.place }
+      isLast = list.isEmpty
+    }
     owners.remove(slot)
-    if link.next >= 0 { links[Int(link.next)].previous = link.previous }
-    if link.previous >= 0 {
-      links[Int(link.previous)].next = link.next
-    } else if link.next >= 0 {
-      setFirstOwner(link.next, at: place)
-    } else {
-      removeEntry(at: place)
-    }
-    if slots.isEmpty {
-      owners = SlotTable()
-      links = []
-    }
+    contents.release(owner.content)
+    contents.releaseInfo(owner.info)
+    if isLast { removeEntry(at: place) }
+    if ownerRuns.isWorthMoving { moveOwnerRuns() }
     return true
   }
 
@@ -121,66 +104,71 @@ public struct SubscriptionIndex: Sendable {
     guard let recordType = change.record?.recordType, let type = typeNumbers[recordType] else {
       return
     }
-    types[type].learn(from: change, &scratch)
+    types[Int(type)].learn(from: change, &scratch)
   }
 
-  /// The subscription in a slot that matching named. The index must not have changed since.
-  public subscript(slot: Int32) -> SubscriptionMatch {
-    let owner = owners[slot]
-    return SubscriptionMatch(
-      key: owner.key, subscription: owner.subscription, version: owner.version)
-  }
-
-  /// The key of the subscription in a slot that matching named. The index must not have changed
-  /// since.
-  public func key(inSlot slot: Int32) -> SubscriptionKey { owners[slot].key }
-
-  private mutating func place(for kind: Subscription.Kind) -> Place {
+  private mutating func place(for kind: Subscription.Kind) -> ContentTable.Place {
     switch kind {
     case .query(let query, let zoneID, let options):
       let type = typeNumber(of: query.recordType)
       let events = UInt8(options.intersection(.events).rawValue)
-      return .query(
-        type: type, entry: types[type].entry(query.filters, zoneID: zoneID, events: events))
+      let entry = types[Int(type)].entry(query.filters, zoneID: zoneID, events: events)
+      return ContentTable.Place(type: type, entry: entry)
     case .recordZone(let zoneID, let recordType):
-      return .feed(Feed(zoneID: zoneID, recordType: recordType))
+      return place(for: Feed(zoneID: zoneID, recordType: recordType))
     case .database(let recordType):
-      return .feed(Feed(zoneID: nil, recordType: recordType))
+      return place(for: Feed(zoneID: nil, recordType: recordType))
     }
   }
 
-  private mutating func typeNumber(of name: String) -> Int {
+  private mutating func place(for feed: Feed) -> ContentTable.Place {
+    if let known = feedNumbers[feed] { return ContentTable.Place(type: nil, entry: known) }
+    let number = feeds.insert(feed)
+    feedNumbers[feed] = number
+    if number == feedOwners.count { feedOwners.append(.empty) }
+    return ContentTable.Place(type: nil, entry: number)
+  }
+
+  private mutating func typeNumber(of name: String) -> Int32 {
     if let known = typeNumbers[name] { return known }
-    let number = freeTypes.popLast() ?? types.count
+    let number = freeTypes.popLast() ?? Int32(types.count)
     if number == types.count { types.append(RecordTypeIndex(seed: seed)) }
     typeNumbers[name] = number
     return number
   }
 
-  private func firstOwner(at place: Place) -> Int32 {
-    switch place {
-    case .query(let type, let entry): types[type].firstOwners[Int(entry)]
-    case .feed(let feed): feeds[feed] ?? -1
+  private mutating func changeOwners(
+    at place: ContentTable.Place,
+    _ change: (inout OwnerList, inout Runs<Int32>, inout OwnerTable) -> Void
+  ) {
+    if let type = place.type {
+      change(&types[Int(type)].owners[Int(place.entry)], &ownerRuns, &owners)
+    } else {
+      change(&feedOwners[Int(place.entry)], &ownerRuns, &owners)
     }
   }
 
-  private mutating func setFirstOwner(_ owner: Int32, at place: Place) {
-    switch place {
-    case .query(let type, let entry): types[type].firstOwners[Int(entry)] = owner
-    case .feed(let feed): feeds[feed] = owner
+  private mutating func removeEntry(at place: ContentTable.Place) {
+    guard let type = place.type else {
+      feedNumbers[feeds[place.entry]] = nil
+      feeds.remove(place.entry)
+      return
     }
+    types[Int(type)].remove(place.entry)
+    guard types[Int(type)].isEmpty else { return }
+    types[Int(type)] = RecordTypeIndex(seed: seed)
+    freeTypes.append(type)
+    if let name = typeNumbers.first(where: { $0.value == type })?.key { typeNumbers[name] = nil }
   }
 
-  private mutating func removeEntry(at place: Place) {
-    switch place {
-    case .query(let type, let entry):
-      types[type].remove(entry)
-      guard types[type].isEmpty else { return }
-      types[type] = RecordTypeIndex(seed: seed)
-      freeTypes.append(type)
-      if let name = typeNumbers.first(where: { $0.value == type })?.key { typeNumbers[name] = nil }
-    case .feed(let feed):
-      feeds[feed] = nil
+  private mutating func moveOwnerRuns() {
+    var moved = ownerRuns.emptied()
+    for type in types.indices {
+      for entry in types[type].owners.indices {
+        types[type].owners[entry].move(from: ownerRuns, to: &moved)
+      }
     }
+    for feed in feedOwners.indices { feedOwners[feed].move(from: ownerRuns, to: &moved) }
+    ownerRuns = moved
   }
 }

@@ -213,11 +213,11 @@ struct SubscriptionIndexTests {
 
   /// The fields under whose points a subscriber's entry is filed.
   private func fieldsThatFind(_ index: SubscriptionIndex, _ subscriber: String) -> [FieldKey] {
-    guard let slot = index.slots[key(subscriber)],
-      case .query(let type, let entry) = index.owners[slot].place
-    else { return [] }
-    let typeIndex = index.types[type]
-    return typeIndex.keys(of: typeIndex.entries[entry]).map {
+    guard let slot = index.owners.find(key(subscriber)) else { return [] }
+    let place = index.contents.place(of: index.owners[slot].content)
+    guard let type = place.type else { return [] }
+    let typeIndex = index.types[Int(type)]
+    return typeIndex.keys(of: typeIndex.entries[place.entry]).map {
       typeIndex.path(of: $0.point).field
     }
   }

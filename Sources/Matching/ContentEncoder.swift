@@ -1,0 +1,195 @@
+import CloudKitModel
+import Foundation
+
+/// Writes what a subscription asks for into few bytes, from which ``ContentDecoder`` makes the same
+/// again, and no two different ones into the same.
+struct ContentEncoder {
+  private(set) var bytes: [UInt8] = []
+
+  static func bytes(of kind: Subscription.Kind) -> [UInt8] {
+    var encoder = ContentEncoder()
+    encoder.add(kind)
+    return encoder.bytes
+  }
+
+  static func bytes(of filter: Filter) -> [UInt8] {
+    var encoder = ContentEncoder()
+    encoder.add(filter)
+    return encoder.bytes
+  }
+
+  static func bytes(of info: NotificationInfo) -> [UInt8] {
+    var encoder = ContentEncoder()
+    encoder.add(info)
+    return encoder.bytes
+  }
+
+  private init() {
+    bytes.reserveCapacity(128)
+  }
+
+  private mutating func add(_ kind: Subscription.Kind) {
+    switch kind {
+    case .query(let query, let zoneID, let options):
+      add(0)
+      add(query.recordType)
+      add(query.filters.count)
+      for filter in query.filters { add(filter) }
+      add(query.sortKeys.count)
+      for key in query.sortKeys {
+        add(key.key)
+        add(key.ascending ? 1 : 0)
+        add(optional: key.relativeLocation) { $0.add($1) }
+      }
+      add(optional: zoneID) { $0.add($1) }
+      add(Int(bitPattern: options.rawValue))
+    case .recordZone(let zoneID, let recordType):
+      add(1)
+      add(zoneID)
+      add(optional: recordType) { $0.add($1) }
+    case .database(let recordType):
+      add(2)
+      add(optional: recordType) { $0.add($1) }
+    }
+  }
+
+  private mutating func add(_ filter: Filter) {
+    add(filter.key)
+    add(ContentSymbols.comparators.firstIndex(of: filter.comparator) ?? 0)
+    add(Int(filter.options.rawValue))
+    add(optional: filter.value) { $0.add($1) }
+    add(optional: filter.distance) { $0.add($1) }
+  }
+
+  private mutating func add(_ key: FieldKey) {
+    switch key {
+    case .field(let name):
+      add(0)
+      add(name)
+    case .system(let field):
+      add(1)
+      add(ContentSymbols.systemFields.firstIndex(of: field) ?? 0)
+    case .allText:
+      add(2)
+    }
+  }
+
+  private mutating func add(_ value: RecordValue) {
+    switch value {
+    case .string(let text):
+      add(0)
+      add(text)
+    case .int64(let integer):
+      add(1)
+      add(Int(integer))
+    case .double(let double):
+      add(2)
+      add(double)
+    case .timestamp(let timestamp):
+      add(3)
+      add(Int(timestamp.milliseconds))
+    case .bytes(let data):
+      add(4)
+      add(data.count)
+      bytes.append(contentsOf: data)
+    case .location(let location):
+      add(5)
+      add(location)
+    case .reference(let reference):
+      add(6)
+      add(reference.recordName)
+      add(optional: reference.zoneID) { $0.add($1) }
+      add(ContentSymbols.actions.firstIndex(of: reference.action) ?? 0)
+    case .asset(let asset):
+      add(7)
+      add(asset.fileChecksum)
+      add(Int(asset.size))
+      for text in [asset.referenceChecksum, asset.wrappingKey, asset.receipt, asset.downloadURL] {
+        add(optional: text) { $0.add($1) }
+      }
+    case .list(let element, let values):
+      add(8)
+      add(ContentSymbols.valueTypes.firstIndex(of: element) ?? 0)
+      add(values.count)
+      for value in values { add(value) }
+    }
+  }
+
+  private mutating func add(_ location: Location) {
+    add(location.latitude)
+    add(location.longitude)
+    let rest = [
+      location.horizontalAccuracy, location.verticalAccuracy, location.altitude, location.speed,
+      location.course,
+    ]
+    for number in rest { add(optional: number) { $0.add($1) } }
+    add(optional: location.timestamp) { $0.add(Int($1.milliseconds)) }
+  }
+
+  private mutating func add(_ zoneID: ZoneID) {
+    add(zoneID.zoneName)
+    add(zoneID.ownerName)
+  }
+
+  private mutating func add(_ info: NotificationInfo) {
+    for path in ContentSymbols.texts { add(optional: info[keyPath: path]) { $0.add($1) } }
+    for path in ContentSymbols.lists {
+      add(optional: info[keyPath: path]) { encoder, texts in
+        encoder.add(texts.count)
+        for text in texts { encoder.add(text) }
+      }
+    }
+    for path in ContentSymbols.flags { add(info[keyPath: path] ? 1 : 0) }
+  }
+
+  private mutating func add<Value>(
+    optional value: Value?, _ encode: (inout ContentEncoder, Value) -> Void
+  ) {
+    guard let value else { return add(0) }
+    add(1)
+    encode(&self, value)
+  }
+
+  private mutating func add(_ text: String) {
+    add(text.utf8.count)
+    bytes.append(contentsOf: text.utf8)
+  }
+
+  private mutating func add(_ double: Double) {
+    withUnsafeBytes(of: double.bitPattern) { bytes.append(contentsOf: $0) }
+  }
+
+  /// Seven bits a byte from the lowest, the sign put beneath them, so that small numbers are short.
+  private mutating func add(_ number: Int) {
+    var rest = UInt(bitPattern: number << 1 ^ number >> (Int.bitWidth - 1))
+    while rest >= 0x80 {
+      bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+      rest >>= 7
+    }
+    bytes.append(UInt8(rest))
+  }
+}
+
+/// What has a number in encoded content.
+enum ContentSymbols {
+  static let comparators = CloudKitModel.Comparator.allCases
+  static let systemFields = SystemField.allCases
+  static let valueTypes = ValueType.allCases
+  static let actions = Reference.Action.allCases
+
+  static var texts: [WritableKeyPath<NotificationInfo, String?>] {
+    [
+      \.alertBody, \.alertLocalizationKey, \.title, \.titleLocalizationKey, \.subtitle,
+      \.subtitleLocalizationKey, \.alertActionLocalizationKey, \.alertLaunchImage, \.soundName,
+      \.category, \.collapseIDKey,
+    ]
+  }
+
+  static var lists: [WritableKeyPath<NotificationInfo, [String]?>] {
+    [\.alertLocalizationArgs, \.titleLocalizationArgs, \.subtitleLocalizationArgs, \.desiredKeys]
+  }
+
+  static var flags: [WritableKeyPath<NotificationInfo, Bool>] {
+    [\.shouldBadge, \.shouldSendContentAvailable, \.shouldSendMutableContent]
+  }
+}

@@ -1,0 +1,134 @@
+/// The subscriptions of an index by their keys: who saved each, under which ID, at which version, and
+/// the numbers of what it asks for.
+///
+/// The names are bytes in one piece of memory and each subscriber is there once, so that a
+/// subscription takes little more than its ID.
+struct OwnerTable: Sendable {
+  struct Owner: BitwiseCopyable, Sendable {
+    let version: Int64
+    fileprivate let subscriber: UInt32
+    /// Where the subscription's ID begins and how many bytes it has.
+    fileprivate var identifier: UInt32
+    fileprivate let identifierCount: UInt32
+    /// The numbers of what it asks for and, plus one, of what its notifications show.
+    let content: UInt32
+    let info: UInt32
+    /// Where it is in its entry's list of owners; ``nowhere`` when the slot is free.
+    var place: UInt32
+
+    fileprivate static let nowhere = UInt32.max
+    var isFree: Bool { place == Self.nowhere }
+  }
+
+  private let hash: ByteHash
+  private var owners: [Owner] = []
+  private var freeSlots: [Int32] = []
+  private var identifiers = TextMemory()
+  private var subscribers: InternedBytes
+  private var slots = HashSlots()
+
+  init(seed: UInt64) {
+    hash = ByteHash(seed: seed)
+    subscribers = InternedBytes(seed: seed)
+  }
+
+  var count: Int { owners.count - freeSlots.count }
+
+  /// The slots that hold an owner.
+  var indices: [Int32] { owners.indices.filter { !owners[$0].isFree }.map { Int32($0) } }
+
+  /// - Precondition: The slot holds an owner.
+  subscript(slot: Int32) -> Owner {
+    @inline(__always) get { owners[Int(slot)] }
+    _modify { yield &owners[Int(slot)] }
+  }
+
+  func find(_ key: SubscriptionKey) -> Int32? {
+    let known = PointValue.visit(key.subscriber) { name -> UInt32? in subscribers.find(name) }
+    guard let subscriber = known else { return nil }
+    return PointValue.visit(key.subscriptionID) { identifier -> Int32? in
+      find(identifier, of: subscriber)
+    }
+  }
+
+  /// Adds an owner whose key is not there. It is in no list yet.
+  mutating func insert(
+    _ key: SubscriptionKey, content: UInt32, info: UInt32, version: Int64
+  ) -> Int32 {
+    let subscriber = PointValue.visit(key.subscriber) { subscribers.use($0).number }
+    let slot = freeSlots.popLast() ?? Int32(owners.count)
+    PointValue.visit(key.subscriptionID) { identifier -> Void in
+      let owner = Owner(
+        version: version, subscriber: subscriber, identifier: identifiers.append(identifier),
+        identifierCount: UInt32(identifier.count), content: content, info: info, place: 0)
+      if slot == owners.count { owners.append(owner) } else { owners[Int(slot)] = owner }
+      slots.insert(UInt32(slot), hash: hash.hash(identifier, number: UInt64(subscriber)))
+    }
+    return slot
+  }
+
+  mutating func remove(_ slot: Int32) {
+    let owner = owners[Int(slot)]
+    let hash = withIdentifier(of: owner) {
+      self.hash.hash($0, number: UInt64(owner.subscriber))
+    }
+    slots.remove(UInt32(slot), hash: hash)
+    subscribers.release(owner.subscriber)
+    identifiers.remove(count: owner.identifierCount)
+    owners[Int(slot)].place = Owner.nowhere
+    freeSlots.append(slot)
+    if count == 0 {
+      owners = []
+      freeSlots = []
+      identifiers = TextMemory()
+    } else if identifiers.isWorthMoving {
+      moveIdentifiers()
+    }
+  }
+
+  func key(of slot: Int32) -> SubscriptionKey {
+    let owner = owners[Int(slot)]
+    return SubscriptionKey(
+      subscriber: subscribers.withBytes(of: owner.subscriber) {
+        String(decoding: $0, as: UTF8.self)
+      },
+      subscriptionID: withIdentifier(of: owner) { String(decoding: $0, as: UTF8.self) })
+  }
+
+  /// Whether the key of an owner is before that of another, as ``SubscriptionKey`` orders them.
+  func precedes(_ slot: Int32, _ other: Int32) -> Bool {
+    let (left, right) = (owners[Int(slot)], owners[Int(other)])
+    if left.subscriber != right.subscriber {
+      return subscribers.withBytes(of: left.subscriber) { left in
+        subscribers.withBytes(of: right.subscriber) { left.lexicographicallyPrecedes($0) }
+      }
+    }
+    return withIdentifier(of: left) { left in
+      withIdentifier(of: right) { left.lexicographicallyPrecedes($0) }
+    }
+  }
+
+  private func find(_ identifier: UnsafeRawBufferPointer, of subscriber: UInt32) -> Int32? {
+    let found = slots.find(hash: hash.hash(identifier, number: UInt64(subscriber))) {
+      let owner = owners[Int($0)]
+      return owner.subscriber == subscriber
+        && withIdentifier(of: owner) { $0.elementsEqual(identifier) }
+    }
+    return found.map { Int32($0) }
+  }
+
+  private func withIdentifier<Result>(
+    of owner: Owner, _ body: (UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    identifiers.withBytes(at: owner.identifier, count: owner.identifierCount, body)
+  }
+
+  private mutating func moveIdentifiers() {
+    var moved = identifiers.emptied()
+    for slot in owners.indices where !owners[slot].isFree {
+      owners[slot].identifier = moved.append(
+        identifiers, owners[slot].identifier, owners[slot].identifierCount)
+    }
+    identifiers = moved
+  }
+}
