@@ -13,6 +13,8 @@ extension ServerConfiguration {
     /// Bytes of memory for the databases' matching indexes, as estimated. Those that went unused
     /// longest make room; the one that was used last stays however large it is.
     public var matchingIndexBytes = 1 << 30
+    /// Bytes of memory for what searches keep of the value index. With 0 they keep nothing.
+    public var searchExtractBytes = 128 << 20
 
     public init() {}
   }
@@ -24,12 +26,15 @@ extension ServerConfiguration.Limits {
     self.init()
     try reader.allow([
       "privateDatabaseBytes", "requestRates", "clientAddressHeader", "matchingIndexBytes",
+      "searchExtractBytes",
     ])
     privateDatabaseBytes =
       try reader.int("privateDatabaseBytes", in: 1...Int64(1) << 60).map { Int64($0) }
     clientAddressHeader = try reader.string("clientAddressHeader")
     matchingIndexBytes =
       try reader.int("matchingIndexBytes", in: 0...Int64(1) << 60) ?? matchingIndexBytes
+    searchExtractBytes =
+      try reader.int("searchExtractBytes", in: 0...Int64(1) << 60) ?? searchExtractBytes
     guard let rates = try reader.object("requestRates") else { return }
     try rates.allow(RequestRate.Subject.allCases.map(\.rawValue))
     for subject in RequestRate.Subject.allCases {

@@ -4,7 +4,7 @@ public struct ExtractCounts: Sendable, Hashable {
   public var columns = 0
   /// Keys of which it has the records.
   public var lists = 0
-  /// Memory for these, in bytes; ``StoreConfiguration/Tuning/extractMegabytes`` is the limit.
+  /// Memory for these, in bytes; ``StoreConfiguration/Tuning/extractBytes`` is the limit.
   public var size = 0
   /// How many were asked for and made since the store was opened, those among them for which there was
   /// no room.

@@ -61,7 +61,7 @@ public final class SQLRecordStore: RecordStore {
       } else {
         MemoryAssetStore()
       }
-    let extracts = ExtractShelf(limit: configuration.tuning.extractMegabytes << 20)
+    let extracts = ExtractShelf(limit: configuration.tuning.extractBytes)
     let makings = JobQueue(limit: Self.waitingMakings, role: "extracts of the index")
     self.extracts = extracts
     self.makings = makings

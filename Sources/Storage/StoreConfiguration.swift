@@ -20,10 +20,10 @@ public struct StoreConfiguration: Sendable {
     /// When the disk fails to give a page that is mapped, the process ends, and starts again from
     /// what is durable.
     public var mappedMegabytes = 2_047
-    /// Memory for extracts of the value index, in MiB: the keys of fields that much is sorted by, eight
+    /// Bytes of memory for extracts of the value index: the keys of fields that much is sorted by, eight
     /// bytes for each record, and the records of keys that are looked for often, an eighth of a byte
     /// for each record there is. With 0 there are none.
-    public var extractMegabytes = 128
+    public var extractBytes = 128 << 20
     /// Pages in the write-ahead log, of 4 KiB each, at which it is copied into the database. The
     /// commits that find it so long wait for that; with the default they are less than one in a
     /// hundred under the greatest load.

@@ -24,7 +24,7 @@ final class ServerProcess {
       atPath: directory, withIntermediateDirectories: true)
     try configuration.write(
       toFile: directory + "/server.json", atomically: true, encoding: .utf8)
-    let store = try await ServeCommand.openStore(in: directory, role: .tool)
+    let store = try await ServeCommand.openStore(in: directory)
     var tokens: [String] = []
     for name in users {
       let known = try await store.user(named: name)

@@ -17,7 +17,7 @@ struct ServerConfigurationTests {
          "issuers": {"keycloak": {"issuer": "https://id.example.com/realms/a", "clientID": "c",
            "clientSecret": "s", "label": "Example", "scopes": ["email"]}}},
        "limits": {"privateDatabaseBytes": 5000000000, "clientAddressHeader": "X-Forwarded-For",
-         "matchingIndexBytes": 250000000,
+         "matchingIndexBytes": 250000000, "searchExtractBytes": 0,
          "requestRates": {"user": {"perSecond": 2.5}, "address": {"perSecond": 1, "burst": 5}}},
        "containers": {"iCloud.a": {"excludesOriginDevice": false,
          "apns": {"topic": "a", "teamID": "TEAM123456", "keyID": "KEY1234567",
@@ -33,6 +33,7 @@ struct ServerConfigurationTests {
     #expect(configuration.limits.privateDatabaseBytes == 5_000_000_000)
     #expect(configuration.limits.clientAddressHeader == "X-Forwarded-For")
     #expect(configuration.limits.matchingIndexBytes == 250_000_000)
+    #expect(configuration.limits.searchExtractBytes == 0)
     #expect(
       configuration.limits.requestRates == [
         .user: RequestRate(perSecond: 2.5, burst: 25),

@@ -27,7 +27,7 @@ struct SearchExtractsTests {
       let rankings = Rankings()
       var configuration = StoreConfiguration()
       configuration.tuning.cacheKilobytes = 4096
-      configuration.tuning.extractMegabytes = memory
+      configuration.tuning.extractBytes = memory << 20
       configuration.searchEffort = effort(rankings)
       let store = try await SQLRecordStore.open(
         at: directory + "/a.sqlite", configuration: configuration)

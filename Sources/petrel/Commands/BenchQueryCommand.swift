@@ -27,7 +27,7 @@ enum BenchQueryCommand: Command {
     let only = arguments.string("only")
     let directory = arguments.string("data") ?? ".petrel/bench"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    let store = try await ServeCommand.openStore(in: directory, role: .tool)
+    let store = try await ServeCommand.openStore(in: directory)
     try await records.fill(store)
     await store.close()
     let (server, tokens) = try await ServerProcess.start(

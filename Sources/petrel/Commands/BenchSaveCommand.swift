@@ -91,7 +91,7 @@ enum BenchSaveCommand: Command {
         plainType: type([.queryable, .sortable]),
         wordType: type([.queryable, .sortable, .searchable]),
       ])
-    let store = try await ServeCommand.openStore(in: server.directory, role: .tool)
+    let store = try await ServeCommand.openStore(in: server.directory)
     _ = try await store.importSchema(schema, of: EarthquakeRequests.container, isTrial: false)
     await store.close()
     try LoadConnection(port: server.port).post(

@@ -17,9 +17,7 @@ enum ServeCommand: Command {
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let configuration = try configuration(arguments)
     let store = try await openStore(
-      in: configuration.dataDirectory, role: .server,
-      deletionRetentionDays: configuration.deletionRetentionDays,
-      hasFixedProduction: configuration.hasFixedProduction)
+      in: configuration.dataDirectory, with: StoreConfiguration(of: configuration))
     let server = try Server(configuration: configuration, store: store)
     try server.start()
     Output.line("petrel listens on \(server.url)")
@@ -53,16 +51,10 @@ enum ServeCommand: Command {
 
   /// Opens the store in a data directory, which is made when there is none.
   static func openStore(
-    in directory: String, role: StoreConfiguration.Role, deletionRetentionDays: Int? = nil,
-    hasFixedProduction: Bool = true
+    in directory: String, with configuration: StoreConfiguration = StoreConfiguration(role: .tool)
   ) async throws -> any RecordStore {
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true)
-    var configuration = StoreConfiguration(role: role)
-    if let deletionRetentionDays {
-      configuration.deletionRetention = Double(deletionRetentionDays) * 24 * 60 * 60
-    }
-    if !hasFixedProduction { configuration.fixedEnvironments = [] }
     return try await SQLRecordStore.open(
       at: ServerConfiguration(dataDirectory: directory).storePath, configuration: configuration)
   }
@@ -72,7 +64,7 @@ enum ServeCommand: Command {
   static func withStore<Value: Sendable>(
     _ arguments: Arguments, _ body: (any RecordStore) async throws -> Value
   ) async throws -> Value {
-    let store = try await openStore(in: dataDirectory(arguments), role: .tool)
+    let store = try await openStore(in: dataDirectory(arguments))
     do {
       let value = try await body(store)
       await store.close()
@@ -85,5 +77,15 @@ enum ServeCommand: Command {
 
   private static func absolute(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
+  }
+}
+
+extension StoreConfiguration {
+  /// How a server with this configuration opens its store.
+  fileprivate init(of server: ServerConfiguration) {
+    self.init(role: .server)
+    deletionRetention = Double(server.deletionRetentionDays) * 24 * 60 * 60
+    if !server.hasFixedProduction { fixedEnvironments = [] }
+    tuning.extractBytes = server.limits.searchExtractBytes
   }
 }
