@@ -49,8 +49,10 @@ final class SubscriptionIndexes: Sendable {
   /// Calls for one database must not overlap; those for others go side by side. When the store
   /// fails, what was read so far is kept for the next call.
   func take(for database: DatabaseID) async throws -> DatabaseIndex {
-    let known = state.withLock { $0.shelf.take(database) }
-    var index = known ?? DatabaseIndex()
+    // One that is known is held by nobody else: to change it would otherwise copy it whole.
+    var (index, isNew) = state.withLock { state in
+      state.shelf.take(database).map { ($0, false) } ?? (DatabaseIndex(), true)
+    }
     let start = ContinuousClock.now
     do {
       try await follow(database, &index)
@@ -58,7 +60,7 @@ final class SubscriptionIndexes: Sendable {
       put(index, for: database)
       throw error
     }
-    if known == nil {
+    if isNew {
       let time = ContinuousClock.now - start
       state.withLock { state in
         state.loads += 1

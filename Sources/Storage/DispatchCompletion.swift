@@ -6,30 +6,41 @@ struct DispatchCompletion {
   let session: StoreSession
   private(set) var result = DispatchResult()
   private var supplies: [DatabaseID: NumberSupply] = [:]
-  private var devices: [Recipient: [String]] = [:]
+  private var devices: [Recipient: [DeviceToken]] = [:]
+  /// The version of the deletions of subscriptions that fire once.
+  private var versions: [DatabaseID: Int64] = [:]
 
   init(timestamp: Timestamp, session: StoreSession) {
     self.timestamp = timestamp
     self.session = session
   }
 
-  mutating func complete(_ matched: MatchedChange) throws {
-    let entry = matched.entry
+  /// Writes what each of the changes led to.
+  mutating func complete(_ changes: [MatchedChange]) throws {
+    result.logged.reserveCapacity(changes.reduce(0) { $0 + $1.firings.count })
+    for change in changes { try complete(change) }
+  }
+
+  private mutating func complete(_ matched: MatchedChange) throws {
     guard try settle(matched) else { return }
+    let entry = matched.entry
     let address = try session.address(of: entry.database)
+    let isOpen = try matched.firings.isEmpty || isReadableByAll(entry.change, at: address)
+    var change = NotifiedChange(
+      entry.change, in: address, carriesLastValues: matched.carriesLastValues)
     for firing in matched.firings {
       // Before anything is used up: a subscription that fires once waits for what may be read.
-      guard try mayRead(firing, entry, at: address) else { continue }
+      guard try isOpen || mayRead(firing, entry, at: address) else { continue }
       if firing.subscription.firesOnce {
         guard try consume(firing, in: entry.database) else { continue }
       }
-      let notification = SubscriptionNotification(
-        database: address, subscriber: firing.subscriber, subscription: firing.subscription,
-        change: entry.change, carriesLastValues: matched.carriesLastValues
-      ).trimmed()
-      let logged = try log(notification, in: entry.database)
-      result.logged.append(logged)
-      try owe(logged)
+      let (notification, content) = change.notification(for: firing)
+      let sequence = try log(notification, content, in: entry.database)
+      try owe(notification, loggedAs: sequence, in: entry.database)
+      result.logged.append(
+        LogEntry(
+          database: entry.database, sequence: sequence, notification: notification,
+          logged: timestamp))
     }
   }
 
@@ -59,6 +70,14 @@ struct DispatchCompletion {
       """, before + [.text(last.subscriber), .text(last.subscriptionID)]) == 1
   }
 
+  /// Whether every user may read the changed record, so that none of them need be asked about.
+  private func isReadableByAll(_ change: Change, at address: DatabaseAddress) throws -> Bool {
+    guard address.scope == .public, let record = change.record else { return true }
+    let grants = try session.recordType(named: record.recordType, at: address)?.grants ?? .standard
+    return RecordAccess(of: nil, roles: [RecordGrants.SystemRole.world], under: grants)
+      .mayRead(record)
+  }
+
   /// Whether the subscriber may read the changed record now; a notification that is withheld is told
   /// in the result.
   private mutating func mayRead(
@@ -79,81 +98,97 @@ struct DispatchCompletion {
   }
 
   /// Deletes a `firesOnce` subscription; false when it is gone, or is another by now.
-  private func consume(_ firing: StoredSubscription, in database: DatabaseID) throws -> Bool {
-    let name = SubscriptionName(
-      subscriber: firing.subscriber, subscriptionID: firing.subscription.subscriptionID)
-    let version = try session.raiseSubscriptionVersion(of: database)
+  private mutating func consume(
+    _ firing: StoredSubscription, in database: DatabaseID
+  ) throws -> Bool {
+    let version = try versions[database] ?? session.raiseSubscriptionVersion(of: database)
+    versions[database] = version
     return try session.deleteSubscription(
-      name, expecting: firing.subscription.storedContent, in: database, version: version,
+      firing.name, expecting: firing.subscription.storedContent, in: database, version: version,
       timestamp: timestamp)
   }
 
+  /// Writes an entry of the log and answers its sequence.
   private mutating func log(
-    _ notification: SubscriptionNotification, in database: DatabaseID
-  ) throws -> LogEntry {
+    _ notification: SubscriptionNotification, _ content: [UInt8], in database: DatabaseID
+  ) throws -> Int64 {
     let sequence = try nextNumber(of: database)
-    let change = notification.change
-    let madeBySubscriber = change.userRecordName == notification.subscriber
+    let madeBySubscriber = notification.change.userRecordName == notification.subscriber
+    session.arguments.removeAll()
+    session.arguments.append(database.rawValue)
+    session.arguments.append(sequence)
+    session.arguments.append(notification.subscriber)
+    session.arguments.append(madeBySubscriber ? notification.change.deviceID : nil)
+    session.arguments.append(timestamp.milliseconds)
+    session.arguments.append(bytes: content)
+    withUnsafeBytes(of: notification.change.notificationID.uuid) {
+      session.arguments.append(bytes: $0)
+    }
     try session.connection.run(
       """
       INSERT INTO notification_log
         (database_id, sequence, subscriber, origin_device, logged, content, notification_id)
       VALUES ($1, $2, $3, $4, $5, $6, $7)
-      """,
-      [
-        .integer(database.rawValue), .integer(sequence), .text(notification.subscriber),
-        SQLValue(madeBySubscriber ? change.deviceID : nil), .integer(timestamp.milliseconds),
-        .bytes(notification.storedContent), .bytes(change.notificationID.storedBytes),
-      ])
+      """, session.arguments)
+    try noteNotified(notification.subscriber, in: database)
+    return sequence
+  }
+
+  /// Notes that a user has been notified in a database, if it is the first time.
+  private func noteNotified(_ subscriber: String, in database: DatabaseID) throws {
+    let user = Catalog.NotifiedUser(database: database, userRecordName: subscriber)
+    if session.catalog.notified.contains(user) { return }
     try session.connection.run(
       """
       INSERT INTO subscriber_databases (database_id, subscriber) VALUES ($1, $2)
       ON CONFLICT (database_id, subscriber) DO NOTHING
-      """, [.integer(database.rawValue), .text(notification.subscriber)])
-    return LogEntry(
-      database: database, sequence: sequence, notification: notification, logged: timestamp)
+      """, [.integer(database.rawValue), .text(subscriber)])
+    if session.catalog.notified.count >= 150_000 { session.catalog.notified = [] }
+    session.catalog.notified.insert(user)
   }
 
   /// Makes the deliveries of a log entry.
-  private mutating func owe(_ logged: LogEntry) throws {
-    let notification = logged.notification
-    let change = notification.change
-    for token in try tokens(of: notification) {
-      guard var device = try session.deviceToken(token, kind: .apns)?.device,
-        !device.isOrigin(of: change)
-      else { continue }
+  private mutating func owe(
+    _ notification: SubscriptionNotification, loggedAs sequence: Int64, in database: DatabaseID
+  ) throws {
+    for device in try devices(of: notification) where !device.isOrigin(of: notification.change) {
       var badge: Int?
       if notification.subscription.notificationInfo?.shouldBadge == true {
-        badge = try session.raiseBadge(of: token, kind: .apns)
+        badge = try session.raiseBadge(of: device.token, kind: .apns)
       }
-      device.token = token
-      let number = try nextNumber(of: logged.database)
+      let number = try nextNumber(of: database)
+      session.arguments.removeAll()
+      session.arguments.append(database.rawValue)
+      session.arguments.append(number)
+      session.arguments.append(sequence)
+      session.arguments.append(device.token)
+      session.arguments.append(badge.map { Int64($0) })
+      session.arguments.append(timestamp.milliseconds)
       try session.connection.run(
         """
         INSERT INTO deliveries
           (database_id, number, log_sequence, token, badge, due, attempts, state, updated)
         VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $6)
-        """,
-        [
-          .integer(logged.database.rawValue), .integer(number), .integer(logged.sequence),
-          .text(token), SQLValue(badge.map { Int64($0) }), .integer(timestamp.milliseconds),
-        ])
+        """, session.arguments)
+      if result.deliveries.isEmpty { result.deliveries.reserveCapacity(result.logged.capacity) }
       result.deliveries.append(
         Delivery(
-          id: Delivery.ID(database: logged.database, number: number), notification: notification,
+          id: Delivery.ID(database: database, number: number), notification: notification,
           device: device, badge: badge, logged: timestamp, due: timestamp))
     }
   }
 
-  /// The subscriber's APNs tokens in the notification's container that are alive.
-  private mutating func tokens(of notification: SubscriptionNotification) throws -> [String] {
+  /// The subscriber's devices with APNs in the notification's container whose tokens are alive.
+  private mutating func devices(
+    of notification: SubscriptionNotification
+  ) throws -> [DeviceToken] {
     let recipient = Recipient(
       userRecordName: notification.subscriber, container: notification.database.container,
       environment: notification.database.environment)
     if let known = devices[recipient] { return known }
-    let tokens = try session.connection.rows(
+    let found = try session.connection.rows(
       """
-      SELECT token FROM device_tokens
+      SELECT \(DeviceToken.columns) FROM device_tokens
       WHERE user_record_name = $1 AND kind = 'apns' AND container = $2 AND environment = $3
         AND (expires IS NULL OR expires > $4)
       ORDER BY token
@@ -161,10 +196,9 @@ struct DispatchCompletion {
       [
         .text(recipient.userRecordName), .text(recipient.container),
         .text(recipient.environment.rawValue), .integer(timestamp.milliseconds),
-      ]
-    ) { $0.text(0) }
-    devices[recipient] = tokens
-    return tokens
+      ], DeviceToken.init(row:))
+    devices[recipient] = found
+    return found
   }
 
   private mutating func nextNumber(of database: DatabaseID) throws -> Int64 {

@@ -46,6 +46,11 @@ struct RowEncoder {
     bytes.append(contentsOf: data)
   }
 
+  /// What another encoder wrote, without its form.
+  mutating func append(encoded bytes: ArraySlice<UInt8>) {
+    self.bytes.append(contentsOf: bytes)
+  }
+
   mutating func encode(_ uuid: UUID) {
     withUnsafeBytes(of: uuid.uuid) { bytes.append(contentsOf: $0) }
   }

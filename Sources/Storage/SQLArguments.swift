@@ -4,6 +4,7 @@
 /// now and then take ``SQLValue``s, which read better.
 struct SQLArguments {
   enum Argument {
+    case null
     case integer(Int64)
     case text(Range<Int>)
     case bytes(Range<Int>)
@@ -23,6 +24,14 @@ struct SQLArguments {
 
   mutating func append(_ integer: Int64) {
     arguments.append(.integer(integer))
+  }
+
+  mutating func append(_ integer: Int64?) {
+    arguments.append(integer.map { .integer($0) } ?? .null)
+  }
+
+  mutating func append(_ text: String?) {
+    if let text { append(text) } else { arguments.append(.null) }
   }
 
   mutating func append(_ text: String) {

@@ -30,7 +30,7 @@ extension SQLRecordStore {
   ) async throws -> DispatchResult {
     try await write { session in
       var dispatch = DispatchCompletion(timestamp: timestamp, session: session)
-      for change in changes { try dispatch.complete(change) }
+      try dispatch.complete(changes)
       return dispatch.result
     }
   }

@@ -17,8 +17,8 @@ extension SQLRecordStore {
 
   /// Marks notifications as read, with one write for each database that has any of them.
   ///
-  /// - Complexity: O(*d* *m* log *n*) for *m* IDs and *d* databases in which the user was ever
-  ///   notified.
+  /// - Complexity: O(*d* *m* log *n* + *e*) for *m* IDs, *d* databases in which the user was ever
+  ///   notified, and *e* entries of the user's log.
   public func markNotificationsRead(
     _ notificationIDs: [UUID], of recipient: Recipient, timestamp: Timestamp
   ) async throws -> Set<UUID> {
@@ -64,18 +64,43 @@ extension StoreSession {
     of notificationIDs: [UUID], of subscriber: String, in database: DatabaseID
   ) throws -> LogState {
     var state = LogState(database: database)
-    for notificationID in notificationIDs where !state.known.contains(notificationID) {
-      let key: [SQLValue] = [
-        .integer(database.rawValue), .text(subscriber), .bytes(notificationID.storedBytes),
-      ]
-      if try isMarked(key) {
+    var missing: Set<[UInt8]> = []
+    for notificationID in notificationIDs {
+      let bytes = notificationID.storedBytes
+      if try isMarked([.integer(database.rawValue), .text(subscriber), .bytes(bytes)]) {
         state.known.insert(notificationID)
-      } else if try isLogged(key) {
-        state.known.insert(notificationID)
-        state.unread.append(notificationID)
+      } else {
+        missing.insert(bytes)
       }
     }
+    if missing.isEmpty { return state }
+    let logged = Set(
+      try logEntries(of: subscriber, in: database.rawValue, withIDs: missing).map(\.notificationID))
+    for notificationID in notificationIDs where logged.contains(notificationID.storedBytes) {
+      if state.known.insert(notificationID).inserted { state.unread.append(notificationID) }
+    }
     return state
+  }
+
+  /// The entries of a user's log in one database that have one of these IDs.
+  ///
+  /// - Complexity: O(entries of the user in the database), which are read from an index.
+  func logEntries(
+    of subscriber: String, in database: Int64, withIDs notificationIDs: Set<[UInt8]>
+  ) throws -> [(sequence: Int64, notificationID: [UInt8])] {
+    var entries: [(sequence: Int64, notificationID: [UInt8])] = []
+    try connection.query(
+      """
+      SELECT sequence, notification_id FROM notification_log
+      WHERE database_id = $1 AND subscriber = $2
+      """, [.integer(database), .text(subscriber)]
+    ) { row in
+      let notificationID = row.bytes(1)
+      if notificationIDs.contains(notificationID) {
+        entries.append((row.integer(0), notificationID))
+      }
+    }
+    return entries
   }
 
   private func isMarked(_ key: [SQLValue]) throws -> Bool {
@@ -83,15 +108,6 @@ extension StoreSession {
       """
       SELECT 1 FROM notification_marks
       WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3
-      """, key
-    ) { _ in true } ?? false
-  }
-
-  private func isLogged(_ key: [SQLValue]) throws -> Bool {
-    try connection.first(
-      """
-      SELECT 1 FROM notification_log
-      WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3 LIMIT 1
       """, key
     ) { _ in true } ?? false
   }

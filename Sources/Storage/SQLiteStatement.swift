@@ -47,6 +47,8 @@ final class SQLiteStatement: SQLRow {
       let position = Int32(parameter) + 1
       let result =
         switch arguments.arguments[argumentIndex] {
+        case .null:
+          sqlite3_bind_null(pointer, position)
         case .integer(let integer):
           sqlite3_bind_int64(pointer, position, integer)
         // For a pointer to nothing SQLite would take null.

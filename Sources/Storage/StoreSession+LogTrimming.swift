@@ -22,6 +22,12 @@ struct LogCut: Sendable {
   }
 }
 
+/// What is logged for one user in one database.
+private struct UserLog: Hashable {
+  var database: Int64
+  var subscriber: String
+}
+
 /// A change of a user's notification log that goes.
 private struct TrimmedChange {
   var database: Int64
@@ -31,6 +37,8 @@ private struct TrimmedChange {
   var isCurrent: Bool
   /// Of a mark only.
   var notificationID: [UInt8] = []
+
+  var log: UserLog { UserLog(database: database, subscriber: subscriber) }
 
   init(entry row: any SQLRow) {
     database = row.integer(0)
@@ -145,15 +153,19 @@ extension StoreSession {
   /// Drops marks, and the entries that they are for: without the mark they would be unread again.
   private func drop(marks: [TrimmedChange]) throws -> Bool {
     for mark in marks {
-      let key: [SQLValue] = [
-        .integer(mark.database), .text(mark.subscriber), .bytes(mark.notificationID),
-      ]
-      for table in ["notification_marks", "notification_log"] {
+      try connection.run(
+        """
+        DELETE FROM notification_marks
+        WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3
+        """, [.integer(mark.database), .text(mark.subscriber), .bytes(mark.notificationID)])
+    }
+    for (log, marks) in Dictionary(grouping: marks, by: \.log) {
+      let entries = try logEntries(
+        of: log.subscriber, in: log.database, withIDs: Set(marks.map(\.notificationID)))
+      for entry in entries {
         try connection.run(
-          """
-          DELETE FROM \(table)
-          WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3
-          """, key)
+          "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2",
+          [.integer(log.database), .integer(entry.sequence)])
       }
     }
     try noteTrimmed(marks)
@@ -164,14 +176,9 @@ extension StoreSession {
 
   /// Keeps how far each log was trimmed, so that readers who had not come so far are told.
   private func noteTrimmed(_ changes: [TrimmedChange]) throws {
-    struct Log: Hashable {
-      var database: Int64
-      var subscriber: String
-    }
-    var through: [Log: Int64] = [:]
+    var through: [UserLog: Int64] = [:]
     for change in changes where change.isCurrent {
-      let log = Log(database: change.database, subscriber: change.subscriber)
-      through[log] = max(through[log] ?? 0, change.position)
+      through[change.log] = max(through[change.log] ?? 0, change.position)
     }
     for (log, position) in through {
       try connection.run(
