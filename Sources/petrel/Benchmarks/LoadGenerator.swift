@@ -10,6 +10,8 @@ struct LoadGenerator {
   struct Result: Sendable {
     var times: [Double] = []
     var seconds = 0.0
+    /// Requests that were answered, also those that were sent in time and answered later.
+    var answered = 0
 
     /// Answers a second.
     var rate: Double { seconds > 0 ? Double(times.count) / seconds : 0 }
@@ -17,6 +19,7 @@ struct LoadGenerator {
     static func += (left: inout Result, right: Result) {
       left.times += right.times
       left.seconds += right.seconds
+      left.answered += right.answered
     }
   }
 
@@ -57,6 +60,7 @@ struct LoadGenerator {
         let exchange = exchanges[Int(event.data.u64)]
         guard try exchange.receive() else { continue }
         let now = monotonicSeconds()
+        result.answered += 1
         // What is under way at the end is waited for and not counted.
         guard now - begin < seconds else {
           underWay -= 1
@@ -67,6 +71,38 @@ struct LoadGenerator {
       }
     }
     return result
+  }
+}
+
+extension LoadGenerator {
+  /// Sends requests at an even rate over one connection, on the caller's thread, and answers how many.
+  /// One that is late does not make the later ones wait for their turn.
+  func pace(rate: Int, seconds: Double) throws -> Int {
+    let exchange = try LoadExchange(port: port)
+    var supply = RequestSupply(requests)
+    let count = Int(Double(rate) * seconds)
+    let start = monotonicSeconds()
+    for number in 0..<count {
+      let wait = start + Double(number) / Double(rate) - monotonicSeconds()
+      if wait > 0 { usleep(UInt32(wait * 1_000_000)) }
+      try exchange.send(supply.next())
+      while try !exchange.receive() {
+        var event = pollfd(fd: exchange.descriptor, events: Int16(POLLIN), revents: 0)
+        guard poll(&event, 1, 10_000) > 0 else {
+          throw UsageError("the server did not answer for ten seconds")
+        }
+      }
+    }
+    return count
+  }
+
+  /// How often each of the requests was sent among so many.
+  func uses(among answered: Int) -> [Int] {
+    requests.indices.map { index in
+      // The first that is sent is the second of the list.
+      let first = (index + requests.count - 1) % requests.count
+      return first < answered ? 1 + (answered - 1 - first) / requests.count : 0
+    }
   }
 }
 

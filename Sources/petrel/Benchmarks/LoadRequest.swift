@@ -6,12 +6,14 @@ struct LoadRequest: Sendable {
   private(set) var bytes: [UInt8]
   /// Where the names stand, each with as many bytes as ``nameLength``.
   private let names: [Int]
+  /// Whether names bear the moment at which the request was sent (``sendingTime(inName:)``).
+  private let bearsTime: Bool
 
   /// Bytes of a UUID, as which names are written.
   static let nameLength = 36
 
   /// - Parameter names: where the body has room for names.
-  init(path: String, body: [UInt8], names: [Int]) {
+  init(path: String, body: [UInt8], names: [Int], bearsTime: Bool = false) {
     let head = Array(
       """
       POST \(path) HTTP/1.1\r
@@ -23,6 +25,14 @@ struct LoadRequest: Sendable {
       """.utf8)
     bytes = head + body
     self.names = names.map { head.count + $0 }
+    self.bearsTime = bearsTime
+  }
+
+  /// When the request was sent that made the record with this name, by ``monotonicSeconds()``; nil for
+  /// a name that does not tell.
+  static func sendingTime(inName name: some Sequence<UInt8>) -> Double? {
+    let digits = name.prefix(19).filter { $0 != UInt8(ascii: "-") }
+    return Int(String(decoding: digits, as: UTF8.self), radix: 16).map { Double($0) / 1e9 }
   }
 
   /// Gives every record a new name.
@@ -33,9 +43,11 @@ struct LoadRequest: Sendable {
         switch offset {
         case 8, 13, 18, 23: bytes[start + offset] = UInt8(ascii: "-")
         default:
-          if offset == 0 || offset == 19 { bits = random.next() }
-          bytes[start + offset] = Self.digits[Int(bits & 15)]
-          bits >>= 4
+          if offset == 0 || offset == 19 {
+            bits = bearsTime && offset == 0 ? UInt64(monotonicSeconds() * 1e9) : random.next()
+          }
+          bytes[start + offset] = Self.digits[Int(bits >> 60)]
+          bits <<= 4
         }
       }
     }

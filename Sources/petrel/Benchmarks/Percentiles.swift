@@ -11,6 +11,8 @@ struct Percentiles {
 
   var count: Int { sorted.count }
 
+  var mean: Double { sorted.isEmpty ? 0 : sorted.reduce(0, +) / Double(sorted.count) }
+
   /// The time that this share of the measured ones does not pass; 0 when nothing was measured.
   func quantile(_ share: Double) -> Double {
     guard !sorted.isEmpty else { return 0 }

@@ -7,19 +7,53 @@ enum BenchNotifyCommand: Command {
   static let name = "bench notify"
   static let summary = "Measures the time from saving a record to the arrival of its push."
   static let options: [Arguments.Option] = [
-    .init("subscriptions", "LIST", "saved subscriptions on the record type (default 1,100,1000)"),
+    .init(
+      "subscriptions", "LIST",
+      "saved subscriptions on the record type (default 1,100,1000); with more than 1000: saves/s with "
+        + "so many and with none, and whether every match is logged"),
     .init("rate", "NUMBER", "records saved a second, evenly spaced (default 200)"),
     .init("seconds", "SECONDS", "how long each is measured (default 5)"),
+    .init("users", "NUMBER", "whose subscriptions these are when there are many (default 100000)"),
+    .init("connections", "NUMBER", "that save records, with many or with readers (default 32)"),
+    .init(
+      "readers", "NUMBER",
+      "instead: so many readers of event streams, each with an equality subscription of its own"),
+    .init(
+      "fan-out", "NUMBER",
+      "instead: one record that fires so many subscriptions, until all are logged"),
     .init("data", "DIRECTORY", "where to write; the disk matters (default .petrel/bench)"),
   ]
 
   private static let deviceToken = String(repeating: "d4", count: 32)
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let counts = try arguments.ints("subscriptions", in: 1...1000) ?? [1, 100, 1000]
+    let counts = try arguments.ints("subscriptions", in: 1...10_000_000) ?? [1, 100, 1000]
     let rate = try arguments.int("rate", in: 1...10_000) ?? 200
     let seconds = try arguments.int("seconds", in: 1...3600) ?? 5
+    let connections = try arguments.int("connections", in: 1...1000) ?? 32
     let directory = arguments.string("data") ?? ".petrel/bench"
+    if let number = try arguments.int("fan-out", in: 1...10_000_000) {
+      try await FanOutBenchmark(subscriptions: number, directory: directory).run()
+      return 0
+    }
+    if let number = try arguments.int("readers", in: 1...10_000) {
+      try await EventStreamBenchmark(
+        readers: number, connections: connections, rate: rate, seconds: Double(seconds),
+        directory: directory
+      ).run()
+      return 0
+    }
+    if let most = counts.max(), most > 1000 {
+      guard counts.count == 1 else {
+        throw UsageError("--subscriptions takes one number when it is above 1000")
+      }
+      let users = try arguments.int("users", in: 1...1_000_000) ?? 100_000
+      try await ManySubscriptionsBenchmark(
+        subscriptions: most, users: min(users, most), connections: connections,
+        seconds: Double(seconds), directory: directory
+      ).run()
+      return 0
+    }
     let files = try SimulatorFiles(in: directory + "-apns")
     defer { try? FileManager.default.removeItem(atPath: files.directory) }
     let simulator = try await APNsSimulator.start(files.configuration(port: 0))

@@ -1,0 +1,174 @@
+import ChangeDispatch
+import CloudKitModel
+import Foundation
+import Storage
+import Synchronization
+
+/// One record that fires very many subscriptions, while another database goes on.
+///
+/// Store and dispatcher run in this process, without HTTP and without pushes: what is measured ends
+/// with the last log entry and the last delivery in the queue.
+struct FanOutBenchmark {
+  var subscriptions: Int
+  var directory: String
+
+  private static let recordType = "FeedItem"
+  private static let subscriptionsOfUser = 10
+
+  /// What was dispatched so far.
+  private final class Tally: Sendable {
+    private struct State {
+      var logged: [DatabaseID: Int] = [:]
+      var deliveries = 0
+      var transactions = 0
+      var arrivals: [String: Double] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    func count(_ result: DispatchResult, watching other: DatabaseID) {
+      state.withLock { state in
+        state.transactions += 1
+        state.deliveries += result.deliveries.count
+        for entry in result.logged {
+          state.logged[entry.database, default: 0] += 1
+          if entry.database == other, let record = entry.notification.change.record {
+            state.arrivals[record.recordID.recordName] = monotonicSeconds()
+          }
+        }
+      }
+    }
+
+    func logged(in database: DatabaseID) -> Int { state.withLock { $0.logged[database] ?? 0 } }
+    var deliveries: Int { state.withLock { $0.deliveries } }
+    var arrivals: [String: Double] { state.withLock { $0.arrivals } }
+  }
+
+  func run() async throws {
+    try? FileManager.default.removeItem(atPath: directory)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let store = try await ServeCommand.openStore(
+      in: directory, with: StoreConfiguration(role: .server))
+    let database = try await store.database(at: Self.address(.public))
+    let other = try await store.database(at: Self.address(.private, owner: "_other"))
+    try await fill(store, database, other)
+    let tally = Tally()
+    let dispatcher = Dispatcher(
+      store: store, report: { Output.line($0) },
+      onDispatched: { tally.count($0, watching: other) })
+    let residentBefore = ProcessMemory.resident(of: getpid())
+    dispatcher.start()
+    try await Self.save("quiet", author: "nobody", in: database, of: store)
+    await dispatcher.settled()
+    let metrics = dispatcher.metrics
+    Output.line(
+      String(
+        format: "the index was loaded in %.2f s and is said to take %d MB; %d MB more resident",
+        metrics.indexLoadSeconds, metrics.indexBytes >> 20,
+        (ProcessMemory.resident(of: getpid()) - residentBefore) >> 20))
+
+    let resident = ProcessMemory.resident(of: getpid())
+    let departures = Task { try await saveElsewhere(in: other, of: store) }
+    let start = monotonicSeconds()
+    try await Self.save("loud", author: "star", in: database, of: store)
+    var greatest = resident
+    while tally.logged(in: database) < subscriptions {
+      try await Task.sleep(for: .milliseconds(20))
+      greatest = max(greatest, ProcessMemory.resident(of: getpid()))
+    }
+    let seconds = monotonicSeconds() - start
+    departures.cancel()
+    let (sent, saves) = try await departures.value
+    await dispatcher.settled()
+    let delays = Percentiles(
+      tally.arrivals.compactMap { name, arrival in sent[name].map { arrival - $0 } })
+    await dispatcher.stop()
+    await store.close()
+    Output.line(
+      String(
+        format: "%d log entries and %d deliveries in %.2f s, %.0f a second; %d MB more resident",
+        tally.logged(in: database), tally.deliveries, seconds, Double(subscriptions) / seconds,
+        (greatest - resident) >> 20))
+    Output.line(
+      "another database meanwhile: \(delays.count) saves, p50 \(saves.text(0.5)), p99 "
+        + "\(saves.text(0.99)); until logged p50 \(delays.text(0.5)), p99 \(delays.text(0.99))")
+  }
+
+  /// Subscriptions, all for the same author, and a device for each user.
+  private func fill(
+    _ store: any RecordStore, _ database: DatabaseID, _ other: DatabaseID
+  ) async throws {
+    let fill = SubscriptionFill(
+      store: store, database: database, users: max(1, subscriptions / Self.subscriptionsOfUser))
+    let start = monotonicSeconds()
+    try await fill.save(subscriptions) { number in
+      Self.subscription("sub-\(number)", author: "star")
+    }
+    try await fill.eachUser { user in
+      try await store.saveDeviceToken(
+        DeviceToken(
+          kind: .apns, token: String(repeating: "0", count: 56) + String(10_000_000 + user),
+          container: EarthquakeRequests.container, environment: .development,
+          apnsEnvironment: .development, userRecordName: SubscriptionFill.user(user),
+          deviceID: nil, registered: .now))
+    }
+    _ = try await store.modifySubscriptions(
+      [.save(Self.subscription("all", author: "other"))], of: "_other", in: other, timestamp: .now)
+    Output.line(
+      String(
+        format: "%d subscriptions of %d users with a device each, made in %.0f s", subscriptions,
+        fill.users, monotonicSeconds() - start))
+  }
+
+  /// Saves a record every ten milliseconds until it is cancelled. Answers when each was sent, and how
+  /// long the saves took.
+  private func saveElsewhere(
+    in database: DatabaseID, of store: any RecordStore
+  ) async throws -> ([String: Double], Percentiles) {
+    var departures: [String: Double] = [:]
+    var times: [Double] = []
+    while !Task.isCancelled {
+      let name = "other-\(departures.count)"
+      let start = monotonicSeconds()
+      departures[name] = start
+      try await Self.save(name, author: "other", in: database, of: store)
+      times.append(monotonicSeconds() - start)
+      try? await Task.sleep(for: .milliseconds(10))
+    }
+    return (departures, Percentiles(times))
+  }
+
+  private static func subscription(_ identifier: String, author: String) -> Subscription {
+    var info = NotificationInfo()
+    info.alertBody = "New"
+    info.desiredKeys = ["title"]
+    return Subscription(
+      subscriptionID: identifier,
+      kind: .query(
+        Query(
+          recordType: recordType, filters: [Filter(.field("author"), .equals, .string(author))]),
+        zoneID: nil, options: .firesOnRecordCreation), notificationInfo: info)
+  }
+
+  private static func save(
+    _ name: String, author: String, in database: DatabaseID, of store: any RecordStore
+  ) async throws {
+    let outcomes = try await store.modifyRecords(
+      RecordModification(
+        database: database,
+        operations: [
+          RecordOperation(
+            kind: .create, recordID: RecordID(recordName: name, zoneID: .default),
+            recordType: recordType,
+            fields: ["author": .string(author), "title": .string("Sea, wind and stars")])
+        ], isAtomic: false, origin: ChangeOrigin(userRecordName: "_author"), appliesGrants: false,
+        timestamp: .now))
+    for case .failed(let failure) in outcomes { throw failure }
+  }
+
+  private static func address(_ scope: DatabaseScope, owner: String? = nil) -> DatabaseAddress {
+    DatabaseAddress(
+      container: EarthquakeRequests.container, environment: .development, scope: scope,
+      owner: owner)
+  }
+}

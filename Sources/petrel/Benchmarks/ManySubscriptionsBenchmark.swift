@@ -1,0 +1,153 @@
+import CloudKitModel
+import Foundation
+import Matching
+import Storage
+
+/// Saves records on a server without subscriptions and on the same with very many, and compares what
+/// the notification log holds with what it should.
+struct ManySubscriptionsBenchmark {
+  var subscriptions: Int
+  var users: Int
+  var connections: Int
+  var seconds: Double
+  var directory: String
+
+  private var workload: FeedWorkload { FeedWorkload(subscriptions: subscriptions) }
+  private static let database = DatabaseAddress(
+    container: EarthquakeRequests.container, environment: .development, scope: .public, owner: nil)
+
+  func run() async throws {
+    try? FileManager.default.removeItem(atPath: directory)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    Output.line("records of eight fields saved over \(connections) connections")
+    Output.line("subscriptions  records/s        p50        p99  processor a record")
+    let without = try await measureWithout()
+    try await fill()
+    let expected = matches()
+    let fired = Double(expected.reduce(0, +)) / Double(expected.count)
+    let with = try await measureWith(expected)
+    Output.line(
+      String(
+        format: "%.2f of the records of no subscription, %.1f matches a record", with / without,
+        fired))
+  }
+
+  private func measureWithout() async throws -> Double {
+    let (server, tokens) = try await ServerProcess.start(
+      in: directory, users: ["feeder"], keepsData: true)
+    defer { server.stop() }
+    let load = try load(on: server, token: tokens[0])
+    _ = try await load.run(seconds: 1)
+    return try await measure(load, on: server, subscriptions: 0).rate
+  }
+
+  private func measureWith(_ expected: [Int]) async throws -> Double {
+    let (server, tokens) = try await ServerProcess.start(
+      in: directory, users: ["feeder"], keepsData: true)
+    defer { server.stop() }
+    let store = try await ServeCommand.openStore(in: directory)
+    let load = try load(on: server, token: tokens[0])
+    // The first records make the server read its index.
+    let warming = try await load.run(seconds: 1)
+    let loading = try await untilDispatched(store)
+    let resident = ProcessMemory.resident(of: server.identifier)
+    let result = try await measure(load, on: server, subscriptions: subscriptions)
+    let rest = try await untilDispatched(store)
+    Output.line(
+      String(
+        format: "the first records were dispatched after %.1f s, the last %.1f s after the end; "
+          + "%d MB resident", loading, rest, resident >> 20))
+    let owed = [warming, result].reduce(0) { sum, result in
+      sum + zip(load.uses(among: result.answered), expected).reduce(0) { $0 + $1.0 * $1.1 }
+    }
+    let logged = try await countLog(in: store)
+    await store.close()
+    guard logged == owed else {
+      throw UsageError("\(logged) notifications are in the log instead of \(owed)")
+    }
+    Output.line("\(logged) notifications are in the log, as they should be")
+    return result.rate
+  }
+
+  private func load(on server: ServerProcess, token: String) throws -> LoadGenerator {
+    let path = EarthquakeRequests.path("records/modify", token: token, device: "feeder")
+    return LoadGenerator(
+      port: server.port, connections: connections,
+      requests: try FeedRequests(workload: workload, path: path).all())
+  }
+
+  private func measure(
+    _ load: LoadGenerator, on server: ServerProcess, subscriptions: Int
+  ) async throws -> LoadGenerator.Result {
+    let before = ProcessTime.seconds(of: server.identifier)
+    let result = try await load.run(seconds: seconds)
+    let processor = ProcessTime.seconds(of: server.identifier) - before
+    let times = Percentiles(result.times)
+    Output.line(
+      String(format: "%13d  %9.0f", subscriptions, result.rate)
+        + "  \(times.text(0.5).leftPadding(to: 9))  \(times.text(0.99).leftPadding(to: 9))"
+        + String(format: "  %15.1f us", processor * 1e6 / Double(max(1, result.answered))))
+    return result
+  }
+
+  private func fill() async throws {
+    let store = try await ServeCommand.openStore(in: directory)
+    let start = monotonicSeconds()
+    let fill = SubscriptionFill(
+      store: store, database: try await store.database(at: Self.database), users: users)
+    try await fill.save(subscriptions) { [workload] in workload.subscription($0) }
+    await store.close()
+    Output.line(
+      String(
+        format: "%d subscriptions of %d users saved in %.0f s", subscriptions, users,
+        monotonicSeconds() - start))
+  }
+
+  /// How many subscriptions each of the records fires.
+  private func matches() -> [Int] {
+    var index = SubscriptionIndex()
+    for number in 0..<subscriptions {
+      let subscription = workload.subscription(number)
+      index.insert(
+        subscription,
+        for: SubscriptionKey(
+          subscriber: SubscriptionFill.user(number % users),
+          subscriptionID: subscription.subscriptionID), version: 1)
+    }
+    var scratch = MatchScratch()
+    return (0..<FeedRequests.count).map { number in
+      var count = 0
+      let change = Change(
+        event: .recordCreated, zoneID: .default, record: workload.record(number),
+        notificationID: UUID(), timestamp: .now)
+      index.forEachMatch(of: change, savedBy: 1, using: &scratch) { _ in count += 1 }
+      return count
+    }
+  }
+
+  /// Answers the seconds until nothing is left to dispatch.
+  private func untilDispatched(_ store: any RecordStore) async throws -> Double {
+    let start = monotonicSeconds()
+    while try await !store.undispatchedDatabases().isEmpty {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    return monotonicSeconds() - start
+  }
+
+  private func countLog(in store: any RecordStore) async throws -> Int {
+    var count = 0
+    for user in 0..<users {
+      var token: String?
+      while true {
+        let page = try await store.notificationLog(
+          of: Recipient(
+            userRecordName: SubscriptionFill.user(user), container: Self.database.container,
+            environment: Self.database.environment), since: token, limit: 1_000)
+        count += page.notifications.count
+        guard page.moreComing else { break }
+        token = page.token
+      }
+    }
+    return count
+  }
+}
