@@ -95,6 +95,15 @@ struct OwnerTable: Sendable {
       subscriptionID: withIdentifier(of: owner) { String(decoding: $0, as: UTF8.self) })
   }
 
+  /// The first eight bytes of the subscriber's name as a number that is ordered as they are.
+  func start(of slot: Int32) -> UInt64 {
+    subscribers.withBytes(of: owners[Int(slot)].subscriber) { name in
+      var start: UInt64 = 0
+      for place in 0..<8 { start = start << 8 | UInt64(place < name.count ? name[place] : 0) }
+      return start
+    }
+  }
+
   /// Whether the key of an owner is before that of another, as ``SubscriptionKey`` orders them.
   func precedes(_ slot: Int32, _ other: Int32) -> Bool {
     let (left, right) = (owners[Int(slot)], owners[Int(other)])

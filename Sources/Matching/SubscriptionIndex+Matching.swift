@@ -17,36 +17,8 @@ extension SubscriptionIndex {
   ) -> [SubscriptionMatch] {
     var slots: [Int32] = []
     forEachMatch(of: change, savedBy: version, using: &scratch) { slots.append($0) }
-    slots.sort { owners.precedes($0, $1) }
-    // What many ask for is made once for all of them.
-    var kinds: [UInt32: Subscription.Kind] = [:]
-    return slots.map { slot in
-      let content = owners[slot].content
-      let kind = kinds[content] ?? contents.kind(content)
-      kinds[content] = kind
-      return match(in: slot, kind: kind)
-    }
-  }
-
-  /// The subscription in a slot that ``forEachMatch(of:savedBy:using:_:)`` visited, as it was saved.
-  /// A slot is one subscription's until that is removed or replaced.
-  ///
-  /// - Complexity: O(size of the subscription)
-  public subscript(slot: Int32) -> SubscriptionMatch {
-    match(in: slot, kind: contents.kind(owners[slot].content))
-  }
-
-  /// The key of the subscription in a slot that ``forEachMatch(of:savedBy:using:_:)`` visited.
-  public func key(inSlot slot: Int32) -> SubscriptionKey { owners.key(of: slot) }
-
-  private func match(in slot: Int32, kind: Subscription.Kind) -> SubscriptionMatch {
-    let (owner, key) = (owners[slot], owners.key(of: slot))
-    return SubscriptionMatch(
-      key: key,
-      subscription: Subscription(
-        subscriptionID: key.subscriptionID, kind: kind,
-        notificationInfo: contents.info(owner.info)),
-      version: owner.version)
+    sort(&slots)
+    return matches(inSlots: slots)
   }
 
   /// Visits the slots of the subscriptions that fire, in no order.
