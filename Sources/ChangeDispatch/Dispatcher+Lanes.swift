@@ -71,17 +71,24 @@ extension Dispatcher {
     current.learn(from: first.change, using: &lane.scratch)
     var pending = PendingTransaction(lane.retiring, limit: configuration.firingLimit)
     lane.retiring = []
-    for var entry in entries {
-      var firings = Firings(of: entry, in: current.index, using: &lane.scratch)
-      let carriesLastValues =
-        firings.isEmpty ? false : try await carriesLastValues(entry, in: lane.database)
-      while let full = pending.add(&firings, of: &entry, carriesLastValues: carriesLastValues) {
-        try await complete(full)
-        // What is left is in the outbox.
-        if handover.isStopped, !firings.isEmpty { return }
+    let isThrough = try await withThrowingTaskGroup(of: Void.self) { writing in
+      for var entry in entries {
+        var firings = Firings(of: entry, in: current.index, using: &lane.scratch)
+        let carriesLastValues =
+          firings.isEmpty ? false : try await carriesLastValues(entry, in: lane.database)
+        while let full = pending.add(&firings, of: &entry, carriesLastValues: carriesLastValues) {
+          // While one is written, the next is put together.
+          try await writing.next()
+          // What is left is in the outbox.
+          if handover.isStopped { return false }
+          writing.addTask { try await self.complete(full) }
+        }
+        counters.withLock { $0.dispatchedChanges += 1 }
       }
-      counters.withLock { $0.dispatchedChanges += 1 }
+      try await writing.next()
+      return true
     }
+    guard isThrough else { return }
     lane.dispatchedThrough = last.sequence
     if pending.firingCount > 0 {
       try await complete(pending.changes)
