@@ -47,4 +47,25 @@ struct Candidate: BitwiseCopyable, Sendable {
   @inline(__always) var check: Check { Check(rawValue: UInt8(bits >> 4 & 7)) ?? .program }
   @inline(__always) var isMetAgain: Bool { bits & 1 << 7 != 0 }
   @inline(__always) var path: Int { Int(bits >> 8) }
+
+  /// The same in short, if nothing is asked.
+  var certain: CertainCandidate? {
+    guard check == .nothing, !isMetAgain else { return nil }
+    return CertainCandidate(entry: entry, events: UInt8(bits & 7))
+  }
+}
+
+/// An entry where it is filed that fires on every change which came there, if the event is right.
+struct CertainCandidate: BitwiseCopyable, Sendable {
+  static let none = CertainCandidate(entry: 0, events: 0)
+
+  /// The entry's number above the events: there are fewer entries than half a thousand million.
+  private let bits: UInt32
+
+  init(entry: UInt32, events: UInt8) {
+    bits = entry << 3 | UInt32(events)
+  }
+
+  @inline(__always) var entry: UInt32 { bits >> 3 }
+  @inline(__always) func fires(on event: UInt8) -> Bool { bits & UInt32(event) != 0 }
 }

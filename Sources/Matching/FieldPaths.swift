@@ -35,8 +35,9 @@ struct FieldPaths: Sendable {
   var absence: UInt32?
   var cells: [Level] = []
   var ordered: [Ordered] = []
-  /// How many distances to places are asked for.
+  /// How many distances to places are asked for, and what places there are.
   var circles = 0
+  var places = Sample<SpherePoint>()
 
   init(_ key: FieldKey) {
     self.key = key

@@ -7,6 +7,12 @@ struct HashSlots: Sendable {
   /// empty slot.
   private var slots: [UInt64] = []
   private(set) var count = 0
+  /// Whether memory counts for more than time.
+  private let isDense: Bool
+
+  init(isDense: Bool = false) {
+    self.isDense = isDense
+  }
 
   /// What is at the place where a hash belongs. To ask this of many hashes before the first is looked
   /// up keeps none of them waiting for the memory of another.
@@ -38,7 +44,11 @@ struct HashSlots: Sendable {
 
   /// Adds a number whose key is not there.
   mutating func insert(_ number: UInt32, hash: UInt64) {
-    if slots.count * 2 < (count + 1) * 3 { resize(to: max(16, slots.count / 2 * 3)) }
+    // From four ninths to two thirds are full or, where that is too much memory, up to four fifths.
+    let (parts, full) = isDense ? (5, 4) : (3, 2)
+    if slots.count * full < (count + 1) * parts {
+      resize(to: max(16, slots.count / full * parts))
+    }
     put(hash & 0xFFFF_FFFF_0000_0000 | UInt64(number + 1))
     count += 1
   }

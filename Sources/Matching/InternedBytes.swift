@@ -11,7 +11,7 @@ struct InternedBytes: Sendable {
   private var items: [Item] = []
   private var freeNumbers: [UInt32] = []
   private var memory = TextMemory()
-  private var slots = HashSlots()
+  private var slots = HashSlots(isDense: true)
 
   init(seed: UInt64) {
     hash = ByteHash(seed: seed)

@@ -14,6 +14,8 @@ public struct MatchScratch: Sendable {
   var metAgain: [UInt32] = []
   /// How many entries were looked at for all changes that were matched with this memory.
   public internal(set) var candidateCount = 0
+  /// How many of them matched.
+  public internal(set) var matchedCount = 0
 
   public init() {}
 
@@ -54,7 +56,7 @@ struct PointQuestions: Sendable {
     for place in 0..<count { firsts[place] = points.first(for: keys[place]) }
     for place in 0..<count {
       guard let point = points.find(keys[place], first: firsts[place]) else { continue }
-      facts.meet(point, hasCandidates: !points[point].candidates.isEmpty)
+      facts.meet(point, hasCandidates: !points[point].isEmpty)
     }
     count = 0
   }

@@ -25,7 +25,7 @@ struct OwnerTable: Sendable {
   private var freeSlots: [Int32] = []
   private var identifiers = TextMemory()
   private var subscribers: InternedBytes
-  private var slots = HashSlots()
+  private var slots = HashSlots(isDense: true)
 
   init(seed: UInt64) {
     hash = ByteHash(seed: seed)

@@ -4,13 +4,17 @@
 /// A point is a path and bytes (``Path``), and lives as long as somebody uses it. Under it stand the
 /// entries that need to be looked at when a record has it.
 struct PointTable: Sendable {
-  /// What every look-up reads: half a cache line.
+  /// What every look-up reads.
   struct Point: BitwiseCopyable, Sendable {
     let path: UInt32
     let count: UInt32
     let low: UInt64
     let high: UInt64
+    /// Entries that a record with the point may match, and those that it does.
     var candidates = RunList()
+    var certain = RunList()
+
+    var isEmpty: Bool { candidates.isEmpty && certain.isEmpty }
 
     @inline(__always)
     fileprivate func mayBe(_ key: PointKey) -> Bool {
@@ -141,6 +145,14 @@ struct PointTable: Sendable {
   mutating func moveCandidates(from old: Runs<Candidate>, to new: inout Runs<Candidate>) {
     for point in points.indices where ledgers[point].users > 0 {
       points[point].candidates.move(from: old, to: &new)
+    }
+  }
+
+  mutating func moveCertain(
+    from old: Runs<CertainCandidate>, to new: inout Runs<CertainCandidate>
+  ) {
+    for point in points.indices where ledgers[point].users > 0 {
+      points[point].certain.move(from: old, to: &new)
     }
   }
 

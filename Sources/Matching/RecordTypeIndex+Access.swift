@@ -20,16 +20,15 @@ extension RecordTypeIndex {
     /// How many of a thousand changes are thought to come there.
     var cost = 1_000.0
 
-    /// What a single bound costs: half of all values are beyond it, as far as is known.
-    static let boundCost = 400.0
+    /// What a single bound and an interval are thought to cost before anything is known.
+    fileprivate static let boundCost = 400.0
+    fileprivate static let stretchesCost = 30.0
   }
 
   /// Chooses the term by which the fewest records come to the entry in vain.
-  func choose(
-    _ terms: [Program.Term], where isAllowed: (Program.Term) -> Bool = { _ in true }
-  ) -> Choice {
+  func choose(_ terms: [Program.Term]) -> Choice {
     var best = Choice()
-    for (index, term) in terms.enumerated() where isAllowed(term) {
+    for (index, term) in terms.enumerated() {
       guard var choice = choice(for: term) else { continue }
       if choice.proves != nil { choice.proves = index }
       if choice.cost < best.cost { best = choice }
@@ -53,19 +52,52 @@ extension RecordTypeIndex {
       }
     case .range:
       let (low, high) = term.bounds
+      let sample = bounds[term.number].sample
       guard low > 0, high < .max else {
         return Choice(
           place: .bound(term.number, low == 0 ? high : low, isUpper: low == 0), proves: 0,
-          cost: Choice.boundCost)
+          cost: sample.cost(low: low, high: high, typical: Choice.boundCost))
       }
+      let keys = Stretches.keys(in: Stretches.cover(low, high))
       return Choice(
-        place: .stretches(orderedPaths[term.number], low: low, high: high), cost: 30)
+        place: .stretches(orderedPaths[term.number], low: low, high: high),
+        cost: sample.cost(
+          low: keys.lowerBound, high: keys.upperBound, typical: Choice.stretchesCost))
     case .near:
       let (center, distance) = term.circle
       let (level, cells) = SphereGrid.cover(center: center, distance: distance)
-      return Choice(place: .cells(fields[term.number].key, level: level, cells), cost: 20)
+      let field = fields[term.number]
+      return Choice(
+        place: .cells(field.key, level: level, cells),
+        cost: field.places.cost(center: center, distance: distance))
     case .filter, .none, .notAll:
       return nil
+    }
+  }
+
+  /// How many of a thousand changes are thought to come to an entry where it is filed; nil when it is
+  /// filed nowhere.
+  func costWhereFiled(_ entry: Entry, _ terms: [Program.Term]) -> Double? {
+    func cost(_ isFiledUnder: (Program.Term) -> Bool) -> Double? {
+      terms.filter(isFiledUnder).compactMap { choice(for: $0)?.cost }.min()
+    }
+    switch entry.access {
+    case .nowhere:
+      return nil
+    case .bound(let path, _):
+      return cost { $0.operation == .range && $0.number == Int(path) }
+    case .points:
+      let points = keys(of: entry).map(\.point)
+      guard let path = points.first.map({ path(of: $0) }) else { return nil }
+      switch path.shape {
+      case .stretch(let kind, _):
+        let number = orderedNumbers[OrderedPath(field: path.field, kind: kind)]
+        return cost { $0.operation == .range && $0.number == number }
+      case .cell:
+        return cost { $0.operation == .near && fields[$0.number].key == path.field }
+      default:
+        return points.reduce(0) { $0 + self.cost(of: $1) }
+      }
     }
   }
 
@@ -77,7 +109,7 @@ extension RecordTypeIndex {
     let learnt = Double(changesLearnt - known.learntBefore)
     let share = (Double(known.meetings) * 1_000 + typical * 16) / (learnt + 16)
     // What many are interested in occurs the more often.
-    let crowd = Double(points[point].candidates.count)
+    let crowd = Double(points[point].candidates.count + points[point].certain.count)
     return share + crowd / (crowd + 1_000)
   }
 
@@ -137,14 +169,6 @@ extension Path {
     switch shape {
     case .element, .word, .elementPrefix, .prefix: true
     case .value, .absence, .stretch, .cell, .zone, .everything: false
-    }
-  }
-
-  /// Whether it is one of several that were made of a range or a distance.
-  var isStretch: Bool {
-    switch shape {
-    case .stretch, .cell: true
-    default: false
     }
   }
 

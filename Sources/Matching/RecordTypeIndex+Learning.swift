@@ -14,6 +14,10 @@ extension RecordTypeIndex {
     for hit in 0..<scratch.facts.hitCount {
       points[ledgerOf: scratch.facts.hits[hit]].meetings += 1
     }
+    for number in bounds.indices { bounds[number].sample.add(scratch.facts.ordered[number + 1]) }
+    for number in fields.indices where fields[number].circles > 0 {
+      fields[number].places.add(scratch.facts.places[number])
+    }
     changesLearnt += 1
     if changesLearnt >= Self.memory { forgetHalf() }
     for _ in 0..<min(Self.reviewsPerChange, entries.count) {

@@ -11,9 +11,11 @@ extension RecordTypeIndex {
     scratch.begin()
     look(at: change, &scratch)
     for hit in 0..<scratch.facts.hitCount {
-      let places = points[scratch.facts.hits[hit]].candidates.range
-      scratch.reserve(places.count)
-      scratch.candidateCount += places.count
+      let point = scratch.facts.hits[hit]
+      let (places, certainPlaces) = (points[point].candidates.range, points[point].certain.range)
+      scratch.reserve(places.count + certainPlaces.count)
+      scratch.candidateCount += places.count + certainPlaces.count
+      for place in certainPlaces { fire(certain.elements[place], event, &scratch) }
       for place in places { consider(candidates.elements[place], change, event, &scratch) }
     }
     for number in bounds.indices {
@@ -28,6 +30,16 @@ extension RecordTypeIndex {
     }
     fireMetAgain(&scratch)
     findOwners(&scratch)
+    scratch.matchedCount += scratch.firedCount
+  }
+
+  /// Fires a candidate for which there is room, if the event is right.
+  @inline(__always)
+  private func fire(
+    _ candidate: CertainCandidate, _ event: UInt8, _ scratch: inout MatchScratch
+  ) {
+    scratch.fired[scratch.firedCount] = candidate.entry
+    scratch.firedCount += candidate.fires(on: event) ? 1 : 0
   }
 
   /// Considers a candidate; there is room for it to fire.

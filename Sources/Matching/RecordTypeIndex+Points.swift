@@ -59,7 +59,7 @@ extension RecordTypeIndex {
     if bytes.count <= PointKey.wholeCount {
       scratch.questions.ask(points.key(bytes, path: path), points, &scratch.facts)
     } else if let point = points.find(bytes, path: path) {
-      scratch.facts.meet(point, hasCandidates: !points[point].candidates.isEmpty)
+      scratch.facts.meet(point, hasCandidates: !points[point].isEmpty)
     }
   }
 

@@ -24,8 +24,9 @@ struct RecordTypeIndex: Sendable {
     case bound(path: UInt16, isUpper: Bool)
   }
 
-  /// The two lists of predicates with one bound only.
+  /// The two lists of predicates with one bound only, and what values there are.
   struct Bounds: Sendable {
+    var sample = Sample<OrderedValue>()
     /// By their bounds: a value passes those that are at most itself.
     var lower = BoundList()
     /// By the bounds' complements, for the same reason.
@@ -37,13 +38,13 @@ struct RecordTypeIndex: Sendable {
   private var pathNumbers: [Path: UInt32] = [:]
   /// How many points each path has.
   private var pointCounts: [UInt32] = []
-  private(set) var fields: [FieldPaths] = []
+  var fields: [FieldPaths] = []
   /// The same in the form in which records are looked at.
   private(set) var plan = RecordPlan()
   private var isPlanOld = false
   private var fieldNumbers: [FieldKey: Int] = [:]
   private(set) var orderedPaths: [OrderedPath] = []
-  private var orderedNumbers: [OrderedPath: Int] = [:]
+  private(set) var orderedNumbers: [OrderedPath: Int] = [:]
   private(set) var filters: FilterTable
   /// The path of zones, and that which every record has; nil when there are no points of them.
   private(set) var zone: UInt32?
@@ -52,6 +53,8 @@ struct RecordTypeIndex: Sendable {
   // Where entries are filed.
   var points: PointTable
   var candidates = Runs<Candidate>(filler: .none)
+  /// Candidates of which nothing is asked.
+  var certain = Runs<CertainCandidate>(filler: .none)
   var bounds: [Bounds] = []
 
   // The entries.
@@ -65,7 +68,7 @@ struct RecordTypeIndex: Sendable {
   var nextReviewed: Int32 = 0
   /// A point and the place in its list, in the upper and the lower half.
   private var keys = Runs<UInt64>(filler: 0)
-  private var predicates = HashSlots()
+  private var predicates = HashSlots(isDense: true)
   private let hash: ByteHash
 
   init(seed: UInt64) {
@@ -159,6 +162,11 @@ struct RecordTypeIndex: Sendable {
       var moved = candidates.emptied()
       points.moveCandidates(from: candidates, to: &moved)
       candidates = moved
+    }
+    if certain.isWorthMoving {
+      var moved = certain.emptied()
+      points.moveCertain(from: certain, to: &moved)
+      certain = moved
     }
     if words.isWorthMoving {
       var moved = words.emptied()
@@ -359,7 +367,12 @@ struct RecordTypeIndex: Sendable {
   private mutating func file(_ slot: Int32, under points: [UInt32], _ candidate: Candidate) {
     let first = keys.allocate(points.count)
     for (index, point) in points.enumerated() {
-      let place = self.points[point].candidates.append(candidate, in: &candidates)
+      let place =
+        if let certain = candidate.certain {
+          self.points[point].certain.append(certain, in: &self.certain) | Self.certainPlace
+        } else {
+          self.points[point].candidates.append(candidate, in: &candidates)
+        }
       keys[first + UInt32(index)] = UInt64(point) << 32 | UInt64(place)
     }
     entries[slot].keys = first
@@ -371,20 +384,10 @@ struct RecordTypeIndex: Sendable {
   mutating func review(_ slot: Int32) {
     defer { renewPlan() }
     let entry = entries[slot]
-    let cost: Double
-    var isInStretch = false
-    switch entry.access {
-    case .nowhere: return
-    case .points:
-      let points = keys(of: entry).map(\.point)
-      cost = points.reduce(0) { $0 + self.cost(of: $1) }
-      isInStretch = points.first.map { path(of: $0).isStretch } ?? false
-    case .bound: cost = Choice.boundCost
-    }
-    // What stretches and cells cost is known only for those where something is filed.
-    let choice = choose(Program.terms(of: program(of: entry))) {
-      !isInStretch || $0.operation != .range && $0.operation != .near
-    }
+    if entry.access == .nowhere { return }
+    let terms = Program.terms(of: program(of: entry))
+    guard let cost = costWhereFiled(entry, terms) else { return }
+    let choice = choose(terms)
     guard choice.cost * 2 < cost else { return }
     unfile(slot, entry)
     entries[slot].access = .nowhere
@@ -407,14 +410,21 @@ struct RecordTypeIndex: Sendable {
       for index in 0..<entry.keyCount {
         let key = keys[entry.keys + index]
         let (point, place) = (UInt32(key >> 32), UInt32(truncatingIfNeeded: key))
-        if let moved = points[point].candidates.remove(at: place, in: &candidates) {
-          move(Int32(moved.entry), at: point, to: place)
-        }
+        let moved =
+          if place & Self.certainPlace != 0 {
+            points[point].certain.remove(at: place & ~Self.certainPlace, in: &certain)?.entry
+          } else {
+            points[point].candidates.remove(at: place, in: &candidates)?.entry
+          }
+        if let moved { move(Int32(moved), at: point, to: place) }
         release(point)
       }
       keys.free(entry.keys, count: Int(entry.keyCount))
     }
   }
+
+  /// A bit of places that are among the candidates of which nothing is asked.
+  static let certainPlace: UInt32 = 1 << 31
 
   /// Notes that the entry's candidate under a point is at another place.
   private mutating func move(_ slot: Int32, at point: UInt32, to place: UInt32) {

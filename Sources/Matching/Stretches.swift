@@ -9,6 +9,15 @@ enum Stretches {
     return (level, stretch(of: low, level: level)...stretch(of: high, level: level))
   }
 
+  /// The keys that some stretches hold.
+  static func keys(
+    in cover: (level: UInt8, stretches: ClosedRange<UInt64>)
+  ) -> ClosedRange<UInt64> {
+    let level = UInt64(cover.level)
+    let last = cover.stretches.upperBound << level | (1 << level - 1)
+    return cover.stretches.lowerBound << level...last
+  }
+
   @inline(__always)
   static func stretch(of key: UInt64, level: UInt8) -> UInt64 { key >> UInt64(level) }
 }

@@ -53,17 +53,24 @@ extension RecordTypeIndex {
       for key in keys(of: entry) {
         filed += 1
         users[key.point, default: 0] += 1
-        let list = points[key.point].candidates
-        let isThere =
-          key.place < list.count
-          && candidates.elements[list.range][list.range.lowerBound + Int(key.place)].entry
-            == UInt32(slot)
-        expect(isThere, "entry \(slot) is not at its place under point \(key.point)")
+        let place = Int(key.place & ~Self.certainPlace)
+        let filedThere =
+          if key.place & Self.certainPlace != 0 {
+            certain.elements[points[key.point].certain.range].dropFirst(place).first?.entry
+          } else {
+            candidates.elements[points[key.point].candidates.range].dropFirst(place).first?.entry
+          }
+        expect(
+          filedThere == UInt32(slot),
+          "entry \(slot) is not at its place under point \(key.point)")
       }
       for point in pointsOfProgram(entry) { users[point, default: 0] += 1 }
     }
+    func listed(_ point: PointTable.Point) -> Int {
+      Int(point.candidates.count + point.certain.count)
+    }
     let inLists = points.points.indices.reduce(0) {
-      $0 + (points.ledgers[$1].users > 0 ? Int(points.points[$1].candidates.count) : 0)
+      $0 + (points.ledgers[$1].users > 0 ? listed(points.points[$1]) : 0)
     }
     expect(inLists == filed, "\(inLists) candidates under points for \(filed) keys")
     let live = points.ledgers.enumerated().filter { $1.users > 0 }

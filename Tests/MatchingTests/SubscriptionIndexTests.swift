@@ -270,6 +270,50 @@ struct SubscriptionIndexTests {
     #expect(index.matches(change, savedBy: 1).map(\.key.subscriber) == ["_u7"])
   }
 
+  @Test("An interval, a bound and a circle are taken when few records come there, and left again")
+  func learningOrder() {
+    let place = RecordValue.location(Location(latitude: 10, longitude: 10))
+    let filters: [[Filter]] = [
+      [
+        Filter(.field("rare"), .greaterThan, .int64(10)),
+        Filter(.field("rare"), .lessThan, .int64(20)),
+      ],
+      [Filter(.field("rare"), .greaterThanOrEquals, .int64(900))],
+      [Filter(.field("rare"), .near, place, distance: 5_000)],
+    ]
+    let within: [RecordValue] = [.int64(15), .int64(950), place]
+    let beyond: [RecordValue] = [
+      .int64(500), .int64(500), .location(Location(latitude: 50, longitude: 10)),
+    ]
+    for number in filters.indices {
+      var index = SubscriptionIndex()
+      let kind = Filter(.field("kind"), .equals, .string("a"))
+      index.insert(query([kind] + filters[number]), for: key("_ann"), version: 1)
+      var scratch = MatchScratch()
+      func learn(_ kind: String, _ value: RecordValue) {
+        for _ in 0..<1_000 {
+          index.learn(from: creation(["kind": .string(kind), "rare": value]), using: &scratch)
+        }
+      }
+      func candidates(_ kind: String, _ value: RecordValue) -> Int {
+        var scratch = MatchScratch()
+        let change = creation(["kind": .string(kind), "rare": value])
+        _ = index.matches(change, savedBy: 1, using: &scratch)
+        return scratch.candidateCount
+      }
+      for _ in 0..<2 {
+        learn("a", beyond[number])
+        #expect(candidates("a", beyond[number]) == 0, "case \(number), by its values")
+        learn("b", within[number])
+        learn("b", within[number])
+        #expect(candidates("b", within[number]) == 0, "case \(number), by its kind")
+        let change = creation(["kind": .string("a"), "rare": within[number]])
+        #expect(index.matches(change, savedBy: 1).count == 1)
+        #expect(index.checkInvariants() == [])
+      }
+    }
+  }
+
   @Test("Zone and database subscriptions fire on records and zones of custom zones only")
   func feeds() {
     let work = ZoneID(zoneName: "work")
