@@ -65,4 +65,49 @@ struct PointTableTests {
     }
     #expect(slots.count == 50)
   }
+
+  @Test("a table of any size finds what is in it and nothing else", arguments: [false, true])
+  func slots(isDense: Bool) {
+    var generator = SeededGenerator(seed: 7)
+    var slots = HashSlots(isDense: isDense)
+    var model: [UInt32: UInt64] = [:]
+    for step in 0..<20_000 as Range<UInt32> {
+      if generator.chance(step < 10_000 ? 1 : 3, in: 4), let gone = model.first {
+        slots.remove(gone.key, hash: gone.value)
+        model[gone.key] = nil
+      } else {
+        // Few different ones, so that many meet.
+        let hash = UInt64.random(in: 0..<3_000, using: &generator) << 51
+        slots.insert(step, hash: hash)
+        model[step] = hash
+      }
+    }
+    #expect(slots.count == model.count)
+    for (number, hash) in model { #expect(slots.find(hash: hash) { $0 == number } == number) }
+    for step in 0..<20_000 as Range<UInt32> where model[step] == nil {
+      #expect(slots.find(hash: UInt64(step % 3_000) << 51) { $0 == step } == nil)
+    }
+    for (number, hash) in model { slots.remove(number, hash: hash) }
+    #expect(slots.count == 0)
+  }
+
+  @Test("bytes of every length have keys of their own")
+  func keys() {
+    let hash = ByteHash(seed: 3)
+    var seen: Set<[UInt64]> = []
+    var hashes: Set<UInt64> = []
+    for count in 0...40 {
+      for filler in [0, 1, 255] as [UInt8] {
+        for changed in -1..<count {
+          var bytes = [UInt8](repeating: filler, count: count)
+          if changed >= 0 { bytes[changed] ^= 0x80 }
+          let key = withBytes(bytes) { PointKey($0, path: 5, hash) }
+          if key.isWhole {
+            #expect(seen.insert([UInt64(key.count), key.low, key.high]).inserted || count == 0)
+          }
+          #expect(hashes.insert(key.hash).inserted || count == 0)
+        }
+      }
+    }
+  }
 }

@@ -159,7 +159,16 @@ struct RandomWorld {
         zoneID: generator.chance(1, in: 4) ? generator.pick(zones) : nil,
         options: Subscription.Options(rawValue: UInt.random(in: 0...15, using: &generator)))
     }
-    return Subscription(subscriptionID: id, kind: kind)
+    return Subscription(subscriptionID: id, kind: kind, notificationInfo: notificationInfo())
+  }
+
+  private mutating func notificationInfo() -> NotificationInfo? {
+    guard generator.chance(1, in: 2) else { return nil }
+    var info = NotificationInfo()
+    info.shouldBadge = generator.chance(1, in: 2)
+    info.alertBody = generator.pick([nil, "", "caf\u{E9}"])
+    info.desiredKeys = generator.pick([nil, [], ["a", "b"]])
+    return info
   }
 
   mutating func change() -> Change {

@@ -1,0 +1,130 @@
+import CloudKitModel
+
+@testable import Matching
+
+/// One thing that is done to an index, so that a case is a list of them.
+enum IndexOperation: CustomStringConvertible {
+  case insert(SubscriptionKey, Subscription, version: Int64)
+  case remove(SubscriptionKey)
+  case learn(Change)
+  case match(Change, savedBy: Int64)
+
+  var description: String {
+    switch self {
+    case .insert(let key, let subscription, let version):
+      "insert \(key), version \(version): \(subscription.kind)"
+    case .remove(let key): "remove \(key)"
+    case .learn(let change): "learn from \(Self.text(change))"
+    case .match(let change, let version): "match \(Self.text(change)), saved by \(version)"
+    }
+  }
+
+  private static func text(_ change: Change) -> String {
+    "\(change.event) in \(change.zoneID): \(change.record.map { "\($0)" } ?? "no record")"
+  }
+
+  /// The same with a filter less, or a field.
+  var smaller: [IndexOperation] {
+    switch self {
+    case .insert(let key, let subscription, let version):
+      guard case .query(let query, let zoneID, let options) = subscription.kind else { return [] }
+      return query.filters.indices.map { position in
+        var (copy, smaller) = (subscription, query)
+        smaller.filters.remove(at: position)
+        copy.kind = .query(smaller, zoneID: zoneID, options: options)
+        return .insert(key, copy, version: version)
+      }
+    case .match(let change, let version):
+      return (change.record?.fields.keys ?? []).map { name in
+        var copy = change
+        copy.record?.fields[name] = nil
+        return .match(copy, savedBy: version)
+      }
+    case .remove, .learn:
+      return []
+    }
+  }
+
+  /// Makes a failing list small: fewer operations first, then smaller ones.
+  static func shrink(
+    _ operations: [IndexOperation], while fails: ([IndexOperation]) -> Bool
+  ) -> [IndexOperation] {
+    var operations = operations
+    var length = operations.count / 2
+    while length > 0 {
+      var start = 0
+      while start < operations.count {
+        var fewer = operations
+        fewer.removeSubrange(start..<min(operations.count, start + length))
+        if fails(fewer) { operations = fewer } else { start += length }
+      }
+      length /= 2
+    }
+    var position = 0
+    while position < operations.count {
+      let smaller = operations[position].smaller.lazy.map { one in
+        var copy = operations
+        copy[position] = one
+        return copy
+      }.first { fails($0) }
+      if let smaller { operations = smaller } else { position += 1 }
+    }
+    return operations
+  }
+}
+
+extension IndexOperation {
+  /// What goes wrong when the operations are carried out on an index and on plain evaluation; nil when
+  /// both agree.
+  static func failure(_ operations: [IndexOperation]) -> String? {
+    var index = SubscriptionIndex()
+    var scratch = MatchScratch()
+    var model: [SubscriptionKey: (subscription: Subscription, version: Int64)] = [:]
+    for (step, operation) in operations.enumerated() {
+      switch operation {
+      case .insert(let key, let subscription, let version):
+        index.insert(subscription, for: key, version: version)
+        model[key] = (subscription, version)
+      case .remove(let key):
+        let wasThere = model.removeValue(forKey: key) != nil
+        if index.remove(key) != wasThere { return "step \(step): \(key) was there: \(wasThere)" }
+      case .learn(let change):
+        index.learn(from: change, using: &scratch)
+      case .match(let change, let version):
+        let found = index.matches(change, savedBy: version, using: &scratch)
+        let wanted = model.filter {
+          $0.value.version <= version && $0.value.subscription.matches(change)
+        }
+        if let difference = difference(found, wanted) { return "step \(step): \(difference)" }
+      }
+      if index.count != model.count { return "step \(step): \(index.count) for \(model.count)" }
+      if step % 40 == 0, let broken = index.checkInvariants().first {
+        return "step \(step): \(broken)"
+      }
+    }
+    for key in model.keys { index.remove(key) }
+    let isEmpty =
+      index.count == 0 && index.entryCount == 0 && index.typeNumbers.isEmpty
+      && index.feedNumbers.isEmpty && index.contents.count == 0
+    return isEmpty ? index.checkInvariants().first : "what was removed is not all gone"
+  }
+
+  private static func difference(
+    _ found: [SubscriptionMatch],
+    _ wanted: [SubscriptionKey: (subscription: Subscription, version: Int64)]
+  ) -> String? {
+    let keys = found.map(\.key)
+    let missing = Set(wanted.keys).subtracting(keys).sorted()
+    if let key = missing.first { return "\(key) matches but was not found" }
+    if let key = keys.first(where: { wanted[$0] == nil }) { return "\(key) does not match" }
+    if keys != wanted.keys.sorted() { return "the order or number of \(keys) is wrong" }
+    for match in found {
+      guard let saved = wanted[match.key] else { continue }
+      // As text, for a NaN is not equal to itself.
+      if match.version != saved.version || "\(match.subscription)" != "\(saved.subscription)" {
+        return "\(match.key) came back as \(match.subscription)"
+      }
+    }
+    return nil
+  }
+}
