@@ -7,66 +7,52 @@ enum BenchMatchCommand: Command {
   static let name = "bench match"
   static let summary = "Measures how fast changes find the subscriptions that fire on them."
   static let options: [Arguments.Option] = [
-    .init("workload", "DIRECTORY", "where subscriptions.jsonl and events.jsonl are"),
+    .init("subscriptions", "N", "how many there are (default 10000, then 100000, then 1000000)"),
+    .init("workload", "DIRECTORY", "where subscriptions.jsonl and events.jsonl are, if not made"),
     .init("seconds", "SECONDS", "how long events are matched (default 5)"),
+    .init("scripts", "DIRECTORY", "where the project's scripts are (default Scripts)"),
+    .init("python", "PATH", "a Python, which may have mokaccino (default python3)"),
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard let directory = arguments.string("workload") else {
-      throw UsageError("--workload DIRECTORY is missing")
-    }
     let seconds = Double(try arguments.int("seconds", in: 1...600) ?? 5)
-    let workload = try MatchingWorkload(directory: directory)
-    let residentBefore = residentBytes()
-    var index = SubscriptionIndex()
-    let start = monotonicSeconds()
-    for subscription in workload.subscriptions {
-      index.insert(
-        subscription,
-        for: SubscriptionKey(subscriber: "_bench", subscriptionID: subscription.subscriptionID),
-        version: 1)
+    let scripts = MatchingScripts(
+      directory: arguments.string("scripts") ?? "Scripts",
+      python: arguments.string("python") ?? "python3")
+    if let directory = arguments.string("workload") {
+      try measure(directory, seconds, scripts)
+      return 0
     }
-    let building = monotonicSeconds() - start
-    let count = workload.subscriptions.count
-    Output.line(
-      String(
-        format: "%d subscriptions, %d predicates, built at %.0f a second, %.0f bytes each", count,
-        index.entryCount, Double(count) / building,
-        Double(residentBytes() - residentBefore) / Double(count)))
-    for (change, expected) in zip(workload.changes, workload.expected) {
-      let found = index.matches(change, savedBy: 1).map(\.key.subscriptionID)
-      guard found == expected else {
-        throw UsageError("'\(change.record?.recordID.recordName ?? "")' finds other subscriptions")
-      }
+    let size = try arguments.int("subscriptions", in: 1...10_000_000)
+    for count in size.map({ [$0] }) ?? [10_000, 100_000, 1_000_000] {
+      let directory = NSTemporaryDirectory() + "petrel-match-\(UUID().uuidString)"
+      defer { try? FileManager.default.removeItem(atPath: directory) }
+      try scripts.makeWorkload(count, in: directory)
+      try measure(directory, seconds, scripts)
     }
-    Output.line("the first \(workload.expected.count) events find what they should")
-    var scratch = MatchScratch()
-    var matches = 0
-    var times: [Double] = []
-    let begin = monotonicSeconds()
-    var last = begin
-    while last - begin < seconds {
-      let changes = workload.changes.span
-      for place in changes.indices {
-        index.forEachMatch(of: changes[place], savedBy: 1, using: &scratch) { _ in matches += 1 }
-        let now = monotonicSeconds()
-        times.append(now - last)
-        last = now
-      }
+    if size == nil {
+      MatchingCases.measureFlatness()
+      MatchingCases.measureIdenticalSubscriptions()
     }
-    let percentiles = Percentiles(times)
-    Output.line(
-      String(
-        format: "%.0f events/s, %.1f matches an event", Double(times.count) / (last - begin),
-        Double(matches) / Double(times.count)) + ", mean "
-        + String(format: "%.2f us", (last - begin) / Double(times.count) * 1e6)
-        + ", p99 \(percentiles.text(0.99)), p99.9 \(percentiles.text(0.999))")
     return 0
   }
 
-  private static func residentBytes() -> Int {
-    let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
-    let fields = text.split(separator: " ")
-    return fields.count > 1 ? (Int(fields[1]) ?? 0) * 4096 : 0
+  private static func measure(
+    _ directory: String, _ seconds: Double, _ scripts: MatchingScripts
+  ) throws {
+    let run = MatchingRun(try MatchingWorkload(directory: directory))
+    try run.check()
+    let rate = run.matchEvents(for: seconds)
+    run.evaluatePlainly(beside: rate)
+    run.measureMemory()
+    if let other = try scripts.runMokaccino(directory, seconds) {
+      Output.line(
+        String(
+          format: "  mokaccino: %.0f events/s, misses %.1f %% of the matches, adds %.1f %%; ",
+          other.events, other.missing * 100, other.extra * 100)
+          + String(format: "Petrel is %.1f times as fast", rate / other.events))
+    } else {
+      Output.line("  mokaccino is not installed: left out")
+    }
   }
 }

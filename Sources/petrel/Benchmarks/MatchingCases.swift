@@ -1,0 +1,96 @@
+import CloudKitModel
+import Foundation
+import Matching
+
+/// Cases of matching that are made to show one thing each.
+enum MatchingCases {
+  /// The matches of an event stay the same while there are more and more subscriptions: values are
+  /// drawn from the more, and intervals are the narrower.
+  static func measureFlatness() {
+    Output.line("the same matches an event among more and more subscriptions:")
+    for count in [10_000, 100_000, 1_000_000] {
+      var index = SubscriptionIndex()
+      let values = count / 8
+      for number in 0..<count {
+        let filters: [Filter]
+        let value = Int(SplitMix64.bits(of: UInt64(number)) % UInt64(values))
+        switch number % 4 {
+        case 0: filters = [Filter(.field("author"), .equals, .string("author\(value)"))]
+        case 1: filters = [Filter(.field("tags"), .listContains, .string("tag\(value)"))]
+        case 2:
+          let low = Double(value) / Double(values)
+          filters = [
+            Filter(.field("price"), .greaterThanOrEquals, .double(low)),
+            Filter(.field("price"), .lessThan, .double(low + 8 / Double(count))),
+          ]
+        default:
+          filters = [
+            Filter(.field("author"), .equals, .string("author\(value)")),
+            Filter(.field("rating"), .lessThan, .int64(5)),
+          ]
+        }
+        insert(filters, number, into: &index)
+      }
+      let changes = (0..<10_000).map { number in
+        let bits = (0..<4).map { SplitMix64.bits(of: UInt64(number * 4 + $0) << 32) }
+        let tags = [bits[1], bits[2]].map { RecordValue.string("tag\($0 % UInt64(values))") }
+        return creation([
+          "author": .string("author\(bits[0] % UInt64(values))"),
+          "price": .double(Double(bits[3] >> 11) / 0x1p53), "rating": .int64(3),
+          "tags": .list(of: .string, tags),
+        ])
+      }
+      measure(index, changes, "\(count) subscriptions", rounds: 20)
+    }
+  }
+
+  /// One predicate with a million owners is evaluated once.
+  static func measureIdenticalSubscriptions() {
+    var index = SubscriptionIndex()
+    let filters = [
+      Filter(.field("author"), .equals, .string("ann")),
+      Filter(.field("rating"), .lessThan, .int64(5)),
+    ]
+    for number in 0..<1_000_000 { insert(filters, number, into: &index) }
+    let change = creation(["author": .string("ann"), "rating": .int64(3)])
+    measure(index, [change], "1000000 identical subscriptions of different users", rounds: 200)
+  }
+
+  private static func insert(
+    _ filters: [Filter], _ number: Int, into index: inout SubscriptionIndex
+  ) {
+    let kind = Subscription.Kind.query(
+      Query(recordType: "FeedItem", filters: filters), zoneID: nil, options: .events)
+    index.insert(
+      Subscription(subscriptionID: "s", kind: kind),
+      for: SubscriptionKey(subscriber: "_user\(number)", subscriptionID: "s"), version: 1)
+  }
+
+  private static func creation(_ fields: RecordFields<RecordValue>) -> Change {
+    Change(
+      event: .recordCreated, zoneID: .default,
+      record: Record(
+        recordID: RecordID(recordName: "item"), recordType: "FeedItem", fields: fields),
+      notificationID: UUID(), timestamp: Timestamp(milliseconds: 0))
+  }
+
+  private static func measure(
+    _ index: SubscriptionIndex, _ changes: [Change], _ title: String, rounds: Int
+  ) {
+    var scratch = MatchScratch()
+    var (matches, events) = (0, 0)
+    let begin = monotonicSeconds()
+    let span = changes.span
+    for _ in 0..<rounds {
+      for place in span.indices {
+        index.forEachMatch(of: span[place], savedBy: 1, using: &scratch) { _ in matches += 1 }
+        events += 1
+      }
+    }
+    let mean = (monotonicSeconds() - begin) / Double(events)
+    Output.line(
+      String(
+        format: "  \(title): %.2f us an event, %.1f predicates looked at, %.1f matches", mean * 1e6,
+        Double(scratch.candidateCount) / Double(events), Double(matches) / Double(events)))
+  }
+}

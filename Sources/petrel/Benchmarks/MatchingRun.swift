@@ -1,0 +1,126 @@
+import CloudKitModel
+import Foundation
+import Matching
+
+/// A workload on the index.
+struct MatchingRun {
+  private let workload: MatchingWorkload
+  private let index: SubscriptionIndex
+
+  /// Builds the index and tells how fast.
+  init(_ workload: MatchingWorkload) {
+    self.workload = workload
+    let start = monotonicSeconds()
+    index = Self.index(workload.subscriptions)
+    let count = workload.subscriptions.count
+    Output.line(
+      String(
+        format: "%d subscriptions, %d predicates, inserted at %.0f a second", count,
+        index.entryCount, Double(count) / (monotonicSeconds() - start)))
+  }
+
+  /// Owners have ten subscriptions each.
+  private static func index(_ subscriptions: [Subscription]) -> SubscriptionIndex {
+    var index = SubscriptionIndex()
+    for (number, subscription) in subscriptions.enumerated() {
+      index.insert(subscription, for: key(subscription, number), version: 1)
+    }
+    return index
+  }
+
+  private static func key(_ subscription: Subscription, _ number: Int) -> SubscriptionKey {
+    SubscriptionKey(
+      subscriber: "_user\(number / 10)", subscriptionID: subscription.subscriptionID)
+  }
+
+  /// - Throws: when an event finds others than it should.
+  func check() throws {
+    for (change, expected) in zip(workload.changes, workload.expected) {
+      let found = index.matches(change, savedBy: 1).map(\.key.subscriptionID)
+      guard found.sorted() == expected else {
+        throw UsageError("'\(change.record?.recordID.recordName ?? "")' finds other subscriptions")
+      }
+    }
+    Output.line("  the first \(workload.expected.count) events find what they should")
+  }
+
+  /// Matches the events over and over on one thread.
+  ///
+  /// - Returns: how many a second.
+  func matchEvents(for seconds: Double) -> Double {
+    var scratch = MatchScratch()
+    var matches = 0
+    var times: [Double] = []
+    let begin = monotonicSeconds()
+    var last = begin
+    while last - begin < seconds {
+      // A span, for an array's element would be copied first, with all that it refers to.
+      let changes = workload.changes.span
+      for place in changes.indices {
+        index.forEachMatch(of: changes[place], savedBy: 1, using: &scratch) { _ in matches += 1 }
+        let now = monotonicSeconds()
+        times.append(now - last)
+        last = now
+      }
+    }
+    let (count, rate) = (Double(times.count), Double(times.count) / (last - begin))
+    let percentiles = Percentiles(times)
+    Output.line(
+      String(
+        format: "  %.0f events/s, mean %.2f us, p99 %.1f us, p99.9 %.1f us", rate, 1e6 / rate,
+        percentiles.quantile(0.99) * 1e6, percentiles.quantile(0.999) * 1e6))
+    Output.line(
+      String(
+        format: "  an event: %.1f subscriptions match; %.1f predicates are looked at, %.1f match",
+        Double(matches) / count, Double(scratch.candidateCount) / count,
+        Double(scratch.matchedCount) / count))
+    return rate
+  }
+
+  /// Evaluates each subscription on some events, where there are not too many.
+  func evaluatePlainly(beside rate: Double) {
+    guard workload.subscriptions.count <= 10_000 else { return }
+    var (matches, events) = (0, 0)
+    let begin = monotonicSeconds()
+    for change in workload.changes where monotonicSeconds() - begin < 2 {
+      for subscription in workload.subscriptions where subscription.matches(change) {
+        matches += 1
+      }
+      events += 1
+    }
+    let plain = Double(events) / (monotonicSeconds() - begin)
+    Output.line(
+      String(
+        format: "  plain evaluation: %.0f events/s, %.1f matches an event; ", plain,
+        Double(matches) / Double(events))
+        + String(format: "the index is %.0f times as fast", rate / plain))
+  }
+
+  /// Builds a second index, for the first had memory that reading the workload left free, and removes
+  /// most of it again.
+  func measureMemory() {
+    guard workload.subscriptions.count >= 100_000 else { return }
+    let before = Self.residentBytes()
+    var second = Self.index(workload.subscriptions)
+    let whole = Self.residentBytes() - before
+    let identifiers = workload.subscriptions.reduce(0) { $0 + $1.subscriptionID.utf8.count }
+    let count = Double(workload.subscriptions.count)
+    for (number, subscription) in workload.subscriptions.enumerated() where number % 10 > 0 {
+      second.remove(Self.key(subscription, number))
+    }
+    let rest = Self.residentBytes() - before
+    Output.line(
+      String(
+        format: "  %.0f bytes a subscription, %.0f of them its ID; ", Double(whole) / count,
+        Double(identifiers) / count)
+        + String(
+          format: "%.0f MB in all, %.0f MB after removing nine in ten", Double(whole) / 1e6,
+          Double(rest) / 1e6))
+  }
+
+  private static func residentBytes() -> Int {
+    let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+    let fields = text.split(separator: " ")
+    return fields.count > 1 ? (Int(fields[1]) ?? 0) * 4096 : 0
+  }
+}
