@@ -29,8 +29,7 @@ extension SubscriptionIndex {
     if let recordType = change.record?.recordType, let option = change.event.queryOption,
       let type = typeNumbers[recordType]
     {
-      // A span, for an array's element would be copied first, with all that it refers to.
-      types.span[Int(type)].match(change, event: UInt8(option.rawValue), &scratch)
+      types.lend(Int(type)) { $0.match(change, event: UInt8(option.rawValue), &scratch) }
       for place in 0..<scratch.firedCount {
         visitOwners(scratch.owners[place], savedBy: version, visit)
       }

@@ -80,10 +80,9 @@ enum MatchingCases {
     var scratch = MatchScratch()
     var (matches, events) = (0, 0)
     let begin = monotonicSeconds()
-    let span = changes.span
     for _ in 0..<rounds {
-      for place in span.indices {
-        index.forEachMatch(of: span[place], savedBy: 1, using: &scratch) { _ in matches += 1 }
+      for change in changes {
+        index.forEachMatch(of: change, savedBy: 1, using: &scratch) { _ in matches += 1 }
         events += 1
       }
     }

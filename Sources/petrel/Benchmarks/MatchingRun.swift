@@ -51,19 +51,16 @@ struct MatchingRun {
     var scratch = MatchScratch()
     var matches = 0
     var times: [Double] = []
-    let begin = monotonicSeconds()
-    var last = begin
-    while last - begin < seconds {
-      // A span, for an array's element would be copied first, with all that it refers to.
-      let changes = workload.changes.span
-      for place in changes.indices {
-        index.forEachMatch(of: changes[place], savedBy: 1, using: &scratch) { _ in matches += 1 }
-        let now = monotonicSeconds()
-        times.append(now - last)
-        last = now
+    let end = monotonicSeconds() + seconds
+    while monotonicSeconds() < end {
+      for change in workload.changes {
+        let begin = monotonicSeconds()
+        index.forEachMatch(of: change, savedBy: 1, using: &scratch) { _ in matches += 1 }
+        times.append(monotonicSeconds() - begin)
       }
     }
-    let (count, rate) = (Double(times.count), Double(times.count) / (last - begin))
+    let count = Double(times.count)
+    let rate = count / times.reduce(0, +)
     let percentiles = Percentiles(times)
     Output.line(
       String(
