@@ -37,6 +37,11 @@ struct OwnerList: BitwiseCopyable, Sendable {
     return first
   }
 
+  /// Notes that the owner at a place has another slot.
+  mutating func setOwner(_ owner: Int32, at place: UInt32, in runs: inout Runs<Int32>) {
+    if place == 0 { first = owner } else { runs[others.start + place - 1] = owner }
+  }
+
   mutating func move(from old: Runs<Int32>, to new: inout Runs<Int32>) {
     others.move(from: old, to: &new)
   }

@@ -13,16 +13,13 @@ struct OwnerTable: Sendable {
     /// The numbers of what it asks for and, plus one, of what its notifications show.
     let content: UInt32
     let info: UInt32
-    /// Where it is in its entry's list of owners; ``nowhere`` when the slot is free.
+    /// Where it is in its entry's list of owners.
     var place: UInt32
-
-    fileprivate static let nowhere = UInt32.max
-    var isFree: Bool { place == Self.nowhere }
   }
 
   private let hash: ByteHash
+  /// There are no gaps: who goes leaves their slot to the last.
   private var owners: [Owner] = []
-  private var freeSlots: [Int32] = []
   private var identifiers = TextMemory()
   private var subscribers: InternedBytes
   private var slots = HashSlots(isDense: true)
@@ -32,10 +29,10 @@ struct OwnerTable: Sendable {
     subscribers = InternedBytes(seed: seed)
   }
 
-  var count: Int { owners.count - freeSlots.count }
+  var count: Int { owners.count }
 
   /// The slots that hold an owner.
-  var indices: [Int32] { owners.indices.filter { !owners[$0].isFree }.map { Int32($0) } }
+  var indices: Range<Int32> { 0..<Int32(owners.count) }
 
   /// - Precondition: The slot holds an owner.
   subscript(slot: Int32) -> Owner {
@@ -56,34 +53,42 @@ struct OwnerTable: Sendable {
     _ key: SubscriptionKey, content: UInt32, info: UInt32, version: Int64
   ) -> Int32 {
     let subscriber = PointValue.visit(key.subscriber) { subscribers.use($0).number }
-    let slot = freeSlots.popLast() ?? Int32(owners.count)
+    let slot = Int32(owners.count)
     PointValue.visit(key.subscriptionID) { identifier -> Void in
-      let owner = Owner(
-        version: version, subscriber: subscriber, identifier: identifiers.append(identifier),
-        identifierCount: UInt32(identifier.count), content: content, info: info, place: 0)
-      if slot == owners.count { owners.append(owner) } else { owners[Int(slot)] = owner }
+      owners.append(
+        Owner(
+          version: version, subscriber: subscriber, identifier: identifiers.append(identifier),
+          identifierCount: UInt32(identifier.count), content: content, info: info, place: 0))
       slots.insert(UInt32(slot), hash: hash.hash(identifier, number: UInt64(subscriber)))
     }
     return slot
   }
 
-  mutating func remove(_ slot: Int32) {
+  /// Removes an owner by putting the last one in its slot.
+  ///
+  /// - Returns: the one that is there now, which its entry's list must be told; nil when the removed
+  ///   one was the last.
+  mutating func remove(_ slot: Int32) -> Owner? {
     let owner = owners[Int(slot)]
-    let hash = withIdentifier(of: owner) {
-      self.hash.hash($0, number: UInt64(owner.subscriber))
-    }
-    slots.remove(UInt32(slot), hash: hash)
+    slots.remove(UInt32(slot), hash: hash(of: owner))
     subscribers.release(owner.subscriber)
     identifiers.remove(count: owner.identifierCount)
-    owners[Int(slot)].place = Owner.nowhere
-    freeSlots.append(slot)
-    if count == 0 {
-      owners = []
-      freeSlots = []
+    let last = owners.removeLast()
+    let isLast = slot == owners.count
+    if !isLast {
+      let hash = hash(of: last)
+      slots.remove(UInt32(owners.count), hash: hash)
+      slots.insert(UInt32(slot), hash: hash)
+      owners[Int(slot)] = last
+    }
+    if owners.isEmpty {
       identifiers = TextMemory()
     } else if identifiers.isWorthMoving {
       moveIdentifiers()
     }
+    // A copy has no more memory than it needs.
+    if owners.capacity > 4 * owners.count + 256 { owners = owners.map { $0 } }
+    return isLast ? nil : last
   }
 
   func key(of slot: Int32) -> SubscriptionKey {
@@ -126,6 +131,10 @@ struct OwnerTable: Sendable {
     return found.map { Int32($0) }
   }
 
+  private func hash(of owner: Owner) -> UInt64 {
+    withIdentifier(of: owner) { hash.hash($0, number: UInt64(owner.subscriber)) }
+  }
+
   private func withIdentifier<Result>(
     of owner: Owner, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
@@ -134,7 +143,7 @@ struct OwnerTable: Sendable {
 
   private mutating func moveIdentifiers() {
     var moved = identifiers.emptied()
-    for slot in owners.indices where !owners[slot].isFree {
+    for slot in owners.indices {
       owners[slot].identifier = moved.append(
         identifiers, owners[slot].identifier, owners[slot].identifierCount)
     }

@@ -88,7 +88,11 @@ public struct SubscriptionIndex: Sendable {
       if let moved = list.remove(at: owner.place, in: &runs) { owners[moved].place = owner.place }
       isLast = list.isEmpty
     }
-    owners.remove(slot)
+    if let moved = owners.remove(slot) {
+      changeOwners(at: contents.place(of: moved.content)) { list, runs, _ in
+        list.setOwner(slot, at: moved.place, in: &runs)
+      }
+    }
     contents.release(owner.content)
     contents.releaseInfo(owner.info)
     if isLast { removeEntry(at: place) }
