@@ -1,7 +1,7 @@
 import CloudKitModel
 
 /// What is in the slots that ``SubscriptionIndex/forEachMatch(of:savedBy:using:_:)`` visits. A slot is
-/// one subscription's until that is removed or replaced; a million take four megabytes.
+/// one subscription's until the index changes; a million take four megabytes.
 extension SubscriptionIndex {
   /// The subscriptions in some slots, as they were saved.
   ///
