@@ -9,6 +9,22 @@ struct DispatchCompletion {
   private var devices: [Recipient: [DeviceToken]] = [:]
   /// The version of the deletions of subscriptions that fire once.
   private var versions: [DatabaseID: Int64] = [:]
+  private var entries = RowInsertion(insertingEntries)
+  private var deliveries = RowInsertion(insertingDeliveries)
+
+  private static let insertingEntries = RowInsertion.Statements(
+    """
+    INSERT INTO notification_log
+      (database_id, sequence, subscriber, origin_device, logged, content, notification_id)
+    """, argumentsEach: 7
+  ) { first in (first..<first + 7).map { "$\($0)" }.joined(separator: ", ") }
+
+  private static let insertingDeliveries = RowInsertion.Statements(
+    """
+    INSERT INTO deliveries
+      (database_id, number, log_sequence, token, badge, due, updated, attempts, state)
+    """, argumentsEach: 7
+  ) { first in (first..<first + 7).map { "$\($0)" }.joined(separator: ", ") + ", 0, 0" }
 
   init(timestamp: Timestamp, session: StoreSession) {
     self.timestamp = timestamp
@@ -19,6 +35,8 @@ struct DispatchCompletion {
   mutating func complete(_ changes: [MatchedChange]) throws {
     result.logged.reserveCapacity(changes.reduce(0) { $0 + $1.firings.count })
     for change in changes { try complete(change) }
+    try entries.finish(in: session.connection)
+    try deliveries.finish(in: session.connection)
   }
 
   private mutating func complete(_ matched: MatchedChange) throws {
@@ -108,28 +126,21 @@ struct DispatchCompletion {
       timestamp: timestamp)
   }
 
-  /// Writes an entry of the log and answers its sequence.
+  /// Has an entry of the log written and answers its sequence.
   private mutating func log(
     _ notification: SubscriptionNotification, _ content: [UInt8], in database: DatabaseID
   ) throws -> Int64 {
     let sequence = try nextNumber(of: database)
     let madeBySubscriber = notification.change.userRecordName == notification.subscriber
-    session.arguments.removeAll()
-    session.arguments.append(database.rawValue)
-    session.arguments.append(sequence)
-    session.arguments.append(notification.subscriber)
-    session.arguments.append(madeBySubscriber ? notification.change.deviceID : nil)
-    session.arguments.append(timestamp.milliseconds)
-    session.arguments.append(bytes: content)
-    withUnsafeBytes(of: notification.change.notificationID.uuid) {
-      session.arguments.append(bytes: $0)
+    try entries.add(in: session.connection) { [timestamp] row in
+      row.append(database.rawValue)
+      row.append(sequence)
+      row.append(notification.subscriber)
+      row.append(madeBySubscriber ? notification.change.deviceID : nil)
+      row.append(timestamp.milliseconds)
+      row.append(bytes: content)
+      withUnsafeBytes(of: notification.change.notificationID.uuid) { row.append(bytes: $0) }
     }
-    try session.connection.run(
-      """
-      INSERT INTO notification_log
-        (database_id, sequence, subscriber, origin_device, logged, content, notification_id)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)
-      """, session.arguments)
     try noteNotified(notification.subscriber, in: database)
     return sequence
   }
@@ -157,19 +168,15 @@ struct DispatchCompletion {
         badge = try session.raiseBadge(of: device.token, kind: .apns)
       }
       let number = try nextNumber(of: database)
-      session.arguments.removeAll()
-      session.arguments.append(database.rawValue)
-      session.arguments.append(number)
-      session.arguments.append(sequence)
-      session.arguments.append(device.token)
-      session.arguments.append(badge.map { Int64($0) })
-      session.arguments.append(timestamp.milliseconds)
-      try session.connection.run(
-        """
-        INSERT INTO deliveries
-          (database_id, number, log_sequence, token, badge, due, attempts, state, updated)
-        VALUES ($1, $2, $3, $4, $5, $6, 0, 0, $6)
-        """, session.arguments)
+      try deliveries.add(in: session.connection) { [timestamp] row in
+        row.append(database.rawValue)
+        row.append(number)
+        row.append(sequence)
+        row.append(device.token)
+        row.append(badge.map { Int64($0) })
+        row.append(timestamp.milliseconds)
+        row.append(timestamp.milliseconds)
+      }
       if result.deliveries.isEmpty { result.deliveries.reserveCapacity(result.logged.capacity) }
       result.deliveries.append(
         Delivery(

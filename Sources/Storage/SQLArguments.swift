@@ -22,6 +22,11 @@ struct SQLArguments {
     memory.removeAll(keepingCapacity: true)
   }
 
+  /// Drops the first arguments; a statement takes those that come first.
+  mutating func removeFirst(_ count: Int) {
+    arguments.removeFirst(count)
+  }
+
   mutating func append(_ integer: Int64) {
     arguments.append(.integer(integer))
   }

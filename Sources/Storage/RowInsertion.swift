@@ -1,0 +1,56 @@
+/// Gathers rows of one table, so that one statement inserts many: what it takes to start and to end a
+/// statement is a good part of what a row takes.
+struct RowInsertion {
+  /// The statements that insert rows of one kind. Texts are made once, for connections know a
+  /// statement by its text.
+  struct Statements {
+    fileprivate let together: String
+    fileprivate let one: String
+    fileprivate let argumentsEach: Int
+
+    /// - Parameters:
+    ///   - head: all up to `VALUES`.
+    ///   - row: the values of a row whose arguments are numbered on from the given number.
+    init(_ head: String, argumentsEach: Int, row: (Int) -> String) {
+      func statement(rows: Int) -> String {
+        "\(head) VALUES "
+          + (0..<rows).map { "(" + row($0 * argumentsEach + 1) + ")" }.joined(separator: ", ")
+      }
+      together = statement(rows: RowInsertion.rowsTogether)
+      one = statement(rows: 1)
+      self.argumentsEach = argumentsEach
+    }
+  }
+
+  private static let rowsTogether = 16
+
+  private let statements: Statements
+  private var arguments = SQLArguments()
+  private var count = 0
+
+  init(_ statements: Statements) {
+    self.statements = statements
+  }
+
+  /// Takes in a row, and inserts those that are there when they are enough.
+  mutating func add(
+    in connection: any SQLConnection, _ appendArguments: (inout SQLArguments) -> Void
+  ) throws {
+    appendArguments(&arguments)
+    count += 1
+    guard count == Self.rowsTogether else { return }
+    try connection.run(statements.together, arguments)
+    arguments.removeAll()
+    count = 0
+  }
+
+  /// Inserts the rows that are left.
+  mutating func finish(in connection: any SQLConnection) throws {
+    while count > 0 {
+      try connection.run(statements.one, arguments)
+      arguments.removeFirst(statements.argumentsEach)
+      count -= 1
+    }
+    arguments.removeAll()
+  }
+}
