@@ -141,21 +141,7 @@ struct DispatchCompletion {
       row.append(bytes: content)
       withUnsafeBytes(of: notification.change.notificationID.uuid) { row.append(bytes: $0) }
     }
-    try noteNotified(notification.subscriber, in: database)
     return sequence
-  }
-
-  /// Notes that a user has been notified in a database, if it is the first time.
-  private func noteNotified(_ subscriber: String, in database: DatabaseID) throws {
-    let user = Catalog.NotifiedUser(database: database, userRecordName: subscriber)
-    if session.catalog.notified.contains(user) { return }
-    try session.connection.run(
-      """
-      INSERT INTO subscriber_databases (database_id, subscriber) VALUES ($1, $2)
-      ON CONFLICT (database_id, subscriber) DO NOTHING
-      """, [.integer(database.rawValue), .text(subscriber)])
-    if session.catalog.notified.count >= 150_000 { session.catalog.notified = [] }
-    session.catalog.notified.insert(user)
   }
 
   /// Makes the deliveries of a log entry.

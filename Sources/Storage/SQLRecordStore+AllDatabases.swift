@@ -75,25 +75,46 @@ private struct DueRow {
 }
 
 extension StoreSession {
-  /// The databases of the recipient's container in which the user has been notified.
+  /// The databases of the recipient's container in which the user has been notified: those with
+  /// entries of the user's log, and those that had some which were trimmed.
+  ///
+  /// - Complexity: O(*d* log *n*) for *d* databases of all containers.
   func notifiedDatabases(of recipient: Recipient) throws -> [NotifiedDatabase] {
-    try connection.rows(
-      """
-      SELECT databases.database_id, subscriber_databases.trimmed_through, databases.last_number
-      FROM subscriber_databases
-      JOIN databases ON databases.database_id = subscriber_databases.database_id
-      WHERE subscriber_databases.subscriber = $1 AND databases.container = $2
-        AND databases.environment = $3
-      ORDER BY databases.database_id
-      """,
-      [
-        .text(recipient.userRecordName), .text(recipient.container),
-        .text(recipient.environment.rawValue),
-      ]
-    ) {
-      NotifiedDatabase(
-        id: DatabaseID(rawValue: $0.integer(0)), trimmedThrough: $0.integer(1),
-        lastNumber: $0.integer(2))
+    let subscriber = SQLValue.text(recipient.userRecordName)
+    var trimmedThrough: [Int64: Int64] = [:]
+    try connection.query(
+      "SELECT database_id, trimmed_through FROM trimmed_logs WHERE subscriber = $1", [subscriber]
+    ) { trimmedThrough[$0.integer(0)] = $0.integer(1) }
+    var last = Int64.min
+    while let next = try logAfter(last, of: subscriber) {
+      trimmedThrough[next] = trimmedThrough[next] ?? 0
+      last = next
     }
+    return try trimmedThrough.sorted { $0.key < $1.key }.compactMap { database, trimmedThrough in
+      try connection.first(
+        """
+        SELECT last_number FROM databases
+        WHERE database_id = $1 AND container = $2 AND environment = $3
+        """,
+        [
+          .integer(database), .text(recipient.container),
+          .text(recipient.environment.rawValue),
+        ]
+      ) {
+        NotifiedDatabase(
+          id: DatabaseID(rawValue: database), trimmedThrough: trimmedThrough,
+          lastNumber: $0.integer(0))
+      }
+    }
+  }
+
+  /// The next database that has entries of a user's log.
+  private func logAfter(_ database: Int64, of subscriber: SQLValue) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT database_id FROM notification_log WHERE subscriber = $1 AND database_id > $2
+      ORDER BY database_id LIMIT 1
+      """, [subscriber, .integer(database)]
+    ) { $0.integer(0) }
   }
 }

@@ -31,6 +31,18 @@ extension Schema {
     """,
   ]
 
+  /// The databases in which a user was notified are read from the index of the log itself, which has
+  /// the subscriber first for that: a table of them changed two more pages with a user's first
+  /// notification. From now on rows tell of those alone whose entries are gone, in part or all.
+  static let notifiedUsers = [
+    "ALTER TABLE subscriber_databases RENAME TO trimmed_logs",
+    "DROP INDEX notification_log_by_subscriber",
+    """
+    CREATE INDEX notification_log_by_subscriber ON notification_log
+      (subscriber, database_id, sequence, logged, origin_device, notification_id)
+    """,
+  ]
+
   /// Writes the IDs of entries that were logged before entries had a column for it.
   static func fillNotificationIDs(_ connection: any SQLConnection) throws {
     // The content does not hold the address, and its ID does not depend on it.

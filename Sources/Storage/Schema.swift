@@ -20,6 +20,7 @@ enum Schema {
     Migration(version: 12, statements: [], fill: fillTextIndex),
     Migration(version: 13, statements: [], fill: clearUnusedSystemIndexes),
     Migration(version: 14, statements: settlement),
+    Migration(version: 15, statements: notifiedUsers),
   ]
 
   /// Small tables that every node knows.

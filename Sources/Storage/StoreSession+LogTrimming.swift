@@ -174,17 +174,20 @@ extension StoreSession {
 
   // MARK: What readers have missed
 
-  /// Keeps how far each log was trimmed, so that readers who had not come so far are told.
+  /// Keeps that each log was trimmed, and how far, so that readers who had not come so far are told.
   private func noteTrimmed(_ changes: [TrimmedChange]) throws {
     var through: [UserLog: Int64] = [:]
-    for change in changes where change.isCurrent {
-      through[change.log] = max(through[change.log] ?? 0, change.position)
+    for change in changes {
+      let position = change.isCurrent ? change.position : 0
+      through[change.log] = max(through[change.log] ?? 0, position)
     }
     for (log, position) in through {
       try connection.run(
         """
-        UPDATE subscriber_databases SET trimmed_through = $3
-        WHERE database_id = $1 AND subscriber = $2 AND trimmed_through < $3
+        INSERT INTO trimmed_logs (database_id, subscriber, trimmed_through) VALUES ($1, $2, $3)
+        ON CONFLICT (database_id, subscriber) DO UPDATE
+        SET trimmed_through = excluded.trimmed_through
+        WHERE trimmed_logs.trimmed_through < excluded.trimmed_through
         """, [.integer(log.database), .text(log.subscriber), .integer(position)])
     }
   }

@@ -57,15 +57,8 @@ struct Catalog {
   var typesByNumber: [Int64: RecordTypeEntry] = [:]
   /// The custom roles of users, without the system's.
   var roles: [MemberKey: Set<String>] = [:]
-  /// Where users have been notified, as far as it was looked for.
-  var notified: Set<NotifiedUser> = []
   /// The schema version that types and roles were read at; nil before the first is read.
   var schemaVersion: Int64?
-
-  struct NotifiedUser: Hashable {
-    var database: DatabaseID
-    var userRecordName: String
-  }
 
   struct ZoneKey: Hashable {
     var database: DatabaseID
