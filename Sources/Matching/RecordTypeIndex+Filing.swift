@@ -1,0 +1,130 @@
+import CloudKitModel
+
+// Where entries stand, to be come upon by the records that have what they ask for.
+extension RecordTypeIndex {
+  /// Files an entry that is filed nowhere.
+  mutating func file(_ slot: Int32) {
+    file(slot, by: choose(Program.terms(of: program(of: entries[slot]))))
+  }
+
+  private mutating func file(_ slot: Int32, by choice: Choice) {
+    let candidate = candidate(slot, Program.terms(of: program(of: entries[slot])), choice)
+    switch choice.place {
+    case .nothing:
+      file(
+        slot, under: [use(PointValue(bytes: []), .everything, number(of: .everything))], candidate)
+    case .points(let points):
+      // Once more than by the program.
+      for point in points { self.points[ledgerOf: point].users += 1 }
+      file(slot, under: points, candidate)
+    case .stretches(let path, let low, let high):
+      let (level, stretches) = Stretches.cover(low, high)
+      file(
+        slot,
+        under: use(
+          stretches.map { $0 }, path.field, .stretch(path.kind, level: level)), candidate)
+    case .cells(let field, let level, let cells):
+      file(slot, under: use(cells, field, .cell(level: level)), candidate)
+    case .bound(let number, let bound, let isUpper):
+      if isUpper {
+        bounds[number].upper.insert(candidate, bound: ~bound)
+      } else {
+        bounds[number].lower.insert(candidate, bound: bound)
+      }
+      entries[slot].access = .bound(path: UInt16(number), isUpper: isUpper)
+    }
+  }
+
+  private mutating func use(_ cells: [UInt64], _ field: FieldKey, _ shape: Path.Shape) -> [UInt32] {
+    let path = Path(field: field, shape: shape)
+    let number = number(of: path)
+    return cells.map { use(PointValue($0), path, number) }
+  }
+
+  private mutating func file(_ slot: Int32, under points: [UInt32], _ candidate: Candidate) {
+    let first = keys.allocate(points.count)
+    for (index, point) in points.enumerated() {
+      let place =
+        if let certain = candidate.certain {
+          self.points[point].certain.append(certain, in: &self.certain) | Self.certainPlace
+        } else {
+          self.points[point].candidates.append(candidate, in: &candidates)
+        }
+      keys[first + UInt32(index)] = UInt64(point) << 32 | UInt64(place)
+    }
+    entries[slot].keys = first
+    entries[slot].keyCount = UInt32(points.count)
+    entries[slot].access = .points
+  }
+
+  /// Files an entry anew if there is a place by now that is far better than where it is.
+  mutating func review(_ slot: Int32) {
+    defer { renewPlan() }
+    let entry = entries[slot]
+    if entry.access == .nowhere { return }
+    let terms = Program.terms(of: program(of: entry))
+    guard let cost = costWhereFiled(entry, terms) else { return }
+    let choice = choose(terms)
+    guard choice.cost * 2 < cost else { return }
+    unfile(slot, entry)
+    entries[slot].access = .nowhere
+    entries[slot].keyCount = 0
+    file(slot, by: choice)
+  }
+
+  mutating func unfile(_ slot: Int32, _ entry: Entry) {
+    switch entry.access {
+    case .nowhere:
+      break
+    case .bound(let path, let isUpper):
+      let bound = bound(in: program(of: entry), path: Int(path), isUpper: isUpper)
+      if isUpper {
+        bounds[Int(path)].upper.remove(entry: UInt32(slot), bound: ~bound)
+      } else {
+        bounds[Int(path)].lower.remove(entry: UInt32(slot), bound: bound)
+      }
+    case .points:
+      for index in 0..<entry.keyCount {
+        let key = keys[entry.keys + index]
+        let (point, place) = (UInt32(key >> 32), UInt32(truncatingIfNeeded: key))
+        let moved =
+          if place & Self.certainPlace != 0 {
+            points[point].certain.remove(at: place & ~Self.certainPlace, in: &certain)?.entry
+          } else {
+            points[point].candidates.remove(at: place, in: &candidates)?.entry
+          }
+        if let moved { move(Int32(moved), at: point, to: place) }
+        release(point)
+      }
+      keys.free(entry.keys, count: Int(entry.keyCount))
+    }
+  }
+
+  /// A bit of places that are among the candidates of which nothing is asked.
+  static let certainPlace: UInt32 = 1 << 31
+
+  /// Notes that the entry's candidate under a point is at another place.
+  private mutating func move(_ slot: Int32, at point: UInt32, to place: UInt32) {
+    let entry = entries[slot]
+    for index in entry.keys..<entry.keys + entry.keyCount
+    where UInt32(keys[index] >> 32) == point {
+      keys[index] = UInt64(point) << 32 | UInt64(place)
+      return
+    }
+  }
+
+  private func bound(in program: ArraySlice<UInt64>, path: Int, isUpper: Bool) -> UInt64 {
+    // Only entries with such a term are filed by its bound.
+    let head = Program.head(.range, number: path, count: 2)
+    guard let place = program.firstIndex(of: head) else { return 0 }
+    return program[place + (isUpper ? 2 : 1)]
+  }
+
+  /// The points that an entry is filed under, and its places there; for tests.
+  func keys(of entry: Entry) -> [(point: UInt32, place: UInt32)] {
+    (0..<entry.keyCount).map {
+      let key = keys[entry.keys + $0]
+      return (UInt32(key >> 32), UInt32(truncatingIfNeeded: key))
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import CloudKitModel
+import Testing
+
+@testable import Matching
+
+@Suite("Filters that are evaluated as they are")
+struct FilterTableTests {
+  private func filter(_ value: RecordValue) -> Filter { Filter(.field("a"), .equals, value) }
+
+  @Test("equal filters have one number until all who use it have released it")
+  func sharing() {
+    var table = FilterTable(seed: 1)
+    let first = table.use(filter(.string("x")))
+    let other = table.use(filter(.string("y")))
+    #expect(table.use(filter(.string("x"))) == first)
+    #expect(other != first)
+    #expect(table.count == 2)
+    table.release(first)
+    #expect(table[first].value == .string("x"))
+    table.release(first)
+    #expect(table.count == 1)
+    #expect(table[other].value == .string("y"))
+    #expect(table.use(filter(.string("z"))) != other)
+  }
+
+  @Test("composed and decomposed accents are two filters, and a NaN is the same as itself")
+  func identity() {
+    var table = FilterTable(seed: 1)
+    let composed = table.use(filter(.string("caf\u{E9}")))
+    #expect(table.use(filter(.string("cafe\u{301}"))) != composed)
+    let number = table.use(filter(.double(.nan)))
+    #expect(table.use(filter(.double(.nan))) == number)
+    #expect(table.use(filter(.double(-0.0))) != table.use(filter(.double(0.0))))
+  }
+}
