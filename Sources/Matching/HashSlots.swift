@@ -42,6 +42,13 @@ struct HashSlots: Sendable {
     }
   }
 
+  /// The first number whose key has the same upper half of the hash, with what ``first(for:)`` told:
+  /// most likely the one whose key has all of it.
+  @inline(__always)
+  func likely(hash: UInt64, first: UInt64) -> UInt32? {
+    find(hash: hash, first: first) { _ in true }
+  }
+
   /// Adds a number whose key is not there.
   mutating func insert(_ number: UInt32, hash: UInt64) {
     // From four ninths to two thirds are full or, where that is too much memory, up to four fifths.

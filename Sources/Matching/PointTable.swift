@@ -16,8 +16,9 @@ struct PointTable: Sendable {
 
     var isEmpty: Bool { candidates.isEmpty && certain.isEmpty }
 
+    /// Whether the point has the key or, of a key that does not hold its bytes, may have.
     @inline(__always)
-    fileprivate func mayBe(_ key: PointKey) -> Bool {
+    func mayBe(_ key: PointKey) -> Bool {
       low == key.low && high == key.high && path == key.path && count == key.count
     }
   }
@@ -70,6 +71,13 @@ struct PointTable: Sendable {
   /// What is at the place of a key; to be handed to ``find(_:first:)``.
   @inline(__always)
   func first(for key: PointKey) -> UInt64 { slots.first(for: key.hash) }
+
+  /// The point that most likely is that of the key, which ``Point/mayBe(_:)`` tells; nil when nobody
+  /// uses the key's point.
+  @inline(__always)
+  func likely(_ key: PointKey, first: UInt64) -> UInt32? {
+    slots.likely(hash: key.hash, first: first)
+  }
 
   /// The point of a key that holds its bytes; nil when nobody uses it.
   @inline(__always)

@@ -19,12 +19,11 @@ extension RecordTypeIndex {
       file(slot, under: points, candidate)
     case .stretches(let path, let low, let high):
       let (level, stretches) = Stretches.cover(low, high)
-      file(
-        slot,
-        under: use(
-          stretches.map { $0 }, path.field, .stretch(path.kind, level: level)), candidate)
+      let stretchPath = Path(field: path.field, shape: .stretch(path.kind, level: level))
+      file(slot, under: use(stretches.map { $0 }, stretchPath), candidate)
+      reaches[Int(number(of: stretchPath))].include(stretches)
     case .cells(let field, let level, let cells):
-      file(slot, under: use(cells, field, .cell(level: level)), candidate)
+      file(slot, under: use(cells, Path(field: field, shape: .cell(level: level))), candidate)
     case .bound(let number, let bound, let isUpper):
       if isUpper {
         bounds[number].upper.insert(candidate, bound: ~bound)
@@ -35,8 +34,7 @@ extension RecordTypeIndex {
     }
   }
 
-  private mutating func use(_ cells: [UInt64], _ field: FieldKey, _ shape: Path.Shape) -> [UInt32] {
-    let path = Path(field: field, shape: shape)
+  private mutating func use(_ cells: [UInt64], _ path: Path) -> [UInt32] {
     let number = number(of: path)
     return cells.map { use(PointValue($0), path, number) }
   }

@@ -11,8 +11,8 @@ extension RecordTypeIndex {
   /// elsewhere.
   mutating func learn(from change: Change, _ scratch: inout MatchScratch) {
     look(at: change, &scratch, forLearning: true)
-    for hit in 0..<scratch.facts.hitCount {
-      points[ledgerOf: scratch.facts.hits[hit]].meetings += 1
+    for hit in scratch.facts.hits[..<scratch.facts.hitCount] {
+      points[ledgerOf: hit.point].meetings += 1
     }
     for number in bounds.indices { bounds[number].sample.add(scratch.facts.ordered[number + 1]) }
     for number in fields.indices where fields[number].circles > 0 {

@@ -12,9 +12,9 @@ extension RecordTypeIndex {
   mutating func match(_ change: Change, event: UInt8, _ scratch: inout MatchScratch) {
     scratch.begin()
     look(at: change, &scratch)
-    for hit in 0..<scratch.facts.hitCount {
-      let point = scratch.facts.hits[hit]
-      let (places, certainPlaces) = (points[point].candidates.range, points[point].certain.range)
+    for number in 0..<scratch.facts.hitCount {
+      let hit = scratch.facts.hits[number]
+      let (places, certainPlaces) = (hit.candidates.range, hit.certain.range)
       scratch.reserve(places.count + certainPlaces.count)
       scratch.candidateCount += places.count + certainPlaces.count
       for place in certainPlaces { fire(certain.elements[place], event, &scratch) }

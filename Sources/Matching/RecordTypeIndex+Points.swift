@@ -10,8 +10,7 @@ extension RecordTypeIndex {
   /// - Parameter forLearning: Whether points are noted too under which no entry is filed.
   func look(at change: Change, _ scratch: inout MatchScratch, forLearning: Bool = false) {
     scratch.facts.begin(
-      points: points.points.count, orderedPaths: orderedPaths.count, fields: fields.count,
-      keepsAll: forLearning)
+      orderedPaths: orderedPaths.count, fields: fields.count, keepsAll: forLearning)
     if let everything { askNothing(everything, &scratch) }
     if let zone { PointValue(change.zoneID).bytes.withUnsafeBytes { ask($0, zone, &scratch) } }
     lookAtFields(of: change, &scratch)
@@ -59,7 +58,7 @@ extension RecordTypeIndex {
     if bytes.count <= PointKey.wholeCount {
       scratch.questions.ask(points.key(bytes, path: path), points, &scratch.facts)
     } else if let point = points.find(bytes, path: path) {
-      scratch.facts.meet(point, hasCandidates: !points[point].isEmpty)
+      scratch.facts.meet(point, points[point])
     }
   }
 
@@ -181,7 +180,8 @@ extension RecordTypeIndex {
     var number = first
     while number < field.steps.upperBound, plan.steps[number].asked == .stretch {
       let step = plan.steps[number]
-      ask(Stretches.stretch(of: value.floor, level: step.level), step.path, &scratch)
+      let stretch = Stretches.stretch(of: value.floor, level: step.level)
+      if reaches[Int(step.path)].contains(stretch) { ask(stretch, step.path, &scratch) }
       number += 1
     }
     return number

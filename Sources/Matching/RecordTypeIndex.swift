@@ -38,6 +38,8 @@ struct RecordTypeIndex: Sendable {
   private var pathNumbers: [Path: UInt32] = [:]
   /// How many points each path has.
   private var pointCounts: [UInt32] = []
+  /// How far the stretches of each path reach, if it is one of stretches.
+  var reaches: [Reach] = []
   var fields: [FieldPaths] = []
   /// The same in the form in which records are looked at.
   private(set) var plan = RecordPlan()
@@ -280,6 +282,7 @@ struct RecordTypeIndex: Sendable {
     let path = paths[Int(number)]
     pointCounts[Int(number)] -= 1
     let isGone = pointCounts[Int(number)] == 0
+    if isGone { reaches[Int(number)] = .nothing }
     switch path.shape {
     case .zone: if isGone { zone = nil }
     case .everything: if isGone { everything = nil }
@@ -301,6 +304,7 @@ struct RecordTypeIndex: Sendable {
     let number = UInt32(paths.count)
     paths.append(path)
     pointCounts.append(0)
+    reaches.append(.nothing)
     pathNumbers[path] = number
     return number
   }

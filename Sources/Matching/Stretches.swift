@@ -21,3 +21,20 @@ enum Stretches {
   @inline(__always)
   static func stretch(of key: UInt64, level: UInt8) -> UInt64 { key >> UInt64(level) }
 }
+
+/// The stretches of a path from the first to the last under which something was ever filed: nobody
+/// needs to look up others.
+struct Reach: BitwiseCopyable, Sendable {
+  static let nothing = Reach(first: .max, last: 0)
+
+  private var first: UInt64
+  private var last: UInt64
+
+  @inline(__always)
+  func contains(_ stretch: UInt64) -> Bool { first <= stretch && stretch <= last }
+
+  mutating func include(_ stretches: ClosedRange<UInt64>) {
+    first = min(first, stretches.lowerBound)
+    last = max(last, stretches.upperBound)
+  }
+}

@@ -58,4 +58,15 @@ struct OrderedKeyTests {
       }
     }
   }
+
+  @Test("all stretches that were filed under are within reach, and none before the first is")
+  func reach() {
+    var reach = Reach.nothing
+    for stretch in [0, 1, UInt64.max] { #expect(!reach.contains(stretch)) }
+    reach.include(5...7)
+    #expect((0...9).filter { reach.contains($0) } == [5, 6, 7])
+    reach.include(2...2)
+    reach.include(6...6)
+    #expect((0...9).filter { reach.contains($0) } == [2, 3, 4, 5, 6, 7])
+  }
 }
