@@ -53,6 +53,14 @@ protocol SQLConnection: AnyObject {
   func beginWriting() throws
   /// Starts a transaction that sees one state of the store.
   func beginReading() throws
+  /// Pages in the engine's write-ahead log after this connection's last commit.
+  var loggedPages: Int { get }
+  /// Copies what is in the write-ahead log into the database, and answers how many of its pages are
+  /// there now. Not while all of them are (see ``CheckpointSchedule``).
+  ///
+  /// - Parameter isAlone: Nobody writes meanwhile, and those who read from the log are waited for, a
+  ///   little while, so that it can begin anew.
+  func copyLog(isAlone: Bool) throws -> Int
   /// Turns a table definition in the store's own words into the engine's.
   func definition(_ statement: String) -> String
   func close()

@@ -15,6 +15,8 @@ public final class SQLRecordStore: RecordStore {
   private let threads: ThreadGroup
   private let extracts: ExtractShelf
   private let makings: JobQueue
+  /// Copies the log of a server's store in a file; elsewhere commits do so.
+  private let checkpointer: Checkpointer?
 
   /// Extracts that may wait for being made; one more has to be wanted anew.
   private static let waitingMakings = 64
@@ -65,9 +67,12 @@ public final class SQLRecordStore: RecordStore {
     let makings = JobQueue(limit: Self.waitingMakings, role: "extracts of the index")
     self.extracts = extracts
     self.makings = makings
+    let tuning = configuration.tuning
+    // A tool would only get in the way of the server's own copying.
+    let checkpointPages = configuration.role == .tool ? tuning.logPages : nil
     let makeSession = { @Sendable (isReader: Bool) throws -> StoreSession in
       let connection = try SQLiteConnection(
-        path: path, tuning: configuration.tuning, mapsFile: isReader)
+        path: path, tuning: tuning, mapsFile: isReader, checkpointPages: checkpointPages)
       let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
       session.fixedEnvironments = configuration.fixedEnvironments
       if isReader {
@@ -76,7 +81,14 @@ public final class SQLRecordStore: RecordStore {
       }
       return session
     }
-    let writer = StoreWriter(configuration: configuration)
+    let checkpointer: Checkpointer? =
+      if path != nil, configuration.role == .server {
+        Checkpointer(CheckpointSchedule(start: tuning.checkpointPages, limit: tuning.logPages))
+      } else {
+        nil
+      }
+    self.checkpointer = checkpointer
+    let writer = StoreWriter(configuration: configuration, checkpointer: checkpointer)
     let writing = try makeSession(false)
     try Migration.apply(migrations, to: writing.connection)
     self.writer = writer
@@ -97,6 +109,11 @@ public final class SQLRecordStore: RecordStore {
         maker.work(in: $0)
       }
     }
+    if let checkpointer {
+      threads.start(named: "petrel.store.checkpoints", with: try makeSession(false)) {
+        checkpointer.work(in: $0)
+      }
+    }
     threads.start(named: "petrel.store.writer", with: writing) { writer.work(in: $0) }
   }
 
@@ -108,6 +125,7 @@ public final class SQLRecordStore: RecordStore {
     writer.queue.close()
     reads.close()
     makings.close()
+    checkpointer?.close()
   }
 
   /// What searches have in memory of the value index.

@@ -11,8 +11,14 @@ final class SQLiteConnection: SQLConnection {
   ///
   /// Each commit is synced to disk (`synchronous=FULL`) before it returns.
   ///
-  /// - Parameter mapsFile: Whether pages are read where the system has them, without a copy.
-  init(path: String?, tuning: StoreConfiguration.Tuning, mapsFile: Bool = false) throws {
+  /// - Parameters:
+  ///   - mapsFile: Whether pages are read where the system has them, without a copy.
+  ///   - checkpointPages: Pages in the write-ahead log at which the connection's own commits copy it
+  ///     into the database; nil leaves that to others.
+  init(
+    path: String?, tuning: StoreConfiguration.Tuning, mapsFile: Bool = false,
+    checkpointPages: Int? = nil
+  ) throws {
     _ = Self.isConfigured
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
@@ -30,8 +36,9 @@ final class SQLiteConnection: SQLConnection {
       try execute("PRAGMA journal_mode = WAL")
       try execute("PRAGMA synchronous = FULL")
       try execute("PRAGMA cache_size = -\(tuning.cacheKilobytes)")
-      try execute("PRAGMA wal_autocheckpoint = \(tuning.checkpointPages)")
+      try execute("PRAGMA wal_autocheckpoint = \(checkpointPages ?? 0)")
       try execute("PRAGMA temp_store = MEMORY")
+      if checkpointPages == nil { countLoggedPages() }
       if mapsFile { try execute("PRAGMA mmap_size = \(tuning.mappedMegabytes << 20)") }
     } catch let error as StoreError {
       close()
@@ -111,6 +118,34 @@ final class SQLiteConnection: SQLConnection {
       default: throw failure(statement)
       }
     }
+  }
+
+  private(set) var loggedPages = 0
+
+  /// Has SQLite tell after each commit how long the log is, instead of copying it by itself.
+  private func countLoggedPages() {
+    sqlite3_wal_hook(
+      handle,
+      { connection, _, _, pages in
+        guard let connection else { return SQLITE_OK }
+        // The connection closes the handle, and with it the hook, before it goes.
+        Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().loggedPages =
+          Int(pages)
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// How long those who read are waited for; they are through in less, but for great searches.
+  private static let patienceMilliseconds: Int32 = 10
+
+  func copyLog(isAlone: Bool) throws -> Int {
+    sqlite3_busy_timeout(handle, Self.patienceMilliseconds)
+    var copied: Int32 = 0
+    let mode = isAlone ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE
+    let result = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, &copied)
+    // Busy is who reads longer; what could be copied was.
+    guard result == SQLITE_OK || result == SQLITE_BUSY else { throw failure("checkpoint") }
+    return Int(max(0, copied))
   }
 
   func close() {

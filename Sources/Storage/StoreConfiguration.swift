@@ -24,10 +24,12 @@ public struct StoreConfiguration: Sendable {
     /// bytes for each record, and the records of keys that are looked for often, an eighth of a byte
     /// for each record there is. With 0 there are none.
     public var extractBytes = 128 << 20
-    /// Pages in the write-ahead log, of 4 KiB each, at which it is copied into the database. The
-    /// commits that find it so long wait for that; with the default they are less than one in a
-    /// hundred under the greatest load.
+    /// Pages in the write-ahead log, of 4 KiB each, at which a thread of its own begins to copy it into
+    /// the database, and those who save go on.
     public var checkpointPages = 20_000
+    /// Pages in the write-ahead log at which those who save wait until it is copied. It still grows
+    /// beyond that as long as somebody reads from it.
+    public var logPages = 80_000
     /// How long to wait for another process that is writing.
     public var busyTimeoutMilliseconds = 10_000
 

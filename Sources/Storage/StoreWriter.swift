@@ -14,6 +14,7 @@ final class StoreWriter: @unchecked Sendable {
   let queue: JobQueue
   /// What those who prepare records know of the schemas.
   let board = SchemaBoard()
+  private let checkpointer: Checkpointer?
   private let groupLimit: Int
   // Touched by the writer's thread only.
   private var policy = SavepointPolicy()
@@ -21,7 +22,9 @@ final class StoreWriter: @unchecked Sendable {
   // Guarded by the lock.
   private var handler: CommitHandler?
 
-  init(configuration: StoreConfiguration) {
+  /// - Parameter checkpointer: what copies the write-ahead log; nil when commits do so.
+  init(configuration: StoreConfiguration, checkpointer: Checkpointer?) {
+    self.checkpointer = checkpointer
     queue = JobQueue(limit: configuration.waitingWrites, role: "writes")
     groupLimit = max(1, configuration.writesPerCommit)
   }
@@ -33,7 +36,14 @@ final class StoreWriter: @unchecked Sendable {
   /// Works until the queue is closed and empty.
   func work(in session: StoreSession) {
     while let group = queue.take(most: groupLimit) {
-      perform(group, in: session)
+      if let checkpointer {
+        checkpointer.writing {
+          perform(group, in: session)
+          return session.connection.loggedPages
+        }
+      } else {
+        perform(group, in: session)
+      }
     }
   }
 

@@ -1,0 +1,70 @@
+import Foundation
+
+/// The thread that copies the write-ahead log into the database, so that nobody who saves waits for
+/// it, and the gate through which the writer goes to each transaction. ``CheckpointSchedule`` decides.
+final class Checkpointer: @unchecked Sendable {
+  // All state is guarded by the condition.
+  private let condition = NSCondition()
+  private var schedule: CheckpointSchedule
+  private var isWriting = false
+  private var isClosed = false
+  /// The thread has ended, and nobody needs to wait for it.
+  private var isOver = false
+
+  init(_ schedule: CheckpointSchedule) {
+    self.schedule = schedule
+  }
+
+  /// Does one transaction of the writer, as soon as that may begin.
+  ///
+  /// - Parameter body: answers how many pages the log has afterwards.
+  func writing(_ body: () -> Int) {
+    condition.lock()
+    while schedule.holdsWriter && !isOver { condition.wait() }
+    isWriting = true
+    condition.unlock()
+    let pages = body()
+    condition.lock()
+    isWriting = false
+    schedule.commit(loggedPages: pages)
+    if schedule.isDue { condition.broadcast() }
+    condition.unlock()
+  }
+
+  /// Copies whenever it is time, until the store is closed.
+  func work(in session: StoreSession) {
+    while let pass = nextPass() {
+      // What fails is tried again when the log has grown; it holds all that was committed.
+      let copied = try? session.connection.copyLog(isAlone: pass == .alone)
+      condition.lock()
+      schedule.end(copiedPages: copied)
+      condition.broadcast()
+      condition.unlock()
+    }
+  }
+
+  /// Lets the pass that is under way be the last.
+  func close() {
+    condition.lock()
+    isClosed = true
+    condition.broadcast()
+    condition.unlock()
+  }
+
+  /// Waits for the next pass, and for the writer where it must stand still; nil when there is none
+  /// any more.
+  private func nextPass() -> CheckpointSchedule.Pass? {
+    condition.lock()
+    defer { condition.unlock() }
+    while !isClosed {
+      if let pass = schedule.next() {
+        while pass == .alone && isWriting { condition.wait() }
+        return pass
+      }
+      condition.wait()
+    }
+    isOver = true
+    condition.broadcast()
+    return nil
+  }
+}
