@@ -18,7 +18,7 @@ let package = Package(
       dependencies: [
         "PetrelTesting", "PetrelServer", "ChangeDispatch", "PushDelivery", "Matching", "Storage",
         "HTTPService", "APNsSimulation", "Cryptography", "WebServices", "SchemaLanguage",
-        "CloudKitModel", "JSONCoding", "CSQLite", "CLinuxEvents",
+        "CloudKitModel", "JSONCoding", "CSQLite", "CLinuxEvents", "CMemoryAllocation",
       ]),
 
     // The server and the client together, in a test's own process.
@@ -69,6 +69,7 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLinuxEvents"),
+    .systemLibrary(name: "CMemoryAllocation"),
     .systemLibrary(
       name: "CNgHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),

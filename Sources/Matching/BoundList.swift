@@ -56,6 +56,16 @@ struct BoundList: Sendable {
     }
   }
 
+  /// About how much memory all takes.
+  var bytes: Int { count * MemoryLayout<Element>.stride * 3 / 2 + chunks.bytes }
+
+  /// Notes that candidates are others by now, in the same order.
+  mutating func update(_ update: (inout Candidate) -> Void) {
+    for chunk in chunks.indices {
+      for place in chunks[chunk].indices { update(&chunks[chunk][place].candidate) }
+    }
+  }
+
   /// The first chunk whose last element is not before this one.
   private func place(of bound: UInt64, _ entry: UInt32) -> Int {
     var low = 0

@@ -39,6 +39,13 @@ struct Candidate: BitwiseCopyable, Sendable {
     self.high = high
   }
 
+  /// Notes that the points have other numbers.
+  mutating func renumberPoints(_ renumbering: Renumbering) {
+    if check == .point { low = UInt64(renumbering[UInt32(low)]) }
+  }
+
+  mutating func renumberEntries(_ renumbering: Renumbering) { entry = renumbering[entry] }
+
   @inline(__always) func fires(on event: UInt8) -> Bool { bits & UInt32(event) != 0 }
   /// Whether the entry fires exactly when the ordered value ``path`` is between ``low`` and ``high``:
   /// where nothing is asked that is value 0, which is between all bounds.
@@ -60,10 +67,14 @@ struct CertainCandidate: BitwiseCopyable, Sendable {
   static let none = CertainCandidate(entry: 0, events: 0)
 
   /// The entry's number above the events: there are fewer entries than half a thousand million.
-  private let bits: UInt32
+  private var bits: UInt32
 
   init(entry: UInt32, events: UInt8) {
     bits = entry << 3 | UInt32(events)
+  }
+
+  mutating func renumberEntries(_ renumbering: Renumbering) {
+    bits = renumbering[entry] << 3 | bits & 7
   }
 
   @inline(__always) var entry: UInt32 { bits >> 3 }

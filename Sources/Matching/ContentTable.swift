@@ -47,6 +47,29 @@ struct ContentTable: Sendable {
     if count == 0 { places = [] }
   }
 
+  /// How much memory all takes.
+  var bytes: Int { kinds.memoryBytes + infos.memoryBytes + places.bytes }
+
+  /// Whether to call ``renumber()`` is worth it for so many owners.
+  func isWorthRenumbering(owners: Int) -> Bool {
+    Renumbering.isWorthIt(free: kinds.freeCount, used: kinds.count, mentions: owners)
+      || Renumbering.isWorthIt(free: infos.freeCount, used: infos.count, mentions: owners)
+  }
+
+  /// Leaves out the numbers that are free; owners must be told.
+  mutating func renumber() -> (contents: Renumbering, infos: Renumbering) {
+    places = places.indices.filter { kinds.isUsed(UInt32($0)) }.map { places[$0] }
+    return (kinds.renumber(), infos.renumber())
+  }
+
+  /// Notes that the entries of a record type, or zone and database subscriptions, have other numbers.
+  mutating func renumberEntries(of type: Int32?, _ renumbering: Renumbering) {
+    for number in places.indices where kinds.isUsed(UInt32(number)) && places[number].type == type {
+      places[number] = Place(
+        type: type, entry: Int32(renumbering[UInt32(places[number].entry)]))
+    }
+  }
+
   /// The number of a notification info, which must be given back; 0 for none.
   mutating func use(_ info: NotificationInfo?) -> UInt32 {
     guard let info else { return 0 }

@@ -20,6 +20,19 @@ struct FilterTable: Sendable {
 
   var count: Int { numbers.count }
 
+  /// How many numbers wait to be used again.
+  var freeCount: Int { numbers.freeCount }
+
+  /// About how much memory all takes: values of filters lie apart, about as large as their bytes.
+  var bytes: Int { 2 * numbers.memoryBytes + filters.bytes }
+
+  /// Leaves out the numbers that are free; whoever keeps numbers must be told.
+  mutating func renumber() -> Renumbering {
+    let renumbering = numbers.renumber()
+    filters = filters.filter { $0 != nil }
+    return renumbering
+  }
+
   mutating func use(_ filter: Filter) -> Int32 {
     let (number, isNew) = ContentEncoder.bytes(of: filter).withUnsafeBytes { numbers.use($0) }
     if isNew {

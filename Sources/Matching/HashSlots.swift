@@ -81,6 +81,16 @@ struct HashSlots: Sendable {
     }
   }
 
+  /// Notes that each number is another one by now.
+  mutating func renumber(_ renumbering: Renumbering) {
+    for slot in slots.indices where slots[slot] != 0 {
+      let number = renumbering[UInt32(truncatingIfNeeded: slots[slot]) - 1]
+      slots[slot] = slots[slot] & 0xFFFF_FFFF_0000_0000 | UInt64(number + 1)
+    }
+  }
+
+  var bytes: Int { slots.bytes }
+
   @inline(__always)
   private func home(of hash: UInt64) -> Int { Int(((hash >> 32) &* UInt64(slots.count)) >> 32) }
 

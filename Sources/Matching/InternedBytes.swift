@@ -60,6 +60,24 @@ struct InternedBytes: Sendable {
     return true
   }
 
+  /// Whether somebody uses a number.
+  func isUsed(_ number: UInt32) -> Bool { items[Int(number)].users > 0 }
+
+  /// How many numbers wait to be used again.
+  var freeCount: Int { freeNumbers.count }
+
+  /// How much memory all takes.
+  var memoryBytes: Int { items.bytes + freeNumbers.bytes + memory.size + slots.bytes }
+
+  /// Leaves out the numbers that are free; whoever keeps numbers must be told.
+  mutating func renumber() -> Renumbering {
+    let renumbering = Renumbering(count: items.count) { items[$0].users > 0 }
+    items = items.filter { $0.users > 0 }
+    freeNumbers = []
+    slots.renumber(renumbering)
+    return renumbering
+  }
+
   func withBytes<Result>(
     of number: UInt32, _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {

@@ -6,13 +6,13 @@
 struct OwnerTable: Sendable {
   struct Owner: BitwiseCopyable, Sendable {
     let version: Int64
-    fileprivate let subscriber: UInt32
+    fileprivate(set) var subscriber: UInt32
     /// Where the subscription's ID begins and how many bytes it has.
     fileprivate var identifier: UInt32
     fileprivate let identifierCount: UInt32
     /// The numbers of what it asks for and, plus one, of what its notifications show.
-    let content: UInt32
-    let info: UInt32
+    fileprivate(set) var content: UInt32
+    fileprivate(set) var info: UInt32
     /// Where it is in its entry's list of owners.
     var place: UInt32
   }
@@ -82,13 +82,40 @@ struct OwnerTable: Sendable {
       owners[Int(slot)] = last
     }
     if owners.isEmpty {
+      owners = []
       identifiers = TextMemory()
     } else if identifiers.isWorthMoving {
       moveIdentifiers()
     }
     // A copy has no more memory than it needs.
-    if owners.capacity > 4 * owners.count + 256 { owners = owners.map { $0 } }
+    if owners.capacity > 3 * owners.count + 256 { owners = owners.map { $0 } }
+    if Renumbering.isWorthIt(
+      free: subscribers.freeCount, used: subscribers.count, mentions: owners.count)
+    {
+      renumberSubscribers()
+    }
     return isLast ? nil : last
+  }
+
+  /// How much memory all takes.
+  var bytes: Int { owners.bytes + identifiers.size + subscribers.memoryBytes + slots.bytes }
+
+  /// Notes that what is asked for has other numbers.
+  mutating func renumber(contents: Renumbering, infos: Renumbering) {
+    for slot in owners.indices {
+      owners[slot].content = contents[owners[slot].content]
+      if owners[slot].info > 0 { owners[slot].info = infos[owners[slot].info - 1] + 1 }
+    }
+  }
+
+  /// Leaves out numbers of subscribers who are gone, if most are.
+  private mutating func renumberSubscribers() {
+    let renumbering = subscribers.renumber()
+    slots = HashSlots(isDense: true)
+    for slot in owners.indices {
+      owners[slot].subscriber = renumbering[owners[slot].subscriber]
+      slots.insert(UInt32(slot), hash: hash(of: owners[slot]))
+    }
   }
 
   func key(of slot: Int32) -> SubscriptionKey {

@@ -141,6 +141,24 @@ struct PointTable: Sendable {
     return true
   }
 
+  /// How many numbers wait to be used again.
+  var freeCount: Int { freeNumbers.count }
+
+  /// How much memory all takes.
+  var bytes: Int {
+    points.bytes + ledgers.bytes + freeNumbers.bytes + memory.bytes + slots.bytes
+  }
+
+  /// Leaves out the numbers that are free; whoever keeps numbers must be told.
+  mutating func renumber() -> Renumbering {
+    let renumbering = Renumbering(count: points.count) { ledgers[$0].users > 0 }
+    points = points.indices.filter { ledgers[$0].users > 0 }.map { points[$0] }
+    ledgers = ledgers.filter { $0.users > 0 }
+    freeNumbers = []
+    slots.renumber(renumbering)
+    return renumbering
+  }
+
   /// Counts half of what was learnt, so that what is learnt from now on counts more.
   mutating func forgetHalf() {
     for point in ledgers.indices {

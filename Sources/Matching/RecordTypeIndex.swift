@@ -47,7 +47,7 @@ struct RecordTypeIndex: Sendable {
   private var fieldNumbers: [FieldKey: Int] = [:]
   private(set) var orderedPaths: [OrderedPath] = []
   private(set) var orderedNumbers: [OrderedPath: Int] = [:]
-  private(set) var filters: FilterTable
+  var filters: FilterTable
   /// The path of zones, and that which every record has; nil when there are no points of them.
   private(set) var zone: UInt32?
   private(set) var everything: UInt32?
@@ -63,14 +63,14 @@ struct RecordTypeIndex: Sendable {
   var entries = SlotTable<Entry>()
   /// By entry. Apart from the entries, for it is what every match asks for.
   var owners: [OwnerList] = []
-  private(set) var words = Runs<UInt64>(filler: 0)
+  var words = Runs<UInt64>(filler: 0)
   /// How many changes the index has learnt from, lately.
   var changesLearnt: UInt32 = 0
   /// The entry whose place is looked at next.
   var nextReviewed: Int32 = 0
   /// A point and the place in its list, in the upper and the lower half.
   var keys = Runs<UInt64>(filler: 0)
-  private var predicates = HashSlots(isDense: true)
+  var predicates = HashSlots(isDense: true)
   private let hash: ByteHash
 
   init(seed: UInt64) {
@@ -149,7 +149,7 @@ struct RecordTypeIndex: Sendable {
     words.free(entry.program, count: Int(entry.wordCount))
     entries.remove(slot)
     renewPlan()
-    giveBackMemory()
+    moveRuns()
   }
 
   mutating func renewPlan() {
@@ -158,35 +158,7 @@ struct RecordTypeIndex: Sendable {
     isPlanOld = false
   }
 
-  /// Moves what is left of runs of which most is free.
-  private mutating func giveBackMemory() {
-    if candidates.isWorthMoving {
-      var moved = candidates.emptied()
-      points.moveCandidates(from: candidates, to: &moved)
-      candidates = moved
-    }
-    if certain.isWorthMoving {
-      var moved = certain.emptied()
-      points.moveCertain(from: certain, to: &moved)
-      certain = moved
-    }
-    if words.isWorthMoving {
-      var moved = words.emptied()
-      for slot in entries.indices {
-        entries[slot].program = moved.add(words, entries[slot].program, entries[slot].wordCount)
-      }
-      words = moved
-    }
-    if keys.isWorthMoving {
-      var moved = keys.emptied()
-      for slot in entries.indices {
-        entries[slot].keys = moved.add(keys, entries[slot].keys, entries[slot].keyCount)
-      }
-      keys = moved
-    }
-  }
-
-  private func hash(of slot: UInt32) -> UInt64 {
+  func hash(of slot: UInt32) -> UInt64 {
     let entry = entries[Int32(slot)]
     return hash(program(of: entry), entry.events)
   }

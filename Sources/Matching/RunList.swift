@@ -14,6 +14,8 @@ struct RunList: BitwiseCopyable, Sendable {
   @inline(__always)
   var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
 
+  var places: Range<UInt32> { start..<start + count }
+
   private var step: UInt32 { size & (1 << Self.stepWidth - 1) }
   private var capacity: UInt32 { Self.capacity(step) }
 
@@ -44,14 +46,17 @@ struct RunList: BitwiseCopyable, Sendable {
       self = RunList()
       return nil
     }
-    if count <= capacity / 4 { reserve(step - 2, in: &runs) }
+    if count <= capacity / 3 { reserve(step - 2, in: &runs) }
     return place < count ? last : nil
   }
 
-  /// Moves the list into other runs; the old ones are given up as a whole.
+  /// Moves the list into other runs, with no more room than it needs; the old ones are given up as a whole.
   mutating func move<Element>(from old: Runs<Element>, to new: inout Runs<Element>) {
     guard !isEmpty else { return }
     let (oldStart, elements) = (start, count)
+    var step: UInt32 = 0
+    while Self.capacity(step) < elements { step += 1 }
+    size = elements << Self.stepWidth | step
     start = new.allocate(Int(capacity))
     for place in 0..<elements { new[start + place] = old[oldStart + place] }
   }

@@ -16,6 +16,11 @@ struct Runs<Element: BitwiseCopyable & Sendable>: Sendable {
   /// Whether more is free than used, so that to move what is used is worth its time.
   var isWorthMoving: Bool { elements.count > 2 * used + 4_096 }
 
+  /// How much memory all takes.
+  var bytes: Int {
+    elements.bytes + free.values.reduce(0) { $0 + $1.bytes }
+  }
+
   /// - Returns: where the run begins. What it holds is not defined.
   mutating func allocate(_ count: Int) -> UInt32 {
     if count == 0 { return 0 }
@@ -54,6 +59,6 @@ struct Runs<Element: BitwiseCopyable & Sendable>: Sendable {
 
   subscript(place: UInt32) -> Element {
     @inline(__always) get { elements[Int(place)] }
-    @inline(__always) set { elements[Int(place)] = newValue }
+    @inline(__always) _modify { yield &elements[Int(place)] }
   }
 }

@@ -29,6 +29,19 @@ struct SlotTable<Element: Sendable>: Sendable {
     _modify { yield &slots[Int(slot)]! }
   }
 
+  /// How many slots wait to be used again.
+  var freeCount: Int { free.count }
+
+  var bytes: Int { slots.bytes + free.bytes }
+
+  /// Leaves out the slots that hold nothing; whoever keeps slots must be told.
+  mutating func renumber() -> Renumbering {
+    let renumbering = Renumbering(count: slots.count) { slots[$0] != nil }
+    slots = indices.map { slots[Int($0)] }
+    free = []
+    return renumbering
+  }
+
   /// The first slot that holds an element, from this one on and then from the beginning.
   ///
   /// - Precondition: There is an element.

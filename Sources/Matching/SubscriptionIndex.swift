@@ -28,9 +28,9 @@ public struct SubscriptionIndex: Sendable {
   }
 
   var owners: OwnerTable
-  private(set) var contents: ContentTable
+  var contents: ContentTable
   /// Owners of entries that have several.
-  private(set) var ownerRuns = Runs<Int32>(filler: -1)
+  var ownerRuns = Runs<Int32>(filler: -1)
   /// No owner has a later one.
   private(set) var latestVersion = Int64.min
   /// The number of each record type in ``types``, where one that is not in use is empty.
@@ -39,8 +39,8 @@ public struct SubscriptionIndex: Sendable {
   private var freeTypes: [Int32] = []
   /// The number of each feed among its owners.
   var feedNumbers: [Feed: Int32] = [:]
-  private(set) var feeds = SlotTable<Feed>()
-  private(set) var feedOwners: [OwnerList] = []
+  var feeds = SlotTable<Feed>()
+  var feedOwners: [OwnerList] = []
   private let seed = UInt64.random(in: .min ... .max)
 
   public init() {
@@ -96,7 +96,7 @@ public struct SubscriptionIndex: Sendable {
     contents.release(owner.content)
     contents.releaseInfo(owner.info)
     if isLast { removeEntry(at: place) }
-    if ownerRuns.isWorthMoving { moveOwnerRuns() }
+    giveBackMemory(of: place.type)
     return true
   }
 
@@ -163,16 +163,5 @@ public struct SubscriptionIndex: Sendable {
     types[Int(type)] = RecordTypeIndex(seed: seed)
     freeTypes.append(type)
     if let name = typeNumbers.first(where: { $0.value == type })?.key { typeNumbers[name] = nil }
-  }
-
-  private mutating func moveOwnerRuns() {
-    var moved = ownerRuns.emptied()
-    for type in types.indices {
-      for entry in types[type].owners.indices {
-        types[type].owners[entry].move(from: ownerRuns, to: &moved)
-      }
-    }
-    for feed in feedOwners.indices { feedOwners[feed].move(from: ownerRuns, to: &moved) }
-    ownerRuns = moved
   }
 }

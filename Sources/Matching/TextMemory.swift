@@ -4,6 +4,9 @@ struct TextMemory: Sendable {
   private var bytes: [UInt8] = []
   private var unused = 0
 
+  /// How much memory there is, used or not.
+  var size: Int { bytes.bytes }
+
   var isWorthMoving: Bool { unused > 4_096 && unused * 2 > bytes.count }
 
   /// - Returns: where the bytes begin.

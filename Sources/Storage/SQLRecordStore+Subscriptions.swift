@@ -77,7 +77,7 @@ extension StoreSession {
     let (current, forgotten) = try subscriptionVersion(of: database)
     var changes = SubscriptionChanges(
       position: SubscriptionPosition(version: current, forgottenVersion: forgotten), saved: [],
-      savedBytes: 0, deleted: [], startsAnew: false, moreComing: false)
+      deleted: [], startsAnew: false, moreComing: false)
     if position.version == current, current > 0 { return changes }
     // A version that is not reached yet is from another life of the store.
     changes.startsAnew =
@@ -100,7 +100,6 @@ extension StoreSession {
       """, arguments
     ) { row in
       let content = row.bytes(2)
-      changes.savedBytes += content.count
       changes.saved.append(
         StoredSubscription(
           subscriber: row.text(0), subscription: try Subscription(stored: content),

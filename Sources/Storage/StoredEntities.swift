@@ -112,8 +112,6 @@ public struct SubscriptionChanges: Sendable {
   /// What these changes lead to.
   public var position: SubscriptionPosition
   public var saved: [StoredSubscription]
-  /// How large the saved ones are as they are stored.
-  public var savedBytes: Int
   public var deleted: [SubscriptionName]
   /// Whether these are the first of all changes: the reader has nothing yet, or deletions were
   /// forgotten that it has not heard of. It drops what it has.
@@ -122,12 +120,11 @@ public struct SubscriptionChanges: Sendable {
   public var moreComing: Bool
 
   public init(
-    position: SubscriptionPosition, saved: [StoredSubscription], savedBytes: Int,
+    position: SubscriptionPosition, saved: [StoredSubscription],
     deleted: [SubscriptionName], startsAnew: Bool, moreComing: Bool
   ) {
     self.position = position
     self.saved = saved
-    self.savedBytes = savedBytes
     self.deleted = deleted
     self.startsAnew = startsAnew
     self.moreComing = moreComing

@@ -1,3 +1,4 @@
+import CMemoryAllocation
 import Foundation
 
 /// The program `petrel`: finds the command that the words name and runs it.
@@ -18,6 +19,10 @@ enum Program {
   ]
 
   static func main() async {
+    // What is larger than this goes back to the system when it is freed. Without a fixed limit the C
+    // library keeps it, up to 32 MB each, from the first one on that is freed: an index that loses
+    // most of its subscriptions would keep most of its memory.
+    mallopt(M_MMAP_THRESHOLD, 1 << 20)
     exit(await run(Array(CommandLine.arguments.dropFirst())))
   }
 

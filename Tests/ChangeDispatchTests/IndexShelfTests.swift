@@ -54,7 +54,7 @@ struct IndexShelfTests {
     #expect(index.bytes > empty)
     index.apply(
       SubscriptionChanges(
-        position: SubscriptionPosition(version: 2, forgottenVersion: 0), saved: [], savedBytes: 0,
+        position: SubscriptionPosition(version: 2, forgottenVersion: 0), saved: [],
         deleted: (0..<30).map { SubscriptionName(subscriber: "_a", subscriptionID: "s\($0)") },
         startsAnew: false, moreComing: false))
     #expect(index.index.count == 0 && index.bytes == empty)
@@ -73,7 +73,7 @@ struct IndexShelfTests {
         saved: (0..<count).map { number in
           StoredSubscription(
             subscriber: "_a", subscription: DispatchWorld.query("s\(number)"), version: 1)
-        }, savedBytes: 100 * count, deleted: [], startsAnew: true, moreComing: false))
+        }, deleted: [], startsAnew: true, moreComing: false))
     return index
   }
 }

@@ -20,7 +20,12 @@ struct FilterTableTests {
     table.release(first)
     #expect(table.count == 1)
     #expect(table[other].value == .string("y"))
-    #expect(table.use(filter(.string("z"))) != other)
+    #expect(table.freeCount == 1)
+    let moved = Int32(table.renumber()[UInt32(other)])
+    #expect(table.freeCount == 0 && moved == 0)
+    #expect(table[moved].value == .string("y"))
+    #expect(table.use(filter(.string("y"))) == moved)
+    #expect(table.use(filter(.string("z"))) != moved)
   }
 
   @Test("composed and decomposed accents are two filters, and a NaN is the same as itself")

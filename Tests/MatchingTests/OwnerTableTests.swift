@@ -89,6 +89,12 @@ struct OwnerTableTests {
         #expect(table.release(known.number) == (known.users == 1))
         model[text] = known.users == 1 ? nil : (known.number, known.users - 1)
       }
+      if generator.chance(1, in: 50) {
+        let renumbering = table.renumber()
+        #expect(table.freeCount == 0)
+        model = model.mapValues { (renumbering[$0.number], $0.users) }
+        #expect(Set(model.values.map(\.number)) == Set(0..<UInt32(model.count)))
+      }
       let other = generator.pick(texts)
       #expect(other.withUnsafeBytes { table.find($0) } == model[other]?.number)
     }

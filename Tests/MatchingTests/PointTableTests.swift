@@ -38,6 +38,11 @@ struct PointTableTests {
         model[key] = known.users == 1 ? nil : (known.point, known.users - 1)
         #expect(isGone == (known.users == 1))
       }
+      if generator.chance(1, in: 50) {
+        let renumbering = table.renumber()
+        #expect(table.freeCount == 0)
+        model = model.mapValues { (renumbering[$0.point], $0.users) }
+      }
       let other = generator.pick(keys)
       let found = withBytes(other.bytes) { table.find($0, path: other.path) }
       #expect(found == model[other]?.point, "seed \(seed), step \(step)")

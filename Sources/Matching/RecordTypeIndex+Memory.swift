@@ -1,0 +1,116 @@
+/// Giving back memory of what is gone.
+extension RecordTypeIndex {
+  /// About how much memory all takes.
+  var bytes: Int {
+    let tables = [
+      entries.bytes, owners.bytes, points.bytes, candidates.bytes, certain.bytes, words.bytes,
+      keys.bytes, predicates.bytes, filters.bytes,
+    ]
+    return tables.reduce(0, +) + bounds.reduce(0) { $0 + $1.lower.bytes + $1.upper.bytes }
+  }
+
+  /// Moves what is left of runs of which most is free.
+  mutating func moveRuns() {
+    if candidates.isWorthMoving {
+      var moved = candidates.emptied()
+      points.moveCandidates(from: candidates, to: &moved)
+      candidates = moved
+    }
+    if certain.isWorthMoving {
+      var moved = certain.emptied()
+      points.moveCertain(from: certain, to: &moved)
+      certain = moved
+    }
+    if words.isWorthMoving {
+      var moved = words.emptied()
+      for slot in entries.indices {
+        entries[slot].program = moved.add(words, entries[slot].program, entries[slot].wordCount)
+      }
+      words = moved
+    }
+    if keys.isWorthMoving {
+      var moved = keys.emptied()
+      for slot in entries.indices {
+        entries[slot].keys = moved.add(keys, entries[slot].keys, entries[slot].keyCount)
+      }
+      keys = moved
+    }
+  }
+
+  /// Leaves out the numbers of points and filters that are free, if most are.
+  ///
+  /// - Complexity: O(entries) when they are, which is when more than half are gone.
+  mutating func renumberTerms() {
+    let (used, free) = (points.count + filters.count, points.freeCount + filters.freeCount)
+    guard Renumbering.isWorthIt(free: free, used: used, mentions: entries.count) else { return }
+    let (points, filters) = (points.renumber(), filters.renumber())
+    predicates = HashSlots(isDense: true)
+    for slot in entries.indices {
+      let entry = entries[slot]
+      renumberProgram(of: entry, points, filters)
+      predicates.insert(UInt32(slot), hash: hash(of: UInt32(slot)))
+      for key in entry.keys..<entry.keys + entry.keyCount {
+        let point = points[UInt32(keys[key] >> 32)]
+        keys[key] = UInt64(point) << 32 | keys[key] & 0xFFFF_FFFF
+      }
+    }
+    updateCandidates {
+      $0.renumberPoints(points)
+    } certain: { _ in
+    }
+  }
+
+  /// Their order stays, and with it that of the terms.
+  private mutating func renumberProgram(
+    of entry: Entry, _ points: Renumbering, _ filters: Renumbering
+  ) {
+    guard entry.events != 0 else { return }
+    var place = entry.program
+    while place < entry.program + entry.wordCount {
+      let head = words[place]
+      let arguments = place + 1..<place + 1 + UInt32(Program.count(head))
+      switch Program.operation(head) {
+      case .any, .none, .all, .notAll:
+        for place in arguments { words[place] = UInt64(points[UInt32(words[place])]) }
+      case .filter:
+        for place in arguments { words[place] = UInt64(filters[UInt32(words[place])]) }
+      case .range, .near:
+        break
+      }
+      place = arguments.upperBound
+    }
+  }
+
+  /// Leaves out the numbers of entries that are free, if most are.
+  ///
+  /// - Parameter mentions: In how many other places such numbers are looked for.
+  /// - Returns: the new numbers; nil when they stay.
+  /// - Complexity: O(entries) when they change, which is when more than half are gone.
+  mutating func renumberEntries(mentions: Int) -> Renumbering? {
+    guard
+      Renumbering.isWorthIt(free: entries.freeCount, used: entries.count, mentions: mentions)
+    else { return nil }
+    owners = entries.indices.map { owners[Int($0)] }
+    let renumbering = entries.renumber()
+    predicates.renumber(renumbering)
+    updateCandidates {
+      $0.renumberEntries(renumbering)
+    } certain: {
+      $0.renumberEntries(renumbering)
+    }
+    return renumbering
+  }
+
+  private mutating func updateCandidates(
+    _ update: (inout Candidate) -> Void, certain updateCertain: (inout CertainCandidate) -> Void
+  ) {
+    for point in points.points {
+      for place in point.candidates.places { update(&candidates[place]) }
+      for place in point.certain.places { updateCertain(&certain[place]) }
+    }
+    for number in bounds.indices {
+      bounds[number].lower.update(update)
+      bounds[number].upper.update(update)
+    }
+  }
+}
