@@ -7,9 +7,7 @@ extension RecordTypeIndex {
   /// - Complexity: O(points that are looked up + candidates under those that the record has). What is
   ///   looked up are the values, elements, words and beginnings that the record has on the paths of
   ///   the type, and a stretch or a cell for each level.
-  ///
-  /// It changes nothing; that it may is for ``Swift/Array/lend(_:_:)``.
-  mutating func match(_ change: Change, event: UInt8, _ scratch: inout MatchScratch) {
+  func match(_ change: Change, event: UInt8, _ scratch: inout MatchScratch) {
     scratch.begin()
     look(at: change, &scratch)
     for number in 0..<scratch.facts.hitCount {

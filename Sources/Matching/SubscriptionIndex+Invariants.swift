@@ -26,7 +26,7 @@ extension SubscriptionIndex {
       count(feedOwners[Int(number)], at: ContentTable.Place(type: nil, entry: number))
     }
     for (name, type) in typeNumbers {
-      let typeIndex = types[Int(type)]
+      let typeIndex = types[Int(type)].value
       expect(!typeIndex.isEmpty, "the record type '\(name)' is empty")
       for entry in typeIndex.entries.indices {
         count(

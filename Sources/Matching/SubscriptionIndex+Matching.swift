@@ -29,7 +29,7 @@ extension SubscriptionIndex {
     if let recordType = change.record?.recordType, let option = change.event.queryOption,
       let type = typeNumbers[recordType]
     {
-      types.lend(Int(type)) { $0.match(change, event: UInt8(option.rawValue), &scratch) }
+      types[Int(type)].read { $0.match(change, event: UInt8(option.rawValue), &scratch) }
       for place in 0..<scratch.firedCount {
         visitOwners(scratch.owners[place], savedBy: version, visit)
       }

@@ -4,8 +4,9 @@ extension SubscriptionIndex {
   ///
   /// - Complexity: O(record types)
   public var bytes: Int {
-    owners.bytes + contents.bytes + ownerRuns.bytes + feeds.bytes + feedOwners.bytes
-      + types.reduce(0) { $0 + $1.bytes }
+    let ownerBytes = owners.bytes + ownerRuns.bytes
+    let feedBytes = feeds.bytes + feedOwners.bytes
+    return types.reduce(ownerBytes + contents.bytes + feedBytes) { $0 + $1.read { $0.bytes } }
   }
 
   /// Moves what is left together where most is gone: tables that grew for many keep their size
@@ -23,8 +24,8 @@ extension SubscriptionIndex {
       renumberFeeds()
       return
     }
-    types[Int(type)].renumberTerms()
-    if let entries = types[Int(type)].renumberEntries(mentions: contents.count) {
+    types[Int(type)].value.renumberTerms()
+    if let entries = types[Int(type)].value.renumberEntries(mentions: contents.count) {
       contents.renumberEntries(of: type, entries)
     }
   }
@@ -44,8 +45,8 @@ extension SubscriptionIndex {
   private mutating func moveOwnerRuns() {
     var moved = ownerRuns.emptied()
     for type in types.indices {
-      for entry in types[type].owners.indices {
-        types[type].owners[entry].move(from: ownerRuns, to: &moved)
+      for entry in types[type].value.owners.indices {
+        types[type].value.owners[entry].move(from: ownerRuns, to: &moved)
       }
     }
     for feed in feedOwners.indices { feedOwners[feed].move(from: ownerRuns, to: &moved) }

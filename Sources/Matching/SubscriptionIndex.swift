@@ -35,7 +35,7 @@ public struct SubscriptionIndex: Sendable {
   private(set) var latestVersion = Int64.min
   /// The number of each record type in ``types``, where one that is not in use is empty.
   var typeNumbers: [String: Int32] = [:]
-  var types: [RecordTypeIndex] = []
+  var types: [Shared<RecordTypeIndex>] = []
   private var freeTypes: [Int32] = []
   /// The number of each feed among its owners.
   var feedNumbers: [Feed: Int32] = [:]
@@ -52,7 +52,7 @@ public struct SubscriptionIndex: Sendable {
   public var count: Int { owners.count }
 
   /// How many predicates there are; equal ones of different owners are one.
-  public var entryCount: Int { feedNumbers.count + types.reduce(0) { $0 + $1.entries.count } }
+  public var entryCount: Int { feedNumbers.count + types.reduce(0) { $0 + $1.value.entries.count } }
 
   /// Adds a subscription, in place of the one under the same key if there is one.
   ///
@@ -108,7 +108,7 @@ public struct SubscriptionIndex: Sendable {
     guard let recordType = change.record?.recordType, let type = typeNumbers[recordType] else {
       return
     }
-    types[Int(type)].learn(from: change, &scratch)
+    types[Int(type)].value.learn(from: change, &scratch)
   }
 
   private mutating func place(for kind: Subscription.Kind) -> ContentTable.Place {
@@ -116,7 +116,7 @@ public struct SubscriptionIndex: Sendable {
     case .query(let query, let zoneID, let options):
       let type = typeNumber(of: query.recordType)
       let events = UInt8(options.intersection(.events).rawValue)
-      let entry = types[Int(type)].entry(query.filters, zoneID: zoneID, events: events)
+      let entry = types[Int(type)].value.entry(query.filters, zoneID: zoneID, events: events)
       return ContentTable.Place(type: type, entry: entry)
     case .recordZone(let zoneID, let recordType):
       return place(for: Feed(zoneID: zoneID, recordType: recordType))
@@ -136,7 +136,7 @@ public struct SubscriptionIndex: Sendable {
   private mutating func typeNumber(of name: String) -> Int32 {
     if let known = typeNumbers[name] { return known }
     let number = freeTypes.popLast() ?? Int32(types.count)
-    if number == types.count { types.append(RecordTypeIndex(seed: seed)) }
+    if number == types.count { types.append(Shared(RecordTypeIndex(seed: seed))) }
     typeNumbers[name] = number
     return number
   }
@@ -146,7 +146,7 @@ public struct SubscriptionIndex: Sendable {
     _ change: (inout OwnerList, inout Runs<Int32>, inout OwnerTable) -> Void
   ) {
     if let type = place.type {
-      change(&types[Int(type)].owners[Int(place.entry)], &ownerRuns, &owners)
+      change(&types[Int(type)].value.owners[Int(place.entry)], &ownerRuns, &owners)
     } else {
       change(&feedOwners[Int(place.entry)], &ownerRuns, &owners)
     }
@@ -158,9 +158,9 @@ public struct SubscriptionIndex: Sendable {
       feeds.remove(place.entry)
       return
     }
-    types[Int(type)].remove(place.entry)
-    guard types[Int(type)].isEmpty else { return }
-    types[Int(type)] = RecordTypeIndex(seed: seed)
+    types[Int(type)].value.remove(place.entry)
+    guard types[Int(type)].value.isEmpty else { return }
+    types[Int(type)] = Shared(RecordTypeIndex(seed: seed))
     freeTypes.append(type)
     if let name = typeNumbers.first(where: { $0.value == type })?.key { typeNumbers[name] = nil }
   }

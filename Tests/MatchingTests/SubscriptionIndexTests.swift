@@ -203,7 +203,7 @@ struct SubscriptionIndexTests {
     index.insert(query([.never, cheap]), for: key("_ann"), version: 1)
     index.insert(
       query([Filter(.field("n"), .equals, .double(.nan))]), for: key("_bob"), version: 1)
-    #expect(index.types.allSatisfy { $0.points.count == 0 })
+    #expect(index.types.allSatisfy { $0.value.points.count == 0 })
     #expect(index.matches(creation(["n": .double(.nan)]), savedBy: 1).isEmpty)
     #expect(index.checkInvariants() == [])
     index.remove(key("_ann"))
@@ -216,7 +216,7 @@ struct SubscriptionIndexTests {
     guard let slot = index.owners.find(key(subscriber)) else { return [] }
     let place = index.contents.place(of: index.owners[slot].content)
     guard let type = place.type else { return [] }
-    let typeIndex = index.types[Int(type)]
+    let typeIndex = index.types[Int(type)].value
     return typeIndex.keys(of: typeIndex.entries[place.entry]).map {
       typeIndex.path(of: $0.point).field
     }
