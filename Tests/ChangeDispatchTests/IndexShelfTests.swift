@@ -12,7 +12,7 @@ struct IndexShelfTests {
   @Test("the index that went unused longest goes when there is not enough memory")
   func leastRecentlyUsed() {
     let size = Self.index(10).bytes
-    var shelf = IndexShelf(limit: 3 * size + size / 2)
+    var shelf = IndexShelf(limit: 3 * size + size / 10)
     for database in Self.databases.prefix(3) { #expect(put(&shelf, database, 10) == 0) }
     #expect(shelf.take(Self.databases[0])?.index.count == 10)
     #expect(put(&shelf, Self.databases[0], 10) == 0)
@@ -40,7 +40,7 @@ struct IndexShelfTests {
   @Test("an index that grows while it is loaded lets others go")
   func growing() {
     let size = Self.index(10).bytes
-    var shelf = IndexShelf(limit: 2 * size + size / 4)
+    var shelf = IndexShelf(limit: 2 * size + size / 10)
     #expect(put(&shelf, Self.databases[0], 10) == 0)
     #expect(shelf.take(Self.databases[1]) == nil)
     #expect(shelf.note(size / 2, of: Self.databases[1]).isEmpty)
