@@ -48,7 +48,7 @@ struct SubscriptionIndexMemoryTests {
     for number in numbers[..<600] {
       rest.insert(subscription(number), for: key(number), version: 1)
     }
-    #expect(index.bytes * 5 < whole, "\(index.bytes) of \(whole) bytes")
+    #expect(index.bytes * 4 < whole, "\(index.bytes) of \(whole) bytes")
     #expect(index.bytes < 2 * rest.bytes, "\(index.bytes) bytes, the rest alone \(rest.bytes)")
     for number in numbers[..<20] + numbers[5_980...] {
       let fields: RecordFields<RecordValue> = [
