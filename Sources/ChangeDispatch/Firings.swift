@@ -29,14 +29,18 @@ struct Firings {
 
   var isEmpty: Bool { taken == slots.count }
 
-  /// The next ones.
-  mutating func take(atMost limit: Int) -> [StoredSubscription] {
+  /// The next ones, with their forms (``SubscriptionMatch/form``).
+  mutating func take(
+    atMost limit: Int
+  ) -> (subscriptions: [StoredSubscription], forms: [UInt64]) {
     let next = slots[taken...].prefix(limit)
     taken += next.count
-    return index.matches(inSlots: next).map { match in
+    let matches = index.matches(inSlots: next)
+    let subscriptions = matches.map { match in
       StoredSubscription(
         subscriber: match.key.subscriber, subscription: match.subscription, version: match.version)
     }
+    return (subscriptions, matches.map(\.form))
   }
 
   /// Where the first is that comes after a key, by halving.

@@ -25,11 +25,11 @@ struct PendingTransaction {
     let next = firings.take(atMost: limit - firingCount)
     changes.append(
       MatchedChange(
-        entry: entry, firings: next, isWhole: firings.isEmpty,
+        entry: entry, firings: next.subscriptions, forms: next.forms, isWhole: firings.isEmpty,
         carriesLastValues: carriesLastValues))
-    firingCount += next.count
+    firingCount += next.subscriptions.count
     if firings.isEmpty { return nil }
-    entry.settledThrough = next.last?.name
+    entry.settledThrough = next.subscriptions.last?.name
     return removeAll()
   }
 

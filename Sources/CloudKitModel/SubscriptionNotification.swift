@@ -26,11 +26,20 @@ public struct SubscriptionNotification: Sendable, Hashable {
   /// left out: notifications carry none.
   public func trimmed() -> SubscriptionNotification {
     var trimmed = self
+    trimmed.change = change.trimmed(for: subscription)
+    return trimmed
+  }
+}
+
+extension Change {
+  /// The change as ``SubscriptionNotification/trimmed()`` leaves it.
+  public func trimmed(for subscription: Subscription) -> Change {
+    var trimmed = self
     let needed = subscription.notificationInfo?.referencedFields ?? []
-    let encrypted = change.record?.encryptedFields ?? []
-    trimmed.change.record?.fields =
-      change.record?.fields.filter { needed.contains($0.key) && !encrypted.contains($0.key) } ?? [:]
-    trimmed.change.record?.encryptedFields = []
+    let encrypted = record?.encryptedFields ?? []
+    trimmed.record?.fields =
+      record?.fields.filter { needed.contains($0.key) && !encrypted.contains($0.key) } ?? [:]
+    trimmed.record?.encryptedFields = []
     return trimmed
   }
 }

@@ -7,4 +7,7 @@ public struct SubscriptionMatch: Sendable {
   public let subscription: Subscription
   /// The version it was inserted with.
   public let version: Int64
+  /// The same for subscriptions that differ in nothing but their keys and versions, until the index
+  /// changes.
+  public let form: UInt64
 }

@@ -4,9 +4,10 @@ import CloudKitModel
 struct DispatchCompletion {
   let timestamp: Timestamp
   let session: StoreSession
-  private(set) var result = DispatchResult()
+  private(set) var outcome = DispatchOutcome()
   private var supplies: [DatabaseID: NumberSupply] = [:]
-  private var devices: [Recipient: [DeviceToken]] = [:]
+  /// Where the devices of each recipient are in ``DispatchOutcome/devices``.
+  private var devices: [Recipient: Range<Int>] = [:]
   /// The version of the deletions of subscriptions that fire once.
   private var versions: [DatabaseID: Int64] = [:]
   private var entries = RowInsertion(insertingEntries)
@@ -33,32 +34,41 @@ struct DispatchCompletion {
 
   /// Writes what each of the changes led to.
   mutating func complete(_ changes: [MatchedChange]) throws {
-    result.logged.reserveCapacity(changes.reduce(0) { $0 + $1.firings.count })
-    for change in changes { try complete(change) }
+    outcome.logged.reserveCapacity(changes.reduce(0) { $0 + $1.firings.count })
+    for (place, change) in changes.enumerated() { try complete(change, at: place) }
     try entries.finish(in: session.connection)
     try deliveries.finish(in: session.connection)
   }
 
-  private mutating func complete(_ matched: MatchedChange) throws {
+  private mutating func complete(_ matched: MatchedChange, at place: Int) throws {
     guard try settle(matched) else { return }
     let entry = matched.entry
     let address = try session.address(of: entry.database)
+    outcome.addresses[entry.database] = address
     let isOpen = try matched.firings.isEmpty || isReadableByAll(entry.change, at: address)
-    var change = NotifiedChange(
-      entry.change, in: address, carriesLastValues: matched.carriesLastValues)
-    for firing in matched.firings {
+    var owners: (recipient: Recipient, devices: Range<Int>)?
+    for (firing, notification) in matched.notifications.elements.enumerated() {
       // Before anything is used up: a subscription that fires once waits for what may be read.
-      guard try isOpen || mayRead(firing, entry, at: address) else { continue }
-      if firing.subscription.firesOnce {
-        guard try consume(firing, in: entry.database) else { continue }
+      guard try isOpen || mayRead(matched.firings[firing], entry, at: address) else { continue }
+      if notification.firesOnce {
+        guard try consume(matched.firings[firing], in: entry.database) else { continue }
       }
-      let (notification, content) = change.notification(for: firing)
-      let sequence = try log(notification, content, in: entry.database)
-      try owe(notification, loggedAs: sequence, in: entry.database)
-      result.logged.append(
-        LogEntry(
-          database: entry.database, sequence: sequence, notification: notification,
-          logged: timestamp))
+      let sequence = try log(
+        matched.notifications.content(at: firing), of: entry.change, for: notification.subscriber,
+        in: entry.database)
+      outcome.logged.append(
+        DispatchOutcome.Logged(change: place, firing: firing, sequence: sequence))
+      // Firings of one subscriber mostly come together.
+      if owners?.recipient.userRecordName != notification.subscriber {
+        let recipient = Recipient(
+          userRecordName: notification.subscriber, container: address.container,
+          environment: address.environment)
+        owners = (recipient, try devices(of: recipient))
+      }
+      for device in owners?.devices ?? 0..<0 {
+        try owe(
+          notification, of: entry.change, loggedAs: sequence, toDevice: device, in: entry.database)
+      }
     }
   }
 
@@ -105,7 +115,7 @@ struct DispatchCompletion {
     let access = try session.access(
       of: firing.subscriber, toType: record.recordType, at: address)
     if access.mayRead(record) { return true }
-    result.withheld.append(
+    outcome.withheld.append(
       WithheldNotification(
         database: entry.database, subscriber: firing.subscriber,
         subscriptionID: firing.subscription.subscriptionID,
@@ -128,58 +138,50 @@ struct DispatchCompletion {
 
   /// Has an entry of the log written and answers its sequence.
   private mutating func log(
-    _ notification: SubscriptionNotification, _ content: [UInt8], in database: DatabaseID
+    _ content: ArraySlice<UInt8>, of change: Change, for subscriber: String, in database: DatabaseID
   ) throws -> Int64 {
     let sequence = try nextNumber(of: database)
-    let madeBySubscriber = notification.change.userRecordName == notification.subscriber
+    let madeBySubscriber = change.userRecordName == subscriber
     try entries.add(in: session.connection) { [timestamp] row in
       row.append(database.rawValue)
       row.append(sequence)
-      row.append(notification.subscriber)
-      row.append(madeBySubscriber ? notification.change.deviceID : nil)
+      row.append(subscriber)
+      row.append(madeBySubscriber ? change.deviceID : nil)
       row.append(timestamp.milliseconds)
       row.append(bytes: content)
-      withUnsafeBytes(of: notification.change.notificationID.uuid) { row.append(bytes: $0) }
+      withUnsafeBytes(of: change.notificationID.uuid) { row.append(bytes: $0) }
     }
     return sequence
   }
 
-  /// Makes the deliveries of a log entry.
+  /// Makes the delivery of the last log entry to a device, unless the change was made there.
   private mutating func owe(
-    _ notification: SubscriptionNotification, loggedAs sequence: Int64, in database: DatabaseID
+    _ notification: PreparedNotifications.Element, of change: Change, loggedAs sequence: Int64,
+    toDevice place: Int, in database: DatabaseID
   ) throws {
-    for device in try devices(of: notification) where !device.isOrigin(of: notification.change) {
-      var badge: Int?
-      if notification.subscription.notificationInfo?.shouldBadge == true {
-        badge = try session.raiseBadge(of: device.token, kind: .apns)
-      }
-      let number = try nextNumber(of: database)
-      try deliveries.add(in: session.connection) { [timestamp] row in
-        row.append(database.rawValue)
-        row.append(number)
-        row.append(sequence)
-        row.append(device.token)
-        row.append(badge.map { Int64($0) })
-        row.append(timestamp.milliseconds)
-        row.append(timestamp.milliseconds)
-      }
-      if result.deliveries.isEmpty { result.deliveries.reserveCapacity(result.logged.capacity) }
-      result.deliveries.append(
-        Delivery(
-          id: Delivery.ID(database: database, number: number), notification: notification,
-          device: device, badge: badge, logged: timestamp, due: timestamp))
+    if outcome.devices[place].isOrigin(of: change) { return }
+    let token = outcome.devices[place].token
+    let badge = notification.raisesBadge ? try session.raiseBadge(of: token, kind: .apns) : nil
+    let number = try nextNumber(of: database)
+    try deliveries.add(in: session.connection) { [timestamp] row in
+      row.append(database.rawValue)
+      row.append(number)
+      row.append(sequence)
+      row.append(token)
+      row.append(badge.map { Int64($0) })
+      row.append(timestamp.milliseconds)
+      row.append(timestamp.milliseconds)
     }
+    outcome.owed.append(
+      DispatchOutcome.Owed(
+        logged: outcome.logged.count - 1, device: place, number: number, badge: badge))
   }
 
   /// The subscriber's devices with APNs in the notification's container whose tokens are alive.
-  private mutating func devices(
-    of notification: SubscriptionNotification
-  ) throws -> [DeviceToken] {
-    let recipient = Recipient(
-      userRecordName: notification.subscriber, container: notification.database.container,
-      environment: notification.database.environment)
+  private mutating func devices(of recipient: Recipient) throws -> Range<Int> {
     if let known = devices[recipient] { return known }
-    let found = try session.connection.rows(
+    let first = outcome.devices.count
+    outcome.devices += try session.connection.rows(
       """
       SELECT \(DeviceToken.columns) FROM device_tokens
       WHERE user_record_name = $1 AND kind = 'apns' AND container = $2 AND environment = $3
@@ -190,6 +192,7 @@ struct DispatchCompletion {
         .text(recipient.userRecordName), .text(recipient.container),
         .text(recipient.environment.rawValue), .integer(timestamp.milliseconds),
       ], DeviceToken.init(row:))
+    let found = first..<outcome.devices.count
     devices[recipient] = found
     return found
   }

@@ -26,23 +26,30 @@ public struct OutboxEntry: Sendable, Hashable {
 
 /// An outbox entry together with the subscriptions it fires, or with the next of them.
 public struct MatchedChange: Sendable {
-  public var entry: OutboxEntry
+  public let entry: OutboxEntry
   /// In the order of subscribers and IDs, by their bytes, where there are more than these.
-  public var firings: [StoredSubscription]
+  public let firings: [StoredSubscription]
   /// Whether no firings come after these: the change leaves the outbox with them. Otherwise it stays
   /// there, settled through the last of these.
-  public var isWhole: Bool
+  public let isWhole: Bool
   /// Whether notifications of a deletion carry the last values of the desired keys.
-  public var carriesLastValues: Bool
+  public let carriesLastValues: Bool
+  let notifications: PreparedNotifications
 
+  /// Makes ready what the store's one writer needs for it; so this takes some time for many firings.
+  ///
+  /// - Parameter forms: for each firing a number, the same only for subscriptions that differ in
+  ///   nothing but their IDs: what they have in common is then encoded once.
   public init(
-    entry: OutboxEntry, firings: [StoredSubscription], isWhole: Bool = true,
-    carriesLastValues: Bool = false
+    entry: OutboxEntry, firings: [StoredSubscription], forms: [UInt64]? = nil,
+    isWhole: Bool = true, carriesLastValues: Bool = false
   ) {
     self.entry = entry
     self.firings = firings
     self.isWhole = isWhole
     self.carriesLastValues = carriesLastValues
+    notifications = PreparedNotifications(
+      of: entry.change, for: firings, forms: forms, carriesLastValues: carriesLastValues)
   }
 }
 

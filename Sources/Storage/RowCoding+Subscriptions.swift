@@ -3,6 +3,11 @@ import CloudKitModel
 extension RowEncoder {
   mutating func encode(_ subscription: Subscription) {
     encode(subscription.subscriptionID)
+    encodeWithoutID(subscription)
+  }
+
+  /// What comes after the ID.
+  mutating func encodeWithoutID(_ subscription: Subscription) {
     switch subscription.kind {
     case .query(let query, let zoneID, let options):
       encode(byte: 1)

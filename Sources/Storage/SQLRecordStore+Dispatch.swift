@@ -28,11 +28,12 @@ extension SQLRecordStore {
   public func completeDispatch(
     of changes: [MatchedChange], timestamp: Timestamp
   ) async throws -> DispatchResult {
-    try await write { session in
+    let outcome = try await write { session in
       var dispatch = DispatchCompletion(timestamp: timestamp, session: session)
       try dispatch.complete(changes)
-      return dispatch.result
+      return dispatch.outcome
     }
+    return outcome.result(of: changes, timestamp: timestamp)
   }
 }
 

@@ -1,0 +1,54 @@
+import CloudKitModel
+
+/// What the writer's transaction made of matched changes, in numbers; ``result(of:timestamp:)`` makes
+/// of it, outside of the writer's thread, what others look at.
+struct DispatchOutcome: Sendable {
+  /// A firing that was logged.
+  struct Logged: Sendable {
+    /// Its places among the changes and among the firings of that change.
+    var change: Int
+    var firing: Int
+    var sequence: Int64
+  }
+
+  /// A delivery that is owed.
+  struct Owed: Sendable {
+    /// The places of its entry in ``DispatchOutcome/logged`` and of its device.
+    var logged: Int
+    var device: Int
+    var number: Int64
+    var badge: Int?
+  }
+
+  var addresses: [DatabaseID: DatabaseAddress] = [:]
+  var logged: [Logged] = []
+  var devices: [DeviceToken] = []
+  var owed: [Owed] = []
+  var withheld: [WithheldNotification] = []
+
+  func result(of changes: [MatchedChange], timestamp: Timestamp) -> DispatchResult {
+    var entries: [LogEntry] = []
+    entries.reserveCapacity(logged.count)
+    for entry in logged {
+      let change = changes[entry.change]
+      // The writer asked for the address of each change that it logged something of.
+      guard let address = addresses[change.entry.database] else { continue }
+      let firing = change.firings[entry.firing]
+      entries.append(
+        LogEntry(
+          database: change.entry.database, sequence: entry.sequence,
+          notification: SubscriptionNotification(
+            database: address, subscriber: firing.subscriber, subscription: firing.subscription,
+            change: change.notifications.change(at: entry.firing),
+            carriesLastValues: change.carriesLastValues), logged: timestamp))
+    }
+    let deliveries = owed.map { owed in
+      let entry = entries[owed.logged]
+      return Delivery(
+        id: Delivery.ID(database: entry.database, number: owed.number),
+        notification: entry.notification, device: devices[owed.device], badge: owed.badge,
+        logged: timestamp, due: timestamp)
+    }
+    return DispatchResult(logged: entries, deliveries: deliveries, withheld: withheld)
+  }
+}
