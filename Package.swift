@@ -44,7 +44,7 @@ let package = Package(
     .target(
       name: "PushDelivery",
       dependencies: ["HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding"]),
-    .target(name: "Matching", dependencies: ["CloudKitModel"]),
+    .target(name: "Matching", dependencies: ["CloudKitModel", "CPrefetch"]),
     .target(name: "Storage", dependencies: ["CloudKitModel", "CSQLite"]),
     .target(name: "HTTPService", dependencies: ["CMicroHTTPD"]),
     .target(
@@ -70,6 +70,7 @@ let package = Package(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CLinuxEvents"),
     .systemLibrary(name: "CMemoryAllocation"),
+    .systemLibrary(name: "CPrefetch"),
     .systemLibrary(
       name: "CNgHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),

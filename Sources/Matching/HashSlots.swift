@@ -14,39 +14,24 @@ struct HashSlots: Sendable {
     self.isDense = isDense
   }
 
-  /// What is at the place where a hash belongs. To ask this of many hashes before the first is looked
-  /// up keeps none of them waiting for the memory of another.
+  /// Has the place where a hash belongs brought near.
   @inline(__always)
-  func first(for hash: UInt64) -> UInt64 { slots.isEmpty ? 0 : slots[home(of: hash)] }
+  func prefetch(_ hash: UInt64) { slots.prefetch(home(of: hash)) }
 
-  /// The number whose key has this hash and satisfies `isKey`.
+  /// The number whose key has this hash and satisfies `isKey`, of which the upper half of the hash has
+  /// been compared: most likely the first that is asked about is the one.
   @inline(__always)
   func find(hash: UInt64, _ isKey: (UInt32) -> Bool) -> UInt32? {
-    find(hash: hash, first: first(for: hash), isKey)
-  }
-
-  /// As above, with what ``first(for:)`` told.
-  @inline(__always)
-  func find(hash: UInt64, first: UInt64, _ isKey: (UInt32) -> Bool) -> UInt32? {
-    var content = first
-    if content == 0 { return nil }
+    if slots.isEmpty { return nil }
     var slot = home(of: hash)
-    while true {
-      if content >> 32 == hash >> 32 {
-        let number = UInt32(truncatingIfNeeded: content) - 1
+    while slots[slot] != 0 {
+      if slots[slot] >> 32 == hash >> 32 {
+        let number = UInt32(truncatingIfNeeded: slots[slot]) - 1
         if isKey(number) { return number }
       }
       slot = next(slot)
-      content = slots[slot]
-      if content == 0 { return nil }
     }
-  }
-
-  /// The first number whose key has the same upper half of the hash, with what ``first(for:)`` told:
-  /// most likely the one whose key has all of it.
-  @inline(__always)
-  func likely(hash: UInt64, first: UInt64) -> UInt32? {
-    find(hash: hash, first: first) { _ in true }
+    return nil
   }
 
   /// Adds a number whose key is not there.

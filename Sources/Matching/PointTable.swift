@@ -68,21 +68,19 @@ struct PointTable: Sendable {
     PointKey(bytes, path: path, hash)
   }
 
-  /// What is at the place of a key; to be handed to ``find(_:first:)``.
+  /// Has the place of a key brought near.
   @inline(__always)
-  func first(for key: PointKey) -> UInt64 { slots.first(for: key.hash) }
+  func prefetch(_ key: PointKey) { slots.prefetch(key.hash) }
 
-  /// The point that most likely is that of the key, which ``Point/mayBe(_:)`` tells; nil when nobody
-  /// uses the key's point.
+  /// The point that most likely is that of the key, which ``Point/mayBe(_:)`` tells, without a look at
+  /// it; nil when nobody uses the key's point.
   @inline(__always)
-  func likely(_ key: PointKey, first: UInt64) -> UInt32? {
-    slots.likely(hash: key.hash, first: first)
-  }
+  func likely(_ key: PointKey) -> UInt32? { slots.find(hash: key.hash) { _ in true } }
 
   /// The point of a key that holds its bytes; nil when nobody uses it.
   @inline(__always)
-  func find(_ key: PointKey, first: UInt64) -> UInt32? {
-    slots.find(hash: key.hash, first: first) { points[Int($0)].mayBe(key) }
+  func find(_ key: PointKey) -> UInt32? {
+    slots.find(hash: key.hash) { points[Int($0)].mayBe(key) }
   }
 
   /// The point, nil when nobody uses it.

@@ -10,6 +10,10 @@ extension RecordTypeIndex {
   func match(_ change: Change, event: UInt8, _ scratch: inout MatchScratch) {
     scratch.begin()
     look(at: change, &scratch)
+    for hit in scratch.facts.hits[..<scratch.facts.hitCount] {
+      certain.elements.prefetch(hit.certain.range.lowerBound)
+      candidates.elements.prefetch(hit.candidates.range.lowerBound)
+    }
     for number in 0..<scratch.facts.hitCount {
       let hit = scratch.facts.hits[number]
       let (places, certainPlaces) = (hit.candidates.range, hit.certain.range)

@@ -12,7 +12,7 @@ extension SubscriptionIndex {
     var listed = 0
     func count(_ list: OwnerList, at place: ContentTable.Place) {
       expect(!list.isEmpty, "\(place) has no owner")
-      for (number, slot) in ([list.first] + ownerRuns.elements[list.rest]).enumerated() {
+      for (number, slot) in list.slots(in: ownerRuns).enumerated() {
         let (owner, key) = (owners[slot], owners.key(of: slot))
         expect(
           contents.place(of: owner.content) == place && Int(owner.place) == number,

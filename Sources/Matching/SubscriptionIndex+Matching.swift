@@ -50,6 +50,8 @@ extension SubscriptionIndex {
   ) {
     let areAllSaved = latestVersion <= version
     if areAllSaved || owners[list.first].version <= version { visit(list.first) }
+    if list.second < 0 { return }
+    if areAllSaved || owners[list.second].version <= version { visit(list.second) }
     for place in list.rest {
       let slot = ownerRuns.elements[place]
       if areAllSaved || owners[slot].version <= version { visit(slot) }

@@ -47,9 +47,7 @@ struct OwnerTableTests {
     var runs = Runs<Int32>(filler: -1)
     var lists = [OwnerList](repeating: .empty, count: 8)
     var model = [[Int32]](repeating: [], count: 8)
-    func owners(_ list: OwnerList) -> [Int32] {
-      list.isEmpty ? [] : [list.first] + runs.elements[list.rest]
-    }
+    func owners(_ list: OwnerList) -> [Int32] { list.slots(in: runs) }
     for step in 0..<4_000 as Range<Int32> {
       let number = Int.random(in: 0..<8, using: &generator)
       if model[number].isEmpty || generator.chance(step < 2_000 ? 3 : 1, in: 4) {
