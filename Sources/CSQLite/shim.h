@@ -5,3 +5,11 @@
 static inline int sqlite3_config_without_memory_statistics(void) {
   return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
+
+static inline int sqlite3_config_read_page_cache(sqlite3_pcache_methods2 *methods) {
+  return sqlite3_config(SQLITE_CONFIG_GETPCACHE2, methods);
+}
+
+static inline int sqlite3_config_write_page_cache(sqlite3_pcache_methods2 *methods) {
+  return sqlite3_config(SQLITE_CONFIG_PCACHE2, methods);
+}

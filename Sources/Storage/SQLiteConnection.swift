@@ -33,12 +33,14 @@ final class SQLiteConnection: SQLConnection {
     sqlite3_extended_result_codes(handle, 1)
     sqlite3_busy_timeout(handle, Int32(clamping: tuning.busyTimeoutMilliseconds))
     do {
+      try execute("PRAGMA page_size = \(PageCache.pageSize)")
       try execute("PRAGMA journal_mode = WAL")
       try execute("PRAGMA synchronous = FULL")
       try execute("PRAGMA cache_size = -\(tuning.cacheKilobytes)")
       try execute("PRAGMA wal_autocheckpoint = \(checkpointPages ?? 0)")
       try execute("PRAGMA temp_store = MEMORY")
       if checkpointPages == nil { countLoggedPages() }
+      try checkPageSize()
       if mapsFile { try execute("PRAGMA mmap_size = \(tuning.mappedMegabytes << 20)") }
     } catch let error as StoreError {
       close()
@@ -50,11 +52,23 @@ final class SQLiteConnection: SQLConnection {
     }
   }
 
+  /// ``PageCache`` takes it for granted; a new file has it.
+  private func checkPageSize() throws {
+    let size = try first("PRAGMA page_size", []) { $0.integer(0) } ?? 0
+    guard size == PageCache.pageSize else {
+      throw StoreError(
+        .cannotOpen,
+        "its pages have \(size) bytes, and only \(PageCache.pageSize) will do (VACUUM gives a file "
+          + "others)")
+    }
+  }
+
   deinit { close() }
 
   /// Without statistics of its memory SQLite needs no lock for every allocation. It must be told
-  /// before it is used first.
-  private static let isConfigured = sqlite3_config_without_memory_statistics() == SQLITE_OK
+  /// before it is used first, as of its page cache.
+  private static let isConfigured =
+    sqlite3_config_without_memory_statistics() == SQLITE_OK && PageCache.isInstalled
 
   var isInTransaction: Bool { !isClosed && sqlite3_get_autocommit(handle) == 0 }
 
