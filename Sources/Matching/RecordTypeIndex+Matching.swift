@@ -16,11 +16,12 @@ extension RecordTypeIndex {
     }
     for number in 0..<scratch.facts.hitCount {
       let hit = scratch.facts.hits[number]
-      let (places, certainPlaces) = (hit.candidates.range, hit.certain.range)
-      scratch.reserve(places.count + certainPlaces.count)
-      scratch.candidateCount += places.count + certainPlaces.count
-      for place in certainPlaces { fire(certain.elements[place], event, &scratch) }
-      for place in places { consider(candidates.elements[place], change, event, &scratch) }
+      let most = Int(hit.candidates.count + hit.certain.count)
+      scratch.candidateCount += most
+      scratch.reserve(most)
+      scratch.firedCount = consider(
+        hit, change, event, &scratch.facts, &scratch.metAgain, &scratch.fired,
+        from: scratch.firedCount)
     }
     for number in bounds.indices {
       let value = scratch.facts.ordered[number + 1]
@@ -37,35 +38,45 @@ extension RecordTypeIndex {
     scratch.matchedCount += scratch.firedCount
   }
 
-  /// Fires a candidate for which there is room, if the event is right.
-  @inline(__always)
-  private func fire(
-    _ candidate: CertainCandidate, _ event: UInt8, _ scratch: inout MatchScratch
-  ) {
-    scratch.fired[scratch.firedCount] = candidate.entry
-    scratch.firedCount += candidate.fires(on: event) ? 1 : 0
+  /// Considers the candidates under a point, and puts those that fire behind others.
+  ///
+  /// - Parameter fired: There is room for all.
+  /// - Returns: how many fire, the others with them.
+  private func consider(
+    _ hit: RecordFacts.Hit, _ change: Change, _ event: UInt8, _ facts: inout RecordFacts,
+    _ metAgain: inout [UInt32], _ fired: inout [UInt32], from first: Int
+  ) -> Int {
+    let (candidates, certain) = (candidates.elements.span, certain.elements.span)
+    var fired = fired.mutableSpan
+    var count = first
+    // Written without a branch: whether one fires cannot be foretold.
+    for place in hit.certain.range {
+      fired[count] = certain[place].entry
+      count += certain[place].fires(on: event) ? 1 : 0
+    }
+    for place in hit.candidates.range {
+      fired[count] = candidates[place].entry
+      count += fires(candidates[place], change, event, &facts, &metAgain) ? 1 : 0
+    }
+    return count
   }
 
-  /// Considers a candidate; there is room for it to fire.
+  /// Whether a candidate fires now; one that the change may meet again is put aside.
   @inline(__always)
-  private func consider(
-    _ candidate: Candidate, _ change: Change, _ event: UInt8, _ scratch: inout MatchScratch
-  ) {
+  private func fires(
+    _ candidate: Candidate, _ change: Change, _ event: UInt8, _ facts: inout RecordFacts,
+    _ metAgain: inout [UInt32]
+  ) -> Bool {
     if candidate.isPlain {
-      // Written without a branch: whether it fires cannot be foretold.
-      let value = scratch.facts.ordered[candidate.path]
-      scratch.fired[scratch.firedCount] = candidate.entry
-      scratch.firedCount +=
+      let value = facts.ordered[candidate.path]
+      let isRight =
         (candidate.fires(on: event) ? 1 : 0) & (candidate.low <= value.floor ? 1 : 0)
         & (value.ceiling <= candidate.high ? 1 : 0)
-    } else if candidate.fires(on: event), passes(candidate, change, &scratch.facts) {
-      if candidate.isMetAgain {
-        scratch.metAgain.append(candidate.entry)
-      } else {
-        scratch.fired[scratch.firedCount] = candidate.entry
-        scratch.firedCount += 1
-      }
+      return isRight != 0
     }
+    guard candidate.fires(on: event), passes(candidate, change, &facts) else { return false }
+    if candidate.isMetAgain { metAgain.append(candidate.entry) }
+    return !candidate.isMetAgain
   }
 
   private func considerBound(
@@ -73,7 +84,9 @@ extension RecordTypeIndex {
   ) {
     scratch.reserve(1)
     scratch.candidateCount += 1
-    consider(candidate, change, event, &scratch)
+    scratch.fired[scratch.firedCount] = candidate.entry
+    let fires = fires(candidate, change, event, &scratch.facts, &scratch.metAgain)
+    scratch.firedCount += fires ? 1 : 0
   }
 
   /// Whether what a candidate asks holds.
