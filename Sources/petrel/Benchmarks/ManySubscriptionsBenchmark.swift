@@ -3,8 +3,11 @@ import Foundation
 import Matching
 import Storage
 
-/// Saves records on a server without subscriptions and on the same with very many, and compares what
-/// the notification log holds with what it should.
+/// Saves records on a server without subscriptions and on one with very many, and compares what the
+/// notification log holds with what it should.
+///
+/// Each has a store of its own that holds no record before: to save is dearer the more there is, so
+/// that the one which came second would have the harder task.
 struct ManySubscriptionsBenchmark {
   var subscriptions: Int
   var users: Int
@@ -12,6 +15,8 @@ struct ManySubscriptionsBenchmark {
   var seconds: Double
   var directory: String
 
+  private var emptyDirectory: String { directory + "/without" }
+  private var filledDirectory: String { directory + "/with" }
   private var workload: FeedWorkload { FeedWorkload(subscriptions: subscriptions) }
   private static let database = DatabaseAddress(
     container: EarthquakeRequests.container, environment: .development, scope: .public, owner: nil)
@@ -34,7 +39,7 @@ struct ManySubscriptionsBenchmark {
 
   private func measureWithout() async throws -> Double {
     let (server, tokens) = try await ServerProcess.start(
-      in: directory, users: ["feeder"], keepsData: true)
+      in: emptyDirectory, users: ["feeder"], keepsData: true)
     defer { server.stop() }
     let load = try load(on: server, token: tokens[0])
     _ = try await load.run(seconds: 1)
@@ -43,9 +48,9 @@ struct ManySubscriptionsBenchmark {
 
   private func measureWith(_ expected: [Int]) async throws -> Double {
     let (server, tokens) = try await ServerProcess.start(
-      in: directory, users: ["feeder"], keepsData: true)
+      in: filledDirectory, users: ["feeder"], keepsData: true)
     defer { server.stop() }
-    let store = try await ServeCommand.openStore(in: directory)
+    let store = try await ServeCommand.openStore(in: filledDirectory)
     let load = try load(on: server, token: tokens[0])
     // The first records make the server read its index.
     let warming = try await load.run(seconds: 1)
@@ -91,7 +96,9 @@ struct ManySubscriptionsBenchmark {
   }
 
   private func fill() async throws {
-    let store = try await ServeCommand.openStore(in: directory)
+    try FileManager.default.createDirectory(
+      atPath: filledDirectory, withIntermediateDirectories: true)
+    let store = try await ServeCommand.openStore(in: filledDirectory)
     let start = monotonicSeconds()
     let fill = SubscriptionFill(
       store: store, database: try await store.database(at: Self.database), users: users)
