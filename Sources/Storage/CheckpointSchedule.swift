@@ -33,6 +33,10 @@ struct CheckpointSchedule {
   private var current: Pass?
   /// The log began anew while the current pass went on.
   private var isOutdated = false
+  private(set) var isWriting = false
+  /// What is known of the log may be outdated until the transaction under way has ended: it may have
+  /// begun the log anew already.
+  private var awaitsCommit = false
 
   private static let passLimit = 4
   /// The part of `start` that is worth a pass beside the writer; and that a log that could not begin
@@ -52,8 +56,15 @@ struct CheckpointSchedule {
     current == .alone || (loggedPages >= limit && (passes != nil || hasMore))
   }
 
+  /// The writer begins a transaction.
+  mutating func begin() {
+    isWriting = true
+  }
+
   /// The writer has committed, or has given up a transaction; the log has so many pages.
   mutating func commit(loggedPages pages: Int) {
+    isWriting = false
+    awaitsCommit = false
     if pages < loggedPages {
       copiedPages = 0
       due = start
@@ -63,7 +74,7 @@ struct CheckpointSchedule {
   }
 
   /// Whether ``next()`` has a pass, or one alone waits for the writer.
-  var isDue: Bool { current == .alone || (current == nil && hasMore) }
+  var isDue: Bool { current == .alone || (current == nil && !awaitsCommit && hasMore) }
 
   private var rest: Int { loggedPages - copiedPages }
 
@@ -72,7 +83,7 @@ struct CheckpointSchedule {
   /// The pass that is to be made now, nil when there is none. One alone begins when the writer has
   /// ended the transaction that it may be in.
   mutating func next() -> Pass? {
-    guard current == nil, hasMore else { return nil }
+    guard current == nil, !awaitsCommit, hasMore else { return nil }
     let made = passes ?? 0
     let isLast = rest <= part || made >= Self.passLimit
     passes = isLast ? made : made + 1
@@ -87,7 +98,9 @@ struct CheckpointSchedule {
   /// is made when it has grown by some more.
   mutating func end(copiedPages pages: Int?) {
     if let pages, !isOutdated { copiedPages = pages }
-    if current == .alone || pages == nil || rest == 0 {
+    awaitsCommit = isWriting
+    // It may have copied a commit that the writer has not told of yet.
+    if current == .alone || pages == nil || rest <= 0 {
       passes = nil
       due = max(start, loggedPages + part)
     }

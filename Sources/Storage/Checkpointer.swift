@@ -6,7 +6,6 @@ final class Checkpointer: @unchecked Sendable {
   // All state is guarded by the condition.
   private let condition = NSCondition()
   private var schedule: CheckpointSchedule
-  private var isWriting = false
   private var isClosed = false
   /// The thread has ended, and nobody needs to wait for it.
   private var isOver = false
@@ -21,11 +20,10 @@ final class Checkpointer: @unchecked Sendable {
   func writing(_ body: () -> Int) {
     condition.lock()
     while schedule.holdsWriter && !isOver { condition.wait() }
-    isWriting = true
+    schedule.begin()
     condition.unlock()
     let pages = body()
     condition.lock()
-    isWriting = false
     schedule.commit(loggedPages: pages)
     if schedule.isDue { condition.broadcast() }
     condition.unlock()
@@ -58,7 +56,7 @@ final class Checkpointer: @unchecked Sendable {
     defer { condition.unlock() }
     while !isClosed {
       if let pass = schedule.next() {
-        while pass == .alone && isWriting { condition.wait() }
+        while pass == .alone && schedule.isWriting { condition.wait() }
         return pass
       }
       condition.wait()

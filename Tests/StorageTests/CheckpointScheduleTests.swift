@@ -94,6 +94,7 @@ struct CheckpointScheduleTests {
       // Let alone, it comes to rest.
       world.isRead = false
       world.endTransaction()
+      world.tell()
       var steps = 0
       while world.isBusy {
         world.advancePass()
@@ -123,6 +124,8 @@ struct CheckpointScheduleTests {
     /// Since the log began anew.
     var wasRead = false
     var isWriting = false
+    /// The writer has committed, and not told of it.
+    var isUntold = false
     var stage: Stage?
     var complaint: String?
 
@@ -137,24 +140,33 @@ struct CheckpointScheduleTests {
         wasRead = true
       case 1...3: advancePass()
       default:
-        if isWriting {
+        if isUntold {
+          tell()
+        } else if isWriting {
           endTransaction()
         } else if !schedule.holdsWriter {
           isWriting = true
+          schedule.begin()
         }
       }
     }
 
     mutating func endTransaction() {
-      guard isWriting else { return }
-      isWriting = false
+      guard isWriting, !isUntold else { return }
+      isUntold = true
       if pages > 0, copied == pages, !isRead {
         (pages, copied) = (0, 0)
         wasRead = false
       }
       pages += Int.random(in: 1...40, using: &generator)
-      schedule.commit(loggedPages: pages)
       if pages >= 200 + 40, !wasRead { complaint = "the log has \(pages) pages" }
+    }
+
+    mutating func tell() {
+      guard isUntold else { return }
+      isUntold = false
+      isWriting = false
+      schedule.commit(loggedPages: pages)
     }
 
     mutating func advancePass() {
