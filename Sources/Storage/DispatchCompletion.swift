@@ -11,6 +11,7 @@ struct DispatchCompletion {
   /// The version of the deletions of subscriptions that fire once.
   private var versions: [DatabaseID: Int64] = [:]
   private var entries = RowInsertion(insertingEntries)
+  private var filings = RowInsertion(NotificationIndexRow.filing)
   private var deliveries = RowInsertion(insertingDeliveries)
 
   private static let insertingEntries = RowInsertion.Statements(
@@ -37,6 +38,7 @@ struct DispatchCompletion {
     outcome.logged.reserveCapacity(changes.reduce(0) { $0 + $1.firings.count })
     for (place, change) in changes.enumerated() { try complete(change, at: place) }
     try entries.finish(in: session.connection)
+    try filings.finish(in: session.connection)
     try deliveries.finish(in: session.connection)
   }
 
@@ -53,11 +55,13 @@ struct DispatchCompletion {
       if notification.firesOnce {
         guard try consume(matched.firings[firing], in: entry.database) else { continue }
       }
-      let sequence = try log(
-        matched.notifications.content(at: firing), of: entry.change, for: notification.subscriber,
-        in: entry.database)
+      let row = NotificationIndexRow(
+        of: entry.change, for: notification.subscriber, in: entry.database,
+        sequence: try nextNumber(of: entry.database), logged: timestamp)
+      try log(row, matched.notifications.content(at: firing))
+      try file(row, amongMany: matched.firings.count >= StoreSession.firingsFiledAtOnce)
       outcome.logged.append(
-        DispatchOutcome.Logged(change: place, firing: firing, sequence: sequence))
+        DispatchOutcome.Logged(change: place, firing: firing, sequence: row.sequence))
       // Firings of one subscriber mostly come together.
       if owners?.recipient.userRecordName != notification.subscriber {
         let recipient = Recipient(
@@ -67,7 +71,7 @@ struct DispatchCompletion {
       }
       for device in owners?.devices ?? 0..<0 {
         try owe(
-          notification, of: entry.change, loggedAs: sequence, toDevice: device, in: entry.database)
+          notification, of: entry.change, loggedAs: row.sequence, toDevice: device, in: entry.database)
       }
     }
   }
@@ -136,22 +140,29 @@ struct DispatchCompletion {
       timestamp: timestamp)
   }
 
-  /// Has an entry of the log written and answers its sequence.
+  /// Has an entry of the log written.
   private mutating func log(
-    _ content: ArraySlice<UInt8>, of change: Change, for subscriber: String, in database: DatabaseID
-  ) throws -> Int64 {
-    let sequence = try nextNumber(of: database)
-    let madeBySubscriber = change.userRecordName == subscriber
-    try entries.add(in: session.connection) { [timestamp] row in
-      row.append(database.rawValue)
-      row.append(sequence)
-      row.append(subscriber)
-      row.append(madeBySubscriber ? change.deviceID : nil)
-      row.append(timestamp.milliseconds)
-      row.append(bytes: content)
-      withUnsafeBytes(of: change.notificationID.uuid) { row.append(bytes: $0) }
+    _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>
+  ) throws {
+    try entries.add(in: session.connection) { arguments in
+      arguments.append(row.database.rawValue)
+      arguments.append(row.sequence)
+      arguments.append(row.subscriber)
+      arguments.append(row.originDevice)
+      arguments.append(row.logged.milliseconds)
+      arguments.append(bytes: content)
+      withUnsafeBytes(of: row.notificationID.uuid) { arguments.append(bytes: $0) }
     }
-    return sequence
+  }
+
+  /// Has an entry come into the index by subscriber, now or later.
+  private mutating func file(_ row: NotificationIndexRow, amongMany: Bool) throws {
+    guard session.tail == nil || amongMany else {
+      return session.tailChange.added.append(row)
+    }
+    try filings.add(in: session.connection) {
+      row.appendArguments(run: StoreSession.firstRun, to: &$0)
+    }
   }
 
   /// Makes the delivery of the last log entry to a device, unless the change was made there.

@@ -8,6 +8,13 @@ struct NotificationLogReading {
 
   let recipient: Recipient
   let session: StoreSession
+  private let unfiledRows: [NotificationIndexRow]
+
+  init(recipient: Recipient, session: StoreSession) throws {
+    self.recipient = recipient
+    self.session = session
+    unfiledRows = try session.unfiledRows(of: recipient.userRecordName)
+  }
 
   /// A change of the log that has not been loaded.
   private struct Change {
@@ -94,20 +101,24 @@ struct NotificationLogReading {
       .integer(database.rawValue), .text(recipient.userRecordName), .integer(position),
       .integer(Int64(limit)),
     ]
-    let entries = try session.connection.rows(
+    let filed = try session.connection.rows(
       """
-      SELECT sequence, logged FROM notification_log
-      WHERE database_id = $1 AND subscriber = $2 AND sequence > $3 AND NOT EXISTS (
-        SELECT 1 FROM notification_marks
-        WHERE notification_marks.database_id = notification_log.database_id
-          AND notification_marks.subscriber = notification_log.subscriber
-          AND notification_marks.notification_id = notification_log.notification_id)
+      SELECT sequence, logged FROM notification_runs CROSS JOIN notification_index
+      WHERE notification_index.run = notification_runs.run
+        AND database_id = $1 AND subscriber = $2 AND sequence > $3 AND NOT EXISTS (
+          SELECT 1 FROM notification_marks
+          WHERE notification_marks.database_id = notification_index.database_id
+            AND notification_marks.subscriber = notification_index.subscriber
+            AND notification_marks.notification_id = notification_index.notification_id)
       ORDER BY sequence LIMIT $4
       """, arguments
-    ) {
+    ) { (sequence: $0.integer(0), logged: $0.integer(1)) }
+    let entries = Dictionary(
+      filed + (try unfiled(in: database, after: position, limit: limit)),
+      uniquingKeysWith: { first, _ in first }
+    ).map { sequence, logged in
       Change(
-        database: database, position: $0.integer(0),
-        moment: Timestamp(milliseconds: $0.integer(1)))
+        database: database, position: sequence, moment: Timestamp(milliseconds: logged))
     }
     let marks = try session.connection.rows(
       """
@@ -121,6 +132,20 @@ struct NotificationLogReading {
         moment: Timestamp(milliseconds: row.integer(1)), marked: try UUID(stored: row.bytes(2)))
     }
     return Array((entries + marks).sorted { $0.position < $1.position }.prefix(limit))
+  }
+
+  /// Unread entries of one database that the index by subscriber may not have.
+  private func unfiled(
+    in database: DatabaseID, after position: Int64, limit: Int
+  ) throws -> [(sequence: Int64, logged: Int64)] {
+    let rows = unfiledRows.filter { $0.database == database && $0.sequence > position }
+    var unread: [(sequence: Int64, logged: Int64)] = []
+    for row in rows.sorted(by: { $0.sequence < $1.sequence }) where unread.count < limit {
+      if try !session.isMarked(row.notificationID, of: row.subscriber, in: database) {
+        unread.append((row.sequence, row.logged.milliseconds))
+      }
+    }
+    return unread
   }
 }
 

@@ -78,16 +78,19 @@ extension StoreSession {
   /// The databases of the recipient's container in which the user has been notified: those with
   /// entries of the user's log, and those that had some which were trimmed.
   ///
-  /// - Complexity: O(*d* log *n*) for *d* databases of all containers.
+  /// - Complexity: O(*d* *r* log *n*) for *d* databases of all containers and *r* runs of the index.
   func notifiedDatabases(of recipient: Recipient) throws -> [NotifiedDatabase] {
     let subscriber = SQLValue.text(recipient.userRecordName)
     var trimmedThrough: [Int64: Int64] = [:]
     try connection.query(
       "SELECT database_id, trimmed_through FROM trimmed_logs WHERE subscriber = $1", [subscriber]
     ) { trimmedThrough[$0.integer(0)] = $0.integer(1) }
+    for row in try unfiledRows(of: recipient.userRecordName) {
+      trimmedThrough[row.database.rawValue, default: 0] += 0
+    }
     var last = Int64.min
     while let next = try logAfter(last, of: subscriber) {
-      trimmedThrough[next] = trimmedThrough[next] ?? 0
+      trimmedThrough[next, default: 0] += 0
       last = next
     }
     return try trimmedThrough.sorted { $0.key < $1.key }.compactMap { database, trimmedThrough in
@@ -108,13 +111,17 @@ extension StoreSession {
     }
   }
 
-  /// The next database that has entries of a user's log.
+  /// The next database that has filed entries of a user's log.
   private func logAfter(_ database: Int64, of subscriber: SQLValue) throws -> Int64? {
     try connection.first(
       """
-      SELECT database_id FROM notification_log WHERE subscriber = $1 AND database_id > $2
-      ORDER BY database_id LIMIT 1
+      SELECT MIN((
+        SELECT database_id FROM notification_index
+        WHERE notification_index.run = notification_runs.run
+          AND subscriber = $1 AND database_id > $2
+        ORDER BY database_id LIMIT 1))
+      FROM notification_runs
       """, [subscriber, .integer(database)]
-    ) { $0.integer(0) }
+    ) { $0.optionalInteger(0) } ?? nil
   }
 }

@@ -7,7 +7,8 @@ extension SQLRecordStore {
   /// A reader sees what was logged since its token was first saved for the container. Throws
   /// ``StoreError/Code/notFound`` when there is no such token.
   ///
-  /// - Complexity: O(*d* log *n*) for *d* databases in which the user was ever notified.
+  /// - Complexity: O(*d* *r* log *n*) for *d* databases in which the user was ever notified and *r* runs
+  ///   of the index.
   public func nextCourierEntry(
     forToken token: String, after position: CourierPosition
   ) async throws -> CourierEntry? {
@@ -92,11 +93,11 @@ extension StoreSession {
   fileprivate func nextLogEntry(
     for device: DeviceToken, in database: DatabaseID, after position: Int64
   ) throws -> LogEntry? {
-    let sequence = try connection.first(
+    let filed = try connection.first(
       """
-      SELECT sequence FROM notification_log
-      WHERE database_id = $1 AND subscriber = $2
-        AND sequence > $3
+      SELECT sequence FROM notification_runs CROSS JOIN notification_index
+      WHERE notification_index.run = notification_runs.run
+        AND database_id = $1 AND subscriber = $2 AND sequence > $3
         AND (origin_device IS NULL OR origin_device <> COALESCE($4, ''))
       ORDER BY sequence LIMIT 1
       """,
@@ -105,6 +106,11 @@ extension StoreSession {
         SQLValue(device.deviceID),
       ]
     ) { $0.integer(0) }
+    let unfiled = try unfiledRows(of: device.userRecordName).lazy.filter {
+      $0.database == database && $0.sequence > position
+        && ($0.originDevice == nil || $0.originDevice != device.deviceID)
+    }.map(\.sequence).min()
+    let sequence = [filed, unfiled].compactMap(\.self).min()
     return try sequence.map {
       try logEntry($0, of: device.userRecordName, in: database).entry
     }

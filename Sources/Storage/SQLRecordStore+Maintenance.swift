@@ -21,6 +21,7 @@ extension SQLRecordStore {
   /// later one fails. A delivery goes with its log entry, finished or not.
   public func trim(at timestamp: Timestamp) async throws {
     let horizon = timestamp.milliseconds - Retention.milliseconds
+    try await fileNotifications()
     while try await write({ try $0.trimLog(before: horizon) }) {}
     for cut in try await read({ try $0.overfullLogs() }) {
       while try await write({ try $0.trimLog(through: cut) }) {}
@@ -38,6 +39,21 @@ extension SQLRecordStore {
     try await trimChangeFeeds(
       before: timestamp.advanced(bySeconds: -configuration.deletionRetention))
     try await trimAssets(at: timestamp)
+  }
+}
+
+extension SQLRecordStore {
+  /// Entries of the notification log that one write files.
+  private static let filingBatch = 1_000
+
+  /// Files the entries of the notification log that wait for it, as far as they do by now: what is
+  /// dropped is found in the index.
+  private func fileNotifications() async throws {
+    guard let tail else { return }
+    let generation = tail.generation
+    while tail.hasUnfiled(through: generation) {
+      try await write { $0.filingRequest = Self.filingBatch }
+    }
   }
 }
 

@@ -4,8 +4,8 @@ import Foundation
 extension SQLRecordStore {
   /// What changed in the recipient's log since `token`, oldest first.
   ///
-  /// - Complexity: O(*d* (log *n* + *limit*)) for *d* databases in which the user was ever
-  ///   notified; entries that were marked since are passed over one by one.
+  /// - Complexity: O(*d* (*r* log *n* + *limit*)) for *d* databases in which the user was ever
+  ///   notified and *r* runs of the index, some ten for a million entries; entries that were marked since are passed over one by one.
   public func notificationLog(
     of recipient: Recipient, since token: String?, limit: Int
   ) async throws -> NotificationLogPage {
@@ -66,11 +66,10 @@ extension StoreSession {
     var state = LogState(database: database)
     var missing: Set<[UInt8]> = []
     for notificationID in notificationIDs {
-      let bytes = notificationID.storedBytes
-      if try isMarked([.integer(database.rawValue), .text(subscriber), .bytes(bytes)]) {
+      if try isMarked(notificationID, of: subscriber, in: database) {
         state.known.insert(notificationID)
       } else {
-        missing.insert(bytes)
+        missing.insert(notificationID.storedBytes)
       }
     }
     if missing.isEmpty { return state }
@@ -88,27 +87,34 @@ extension StoreSession {
   func logEntries(
     of subscriber: String, in database: Int64, withIDs notificationIDs: Set<[UInt8]>
   ) throws -> [(sequence: Int64, notificationID: [UInt8])] {
-    var entries: [(sequence: Int64, notificationID: [UInt8])] = []
+    var entries: [Int64: [UInt8]] = [:]
     try connection.query(
       """
-      SELECT sequence, notification_id FROM notification_log
-      WHERE database_id = $1 AND subscriber = $2
+      SELECT sequence, notification_id FROM notification_runs CROSS JOIN notification_index
+      WHERE notification_index.run = notification_runs.run
+        AND database_id = $1 AND subscriber = $2
       """, [.integer(database), .text(subscriber)]
     ) { row in
       let notificationID = row.bytes(1)
-      if notificationIDs.contains(notificationID) {
-        entries.append((row.integer(0), notificationID))
-      }
+      if notificationIDs.contains(notificationID) { entries[row.integer(0)] = notificationID }
     }
-    return entries
+    for row in try unfiledRows(of: subscriber) where row.database.rawValue == database {
+      let notificationID = row.notificationID.storedBytes
+      if notificationIDs.contains(notificationID) { entries[row.sequence] = notificationID }
+    }
+    return entries.map { ($0.key, $0.value) }
   }
 
-  private func isMarked(_ key: [SQLValue]) throws -> Bool {
+  /// Whether a user's notification is marked as read.
+  func isMarked(
+    _ notificationID: UUID, of subscriber: String, in database: DatabaseID
+  ) throws -> Bool {
     try connection.first(
       """
       SELECT 1 FROM notification_marks
       WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3
-      """, key
+      """,
+      [.integer(database.rawValue), .text(subscriber), .bytes(notificationID.storedBytes)]
     ) { _ in true } ?? false
   }
 

@@ -15,6 +15,7 @@ public final class SQLRecordStore: RecordStore {
   private let threads: ThreadGroup
   private let extracts: ExtractShelf
   private let makings: JobQueue
+  let tail: NotificationTail?
   /// Copies the log of a server's store in a file; elsewhere commits do so.
   private let checkpointer: Checkpointer?
 
@@ -91,6 +92,14 @@ public final class SQLRecordStore: RecordStore {
     let writer = StoreWriter(configuration: configuration, checkpointer: checkpointer)
     let writing = try makeSession(false)
     try Migration.apply(migrations, to: writing.connection)
+    let tail: NotificationTail? =
+      if configuration.role == .server, Schema.hasNotificationIndex(after: migrations) {
+        try writing.recoverNotificationTail(capacity: tuning.unfiledNotifications)
+      } else {
+        nil
+      }
+    writing.tail = tail
+    self.tail = tail
     self.writer = writer
     threads = ThreadGroup(keeping: lock)
     if path == nil || configuration.readers < 1 {
@@ -100,7 +109,9 @@ public final class SQLRecordStore: RecordStore {
         queue: JobQueue(limit: configuration.waitingReads, role: "reads"))
       reads = reader.queue
       for number in 1...configuration.readers {
-        threads.start(named: "petrel.store.reader.\(number)", with: try makeSession(true)) {
+        let session = try makeSession(true)
+        session.tail = tail
+        threads.start(named: "petrel.store.reader.\(number)", with: session) {
           reader.work(in: $0)
         }
       }
@@ -130,6 +141,10 @@ public final class SQLRecordStore: RecordStore {
 
   /// What searches have in memory of the value index.
   public var extractCounts: ExtractCounts { extracts.counts }
+
+  /// Entries of the notification log in memory that wait to be filed in its index; see
+  /// ``StoreConfiguration/Tuning/unfiledNotifications``.
+  public var unfiledNotificationCount: Int { tail?.count ?? 0 }
 
   /// Whether a server has the store in this file open.
   public static func isServed(at path: String) -> Bool {

@@ -21,6 +21,7 @@ enum Schema {
     Migration(version: 13, statements: [], fill: clearUnusedSystemIndexes),
     Migration(version: 14, statements: settlement),
     Migration(version: 15, statements: notifiedUsers),
+    Migration(version: notificationIndexVersion, statements: notificationIndex),
   ]
 
   /// Small tables that every node knows.

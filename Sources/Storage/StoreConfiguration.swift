@@ -30,6 +30,9 @@ public struct StoreConfiguration: Sendable {
     /// Pages in the write-ahead log at which those who save wait until it is copied. It still grows
     /// beyond that as long as somebody reads from it.
     public var logPages = 80_000
+    /// Entries of the notification log that wait in memory, some 200 bytes each, for being filed in its
+    /// index by subscriber together; up to half as many come while they are filed.
+    public var unfiledNotifications = 65_536
     /// How long to wait for another process that is writing.
     public var busyTimeoutMilliseconds = 10_000
 

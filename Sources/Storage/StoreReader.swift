@@ -7,6 +7,7 @@ struct StoreReader {
     while let jobs = queue.take(most: 1) {
       for job in jobs {
         do {
+          session.wholeRuns = session.tail?.wholeRuns
           try session.connection.beginReading()
           try session.followSchema()
           try job.run(in: session)

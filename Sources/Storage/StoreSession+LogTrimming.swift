@@ -62,9 +62,9 @@ extension StoreSession {
   private static let entryColumns = """
     database_id, sequence, subscriber, EXISTS (
       SELECT 1 FROM notification_marks
-      WHERE notification_marks.database_id = notification_log.database_id
-        AND notification_marks.subscriber = notification_log.subscriber
-        AND notification_marks.notification_id = notification_log.notification_id)
+      WHERE notification_marks.database_id = entries.database_id
+        AND notification_marks.subscriber = entries.subscriber
+        AND notification_marks.notification_id = entries.notification_id)
     """
   private static let markColumns = "database_id, position, subscriber, notification_id"
 
@@ -74,21 +74,26 @@ extension StoreSession {
     try drop(
       entries: connection.rows(
         """
-        SELECT \(Self.entryColumns) FROM notification_log WHERE logged < $1
+        SELECT \(Self.entryColumns) FROM notification_log AS entries WHERE logged < $1
         ORDER BY database_id, sequence LIMIT $2
         """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(entry:)))
   }
 
   /// The subscribers with too many log entries, with the newest entry that goes.
   func overfullLogs() throws -> [LogCut] {
+    // One of the runs has a good part of what is too much.
     let overfull = try connection.rows(
-      "SELECT subscriber FROM notification_log GROUP BY subscriber HAVING COUNT(*) > $1",
-      [.integer(Retention.logEntries)]
+      """
+      SELECT DISTINCT subscriber FROM (
+        SELECT subscriber FROM notification_index GROUP BY run, subscriber
+        HAVING COUNT(*) > $1 / (SELECT COUNT(*) FROM notification_runs)) AS full_runs
+      """, [.integer(Retention.logEntries)]
     ) { $0.text(0) }
     return try overfull.compactMap { subscriber in
       try connection.first(
         """
-        SELECT logged, database_id, sequence FROM notification_log WHERE subscriber = $1
+        SELECT logged, database_id, sequence FROM notification_runs CROSS JOIN notification_index
+        WHERE notification_index.run = notification_runs.run AND subscriber = $1
         ORDER BY logged DESC, database_id DESC, sequence DESC LIMIT 1 OFFSET $2
         """, [.text(subscriber), .integer(Retention.logEntries)]
       ) { LogCut(subscriber, $0) }
@@ -99,19 +104,36 @@ extension StoreSession {
     try drop(
       entries: connection.rows(
         """
-        SELECT \(Self.entryColumns) FROM notification_log
-        WHERE subscriber = $1 AND (logged, database_id, sequence) <= ($2, $3, $4) LIMIT $5
+        SELECT \(Self.entryColumns)
+        FROM notification_runs CROSS JOIN notification_index AS entries
+        WHERE entries.run = notification_runs.run
+          AND subscriber = $1 AND (logged, database_id, sequence) <= ($2, $3, $4) LIMIT $5
         """, cut.arguments, TrimmedChange.init(entry:)))
   }
 
+  /// Drops entries, but for those that are not filed: they stay until they are.
   private func drop(entries: [TrimmedChange]) throws -> Bool {
-    for entry in entries {
-      try connection.run(
-        "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2",
-        [.integer(entry.database), .integer(entry.position)])
+    let dropped = try entries.filter {
+      try drop(entry: $0.position, of: $0.subscriber, in: $0.database)
     }
-    try noteTrimmed(entries)
-    return entries.count == Int(Retention.batch)
+    try noteTrimmed(dropped)
+    return dropped.count == Int(Retention.batch)
+  }
+
+  /// Deletes an entry from the index and the log; false when the index does not have it.
+  private func drop(entry sequence: Int64, of subscriber: String, in database: Int64) throws -> Bool
+  {
+    let filed = try connection.run(
+      """
+      DELETE FROM notification_index
+      WHERE run IN (SELECT run FROM notification_runs)
+        AND subscriber = $1 AND database_id = $2 AND sequence = $3
+      """, [.text(subscriber), .integer(database), .integer(sequence)])
+    guard filed > 0 else { return false }
+    try connection.run(
+      "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2",
+      [.integer(database), .integer(sequence)])
+    return true
   }
 
   // MARK: Marks
@@ -150,26 +172,32 @@ extension StoreSession {
         """, cut.arguments, TrimmedChange.init(mark:)))
   }
 
-  /// Drops marks, and the entries that they are for: without the mark they would be unread again.
+  /// Drops marks, and the entries that they are for: without the mark they would be unread again. The
+  /// marks of entries that are not filed stay as those do.
   private func drop(marks: [TrimmedChange]) throws -> Bool {
-    for mark in marks {
-      try connection.run(
-        """
-        DELETE FROM notification_marks
-        WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3
-        """, [.integer(mark.database), .text(mark.subscriber), .bytes(mark.notificationID)])
-    }
+    var dropped: [TrimmedChange] = []
     for (log, marks) in Dictionary(grouping: marks, by: \.log) {
+      let unfiled = Set(
+        try unfiledRows(of: log.subscriber).map { $0.notificationID.storedBytes })
+      let marks = marks.filter { !unfiled.contains($0.notificationID) }
       let entries = try logEntries(
         of: log.subscriber, in: log.database, withIDs: Set(marks.map(\.notificationID)))
       for entry in entries {
-        try connection.run(
-          "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2",
-          [.integer(log.database), .integer(entry.sequence)])
+        _ = try drop(entry: entry.sequence, of: log.subscriber, in: log.database)
       }
+      for mark in marks { try drop(mark: mark) }
+      dropped += marks
     }
-    try noteTrimmed(marks)
-    return marks.count == Int(Retention.batch)
+    try noteTrimmed(dropped)
+    return dropped.count == Int(Retention.batch)
+  }
+
+  private func drop(mark: TrimmedChange) throws {
+    try connection.run(
+      """
+      DELETE FROM notification_marks
+      WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3
+      """, [.integer(mark.database), .text(mark.subscriber), .bytes(mark.notificationID)])
   }
 
   // MARK: What readers have missed

@@ -13,12 +13,20 @@ final class StoreSession {
   var gathered = GatheredWrites()
   /// The types that records were made of in the transaction, for the ``SchemaBoard``.
   var usedTypes: [SchemaBoard.Notice] = []
+  /// What the transaction does with entries of the notification log that the index does not have.
+  var tailChange = NotificationTail.Change()
+  /// So many entries are to be filed before the commit, whether they have waited long or not.
+  var filingRequest = 0
   /// Whether atomic requests are carried out without savepoints. One that fails throws
   /// ``SavepointNeeded``, and the transaction is begun again with them.
   var goesWithoutSavepoints = false
   /// Where the arguments of statements are put together that run for every record.
   var arguments = SQLArguments()
   var catalog = Catalog()
+  /// The entries of the notification log that wait to be filed; nil where all are filed at once.
+  var tail: NotificationTail?
+  /// What ``NotificationTail/wholeRuns`` was before a reader's transaction began; nil for the writer.
+  var wholeRuns: Int?
   /// The extracts of the index that searches share; nil where what they read may be rolled back.
   var extracts: ExtractShelf?
   /// Has an extract made that is wanted.

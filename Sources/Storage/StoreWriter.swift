@@ -88,12 +88,15 @@ final class StoreWriter: @unchecked Sendable {
     session.storedBytes = StoredBytes()
     session.gathered.removeAll()
     session.usedTypes.removeAll(keepingCapacity: true)
+    session.tailChange = NotificationTail.Change()
+    session.filingRequest = 0
     do {
       try session.connection.beginWriting()
       try session.followSchema()
       try body()
       try session.writeGathered()
       try session.writeStoredBytes()
+      try session.fileNotifications()
       try session.connection.commit()
     } catch {
       if session.connection.isInTransaction { try? session.connection.rollback() }
@@ -104,6 +107,7 @@ final class StoreWriter: @unchecked Sendable {
       throw error
     }
     board.put(session.usedTypes)
+    session.tail?.apply(session.tailChange)
   }
 
   /// Writes what others have left before a job that may look at it, outside of its savepoint.
@@ -119,6 +123,7 @@ final class StoreWriter: @unchecked Sendable {
     let storedBytes = session.storedBytes
     let gathered = session.gathered.mark
     let usedTypeCount = session.usedTypes.count
+    let logged = session.tailChange.added.count
     try connection.run("SAVEPOINT job", [])
     do {
       try job.run(in: session)
@@ -132,6 +137,7 @@ final class StoreWriter: @unchecked Sendable {
       session.storedBytes = storedBytes
       session.gathered.restore(gathered)
       session.usedTypes.removeSubrange(usedTypeCount...)
+      session.tailChange.added.removeSubrange(logged...)
       session.forgetUncommitted()
       return error
     }

@@ -1,0 +1,55 @@
+import CloudKitModel
+import Foundation
+
+/// What the index by subscriber has of an entry of the notification log: all that readers choose
+/// entries by.
+struct NotificationIndexRow: Sendable, Equatable {
+  var subscriber: String
+  var database: DatabaseID
+  var sequence: Int64
+  var logged: Timestamp
+  /// The device that made the change, when the subscriber made it.
+  var originDevice: String?
+  var notificationID: UUID
+
+  static let columns = "subscriber, database_id, sequence, logged, origin_device, notification_id"
+
+  /// The row of an entry for a subscriber that a change was logged for.
+  init(
+    of change: Change, for subscriber: String, in database: DatabaseID, sequence: Int64,
+    logged: Timestamp
+  ) {
+    self.subscriber = subscriber
+    self.database = database
+    self.sequence = sequence
+    self.logged = logged
+    originDevice = change.userRecordName == subscriber ? change.deviceID : nil
+    notificationID = change.notificationID
+  }
+
+  /// - Parameter row: has ``columns``.
+  init(row: any SQLRow) throws {
+    subscriber = row.text(0)
+    database = DatabaseID(rawValue: row.integer(1))
+    sequence = row.integer(2)
+    logged = Timestamp(milliseconds: row.integer(3))
+    originDevice = row.optionalText(4)
+    notificationID = try UUID(stored: row.bytes(5))
+  }
+
+  /// Files rows in a run.
+  static let filing = RowInsertion.Statements(
+    "INSERT INTO notification_index (run, \(columns))", argumentsEach: 7
+  ) { first in (first..<first + 7).map { "$\($0)" }.joined(separator: ", ") }
+
+  /// The arguments of ``filing``.
+  func appendArguments(run: Int64, to arguments: inout SQLArguments) {
+    arguments.append(run)
+    arguments.append(subscriber)
+    arguments.append(database.rawValue)
+    arguments.append(sequence)
+    arguments.append(logged.milliseconds)
+    arguments.append(originDevice)
+    withUnsafeBytes(of: notificationID.uuid) { arguments.append(bytes: $0) }
+  }
+}

@@ -1,0 +1,148 @@
+import CloudKitModel
+
+// How entries of the notification log come into its index by subscriber.
+extension StoreSession {
+  /// A change that fires so many subscriptions in one transaction has its entries filed at once, in the
+  /// order of subscribers: they share pages without waiting for others.
+  static let firingsFiledAtOnce = 200
+  /// The run of what is filed at once.
+  static let firstRun: Int64 = 0
+  /// Runs of a tier that are merged into one of the next.
+  private static let runsMerged = 8
+
+  /// Files what has waited long enough, before the commit; it is spread over the commits that log
+  /// something, and takes of each twice as much as it brings.
+  func fileNotifications() throws {
+    guard let tail else { return }
+    let budget = max(2 * tailChange.added.count, filingRequest)
+    guard budget > 0 else { return }
+    let filing = tail.filing
+    let isDue = tail.waitingCount >= (filingRequest > 0 ? 1 : tail.capacity)
+    if filing == nil, isDue { tailChange.begun = try beginRun(of: tail.generation) }
+    try markUnfiled(in: tail)
+    if let filing { try file(filing.next(budget), of: filing) }
+    if let target = tail.merging {
+      try merge(into: target, rows: budget)
+    } else if tailChange.isWhole {
+      try beginMerging()
+    }
+  }
+
+  /// Keeps in which databases entries are unfiled, for who starts after this process has ended.
+  private func markUnfiled(in tail: NotificationTail) throws {
+    let generation = tail.generation + (tailChange.begun == nil ? 0 : 1)
+    var known: DatabaseID?
+    for row in tailChange.added where row.database != known {
+      known = row.database
+      let isMarked = tailChange.begun == nil && tail.isMarked(row.database)
+      guard !isMarked, !tailChange.marked.contains(row.database) else { continue }
+      try connection.run(
+        """
+        INSERT INTO unfiled_notifications (generation, database_id, first_sequence)
+        VALUES ($1, $2, $3)
+        """, [.integer(generation), .integer(row.database.rawValue), .integer(row.sequence)])
+      tailChange.marked.append(row.database)
+    }
+  }
+
+  // MARK: Runs
+
+  private func beginRun(of generation: Int64) throws -> Int64 {
+    let run = try nextRun()
+    try connection.run(
+      "INSERT INTO notification_runs (run, tier, generation) VALUES ($1, 0, $2)",
+      [.integer(run), .integer(generation)])
+    return run
+  }
+
+  private func nextRun() throws -> Int64 {
+    try connection.first("SELECT MAX(run) + 1 FROM notification_runs", []) { $0.integer(0) } ?? 1
+  }
+
+  private func file(
+    _ next: (rows: [NotificationIndexRow], subscribers: Int, isLast: Bool),
+    of filing: NotificationTail.Filing
+  ) throws {
+    var insertion = RowInsertion(NotificationIndexRow.filing)
+    for row in next.rows {
+      try insertion.add(in: connection) { row.appendArguments(run: filing.run, to: &$0) }
+    }
+    try insertion.finish(in: connection)
+    tailChange.filedSubscribers = next.subscribers
+    guard next.isLast else { return }
+    tailChange.isWhole = true
+    try connection.run(
+      "UPDATE notification_runs SET generation = NULL WHERE run = $1", [.integer(filing.run)])
+    try connection.run(
+      "DELETE FROM unfiled_notifications WHERE generation <= $1", [.integer(filing.generation)])
+  }
+
+  // MARK: Merging
+
+  /// Begins to merge the runs of the lowest tier that has enough.
+  private func beginMerging() throws {
+    let tier = try connection.first(
+      """
+      SELECT tier FROM notification_runs
+      WHERE run > 0 AND generation IS NULL AND merging_into IS NULL
+      GROUP BY tier HAVING COUNT(*) >= $1 ORDER BY tier LIMIT 1
+      """, [.integer(Int64(Self.runsMerged))]
+    ) { $0.integer(0) }
+    guard let tier else { return }
+    let run = try nextRun()
+    try connection.run(
+      """
+      UPDATE notification_runs SET merging_into = $1
+      WHERE run > 0 AND generation IS NULL AND merging_into IS NULL AND tier = $2
+      """, [.integer(run), .integer(tier)])
+    try connection.run(
+      "INSERT INTO notification_runs (run, tier) VALUES ($1, $2)",
+      [.integer(run), .integer(tier + 1)])
+    tailChange.merging = run
+  }
+
+  /// Moves the rows of the next subscribers, about so many. Readers, who look at all runs, find each row
+  /// in one of them whenever they come.
+  private func merge(into target: Int64, rows: Int) throws {
+    let sources = try connection.rows(
+      "SELECT run FROM notification_runs WHERE merging_into = $1", [.integer(target)]
+    ) { $0.integer(0) }
+    let share = Int64(max(1, rows / max(1, sources.count)))
+    guard let last = try sources.compactMap({ try subscriber(after: share, in: $0) }).min() else {
+      try connection.run(
+        "DELETE FROM notification_runs WHERE merging_into = $1", [.integer(target)])
+      tailChange.endsMerging = true
+      return try beginMerging()
+    }
+    let arguments: [SQLValue] = [.integer(target), .text(last)]
+    try connection.run(
+      """
+      INSERT INTO notification_index (run, \(NotificationIndexRow.columns))
+      SELECT $1, \(NotificationIndexRow.columns) FROM notification_index
+      WHERE run IN (SELECT run FROM notification_runs WHERE merging_into = $1) AND subscriber <= $2
+      ORDER BY subscriber, database_id, sequence
+      """, arguments)
+    try connection.run(
+      """
+      DELETE FROM notification_index
+      WHERE run IN (SELECT run FROM notification_runs WHERE merging_into = $1) AND subscriber <= $2
+      """, arguments)
+  }
+
+  /// The subscriber of a run's row after so many, or of its last.
+  private func subscriber(after count: Int64, in run: Int64) throws -> String? {
+    let later = try connection.first(
+      """
+      SELECT subscriber FROM notification_index WHERE run = $1
+      ORDER BY subscriber, database_id, sequence LIMIT 1 OFFSET $2
+      """, [.integer(run), .integer(count)]
+    ) { $0.text(0) }
+    return try later
+      ?? connection.first(
+        """
+        SELECT subscriber FROM notification_index WHERE run = $1
+        ORDER BY subscriber DESC, database_id DESC, sequence DESC LIMIT 1
+        """, [.integer(run)]
+      ) { $0.text(0) }
+  }
+}

@@ -1,0 +1,60 @@
+import CloudKitModel
+
+// Entries of the notification log that its index by subscriber does not have yet.
+extension StoreSession {
+  private static let unfiled = """
+    SELECT subscriber, notification_log.database_id, sequence, logged, origin_device,
+      notification_id
+    FROM (
+      SELECT database_id, MIN(first_sequence) AS first_sequence FROM unfiled_notifications
+      GROUP BY database_id) AS unfiled
+    CROSS JOIN notification_log
+    WHERE notification_log.database_id = unfiled.database_id AND sequence >= first_sequence
+    """
+
+  /// A user's entries that no run of the index may have; some may be in one nevertheless.
+  ///
+  /// - Complexity: O(1) and their number; where others file them, in another process or since the
+  ///   transaction began, all unfiled entries are looked through.
+  func unfiledRows(of subscriber: String) throws -> [NotificationIndexRow] {
+    if let tail, let rows = tail.rows(of: subscriber, since: wholeRuns ?? tail.wholeRuns) {
+      return rows + tailChange.added.filter { $0.subscriber == subscriber }
+    }
+    return try connection.rows(
+      Self.unfiled + " AND subscriber = $1", [.text(subscriber)], NotificationIndexRow.init(row:))
+  }
+
+  /// Reads what another process has left unfiled. A run that it has not finished is given up.
+  func recoverNotificationTail(capacity: Int) throws -> NotificationTail {
+    try connection.beginWriting()
+    do {
+      try connection.run(
+        """
+        DELETE FROM notification_index
+        WHERE run IN (SELECT run FROM notification_runs WHERE generation IS NOT NULL)
+        """, [])
+      try connection.run("DELETE FROM notification_runs WHERE generation IS NOT NULL", [])
+      let rows = try connection.rows(
+        Self.unfiled + """
+           AND NOT EXISTS (
+            SELECT 1 FROM notification_index
+            WHERE run = 0 AND notification_index.subscriber = notification_log.subscriber
+              AND notification_index.database_id = notification_log.database_id
+              AND notification_index.sequence = notification_log.sequence)
+          """, [], NotificationIndexRow.init(row:))
+      let marks = try connection.rows(
+        "SELECT generation, database_id FROM unfiled_notifications", []
+      ) { (generation: $0.integer(0), database: DatabaseID(rawValue: $0.integer(1))) }
+      let merging = try connection.first(
+        "SELECT merging_into FROM notification_runs WHERE merging_into IS NOT NULL LIMIT 1", []
+      ) { $0.integer(0) }
+      try connection.commit()
+      return NotificationTail(
+        capacity: capacity, rows: rows, marked: Set(marks.map(\.database)),
+        generation: marks.map(\.generation).max() ?? 1, merging: merging)
+    } catch {
+      if connection.isInTransaction { try? connection.rollback() }
+      throw error
+    }
+  }
+}
