@@ -71,7 +71,8 @@ struct DispatchCompletion {
       }
       for device in owners?.devices ?? 0..<0 {
         try owe(
-          notification, of: entry.change, loggedAs: row.sequence, toDevice: device, in: entry.database)
+          notification, of: entry.change, loggedAs: row.sequence, toDevice: device,
+          in: entry.database)
       }
     }
   }

@@ -14,7 +14,11 @@ extension RecordStoreConformance {
       "readers see each change once, or that they missed one", arguments: StoreEngine.allCases,
       [1, 2, 3, 4] as [UInt64])
     func random(_ engine: StoreEngine, _ seed: UInt64) async throws {
-      try await engine.withStore { test in
+      let unfiled = [65_536, 1, 4, 15][Int(seed % 4)]
+      func configure(_ configuration: inout StoreConfiguration) {
+        configuration.tuning.unfiledNotifications = unfiled
+      }
+      try await engine.withStore(configure: configure) { test in
         var random = SeededGenerator(seed: seed)
         var model = LogModel()
         var readers = [Reader()]

@@ -1,0 +1,152 @@
+import CloudKitModel
+import Foundation
+import Testing
+
+@testable import Storage
+
+@Suite("Filing the notification log by subscriber")
+struct NotificationFilingTests {
+  private static let users = (0..<40).map { "_user\($0)" }
+
+  private func configuration(
+    _ role: StoreConfiguration.Role = .server, unfiled: Int = 100
+  ) -> StoreConfiguration {
+    var configuration = StoreConfiguration(role: role)
+    configuration.tuning.cacheKilobytes = 4096
+    configuration.tuning.unfiledNotifications = unfiled
+    return configuration
+  }
+
+  private func open(
+    _ path: String, _ configuration: StoreConfiguration
+  ) async throws -> (store: SQLRecordStore, test: TestStore) {
+    let store = try await SQLRecordStore.open(at: path, configuration: configuration)
+    return (store, try await TestStore(store))
+  }
+
+  /// The sequences of a user's log, read page by page.
+  private func sequences(of user: String, in store: any RecordStore) async throws -> [Int64] {
+    let recipient = Recipient(
+      userRecordName: user, container: TestStore.container, environment: .development)
+    var sequences: [Int64] = []
+    var token: String?
+    while true {
+      let page = try await store.notificationLog(of: recipient, since: token, limit: 7)
+      for case .unread(let entry) in page.notifications { sequences.append(entry.sequence) }
+      guard page.moreComing else { return sequences }
+      token = page.token
+    }
+  }
+
+  @Test(
+    "whatever is filed, merged or read again after a restart, each log has its entries once, in order"
+  )
+  func restarts() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/a.sqlite"
+      var expected: [String: [Int64]] = [:]
+      var number = 0
+      for round in 0..<12 {
+        let (store, test) = try await open(path, configuration())
+        if round == 0 {
+          for user in Self.users {
+            _ = try await test.subscribe(noteSubscription("s"), as: user)
+          }
+        }
+        for _ in 0..<(round % 5 * 11 + 3) {
+          try await test.save("n\(number)")
+          number += 1
+          for entry in try await test.dispatch().logged {
+            expected[entry.notification.subscriber, default: []].append(entry.sequence)
+          }
+          // Twice as many are filed with a commit as it brings, but a user's all at once.
+          #expect(store.unfiledNotificationCount <= 100 + 3 * Self.users.count + 60)
+          let user = Self.users[number % Self.users.count]
+          #expect(try await sequences(of: user, in: store) == expected[user])
+        }
+        await store.close()
+        // A process that is killed while it makes a run leaves it unfinished, as closing does.
+        let (tool, beside) = try await open(path, configuration(.tool))
+        for user in Self.users {
+          #expect(try await sequences(of: user, in: beside.store) == expected[user], "\(user)")
+        }
+        await tool.close()
+      }
+      let (store, _) = try await open(path, configuration())
+      let runs = try await store.read { session in
+        try session.connection.rows("SELECT run FROM notification_runs", []) { $0.integer(0) }
+      }
+      let filed = try await store.read { session in
+        try session.connection.first("SELECT COUNT(*) FROM notification_index", []) {
+          $0.integer(0)
+        }
+      }
+      let all = number * Self.users.count
+      #expect(runs.count < all / 100 / 2, "\(runs.count) runs of \(all) entries")
+      #expect(filed.map { Int($0) + store.unfiledNotificationCount } == all)
+      await store.close()
+    }
+  }
+
+  @Test("a change that fires very many has its entries filed at once")
+  func many() async throws {
+    try await StoreEngine.sqliteFile.withStore { test in
+      let users = (0..<StoreSession.firingsFiledAtOnce).map { "_many\($0)" }
+      for user in users { _ = try await test.subscribe(noteSubscription("s"), as: user) }
+      try await test.save("a")
+      #expect(try await test.dispatch().logged.count == users.count)
+      let store = try #require(test.store as? SQLRecordStore)
+      #expect(store.unfiledNotificationCount == 0)
+      for user in users {
+        #expect(try await sequences(of: user, in: test.store).count == 1)
+      }
+    }
+  }
+
+  @Test("what a transaction logged that was rolled back is not filed later")
+  func rollback() async throws {
+    struct Refusal: Error {}
+    try await StoreEngine.sqliteInMemory.withStore { test in
+      let store = try #require(test.store as? SQLRecordStore)
+      let row = NotificationIndexRow(
+        of: Change(
+          event: .recordCreated, zoneID: .default, record: nil, notificationID: UUID(),
+          timestamp: TestStore.time(0)), for: TestStore.alice, in: test.publicID, sequence: 1,
+        logged: TestStore.time(0))
+      await #expect(throws: Refusal.self) {
+        try await store.write { session in
+          session.tailChange.added.append(row)
+          throw Refusal()
+        }
+      }
+      #expect(store.unfiledNotificationCount == 0)
+      try await store.write { $0.tailChange.added.append(row) }
+      #expect(store.unfiledNotificationCount == 1)
+    }
+  }
+
+  @Test("a reader whose transaction began before a run was whole does not trust the memory")
+  func outdatedReader() throws {
+    let row = NotificationIndexRow(
+      of: Change(
+        event: .recordCreated, zoneID: .default, record: nil, notificationID: UUID(),
+        timestamp: TestStore.time(0)), for: TestStore.alice, in: DatabaseID(rawValue: 1),
+      sequence: 1, logged: TestStore.time(0))
+    let tail = NotificationTail(
+      capacity: 1, rows: [row], marked: [row.database], generation: 1, merging: nil)
+    let before = tail.wholeRuns
+    var begun = NotificationTail.Change()
+    begun.begun = 1
+    tail.apply(begun)
+    #expect(tail.rows(of: TestStore.alice, since: before) == [row])
+    let next = try #require(tail.filing).next(10)
+    #expect(next.rows == [row] && next.isLast)
+    var filed = NotificationTail.Change()
+    filed.filedSubscribers = next.subscribers
+    filed.isWhole = true
+    tail.apply(filed)
+    #expect(tail.rows(of: TestStore.alice, since: before) == nil)
+    #expect(tail.rows(of: TestStore.alice, since: tail.wholeRuns) == [])
+    #expect(tail.count == 0)
+  }
+}
