@@ -4,8 +4,8 @@ extension Schema {
   /// notification, which was a third of what a save cost that fires ten.
   ///
   /// Run 0 takes what is filed at once. `generation` is that of the entries that a run is being made of,
-  /// and `merging_into` the run that takes over its rows. Entries of `unfiled_notifications`, from
-  /// the first of a database on, may be in no run yet.
+  /// and `merging_into` the run that takes over its rows. What `unfiled_notifications` tells of, from
+  /// the first entry of a database on, is in run 0, in a run that is being made, or in none.
   static let notificationIndex = [
     """
     CREATE TABLE notification_runs (

@@ -72,7 +72,8 @@ extension StoreSession {
     guard next.isLast else { return }
     tailChange.isWhole = true
     try connection.run(
-      "UPDATE notification_runs SET generation = NULL WHERE run = $1", [.integer(filing.run)])
+      "UPDATE notification_runs SET generation = NULL WHERE generation <= $1",
+      [.integer(filing.generation)])
     try connection.run(
       "DELETE FROM unfiled_notifications WHERE generation <= $1", [.integer(filing.generation)])
   }

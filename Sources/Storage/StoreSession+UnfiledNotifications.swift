@@ -24,21 +24,18 @@ extension StoreSession {
       Self.unfiled + " AND subscriber = $1", [.text(subscriber)], NotificationIndexRow.init(row:))
   }
 
-  /// Reads what another process has left unfiled. A run that it has not finished is given up.
+  /// Reads what another process has left unfiled. A run that it has not finished stays as it is; what
+  /// it lacks comes into the next.
   func recoverNotificationTail(capacity: Int) throws -> NotificationTail {
-    try connection.beginWriting()
+    try connection.beginReading()
     do {
-      try connection.run(
-        """
-        DELETE FROM notification_index
-        WHERE run IN (SELECT run FROM notification_runs WHERE generation IS NOT NULL)
-        """, [])
-      try connection.run("DELETE FROM notification_runs WHERE generation IS NOT NULL", [])
       let rows = try connection.rows(
         Self.unfiled + """
            AND NOT EXISTS (
             SELECT 1 FROM notification_index
-            WHERE run = 0 AND notification_index.subscriber = notification_log.subscriber
+            WHERE run IN (
+                SELECT run FROM notification_runs WHERE run = 0 OR generation IS NOT NULL)
+              AND notification_index.subscriber = notification_log.subscriber
               AND notification_index.database_id = notification_log.database_id
               AND notification_index.sequence = notification_log.sequence)
           """, [], NotificationIndexRow.init(row:))
