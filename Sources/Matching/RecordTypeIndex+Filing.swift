@@ -4,11 +4,21 @@ import CloudKitModel
 extension RecordTypeIndex {
   /// Files an entry that is filed nowhere.
   mutating func file(_ slot: Int32) {
-    file(slot, by: choose(Program.terms(of: program(of: entries[slot]))))
+    let (choice, candidate) = choose(for: slot)
+    file(slot, by: choice, candidate)
   }
 
-  private mutating func file(_ slot: Int32, by choice: Choice) {
-    let candidate = candidate(slot, Program.terms(of: program(of: entries[slot])), choice)
+  /// Where an entry is found best, and what stands there.
+  ///
+  /// Both in one call: each on a value that is being changed copies the value, with a reference counted
+  /// for each table.
+  private func choose(for slot: Int32) -> (choice: Choice, candidate: Candidate) {
+    let terms = Program.terms(of: program(of: entries[slot]))
+    let choice = choose(terms)
+    return (choice, candidate(slot, terms, choice))
+  }
+
+  private mutating func file(_ slot: Int32, by choice: Choice, _ candidate: Candidate) {
     switch choice.place {
     case .nothing:
       file(
@@ -59,15 +69,21 @@ extension RecordTypeIndex {
   mutating func review(_ slot: Int32) {
     defer { renewPlan() }
     let entry = entries[slot]
-    if entry.access == .nowhere { return }
-    let terms = Program.terms(of: program(of: entry))
-    guard let cost = costWhereFiled(entry, terms) else { return }
-    let choice = choose(terms)
-    guard choice.cost * 2 < cost else { return }
+    guard let (choice, candidate) = betterPlace(for: slot, entry) else { return }
     unfile(slot, entry)
     entries[slot].access = .nowhere
     entries[slot].keyCount = 0
-    file(slot, by: choice)
+    file(slot, by: choice, candidate)
+  }
+
+  /// A place that costs less than half of what the entry's place does, and what stands there.
+  private func betterPlace(
+    for slot: Int32, _ entry: Entry
+  ) -> (choice: Choice, candidate: Candidate)? {
+    let terms = Program.terms(of: program(of: entry))
+    guard let cost = costWhereFiled(entry, terms) else { return nil }
+    let choice = choose(terms)
+    return choice.cost * 2 < cost ? (choice, candidate(slot, terms, choice)) : nil
   }
 
   mutating func unfile(_ slot: Int32, _ entry: Entry) {

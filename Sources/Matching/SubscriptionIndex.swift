@@ -159,7 +159,7 @@ public struct SubscriptionIndex: Sendable {
       return
     }
     types[Int(type)].value.remove(place.entry)
-    guard types[Int(type)].value.isEmpty else { return }
+    guard types[Int(type)].read({ $0.isEmpty }) else { return }
     types[Int(type)] = Shared(RecordTypeIndex(seed: seed))
     freeTypes.append(type)
     if let name = typeNumbers.first(where: { $0.value == type })?.key { typeNumbers[name] = nil }
