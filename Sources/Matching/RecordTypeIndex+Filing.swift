@@ -69,7 +69,10 @@ extension RecordTypeIndex {
   mutating func review(_ slot: Int32) {
     defer { renewPlan() }
     let entry = entries[slot]
-    guard let (choice, candidate) = betterPlace(for: slot, entry) else { return }
+    // What no record passes has no terms.
+    guard entry.access != .nowhere, let (choice, candidate) = betterPlace(for: slot, entry) else {
+      return
+    }
     unfile(slot, entry)
     entries[slot].access = .nowhere
     entries[slot].keyCount = 0
