@@ -5,6 +5,8 @@ struct DispatchCompletion {
   let timestamp: Timestamp
   let session: StoreSession
   private(set) var outcome = DispatchOutcome()
+  /// The supply of the database that was written to last; those of the others.
+  private var supply: NumberSupply?
   private var supplies: [DatabaseID: NumberSupply] = [:]
   /// Where the devices of each recipient are in ``DispatchOutcome/devices``.
   private var devices: [Recipient: Range<Int>] = [:]
@@ -35,7 +37,9 @@ struct DispatchCompletion {
 
   /// Writes what each of the changes led to.
   mutating func complete(_ changes: [MatchedChange]) throws {
-    outcome.logged.reserveCapacity(changes.reduce(0) { $0 + $1.firings.count })
+    let firings = changes.reduce(0) { $0 + $1.firings.count }
+    outcome.logged.reserveCapacity(firings)
+    outcome.owed.reserveCapacity(firings)
     for (place, change) in changes.enumerated() { try complete(change, at: place) }
     try entries.finish(in: session.connection)
     try filings.finish(in: session.connection)
@@ -210,9 +214,14 @@ struct DispatchCompletion {
   }
 
   private mutating func nextNumber(of database: DatabaseID) throws -> Int64 {
-    var supply =
-      try supplies[database] ?? NumberSupply(of: database, count: 16, from: session)
-    defer { supplies[database] = supply }
+    var supply = try supply(of: database)
+    defer { self.supply = supply }
     return try supply.take(from: session)
+  }
+
+  private mutating func supply(of database: DatabaseID) throws -> NumberSupply {
+    if let supply, supply.database == database { return supply }
+    if let supply { supplies[supply.database] = supply }
+    return try supplies[database] ?? NumberSupply(of: database, count: 16, from: session)
   }
 }
