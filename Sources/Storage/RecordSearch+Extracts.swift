@@ -37,6 +37,8 @@ extension RecordSearch {
   ///   - conditions: Those of the search.
   func noteWant(spending effort: Double, conditions: [SearchCondition]) throws {
     guard let shelf = session.extracts else { return }
+    let conditions = conditions.filter { $0.spent >= Double(self.effort.listPatience) }
+    if effort <= 0, conditions.isEmpty { return }
     let worth = self.effort.columnShare * Double(try highestNumber())
     if effort > 0 {
       let keys = query.query.sortKeys.prefix(2).map(\.key) + paths.compactMap { key(of: $0) }
@@ -44,7 +46,7 @@ extension RecordSearch {
         want(name, spending: effort, worth: worth, from: shelf)
       }
     }
-    for condition in conditions where condition.spent >= Double(self.effort.listPatience) {
+    for condition in conditions {
       let path = condition.unlistedPath
       if let name = key(of: path).flatMap({ columnName(along: $0) }) {
         want(name, spending: condition.spent, worth: worth, from: shelf)
