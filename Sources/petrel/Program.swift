@@ -21,8 +21,11 @@ enum Program {
   static func main() async {
     // What is larger than this goes back to the system when it is freed. Without a fixed limit the C
     // library keeps it, up to 32 MB each, from the first one on that is freed: an index that loses
-    // most of its subscriptions would keep most of its memory.
-    mallopt(M_MMAP_THRESHOLD, 1 << 20)
+    // most of its subscriptions would keep most of its memory. What is made again and again is smaller:
+    // new memory from the system costs more than to fill it. So does the end of the heap, which by
+    // default goes back whenever 128 KB of it are free.
+    mallopt(M_MMAP_THRESHOLD, 4 << 20)
+    mallopt(M_TRIM_THRESHOLD, 16 << 20)
     exit(await run(Array(CommandLine.arguments.dropFirst())))
   }
 
