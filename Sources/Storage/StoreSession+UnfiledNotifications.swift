@@ -18,10 +18,26 @@ extension StoreSession {
   ///   transaction began, all unfiled entries are looked through.
   func unfiledRows(of subscriber: String) throws -> [NotificationIndexRow] {
     if let tail, let rows = tail.rows(of: subscriber, since: wholeRuns ?? tail.wholeRuns) {
-      return rows + tailChange.added.filter { $0.subscriber == subscriber }
+      return try visible(rows) + tailChange.added.filter { $0.subscriber == subscriber }
     }
     return try connection.rows(
       Self.unfiled + " AND subscriber = $1", [.text(subscriber)], NotificationIndexRow.init(row:))
+  }
+
+  /// Those that the transaction sees in the log: others may have been logged since it began.
+  private func visible(_ rows: [NotificationIndexRow]) throws -> [NotificationIndexRow] {
+    var lastNumbers: [DatabaseID: Int64] = [:]
+    return try rows.filter { row in
+      let last = try lastNumbers[row.database] ?? lastNumber(of: row.database)
+      lastNumbers[row.database] = last
+      return row.sequence <= last
+    }
+  }
+
+  private func lastNumber(of database: DatabaseID) throws -> Int64 {
+    try connection.first(
+      "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
+    ) { $0.integer(0) } ?? 0
   }
 
   /// Reads what another process has left unfiled. A run that it has not finished stays as it is; what

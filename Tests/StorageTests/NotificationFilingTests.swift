@@ -149,4 +149,33 @@ struct NotificationFilingTests {
     #expect(tail.rows(of: TestStore.alice, since: tail.wholeRuns) == [])
     #expect(tail.count == 0)
   }
+
+  @Test("a reader does not see what was logged since its transaction began")
+  func laterEntries() async throws {
+    try await StoreEngine.sqliteFile.withStore { test in
+      let store = try #require(test.store as? SQLRecordStore)
+      _ = try await test.subscribe(noteSubscription("s"))
+      try await test.save("before")
+      let logged = try await test.dispatch().logged.map(\.sequence)
+      let (began, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+      let reading = Task {
+        try await store.read { session in
+          began.signal()
+          goesOn.wait()
+          return try session.unfiledRows(of: TestStore.alice).map(\.sequence)
+        }
+      }
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+          began.wait()
+          continuation.resume()
+        }
+      }
+      try await test.save("after")
+      let later = try await test.dispatch().logged.map(\.sequence)
+      goesOn.signal()
+      #expect(try await reading.value == logged)
+      #expect(try await sequences(of: TestStore.alice, in: store) == logged + later)
+    }
+  }
 }
