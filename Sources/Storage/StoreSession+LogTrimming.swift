@@ -111,29 +111,32 @@ extension StoreSession {
         """, cut.arguments, TrimmedChange.init(entry:)))
   }
 
-  /// Drops entries, but for those that are not filed: they stay until they are.
+  /// Drops entries, but for those that memory has for the index: they stay until it has them alone.
   private func drop(entries: [TrimmedChange]) throws -> Bool {
-    let dropped = try entries.filter {
-      try drop(entry: $0.position, of: $0.subscriber, in: $0.database)
+    var dropped: [TrimmedChange] = []
+    for (subscriber, entries) in Dictionary(grouping: entries, by: \.subscriber) {
+      let unfiled = Set(
+        try unfiledRows(of: subscriber).map { [$0.database.rawValue, $0.sequence] })
+      dropped += entries.filter { !unfiled.contains([$0.database, $0.position]) }
+    }
+    for entry in dropped {
+      try drop(entry: entry.position, of: entry.subscriber, in: entry.database)
     }
     try noteTrimmed(dropped)
     return dropped.count == Int(Retention.batch)
   }
 
-  /// Deletes an entry from the index and the log; false when the index does not have it.
-  private func drop(entry sequence: Int64, of subscriber: String, in database: Int64) throws -> Bool
-  {
-    let filed = try connection.run(
+  /// Deletes an entry from the index and the log.
+  private func drop(entry sequence: Int64, of subscriber: String, in database: Int64) throws {
+    try connection.run(
       """
       DELETE FROM notification_index
       WHERE run IN (SELECT run FROM notification_runs)
         AND subscriber = $1 AND database_id = $2 AND sequence = $3
       """, [.text(subscriber), .integer(database), .integer(sequence)])
-    guard filed > 0 else { return false }
     try connection.run(
       "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2",
       [.integer(database), .integer(sequence)])
-    return true
   }
 
   // MARK: Marks
@@ -183,7 +186,7 @@ extension StoreSession {
       let entries = try logEntries(
         of: log.subscriber, in: log.database, withIDs: Set(marks.map(\.notificationID)))
       for entry in entries {
-        _ = try drop(entry: entry.sequence, of: log.subscriber, in: log.database)
+        try drop(entry: entry.sequence, of: log.subscriber, in: log.database)
       }
       for mark in marks { try drop(mark: mark) }
       dropped += marks

@@ -178,4 +178,41 @@ struct NotificationFilingTests {
       #expect(try await sequences(of: TestStore.alice, in: store) == logged + later)
     }
   }
+
+  @Test("what memory has for the index is not trimmed, whether a run has it already or not")
+  func trimming() async throws {
+    try await StoreEngine.sqliteFile.withStore(configure: Self.fileSoon) { test in
+      let store = try #require(test.store as? SQLRecordStore)
+      for user in Self.users { _ = try await test.subscribe(noteSubscription("s"), as: user) }
+      let other = Subscription(
+        subscriptionID: "o", kind: .query(Query(recordType: "Other"), zoneID: nil, options: .events)
+      )
+      _ = try await test.subscribe(other)
+      try await test.save("n")
+      try await test.dispatch()
+      // The first begins a run, each of the next files two entries.
+      for number in 0..<4 {
+        try await test.save("o\(number)", type: "Other")
+        try await test.dispatch()
+      }
+      let filed = try await store.read { session in
+        try session.connection.first("SELECT COUNT(*) FROM notification_index", []) {
+          $0.integer(0)
+        }
+      }
+      #expect(filed == 6)
+      let horizon = TestStore.time(1_000_000).milliseconds
+      #expect(try await store.write { try $0.trimLog(before: horizon) } == false)
+      for user in Self.users { #expect(try await sequences(of: user, in: store).count == 1) }
+      #expect(try await sequences(of: TestStore.alice, in: store).count == 4)
+      try await store.trim(at: TestStore.time(1_000_000 + 31 * 24 * 3600))
+      for user in Self.users + [TestStore.alice] {
+        #expect(try await sequences(of: user, in: store) == [])
+      }
+    }
+  }
+
+  private static func fileSoon(_ configuration: inout StoreConfiguration) {
+    configuration.tuning.unfiledNotifications = 1
+  }
 }
