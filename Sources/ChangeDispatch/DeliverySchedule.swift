@@ -1,77 +1,253 @@
+import CloudKitModel
 import Storage
 
-/// Which deliveries are under way, as a value: what may be sent now, and when the store has to be
-/// asked for more.
+/// The deliveries of one route, as a value: which are under way, what may be sent now, and when the
+/// store has to be asked for more.
+///
+/// A route that does not work rests. Then one delivery tries whether it works again, before all the
+/// others follow.
 struct DeliverySchedule {
+  private enum Condition: Equatable {
+    case open
+    case resting(until: Timestamp)
+    /// One delivery is tried, or is about to be.
+    case probing
+  }
+
+  /// When a delivery that waits in the store is due next.
+  private enum NextDue {
+    /// But not later than this, which was put off since.
+    case unknown(Timestamp?)
+    case known(Timestamp?)
+  }
+
+  /// Names the deliveries of which only the newest need be sent.
+  private struct MergeName: Hashable {
+    var token: String
+    var database: DatabaseID
+    var key: DeliveryMergeKey
+
+    init?(_ delivery: Delivery) {
+      guard let key = delivery.mergeKey else { return nil }
+      self.key = key
+      token = delivery.device.token
+      database = delivery.id.database
+    }
+  }
+
+  private struct Newest {
+    var number: Int64
+    /// How many with that name are under way.
+    var count: Int
+  }
+
   /// Deliveries that may be under way at once.
   let capacity: Int
   private(set) var underWay: Set<Delivery.ID> = []
-  /// Whether the store may hold deliveries that are due and not under way.
+  /// Whether the store may hold deliveries that are due and that nobody has taken.
   private(set) var isBehind = true
-  /// What was finished since the store was asked: it may stand in the answer all the same. Nil when
-  /// no answer is awaited.
+  /// How often in a row it came to rest.
+  private(set) var rests = 0
+  private var condition = Condition.open
+  private var nextDue = NextDue.unknown(nil)
+  /// Of the deliveries under way, the newest by name.
+  private var newest: [MergeName: Newest] = [:]
+  /// What was finished since the store was asked: when its lease had ended, it may stand in the
+  /// answer all the same. Nil when no answer is awaited.
   private var finishedMeanwhile: Set<Delivery.ID>?
-  /// What the last two answers of the store brought: one that was logged just before may come in
-  /// memory only afterwards.
-  private var loaded: (latest: Set<Delivery.ID>, before: Set<Delivery.ID>) = ([], [])
+  private var unanswered = 0
+
+  /// So many attempts in a row without an answer mean that the route does not work.
+  static let greatestUnanswered = 16
 
   init(capacity: Int) {
     self.capacity = capacity
   }
 
-  /// Takes in deliveries that were just logged and answers those to send now. One that the store
-  /// gave already is left out; when there is no room the rest stays in the store until
-  /// ``needsLoading``.
-  mutating func admit(_ deliveries: [Delivery]) -> [Delivery] {
-    let loaded = loaded
-    return admit(deliveries) { loaded.latest.contains($0) || loaded.before.contains($0) }
+  // MARK: Taking in
+
+  /// How many new deliveries may be sent without having waited in the store: none while older ones
+  /// wait there.
+  var room: Int {
+    condition == .open && !isBehind ? max(0, capacity - underWay.count) : 0
   }
 
-  /// Takes in the store's answer to ``beginLoading()`` and answers those to send now. What is under
-  /// way and what was finished in between is left out.
-  mutating func admit(loaded deliveries: [Delivery]) -> [Delivery] {
+  /// Takes in deliveries that were just logged and leased. Answers those to send now, and those for
+  /// which there is no room after all.
+  mutating func admit(_ deliveries: [Delivery]) -> (admitted: [Delivery], refused: [Delivery]) {
+    var room = condition == .open ? max(0, capacity - underWay.count) : 0
+    var admitted: [Delivery] = []
+    var refused: [Delivery] = []
+    for delivery in deliveries {
+      if room == 0 {
+        refused.append(delivery)
+      } else if begin(delivery) {
+        admitted.append(delivery)
+        room -= 1
+      }
+    }
+    return (admitted, refused)
+  }
+
+  /// How many deliveries the store should be asked for at this moment; nil for none. Then
+  /// ``admit(_:)-([TakenDeliveries])`` or ``failTaking()`` follows.
+  mutating func beginTaking(at now: Timestamp) -> Int? {
+    guard let limit = takeLimit(at: now) else { return nil }
+    isBehind = false
+    nextDue = .unknown(nil)
+    finishedMeanwhile = []
+    return limit
+  }
+
+  private mutating func takeLimit(at now: Timestamp) -> Int? {
+    guard finishedMeanwhile == nil else { return nil }
+    endRest(at: now)
+    if case .known(let due?) = nextDue, due <= now { isBehind = true }
+    guard isBehind else { return nil }
+    switch condition {
+    case .open: return underWay.count <= capacity / 2 ? capacity - underWay.count : nil
+    case .probing: return underWay.isEmpty ? 1 : nil
+    case .resting: return nil
+    }
+  }
+
+  /// Takes in the store's answer and answers those to send now: what is under way, or was finished in
+  /// between, is left out.
+  mutating func admit(_ taken: TakenDeliveries) -> [Delivery] {
     let finished = finishedMeanwhile ?? []
     finishedMeanwhile = nil
-    let admitted = admit(deliveries) { finished.contains($0) }
-    loaded = (latest: Set(admitted.map(\.id)), before: loaded.latest)
+    if !taken.isAll { isBehind = true }
+    let admitted = taken.deliveries.filter { !finished.contains($0.id) && begin($0) }
+    if condition == .probing, admitted.isEmpty, !isBehind { condition = .open }
     return admitted
   }
 
-  private mutating func admit(
-    _ deliveries: [Delivery], except isKnown: (Delivery.ID) -> Bool
-  ) -> [Delivery] {
-    var admitted: [Delivery] = []
-    for delivery in deliveries where !isKnown(delivery.id) {
-      guard underWay.count < capacity else {
-        isBehind = true
-        break
-      }
-      if underWay.insert(delivery.id).inserted { admitted.append(delivery) }
+  mutating func failTaking() {
+    finishedMeanwhile = nil
+    isBehind = true
+  }
+
+  private mutating func begin(_ delivery: Delivery) -> Bool {
+    guard underWay.insert(delivery.id).inserted else { return false }
+    guard let name = MergeName(delivery) else { return true }
+    let known = newest[name]
+    newest[name] = Newest(
+      number: max(known?.number ?? delivery.id.number, delivery.id.number),
+      count: (known?.count ?? 0) + 1)
+    return true
+  }
+
+  // MARK: Outcomes
+
+  /// Whether a newer delivery, which was under way at the same time, says all that this one says.
+  func isOutdated(_ delivery: Delivery) -> Bool {
+    guard let name = MergeName(delivery), let newest = newest[name] else { return false }
+    return newest.number > delivery.id.number
+  }
+
+  /// This one is under way no longer: its outcome is in the store.
+  mutating func finish(_ delivery: Delivery) {
+    guard underWay.remove(delivery.id) != nil else { return }
+    finishedMeanwhile?.insert(delivery.id)
+    guard let name = MergeName(delivery), var newest = newest[name] else { return }
+    newest.count -= 1
+    self.newest[name] = newest.count == 0 ? nil : newest
+  }
+
+  /// A delivery waits in the store until then.
+  mutating func wait(until due: Timestamp) {
+    // Before an answer of the store that is awaited, it would be forgotten.
+    if finishedMeanwhile != nil { isBehind = true }
+    switch nextDue {
+    case .unknown(let latest): nextDue = .unknown(min(latest ?? due, due))
+    case .known(let known): nextDue = .known(min(known ?? due, due))
     }
-    return admitted
   }
 
-  /// These are under way no longer: their outcome is in the store.
-  mutating func finish(_ ids: some Sequence<Delivery.ID>) {
-    for id in ids { underWay.remove(id) }
-    finishedMeanwhile?.formUnion(ids)
+  // MARK: Rest
+
+  /// The service took care of a push, whatever it said of it. Answers whether the route had rested.
+  mutating func succeed() -> Bool {
+    unanswered = 0
+    guard condition == .probing else { return false }
+    condition = .open
+    defer { rests = 0 }
+    return rests > 0
   }
 
-  /// Whether nothing is under way and the store holds nothing that is due.
-  var isSettled: Bool { underWay.isEmpty && !isBehind && finishedMeanwhile == nil }
-
-  /// Whether the store should be asked for due deliveries now.
-  var needsLoading: Bool { isBehind && underWay.count <= capacity / 2 }
-
-  /// The store is about to be asked. Answers how many to ask for: what is under way is due in the
-  /// store as well and will be among them.
-  mutating func beginLoading() -> Int {
-    isBehind = false
-    finishedMeanwhile = []
-    return capacity
+  /// An attempt remained without an answer. Answers whether the route should rest.
+  mutating func remainUnanswered() -> Bool {
+    unanswered += 1
+    return condition == .probing || unanswered >= Self.greatestUnanswered
   }
 
+  /// Sends nothing more until then. Answers whether it is news: what was under way may fail one by
+  /// one.
+  mutating func rest(until end: Timestamp) -> Bool {
+    isBehind = true
+    unanswered = 0
+    if case .resting(let known) = condition {
+      condition = .resting(until: max(known, end))
+      return false
+    }
+    condition = .resting(until: end)
+    rests += 1
+    return true
+  }
+
+  // MARK: Waiting
+
+  var isResting: Bool {
+    if case .resting = condition { true } else { false }
+  }
+
+  /// Whether nothing is under way and the store holds nothing that could be sent now.
+  var isSettled: Bool {
+    underWay.isEmpty && finishedMeanwhile == nil && (isResting || !isBehind)
+  }
+
+  /// Whether the store should be asked for deliveries as soon as somebody can.
+  var needsTaking: Bool {
+    guard isBehind, finishedMeanwhile == nil else { return false }
+    switch condition {
+    case .open: return underWay.count <= capacity / 2
+    case .probing: return underWay.isEmpty
+    case .resting: return false
+    }
+  }
+
+  /// Whether the store has to be asked when something is due next.
+  var wantsNextDue: Bool {
+    if case .unknown = nextDue { !isBehind && finishedMeanwhile == nil } else { false }
+  }
+
+  /// The store's answer to that.
+  mutating func setNextDue(_ due: Timestamp?) {
+    guard case .unknown(let latest) = nextDue else { return }
+    nextDue = .known([due, latest].compactMap(\.self).min())
+  }
+
+  /// When it has to be looked at again though nothing happens; nil when it has not.
+  var nextWake: Timestamp? {
+    if case .resting(let end) = condition { return end }
+    guard !isBehind, case .known(let due) = nextDue else { return nil }
+    return due
+  }
+
+  /// The store holds deliveries that are due.
   mutating func fallBehind() {
+    isBehind = true
+  }
+
+  /// The clock may have been set forward.
+  mutating func lookAgain(at now: Timestamp) {
+    isBehind = true
+    endRest(at: now)
+  }
+
+  private mutating func endRest(at now: Timestamp) {
+    guard case .resting(let end) = condition, end <= now else { return }
+    condition = .probing
     isBehind = true
   }
 }

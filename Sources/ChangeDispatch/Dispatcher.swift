@@ -67,6 +67,7 @@ public final class Dispatcher: Sendable {
   let counters = Mutex(Metrics())
   let report: @Sendable (String) -> Void
   private let clock: @Sendable () -> Timestamp
+  private let room: @Sendable () -> DeliveryRoom?
   private let onDispatched: @Sendable (DispatchResult) -> Void
   private let withheld = WithheldJournal(capacity: 1_000)
   private let loop = Mutex<Task<Void, Never>?>(nil)
@@ -74,17 +75,21 @@ public final class Dispatcher: Sendable {
   /// - Parameters:
   ///   - clock: the time that log entries bear.
   ///   - report: takes a line for the server's log when something fails.
+  ///   - room: how many of the deliveries of a transaction `onDispatched` takes at once; they are
+  ///     leased to it. Without it all come, unleased.
   ///   - onDispatched: is called with the result of each transaction, in order for each database.
   public init(
     store: any RecordStore, configuration: Configuration = Configuration(),
     clock: @escaping @Sendable () -> Timestamp = { .now },
     report: @escaping @Sendable (String) -> Void,
+    room: @escaping @Sendable () -> DeliveryRoom? = { nil },
     onDispatched: @escaping @Sendable (DispatchResult) -> Void
   ) {
     self.store = store
     self.configuration = configuration
     self.clock = clock
     self.report = report
+    self.room = room
     self.onDispatched = onDispatched
     handover = ChangeHandover(
       capacity: configuration.handoverCapacity, laneLimit: configuration.laneLimit)
@@ -170,7 +175,8 @@ public final class Dispatcher: Sendable {
 
   /// Writes what changes led to.
   func complete(_ changes: [MatchedChange]) async throws {
-    let result = try await store.completeDispatch(of: changes, timestamp: clock())
+    let result = try await store.completeDispatch(
+      of: changes, timestamp: clock(), leasing: room())
     counters.withLock { counters in
       counters.loggedNotifications += result.logged.count
       counters.withheldNotifications += result.withheld.count

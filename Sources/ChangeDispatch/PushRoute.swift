@@ -1,17 +1,78 @@
+import CloudKitModel
 import PushDelivery
+import Storage
 
-/// The way to the devices of one app: its topic, and what sends its pushes.
+/// The way to devices: what sends a delivery.
 public struct PushRoute: Sendable {
-  /// `apns-topic`, normally the app's bundle ID.
-  public var topic: String
-  /// Sends a push and calls back once with what came of it. Must not block.
-  public var send: @Sendable (Push, @escaping @Sendable (APNsResult) -> Void) -> Void
+  /// What came of an attempt.
+  public struct Report: Sendable {
+    public var outcome: DeliveryOutcome
+    /// What was answered, or what happened, for people.
+    public var text: String
+    /// Whether the service answered at all.
+    public var isAnswered: Bool
+    /// What was sent, for an outcome that is a fault of ours.
+    public var payload: [UInt8]
 
+    public init(outcome: DeliveryOutcome, text: String, isAnswered: Bool, payload: [UInt8]) {
+      self.outcome = outcome
+      self.text = text
+      self.isAnswered = isAnswered
+      self.payload = payload
+    }
+  }
+
+  /// Sends a delivery and calls back once with what came of it; must not block. The number, in
+  /// 0 ..< 1, is for the random part of delays.
+  public var send:
+    @Sendable (Delivery, _ random: Double, @escaping @Sendable (Report) -> Void) -> Void
+
+  public init(
+    send:
+      @escaping @Sendable (
+        Delivery, _ random: Double, @escaping @Sendable (Report) -> Void
+      ) -> Void
+  ) {
+    self.send = send
+  }
+
+  /// The way to the devices of one app through APNs.
+  ///
+  /// - Parameters:
+  ///   - topic: `apns-topic`, normally the app's bundle ID.
+  ///   - send: sends a push and calls back once with what came of it; must not block.
   public init(
     topic: String,
     send: @escaping @Sendable (Push, @escaping @Sendable (APNsResult) -> Void) -> Void
   ) {
-    self.topic = topic
-    self.send = send
+    self.init { delivery, random, completion in
+      let payload = PushPayload(delivery.notification, badge: delivery.badge, form: .apns)
+      let push = Push(
+        delivery.notification, payload: payload, deviceToken: delivery.device.token, topic: topic,
+        issued: delivery.logged)
+      send(push) { result in
+        completion(
+          Report(
+            outcome: DeliveryOutcome.of(result, attempt: delivery.attempts, random: random),
+            text: "\(result)", isAnswered: result.isAnswer, payload: payload.bytes))
+      }
+    }
   }
+}
+
+extension APNsResult {
+  fileprivate var isAnswer: Bool {
+    if case .answered = self { true } else { false }
+  }
+}
+
+extension Delivery {
+  /// When it has lost its worth and is not sent any more.
+  var expiration: Timestamp {
+    let isVisible = notification.subscription.notificationInfo?.isVisible == true
+    let kind = isVisible ? Push.Kind.alert : .background
+    return logged.advanced(bySeconds: kind.lifetime)
+  }
+
+  var mergeKey: DeliveryMergeKey? { DeliveryMergeKey(notification.subscription) }
 }

@@ -52,6 +52,8 @@ public final class CloudService: Sendable {
     self.courier = courier
     var deliveryConfiguration = DeliveryWorker.Configuration()
     deliveryConfiguration.executor = executor
+    deliveryConfiguration.silentPushInterval = configuration.limits.silentPushInterval
+    deliveryConfiguration.waitingLimit = configuration.limits.waitingPushes
     let worker = DeliveryWorker(
       store: store, configuration: deliveryConfiguration, clock: clock,
       report: { log.warning($0) }, route: route)
@@ -65,9 +67,9 @@ public final class CloudService: Sendable {
     }
     dispatcher = Dispatcher(
       store: store, configuration: dispatchConfiguration, clock: clock,
-      report: { log.error($0) },
+      report: { log.error($0) }, room: { worker.room() },
       onDispatched: { result in
-        worker.enqueue(result.deliveries)
+        worker.enqueue(result.deliveries, waiting: result.waiting)
         courier.wake(Set(result.logged.map(\.notification.subscriber)))
       })
     let journal = FailureJournal(log: log, clock: clock)

@@ -15,6 +15,12 @@ extension ServerConfiguration {
     public var matchingIndexBytes = 1 << 30
     /// Bytes of memory for what searches keep of the value index. With 0 they keep nothing.
     public var searchExtractBytes = 128 << 20
+    /// Seconds between two silent pushes to a device; 0 for no limit. Those that come meanwhile wait,
+    /// and become one for each subscription.
+    public var silentPushInterval = 0.0
+    /// When more pushes than these wait, silent ones for a device become one whatever their
+    /// subscriptions.
+    public var waitingPushes = 1_000_000
 
     public init() {}
   }
@@ -26,7 +32,7 @@ extension ServerConfiguration.Limits {
     self.init()
     try reader.allow([
       "privateDatabaseBytes", "requestRates", "clientAddressHeader", "matchingIndexBytes",
-      "searchExtractBytes",
+      "searchExtractBytes", "silentPushInterval", "waitingPushes",
     ])
     privateDatabaseBytes =
       try reader.int("privateDatabaseBytes", in: 1...Int64(1) << 60).map { Int64($0) }
@@ -35,6 +41,13 @@ extension ServerConfiguration.Limits {
       try reader.int("matchingIndexBytes", in: 0...Int64(1) << 60) ?? matchingIndexBytes
     searchExtractBytes =
       try reader.int("searchExtractBytes", in: 0...Int64(1) << 60) ?? searchExtractBytes
+    if let interval = reader.json["silentPushInterval"] {
+      guard let seconds = interval.double, (0...86_400).contains(seconds) else {
+        throw reader.mistake("'silentPushInterval' must be a number of seconds from 0 to 86400")
+      }
+      silentPushInterval = seconds
+    }
+    waitingPushes = try reader.int("waitingPushes", in: 1...1_000_000_000) ?? waitingPushes
     guard let rates = try reader.object("requestRates") else { return }
     try rates.allow(RequestRate.Subject.allCases.map(\.rawValue))
     for subject in RequestRate.Subject.allCases {

@@ -5,6 +5,8 @@ struct DispatchCompletion {
   let timestamp: Timestamp
   let session: StoreSession
   private(set) var outcome = DispatchOutcome()
+  /// How many deliveries are still leased to the caller.
+  private var room: DeliveryRoom?
   /// The supply of the database that was written to last; those of the others.
   private var supply: NumberSupply?
   private var supplies: [DatabaseID: NumberSupply] = [:]
@@ -26,12 +28,14 @@ struct DispatchCompletion {
   private static let insertingDeliveries = RowInsertion.Statements(
     """
     INSERT INTO deliveries
-      (database_id, number, log_sequence, token, badge, due, updated, attempts, state)
-    """, argumentsEach: 7
-  ) { first in (first..<first + 7).map { "$\($0)" }.joined(separator: ", ") + ", 0, 0" }
+      (database_id, number, log_sequence, token, badge, due, updated, route, leased_by, merge_key,
+        attempts, state)
+    """, argumentsEach: 10
+  ) { first in (first..<first + 10).map { "$\($0)" }.joined(separator: ", ") + ", 0, 0" }
 
-  init(timestamp: Timestamp, session: StoreSession) {
+  init(timestamp: Timestamp, room: DeliveryRoom?, session: StoreSession) {
     self.timestamp = timestamp
+    self.room = room
     self.session = session
   }
 
@@ -179,18 +183,34 @@ struct DispatchCompletion {
     let token = outcome.devices[place].token
     let badge = notification.raisesBadge ? try session.raiseBadge(of: token, kind: .apns) : nil
     let number = try nextNumber(of: database)
+    let route = outcome.routes[place]
+    let lease = takeRoom(on: route)
     try deliveries.add(in: session.connection) { [timestamp] row in
       row.append(database.rawValue)
       row.append(number)
       row.append(sequence)
       row.append(token)
       row.append(badge.map { Int64($0) })
+      row.append((lease?.until ?? timestamp).milliseconds)
       row.append(timestamp.milliseconds)
-      row.append(timestamp.milliseconds)
+      row.append(route.rawValue)
+      row.append(lease?.holder)
+      row.append(notification.mergeKey?.text)
+    }
+    guard room == nil || lease != nil else {
+      outcome.waiting[route, default: 0] += 1
+      return
     }
     outcome.owed.append(
       DispatchOutcome.Owed(
-        logged: outcome.logged.count - 1, device: place, number: number, badge: badge))
+        logged: outcome.logged.count - 1, device: place, number: number, badge: badge,
+        due: lease?.until ?? timestamp))
+  }
+
+  private mutating func takeRoom(on route: DeliveryRoute.ID) -> DeliveryLease? {
+    guard let left = room?.rooms[route] ?? room?.roomOfOthers, left > 0 else { return nil }
+    room?.rooms[route] = left - 1
+    return room?.lease
   }
 
   /// The subscriber's devices with APNs in the notification's container whose tokens are alive.
@@ -209,6 +229,9 @@ struct DispatchCompletion {
         .text(recipient.environment.rawValue), .integer(timestamp.milliseconds),
       ], DeviceToken.init(row:))
     let found = first..<outcome.devices.count
+    outcome.routes += try outcome.devices[found].map {
+      try session.number(of: DeliveryRoute(to: $0))
+    }
     devices[recipient] = found
     return found
   }

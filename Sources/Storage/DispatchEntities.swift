@@ -57,16 +57,20 @@ public struct MatchedChange: Sendable {
 public struct DispatchResult: Sendable {
   /// The entries written to the notification log.
   public var logged: [LogEntry]
-  /// The deliveries that are now owed.
+  /// The deliveries that are now owed; where some were leased, those.
   public var deliveries: [Delivery]
+  /// How many more are owed on which route, where some were leased.
+  public var waiting: [DeliveryRoute.ID: Int]
   /// What subscribers did not get because they may not read the record.
   public var withheld: [WithheldNotification]
 
   public init(
-    logged: [LogEntry] = [], deliveries: [Delivery] = [], withheld: [WithheldNotification] = []
+    logged: [LogEntry] = [], deliveries: [Delivery] = [],
+    waiting: [DeliveryRoute.ID: Int] = [:], withheld: [WithheldNotification] = []
   ) {
     self.logged = logged
     self.deliveries = deliveries
+    self.waiting = waiting
     self.withheld = withheld
   }
 }

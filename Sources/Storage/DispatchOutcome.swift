@@ -18,12 +18,17 @@ struct DispatchOutcome: Sendable {
     var device: Int
     var number: Int64
     var badge: Int?
+    var due: Timestamp
   }
 
   var addresses: [DatabaseID: DatabaseAddress] = [:]
   var logged: [Logged] = []
   var devices: [DeviceToken] = []
+  /// The way to each of the devices.
+  var routes: [DeliveryRoute.ID] = []
   var owed: [Owed] = []
+  /// Deliveries that wait in the store for room.
+  var waiting: [DeliveryRoute.ID: Int] = [:]
   var withheld: [WithheldNotification] = []
 
   func result(of changes: [MatchedChange], timestamp: Timestamp) -> DispatchResult {
@@ -46,9 +51,10 @@ struct DispatchOutcome: Sendable {
       let entry = entries[owed.logged]
       return Delivery(
         id: Delivery.ID(database: entry.database, number: owed.number),
-        notification: entry.notification, device: devices[owed.device], badge: owed.badge,
-        logged: timestamp, due: timestamp)
+        route: routes[owed.device], notification: entry.notification, device: devices[owed.device],
+        badge: owed.badge, logged: timestamp, due: owed.due)
     }
-    return DispatchResult(logged: entries, deliveries: deliveries, withheld: withheld)
+    return DispatchResult(
+      logged: entries, deliveries: deliveries, waiting: waiting, withheld: withheld)
   }
 }

@@ -7,6 +7,7 @@ struct PreparedNotifications: Sendable {
     let subscriber: String
     let firesOnce: Bool
     let raisesBadge: Bool
+    let mergeKey: DeliveryMergeKey?
     /// Where in ``PreparedNotifications/changes`` the change is as this notification has it.
     fileprivate let change: Int
     /// Where in ``PreparedNotifications/bytes`` its content ends; it begins where the one before ends.
@@ -38,7 +39,7 @@ struct PreparedNotifications: Sendable {
       elements.append(
         Element(
           subscriber: firing.subscriber, firesOnce: form.firesOnce, raisesBadge: form.raisesBadge,
-          change: form.change, end: bytes.count))
+          mergeKey: DeliveryMergeKey(firing.subscription), change: form.change, end: bytes.count))
     }
   }
 

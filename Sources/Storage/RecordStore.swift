@@ -156,8 +156,10 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   /// A change that is not in the outbox any more, or not with the same ``OutboxEntry/settledThrough``,
   /// is passed over, and so is a firing whose `firesOnce` subscription is gone: nothing is logged
   /// twice.
+  ///
+  /// - Parameter room: how many of the deliveries are leased to the caller; without it none is.
   func completeDispatch(
-    of changes: [MatchedChange], timestamp: Timestamp
+    of changes: [MatchedChange], timestamp: Timestamp, leasing room: DeliveryRoom?
   ) async throws -> DispatchResult
 
   // MARK: Devices and deliveries
@@ -168,9 +170,32 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   func deviceTokens(of userRecordName: String) async throws -> [DeviceToken]
   /// Deliveries that have no final outcome and are due at `timestamp`, oldest first.
   func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery]
-  /// When the next delivery after `timestamp` is due; nil when none is.
-  func nextDeliveryTime(after timestamp: Timestamp) async throws -> Timestamp?
-  func updateDeliveries(_ updates: [DeliveryUpdate]) async throws
+  /// The ways that deliveries have gone so far.
+  func deliveryRoutes() async throws -> [DeliveryRoute.ID: DeliveryRoute]
+  /// How many deliveries have no final outcome.
+  func owedDeliveryCount() async throws -> Int
+  /// When the next delivery on a route is due after `timestamp`, or its lease ends; nil when none is.
+  func nextDeliveryTime(
+    on route: DeliveryRoute.ID, after timestamp: Timestamp
+  ) async throws -> Timestamp?
+  /// Leases to the caller deliveries on a route that are due, oldest first. Those in whose place a
+  /// newer one can go (``DeliveryMergeKey``) are merged into that and not among them.
+  ///
+  /// - Parameter mergingHarder: a silent one is merged into a newer silent one for its device whatever
+  ///   their subscriptions.
+  func takeDeliveries(
+    on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, limit: Int, lease: DeliveryLease,
+    mergingHarder: Bool
+  ) async throws -> TakenDeliveries
+  /// The latest pushes that were refused by a fault of ours, newest first; they are kept for 30 days.
+  func refusedPushes(limit: Int) async throws -> [RefusedPush]
+  /// Ends the leases of processes that are known to be gone: on an engine for one server, of all but
+  /// this one.
+  func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws
+  /// Writes what became of deliveries; one that has a final outcome keeps it. Answers how many others
+  /// were merged into them.
+  @discardableResult
+  func updateDeliveries(_ updates: [DeliveryUpdate]) async throws -> Int
 
   // MARK: Web courier
 
@@ -219,5 +244,15 @@ extension RecordStore {
   /// The oldest notification that the reader with this token has not acknowledged.
   public func nextCourierEntry(forToken token: String) async throws -> CourierEntry? {
     try await nextCourierEntry(forToken: token, after: CourierPosition())
+  }
+}
+
+extension RecordStore {
+  /// Writes what the changes led to; the deliveries wait in the store.
+  @discardableResult
+  public func completeDispatch(
+    of changes: [MatchedChange], timestamp: Timestamp
+  ) async throws -> DispatchResult {
+    try await completeDispatch(of: changes, timestamp: timestamp, leasing: nil)
   }
 }

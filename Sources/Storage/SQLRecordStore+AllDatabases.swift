@@ -15,62 +15,70 @@ extension SQLRecordStore {
     try await read { session in
       let rows = try session.connection.rows(
         """
-        SELECT \(DeviceToken.columns), deliveries.database_id, deliveries.number,
-          deliveries.badge, deliveries.attempts, deliveries.due, notification_log.subscriber,
-          notification_log.logged, notification_log.content
-        FROM deliveries
-        JOIN notification_log ON notification_log.database_id = deliveries.database_id
-          AND notification_log.sequence = deliveries.log_sequence
-        JOIN device_tokens ON device_tokens.kind = 'apns'
-          AND device_tokens.token = deliveries.token
+        \(DeliveryRow.selection)
         WHERE deliveries.state = 0 AND deliveries.due <= $1
         ORDER BY deliveries.due, deliveries.database_id, deliveries.number LIMIT $2
         """,
-        [.integer(timestamp.milliseconds), .integer(Int64(max(0, limit)))], DueRow.init)
+        [.integer(timestamp.milliseconds), .integer(Int64(max(0, limit)))], DeliveryRow.init)
       return try rows.map { try $0.delivery(in: session) }
     }
   }
 
-  public func nextDeliveryTime(after timestamp: Timestamp) async throws -> Timestamp? {
+  public func nextDeliveryTime(
+    on route: DeliveryRoute.ID, after timestamp: Timestamp
+  ) async throws -> Timestamp? {
     try await read {
       try $0.connection.first(
-        "SELECT due FROM deliveries WHERE state = 0 AND due > $1 ORDER BY due LIMIT 1",
-        [.integer(timestamp.milliseconds)]
+        """
+        SELECT due FROM deliveries WHERE state = 0 AND route = $1 AND due > $2
+        ORDER BY due LIMIT 1
+        """, [.integer(route.rawValue), .integer(timestamp.milliseconds)]
       ) { Timestamp(milliseconds: $0.integer(0)) }
     }
   }
-}
 
-/// A row of a delivery that is due.
-private struct DueRow {
-  var device: DeviceToken
-  var id: Delivery.ID
-  var badge: Int?
-  var attempts: Int
-  var due: Timestamp
-  var subscriber: String
-  var logged: Timestamp
-  var content: [UInt8]
-
-  init(_ row: any SQLRow) throws {
-    let first = DeviceToken.columnCount
-    device = try DeviceToken(row: row)
-    id = Delivery.ID(
-      database: DatabaseID(rawValue: row.integer(first)), number: row.integer(first + 1))
-    badge = row.optionalInteger(first + 2).map { Int($0) }
-    attempts = Int(row.integer(first + 3))
-    due = Timestamp(milliseconds: row.integer(first + 4))
-    subscriber = row.text(first + 5)
-    logged = Timestamp(milliseconds: row.integer(first + 6))
-    content = row.bytes(first + 7)
+  public func deliveryRoutes() async throws -> [DeliveryRoute.ID: DeliveryRoute] {
+    try await read { session in
+      var routes: [DeliveryRoute.ID: DeliveryRoute] = [:]
+      try session.connection.query(
+        "SELECT route, kind, container, apns_environment FROM push_routes", []
+      ) { row in
+        guard let kind = DeviceToken.Kind(rawValue: row.text(1)),
+          let environment = APNsEnvironment(rawValue: row.text(3))
+        else { throw StoreError(.corrupt, "route \(row.integer(0)) has unknown attributes") }
+        routes[DeliveryRoute.ID(rawValue: row.integer(0))] = DeliveryRoute(
+          kind: kind, container: row.text(2), apnsEnvironment: environment)
+      }
+      return routes
+    }
   }
 
-  func delivery(in session: StoreSession) throws -> Delivery {
-    let notification = try SubscriptionNotification(
-      stored: content, database: try session.address(of: id.database), subscriber: subscriber)
-    return Delivery(
-      id: id, notification: notification, device: device, badge: badge, logged: logged,
-      attempts: attempts, due: due)
+  public func refusedPushes(limit: Int) async throws -> [RefusedPush] {
+    try await read {
+      try $0.connection.rows(
+        """
+        SELECT refused_pushes.database_id, refused_pushes.number, refused, reason, payload
+        FROM refused_pushes JOIN deliveries
+          ON deliveries.database_id = refused_pushes.database_id
+          AND deliveries.number = refused_pushes.number
+        ORDER BY refused DESC, refused_pushes.database_id, refused_pushes.number DESC LIMIT $1
+        """, [.integer(Int64(max(0, limit)))]
+      ) { row in
+        RefusedPush(
+          id: Delivery.ID(
+            database: DatabaseID(rawValue: row.integer(0)), number: row.integer(1)),
+          refused: Timestamp(milliseconds: row.integer(2)), reason: row.text(3),
+          payload: row.bytes(4))
+      }
+    }
+  }
+
+  public func owedDeliveryCount() async throws -> Int {
+    try await read {
+      try $0.connection.first("SELECT COUNT(*) FROM deliveries WHERE state = 0", []) {
+        Int($0.integer(0))
+      } ?? 0
+    }
   }
 }
 

@@ -100,7 +100,12 @@ extension StoreSession {
         .text(token.userRecordName), SQLValue(token.deviceID),
         .integer(token.registered.milliseconds), SQLValue(token.expires?.milliseconds),
       ])
-    guard startsAnew else { return }
+    guard startsAnew else {
+      if token.kind == .apns {
+        try moveDeliveries(toToken: token.token, to: number(of: DeliveryRoute(to: token)))
+      }
+      return
+    }
     if known != nil {
       try connection.run(
         "UPDATE device_tokens SET badge = 0 WHERE kind = $1 AND token = $2",

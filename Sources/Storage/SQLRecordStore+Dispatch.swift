@@ -26,10 +26,10 @@ extension SQLRecordStore {
   }
 
   public func completeDispatch(
-    of changes: [MatchedChange], timestamp: Timestamp
+    of changes: [MatchedChange], timestamp: Timestamp, leasing room: DeliveryRoom?
   ) async throws -> DispatchResult {
     let outcome = try await write { session in
-      var dispatch = DispatchCompletion(timestamp: timestamp, session: session)
+      var dispatch = DispatchCompletion(timestamp: timestamp, room: room, session: session)
       try dispatch.complete(changes)
       return dispatch.outcome
     }

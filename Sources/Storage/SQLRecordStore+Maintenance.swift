@@ -31,6 +31,7 @@ extension SQLRecordStore {
       while try await write({ try $0.trimMarks(through: cut) }) {}
     }
     while try await write({ try $0.trimDeliveries(before: horizon) }) {}
+    while try await write({ try $0.trimRefusedPushes(before: horizon) }) {}
     let oldestRequest = timestamp.milliseconds - Retention.answeredRequests
     while try await write({ try $0.trimAnsweredRequests(before: oldestRequest) }) {}
     try await write { try $0.forgetSubscriptionDeletions(before: horizon) }
@@ -78,6 +79,16 @@ extension StoreSession {
         [.integer(database), .integer(number)])
     }
     return old.count == Int(Retention.batch)
+  }
+
+  /// Drops what was kept of pushes that APNs refused long ago.
+  fileprivate func trimRefusedPushes(before horizon: Int64) throws -> Bool {
+    let dropped = try connection.run(
+      """
+      DELETE FROM refused_pushes WHERE (database_id, number) IN (
+        SELECT database_id, number FROM refused_pushes WHERE refused < $1 LIMIT $2)
+      """, [.integer(horizon), .integer(Retention.batch)])
+    return dropped == Int(Retention.batch)
   }
 
   /// Forgets old deletions of subscriptions: who asks from before them gets everything anew.

@@ -22,6 +22,7 @@ enum Schema {
     Migration(version: 14, statements: settlement),
     Migration(version: 15, statements: notifiedUsers),
     Migration(version: notificationIndexVersion, statements: notificationIndex),
+    Migration(version: 17, statements: deliveryRoutes),
   ]
 
   /// Small tables that every node knows.

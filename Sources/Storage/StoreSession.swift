@@ -63,6 +63,8 @@ struct Catalog {
   var zoneIDs: [ZoneKey: ZoneID] = [:]
   var types: [RecordTypeKey: RecordTypeEntry] = [:]
   var typesByNumber: [Int64: RecordTypeEntry] = [:]
+  /// The numbers of the ways of deliveries.
+  var routes: [DeliveryRoute: DeliveryRoute.ID] = [:]
   /// The custom roles of users, without the system's.
   var roles: [MemberKey: Set<String>] = [:]
   /// The schema version that types and roles were read at; nil before the first is read.

@@ -7,57 +7,152 @@ import Testing
 
 @Suite("Scheduling deliveries")
 struct DeliveryScheduleTests {
+  private static let now = Timestamp(milliseconds: 1_000)
+
   @Test("a delivery that is under way is not sent a second time")
   func leavesOutWhatIsUnderWay() {
-    var schedule = DeliverySchedule(capacity: 10)
-    #expect(Self.numbers(schedule.admit(Self.deliveries(1...3))) == [1, 2, 3])
-    #expect(Self.numbers(schedule.admit(Self.deliveries(2...5))) == [4, 5])
-    schedule.finish(Self.deliveries(2...2).map(\.id))
-    #expect(Self.numbers(schedule.admit(Self.deliveries(1...5))) == [2])
+    var schedule = Self.schedule(capacity: 10)
+    #expect(Self.numbers(schedule.admit(Self.deliveries(1...3)).admitted) == [1, 2, 3])
+    #expect(Self.numbers(schedule.admit(Self.deliveries(2...5)).admitted) == [4, 5])
+    schedule.finish(Self.deliveries(2...2)[0])
+    #expect(Self.numbers(schedule.admit(Self.deliveries(1...5)).admitted) == [2])
   }
 
-  @Test("what finds no room stays in the store until half of the room is free")
-  func loadsWhenThereIsRoom() {
+  @Test("what finds no room is given back, and there is room again when some are done")
+  func givesBack() {
+    var schedule = Self.schedule(capacity: 4)
+    let answer = schedule.admit(Self.deliveries(1...6))
+    #expect(Self.numbers(answer.admitted) == [1, 2, 3, 4])
+    #expect(Self.numbers(answer.refused) == [5, 6])
+    #expect(schedule.room == 0)
+    schedule.finish(Self.deliveries(1...1)[0])
+    #expect(schedule.room == 1)
+  }
+
+  @Test("the store is asked again when half of the room is free")
+  func takesWhenThereIsRoom() {
     var schedule = DeliverySchedule(capacity: 4)
-    #expect(schedule.beginLoading() == 4)
-    #expect(Self.numbers(schedule.admit(Self.deliveries(1...6))) == [1, 2, 3, 4])
-    #expect(schedule.isBehind)
-    #expect(!schedule.needsLoading)
-    schedule.finish(Self.deliveries(1...2).map(\.id))
-    #expect(schedule.needsLoading)
+    #expect(schedule.beginTaking(at: Self.now) == 4)
+    #expect(schedule.beginTaking(at: Self.now) == nil, "one question at a time")
+    let taken = TakenDeliveries(deliveries: Self.deliveries(1...4), isAll: false)
+    #expect(Self.numbers(schedule.admit(taken)) == [1, 2, 3, 4])
+    #expect(!schedule.needsTaking)
+    schedule.finish(Self.deliveries(1...1)[0])
+    #expect(schedule.beginTaking(at: Self.now) == nil)
+    schedule.finish(Self.deliveries(2...2)[0])
+    #expect(schedule.needsTaking)
+    #expect(schedule.beginTaking(at: Self.now) == 2)
+  }
+
+  @Test("nothing new overtakes what waits in the store")
+  func newOnesQueue() {
+    var schedule = Self.schedule(capacity: 4)
+    #expect(schedule.room == 4)
+    schedule.fallBehind()
+    #expect(schedule.room == 0)
   }
 
   @Test("what was finished while the store was asked is not sent a second time")
   func leavesOutWhatWasFinishedMeanwhile() {
-    var schedule = DeliverySchedule(capacity: 10)
+    var schedule = Self.schedule(capacity: 10)
     _ = schedule.admit(Self.deliveries(1...2))
-    _ = schedule.beginLoading()
-    schedule.finish(Self.deliveries(1...1).map(\.id))
-    #expect(Self.numbers(schedule.admit(loaded: Self.deliveries(1...3))) == [3])
-    // A later answer of the store knows of its outcome: it is owed again.
-    _ = schedule.beginLoading()
-    #expect(Self.numbers(schedule.admit(loaded: Self.deliveries(1...1))) == [1])
-  }
-
-  @Test("what the store gave first and was finished is not sent again when it comes in memory")
-  func leavesOutWhatTheStoreGave() {
-    var schedule = DeliverySchedule(capacity: 10)
-    _ = schedule.beginLoading()
-    #expect(Self.numbers(schedule.admit(loaded: Self.deliveries(1...2))) == [1, 2])
-    schedule.finish(Self.deliveries(1...2).map(\.id))
-    _ = schedule.beginLoading()
-    #expect(schedule.admit(loaded: []).isEmpty)
-    #expect(Self.numbers(schedule.admit(Self.deliveries(1...3))) == [3])
-  }
-
-  @Test("the store is asked at the start, and then not without need")
-  func loadsAtStart() {
-    var schedule = DeliverySchedule(capacity: 4)
-    #expect(schedule.needsLoading)
-    _ = schedule.beginLoading()
-    #expect(!schedule.needsLoading)
     schedule.fallBehind()
-    #expect(schedule.needsLoading)
+    _ = schedule.beginTaking(at: Self.now)
+    schedule.finish(Self.deliveries(1...1)[0])
+    #expect(
+      Self.numbers(schedule.admit(TakenDeliveries(deliveries: Self.deliveries(1...3)))) == [3])
+  }
+
+  @Test("the store is asked when what was put off is due, however the news of it came")
+  func wakes() {
+    let due = Timestamp(milliseconds: 5_000)
+    // After the store was asked when the next one is due.
+    var schedule = Self.schedule(capacity: 4)
+    #expect(schedule.nextWake == nil)
+    schedule.wait(until: due)
+    #expect(schedule.nextWake == due)
+    #expect(schedule.beginTaking(at: Timestamp(milliseconds: 4_999)) == nil)
+    #expect(schedule.beginTaking(at: due) == 4)
+    // While it is asked for deliveries, and while it is asked for that time.
+    schedule.wait(until: due)
+    _ = schedule.admit(TakenDeliveries())
+    #expect(schedule.needsTaking)
+    _ = schedule.beginTaking(at: due)
+    _ = schedule.admit(TakenDeliveries())
+    #expect(schedule.wantsNextDue)
+    schedule.wait(until: Timestamp(milliseconds: 7_000))
+    schedule.setNextDue(Timestamp(milliseconds: 9_000))
+    #expect(schedule.nextWake == Timestamp(milliseconds: 7_000))
+  }
+
+  @Test("a route that rests sends nothing; then one delivery tries it before the others follow")
+  func probes() {
+    var schedule = Self.schedule(capacity: 4)
+    _ = schedule.admit(Self.deliveries(1...2))
+    let end = Timestamp(milliseconds: 2_000)
+    #expect(schedule.rest(until: end) == true)
+    #expect(schedule.rest(until: end) == false, "what was under way fails too")
+    schedule.finish(Self.deliveries(1...1)[0])
+    #expect(schedule.room == 0 && schedule.isResting && schedule.nextWake == end)
+    #expect(Self.numbers(schedule.admit(Self.deliveries(3...3)).refused) == [3])
+    #expect(schedule.beginTaking(at: Self.now) == nil)
+    // Not before the last of the others is back.
+    #expect(schedule.beginTaking(at: end) == nil)
+    schedule.finish(Self.deliveries(2...2)[0])
+    #expect(schedule.beginTaking(at: end) == 1)
+    let one = TakenDeliveries(deliveries: Self.deliveries(1...1), isAll: false)
+    #expect(Self.numbers(schedule.admit(one)) == [1])
+    #expect(schedule.beginTaking(at: end) == nil)
+    #expect(schedule.remainUnanswered() == true, "one without an answer is enough")
+    let later = Timestamp(milliseconds: 9_000)
+    #expect(schedule.rest(until: later) && schedule.rests == 2)
+    schedule.finish(Self.deliveries(1...1)[0])
+    #expect(schedule.beginTaking(at: later) == 1)
+    _ = schedule.admit(one)
+    #expect(schedule.succeed() && schedule.rests == 0)
+    #expect(schedule.succeed() == false)
+    schedule.finish(Self.deliveries(1...1)[0])
+    #expect(schedule.beginTaking(at: later) == 4)
+  }
+
+  @Test("a route that has nothing to try is open again")
+  func opensWithoutProbe() {
+    var schedule = Self.schedule(capacity: 4)
+    _ = schedule.rest(until: Self.now)
+    #expect(schedule.beginTaking(at: Self.now) == 1)
+    _ = schedule.admit(TakenDeliveries())
+    schedule.setNextDue(nil)
+    #expect(schedule.room == 4 && !schedule.isResting)
+  }
+
+  @Test("some attempts in a row without an answer, and no fewer, mean that the route does not work")
+  func unanswered() {
+    var schedule = Self.schedule(capacity: 4)
+    for _ in 1..<DeliverySchedule.greatestUnanswered {
+      #expect(schedule.remainUnanswered() == false)
+    }
+    _ = schedule.succeed()
+    for _ in 1..<DeliverySchedule.greatestUnanswered {
+      #expect(schedule.remainUnanswered() == false)
+    }
+    #expect(schedule.remainUnanswered() == true)
+  }
+
+  @Test("of silent deliveries under way for one subscription only the newest is repeated")
+  func outdated() {
+    var schedule = Self.schedule(capacity: 10)
+    let silent = Self.deliveries(1...3)
+    let visible = Self.deliveries(4...5, alert: "News")
+    _ = schedule.admit(silent + visible)
+    #expect(
+      (silent + visible).map { schedule.isOutdated($0) } == [true, true, false, false, false])
+    // The newest is done, and the others still need no repeat.
+    schedule.finish(silent[2])
+    #expect(schedule.isOutdated(silent[0]))
+    schedule.finish(silent[0])
+    schedule.finish(silent[1])
+    _ = schedule.admit([silent[0]])
+    #expect(!schedule.isOutdated(silent[0]))
   }
 
   @Test("delays grow from 50 ms to 5 s and begin anew after a success")
@@ -71,21 +166,38 @@ struct DeliveryScheduleTests {
     #expect(delay.fail() == 0.05)
   }
 
-  private static func deliveries(_ numbers: ClosedRange<Int64>) -> [Delivery] {
+  /// A schedule that knows that nothing waits in the store.
+  private static func schedule(capacity: Int) -> DeliverySchedule {
+    var schedule = DeliverySchedule(capacity: capacity)
+    _ = schedule.beginTaking(at: now)
+    _ = schedule.admit(TakenDeliveries())
+    schedule.setNextDue(nil)
+    return schedule
+  }
+
+  static func deliveries(
+    _ numbers: ClosedRange<Int64>, alert: String? = nil, token: String = "aa"
+  ) -> [Delivery] {
     let database = DatabaseAddress(
       container: "iCloud.test", environment: .development, scope: .public, owner: nil)
     let moment = Timestamp(milliseconds: 0)
+    var subscription = Subscription(subscriptionID: "s", kind: .database(recordType: nil))
+    if let alert {
+      var info = NotificationInfo()
+      info.alertBody = alert
+      subscription.notificationInfo = info
+    }
     return numbers.map { number in
       Delivery(
         id: Delivery.ID(database: DatabaseID(rawValue: 1), number: number),
+        route: DeliveryRoute.ID(rawValue: 1),
         notification: SubscriptionNotification(
-          database: database, subscriber: "_a",
-          subscription: Subscription(subscriptionID: "s", kind: .database(recordType: nil)),
+          database: database, subscriber: "_a", subscription: subscription,
           change: Change(
             event: .zoneCreated, zoneID: ZoneID(zoneName: "Notes"), record: nil,
             notificationID: UUID(), timestamp: moment)),
         device: DeviceToken(
-          kind: .apns, token: "aa", container: "iCloud.test", environment: .development,
+          kind: .apns, token: token, container: "iCloud.test", environment: .development,
           apnsEnvironment: .development, userRecordName: "_a", deviceID: nil, registered: moment),
         badge: nil, logged: moment, due: moment)
     }

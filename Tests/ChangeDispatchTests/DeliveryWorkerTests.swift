@@ -16,7 +16,7 @@ struct DeliveryWorkerTests {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in .accepted }
       let running = RunningWorker(world.store, clock: TestClock(), route: route)
-      running.worker.enqueue(try await world.owe(3))
+      try await world.owe(3, worker: running.worker)
       try await eventually("all must be delivered") { running.worker.metrics.delivered == 3 }
       await running.worker.stop()
       #expect(try await world.owed().isEmpty)
@@ -50,10 +50,10 @@ struct DeliveryWorkerTests {
       }
       let clock = TestClock()
       let running = RunningWorker(world.store, clock: clock, route: route)
-      running.worker.enqueue(try await world.owe(1))
+      try await world.owe(1, worker: running.worker)
       try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
       let due = World.start.advanced(bySeconds: 100)
-      #expect(try await world.store.nextDeliveryTime(after: World.start) == due)
+      #expect(try await world.nextDeliveryTime(after: World.start) == due)
       #expect(try await world.owed().map(\.attempts) == [1])
       #expect(route.pushes.count == 1)
       await running.worker.stop()
@@ -77,7 +77,7 @@ struct DeliveryWorkerTests {
         store: world.store, clock: { Timestamp.now.advanced(bySeconds: difference) },
         random: { 0 }, report: { _ in }, route: { _ in route.route })
       worker.start()
-      worker.enqueue(try await world.owe(1))
+      try await world.owe(1, worker: worker)
       try await eventually("it must be sent four times") { route.pushes.count == 4 }
       await worker.stop()
       #expect(worker.metrics.retried == 3)
@@ -95,7 +95,7 @@ struct DeliveryWorkerTests {
       }
       let route = ScriptedRoute { _, before in before == 0 ? .notSent("no connection") : .accepted }
       let running = RunningWorker(store, clock: clock, route: route)
-      running.worker.enqueue(try await world.owe(1))
+      try await world.owe(1, worker: running.worker)
       try await eventually("it must be delivered") { running.worker.metrics.delivered == 1 }
       await running.worker.stop()
     }
@@ -107,11 +107,11 @@ struct DeliveryWorkerTests {
       let clock = TestClock()
       let route = ScriptedRoute { _, before in before == 0 ? .notSent("no connection") : .accepted }
       var store = HookedStore(world.store)
-      store.afterDueReading = { due in
-        if route.pushes.count == 1, due.isEmpty { clock.advance(bySeconds: 60) }
+      store.afterTaking = { taken in
+        if route.pushes.count == 1, taken.deliveries.isEmpty { clock.advance(bySeconds: 60) }
       }
       let running = RunningWorker(store, clock: clock, route: route)
-      running.worker.enqueue(try await world.owe(1))
+      try await world.owe(1, worker: running.worker)
       try await eventually("it must be delivered") { running.worker.metrics.delivered == 1 }
       await running.worker.stop()
     }
@@ -123,7 +123,7 @@ struct DeliveryWorkerTests {
       let clock = TestClock()
       let route = ScriptedRoute { _, _ in .unknown("connection reset") }
       let running = RunningWorker(world.store, clock: clock, route: route)
-      running.worker.enqueue(try await world.owe(1))
+      try await world.owe(1, worker: running.worker)
       try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
       await running.worker.stop()
       #expect(try await world.owed().count == 1)
@@ -139,7 +139,7 @@ struct DeliveryWorkerTests {
       try await world.owe(1, visible: visible)
       clock.advance(bySeconds: lifetime)
       let running = RunningWorker(world.store, clock: clock, route: route)
-      try await eventually("it must be given up") { running.worker.metrics.abandoned == 1 }
+      try await eventually("it must be given up") { running.worker.metrics.expired == 1 }
       await running.worker.stop()
       #expect(route.pushes.isEmpty)
       #expect(try await world.owed().isEmpty)
@@ -152,10 +152,10 @@ struct DeliveryWorkerTests {
       let clock = TestClock()
       let route = ScriptedRoute { _, _ in .notSent("no connection") }
       let running = RunningWorker(world.store, clock: clock, route: route)
-      running.worker.enqueue(try await world.owe(1))
+      try await world.owe(1, worker: running.worker)
       try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
       clock.advance(bySeconds: 86_400)
-      try await eventually("it must be given up") { running.worker.metrics.abandoned == 1 }
+      try await eventually("it must be given up") { running.worker.metrics.expired == 1 }
       await running.worker.stop()
       #expect(route.pushes.count == 1)
     }
@@ -168,10 +168,9 @@ struct DeliveryWorkerTests {
     try await withWorld { world in
       try await world.register(
         World.deviceToken, at: World.start.advanced(bySeconds: registered))
-      let deliveries = try await world.owe(2, registers: false)
       let route = ScriptedRoute { _, _ in .answer(410, "Unregistered", timestamp: World.start) }
       let running = RunningWorker(world.store, clock: TestClock(), route: route)
-      running.worker.enqueue(Array(deliveries.prefix(1)))
+      try await world.owe(2, registers: false, worker: running.worker)
       try await eventually("it must be given up") { running.worker.metrics.abandoned >= 1 }
       await running.worker.stop()
       let token = try await world.store.deviceToken(World.deviceToken, kind: .apns)
@@ -185,11 +184,11 @@ struct DeliveryWorkerTests {
   func badDeviceToken() async throws {
     try await withWorld { world in
       let clock = TestClock()
-      let deliveries = try await world.owe(1)
+      try await world.register(World.deviceToken)
       clock.advance(bySeconds: 1)
       let route = ScriptedRoute { _, _ in .answer(400, "BadDeviceToken") }
       let running = RunningWorker(world.store, clock: clock, route: route)
-      running.worker.enqueue(deliveries)
+      try await world.owe(1, registers: false, worker: running.worker)
       try await eventually("it must be given up") { running.worker.metrics.abandoned == 1 }
       await running.worker.stop()
       #expect(try await world.store.deviceToken(World.deviceToken, kind: .apns) == nil)
@@ -201,8 +200,8 @@ struct DeliveryWorkerTests {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in .answer(400, "BadMessageId") }
       let running = RunningWorker(world.store, clock: TestClock(), route: route)
-      running.worker.enqueue(try await world.owe(1))
-      try await eventually("it must be given up") { running.worker.metrics.abandoned == 1 }
+      try await world.owe(1, worker: running.worker)
+      try await eventually("it must be given up") { running.worker.metrics.refused == 1 }
       await running.worker.stop()
       #expect(route.pushes.count == 1)
       #expect(running.reportLines.count == 1)
@@ -216,7 +215,7 @@ struct DeliveryWorkerTests {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in .answer(403, "InvalidProviderToken") }
       let running = RunningWorker(world.store, clock: TestClock(), route: route)
-      running.worker.enqueue(try await world.owe(1))
+      try await world.owe(1, worker: running.worker)
       try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
       await running.worker.stop()
       #expect(try await world.owed().map(\.due) == [World.start.advanced(bySeconds: 60)])
@@ -230,7 +229,7 @@ struct DeliveryWorkerTests {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in .answer(403, "ExpiredProviderToken") }
       let running = RunningWorker(world.store, clock: TestClock(), route: route)
-      running.worker.enqueue(try await world.owe(1))
+      try await world.owe(1, worker: running.worker)
       try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
       await running.worker.stop()
       #expect(try await world.owed().map(\.due) == [World.start.advanced(bySeconds: 60)])
@@ -255,7 +254,7 @@ struct DeliveryWorkerTests {
       let route = ScriptedRoute { _, _ in nil }
       let running = RunningWorker(
         world.store, clock: TestClock(), route: route, capacity: capacity)
-      running.worker.enqueue(try await world.owe(50))
+      try await world.owe(50, worker: running.worker)
       try await eventually("all must be delivered") {
         route.release()
         return running.worker.metrics.delivered == 50
@@ -274,7 +273,7 @@ struct DeliveryWorkerTests {
       let silent = ScriptedRoute { _, _ in nil }
       let clock = TestClock()
       let first = RunningWorker(world.store, clock: clock, route: silent, stopTime: 0)
-      first.worker.enqueue(try await world.owe(10))
+      try await world.owe(10, worker: first.worker)
       try await eventually("all must be sent") { silent.heldCount == 10 }
       await first.worker.stop()
       // An answer that comes too late for the first process is of no harm.
@@ -297,7 +296,7 @@ struct DeliveryWorkerTests {
       // The worker's clock stands still: the stop must go by another.
       let running = RunningWorker(
         world.store, clock: TestClock(), route: route, stopTime: 20)
-      running.worker.enqueue(try await world.owe(30))
+      try await world.owe(30, worker: running.worker)
       try await eventually("all must be sent") { route.heldCount == 30 }
       if isAnsweredBefore { route.release() }
       async let stopped: Void = running.worker.stop()
@@ -305,7 +304,7 @@ struct DeliveryWorkerTests {
       await stopped
       #expect(running.worker.metrics == .init(delivered: 30))
       #expect(try await world.owed().isEmpty)
-      running.worker.enqueue(try await world.owe(1))
+      try await world.owe(1, worker: running.worker)
       #expect(route.pushes.count == 30, "nothing is sent after the stop")
     }
   }
@@ -316,7 +315,7 @@ struct DeliveryWorkerTests {
       let route = ScriptedRoute { _, _ in nil }
       let running = RunningWorker(
         world.store, clock: TestClock(), route: route, stopTime: 0.05)
-      running.worker.enqueue(try await world.owe(1))
+      try await world.owe(1, worker: running.worker)
       try await eventually("it must be sent") { route.heldCount == 1 }
       await running.worker.stop()
       #expect(try await world.owed().count == 1)
@@ -337,7 +336,7 @@ struct DeliveryWorkerTests {
       }
       let route = ScriptedRoute { _, _ in .accepted }
       let running = RunningWorker(store, clock: TestClock(), route: route)
-      running.worker.enqueue(try await world.owe(20))
+      try await world.owe(20, worker: running.worker)
       try await eventually("all must be written") { running.worker.metrics.delivered == 20 }
       await running.worker.stop()
       #expect(route.pushes.count == 20)
@@ -350,7 +349,10 @@ struct DeliveryWorkerTests {
   func together() async throws {
     try await withWorld(inFile: true) { world in
       try await world.register(World.deviceToken)
-      try await world.subscribe(World.query("s"))
+      var subscription = World.query("s")
+      subscription.notificationInfo = NotificationInfo()
+      subscription.notificationInfo?.alertBody = "New"
+      try await world.subscribe(subscription)
       let route = ScriptedRoute { push, before in
         before == 0 && push.identifier.uuid.0.isMultiple(of: 4) ? .notSent("busy") : .accepted
       }
@@ -360,7 +362,8 @@ struct DeliveryWorkerTests {
         report: { _ in }, route: { _ in route.route })
       let dispatcher = Dispatcher(
         store: world.store, clock: { DispatchWorld.start }, report: { _ in },
-        onDispatched: { worker.enqueue($0.deliveries) })
+        room: { worker.room() },
+        onDispatched: { worker.enqueue($0.deliveries, waiting: $0.waiting) })
       worker.start()
       dispatcher.start()
       try await withThrowingTaskGroup(of: Void.self) { group in

@@ -86,13 +86,14 @@ final class RunningWorker: Sendable {
 
   init(
     _ store: any RecordStore, clock: TestClock, route: ScriptedRoute?, capacity: Int = 100,
-    stopTime: Double = 20
+    stopTime: Double = 20, _ configure: (inout DeliveryWorker.Configuration) -> Void = { _ in }
   ) {
     self.clock = clock
     var configuration = DeliveryWorker.Configuration()
     configuration.capacity = capacity
     configuration.updateBatchSize = 7
     configuration.stopTime = stopTime
+    configure(&configuration)
     worker = DeliveryWorker(
       store: store, configuration: configuration, clock: clock.read, random: { 0 },
       report: { [reports] line in reports.value.withLock { $0.append(line) } },
@@ -108,16 +109,31 @@ extension DispatchWorld {
 
   /// Registers Alice's device and logs `count` notifications for it.
   ///
-  /// - Parameter visible: whether they show an alert.
+  /// - Parameters:
+  ///   - visible: whether they show an alert.
+  ///   - worker: gets those for which it has room; without it all wait in the store.
   @discardableResult
   func owe(
-    _ count: Int, to token: String = deviceToken, visible: Bool = true, registers: Bool = true
+    _ count: Int, to token: String = deviceToken, subscription subscriptionID: String = "s",
+    visible: Bool = true, registers: Bool = true, collapseID: String? = nil,
+    worker: DeliveryWorker? = nil
   ) async throws -> [Delivery] {
     if registers { try await register(token) }
-    var subscription = Self.query("s")
+    return try await notify(
+      count, subscription: subscriptionID, visible: visible, collapseID: collapseID, worker: worker
+    ).deliveries
+  }
+
+  /// Logs `count` notifications of one subscription for all of Alice's devices.
+  func notify(
+    _ count: Int, subscription subscriptionID: String, visible: Bool, collapseID: String?,
+    worker: DeliveryWorker?, at time: Timestamp = start
+  ) async throws -> DispatchResult {
+    var subscription = Self.query(subscriptionID)
     if visible {
       var info = NotificationInfo()
       info.alertBody = "New"
+      info.collapseIDKey = collapseID
       subscription.notificationInfo = info
     }
     try await subscribe(subscription)
@@ -125,10 +141,22 @@ extension DispatchWorld {
     let entries = try await store.undispatchedChanges(in: publicID, after: .min, limit: 10_000)
     let firing = try await store.subscriptionChanges(
       in: publicID, since: .beginning, limit: 10_000
-    ).saved
-    return try await store.completeDispatch(
-      of: entries.map { MatchedChange(entry: $0, firings: firing) }, timestamp: Self.start
-    ).deliveries
+    ).saved.filter { $0.subscription.subscriptionID == subscriptionID }
+    let result = try await store.completeDispatch(
+      of: entries.map { MatchedChange(entry: $0, firings: firing) }, timestamp: time,
+      leasing: worker?.room())
+    worker?.enqueue(result.deliveries, waiting: result.waiting)
+    return result
+  }
+
+  /// When the next delivery on any route is due.
+  func nextDeliveryTime(after timestamp: Timestamp) async throws -> Timestamp? {
+    var next: Timestamp?
+    for route in try await store.deliveryRoutes().keys {
+      let due = try await store.nextDeliveryTime(on: route, after: timestamp)
+      next = [next, due].compactMap(\.self).min()
+    }
+    return next
   }
 
   /// Deliveries without a final outcome, whenever they are due.

@@ -33,12 +33,14 @@ struct DispatchWorld: Sendable {
 
   func register(
     _ token: String, kind: DeviceToken.Kind = .apns, user: String = alice,
-    at timestamp: Timestamp = start, container: String = container
+    at timestamp: Timestamp = start, container: String = container,
+    apnsEnvironment: APNsEnvironment = .development
   ) async throws {
     try await store.saveDeviceToken(
       DeviceToken(
         kind: kind, token: token, container: container, environment: .development,
-        apnsEnvironment: .development, userRecordName: user, deviceID: nil, registered: timestamp))
+        apnsEnvironment: apnsEnvironment, userRecordName: user, deviceID: nil,
+        registered: timestamp))
   }
 
   func makeZone(_ name: String) async throws {

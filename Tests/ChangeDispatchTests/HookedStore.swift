@@ -10,25 +10,37 @@ struct HookedStore: RecordStore {
   var afterCompletion: Hook<[MatchedChange]> = { _ in }
   var beforeDeliveryUpdate: Hook<[DeliveryUpdate]> = { _ in }
   var afterDeliveryUpdate: Hook<[DeliveryUpdate]> = { _ in }
-  var afterDueReading: Hook<[Delivery]> = { _ in }
+  var afterTaking: Hook<TakenDeliveries> = { _ in }
   var beforeOutboxReading: Hook<DatabaseID> = { _ in }
   var beforeSubscriptionReading: Hook<DatabaseID> = { _ in }
 
   init(_ base: any RecordStore) { self.base = base }
 
   func completeDispatch(
-    of changes: [MatchedChange], timestamp: Timestamp
+    of changes: [MatchedChange], timestamp: Timestamp, leasing room: DeliveryRoom?
   ) async throws -> DispatchResult {
     try await beforeCompletion(changes)
-    let result = try await base.completeDispatch(of: changes, timestamp: timestamp)
+    let result = try await base.completeDispatch(
+      of: changes, timestamp: timestamp, leasing: room)
     try await afterCompletion(changes)
     return result
   }
 
-  func updateDeliveries(_ updates: [DeliveryUpdate]) async throws {
+  func updateDeliveries(_ updates: [DeliveryUpdate]) async throws -> Int {
     try await beforeDeliveryUpdate(updates)
-    try await base.updateDeliveries(updates)
+    let merged = try await base.updateDeliveries(updates)
     try await afterDeliveryUpdate(updates)
+    return merged
+  }
+
+  func takeDeliveries(
+    on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, limit: Int, lease: DeliveryLease,
+    mergingHarder: Bool
+  ) async throws -> TakenDeliveries {
+    let taken = try await base.takeDeliveries(
+      on: route, dueAt: timestamp, limit: limit, lease: lease, mergingHarder: mergingHarder)
+    try await afterTaking(taken)
+    return taken
   }
 
   func undispatchedChanges(
@@ -153,12 +165,22 @@ struct HookedStore: RecordStore {
     try await base.deviceTokens(of: userRecordName)
   }
   func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery] {
-    let due = try await base.dueDeliveries(at: timestamp, limit: limit)
-    try await afterDueReading(due)
-    return due
+    try await base.dueDeliveries(at: timestamp, limit: limit)
   }
-  func nextDeliveryTime(after timestamp: Timestamp) async throws -> Timestamp? {
-    try await base.nextDeliveryTime(after: timestamp)
+  func nextDeliveryTime(
+    on route: DeliveryRoute.ID, after timestamp: Timestamp
+  ) async throws -> Timestamp? {
+    try await base.nextDeliveryTime(on: route, after: timestamp)
+  }
+  func deliveryRoutes() async throws -> [DeliveryRoute.ID: DeliveryRoute] {
+    try await base.deliveryRoutes()
+  }
+  func refusedPushes(limit: Int) async throws -> [RefusedPush] {
+    try await base.refusedPushes(limit: limit)
+  }
+  func owedDeliveryCount() async throws -> Int { try await base.owedDeliveryCount() }
+  func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws {
+    try await base.reclaimDeliveries(at: timestamp, exceptOf: holder)
   }
   func courierRegistrations(ofToken token: String) async throws -> [DeviceToken] {
     try await base.courierRegistrations(ofToken: token)

@@ -70,7 +70,7 @@ struct SettlingTests {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in .accepted }
       let running = RunningWorker(world.store, clock: TestClock(), route: route, capacity: 3)
-      running.worker.enqueue(try await world.owe(25))
+      try await world.owe(25, worker: running.worker)
       await running.worker.settled()
       #expect(try await world.owed().isEmpty)
       #expect(running.worker.metrics == .init(delivered: 25))
@@ -87,13 +87,13 @@ struct SettlingTests {
       }
       let clock = TestClock()
       let running = RunningWorker(world.store, clock: clock, route: route)
-      running.worker.enqueue(try await world.owe(2))
+      try await world.owe(2, worker: running.worker)
       await running.worker.settled()
-      #expect(running.worker.metrics == .init(retried: 2))
+      #expect(running.worker.metrics == .init(retried: 2, waiting: 2, restingRoutes: 1))
       clock.advance(bySeconds: 3599)
       running.worker.lookForDueDeliveries()
       await running.worker.settled()
-      #expect(running.worker.metrics == .init(retried: 2))
+      #expect(running.worker.metrics == .init(retried: 2, waiting: 2, restingRoutes: 1))
       clock.advance(bySeconds: 1)
       running.worker.lookForDueDeliveries()
       await running.worker.settled()

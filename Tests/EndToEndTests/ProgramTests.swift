@@ -12,7 +12,8 @@ struct ProgramTests {
     try await Cloud.run { cloud in
       let phone = try await cloud.registeredContainer(of: "anna", device: "phone")
       let laptop = try await cloud.container(of: "anna", device: "laptop")
-      try await phone.privateCloudDatabase.subscribe(where: .all)
+      // Silent ones would become one where they wait for the next process.
+      try await phone.privateCloudDatabase.subscribe(where: .all, info: .init(alertBody: "New"))
       try await cloud.makeRoomForProgram()
       let arguments = ["serve", "--data", cloud.directory, "--port", "\(await cloud.serverPort)"]
       for round in 0..<5 {

@@ -167,6 +167,16 @@ struct TestStore {
     return try await store.completeDispatch(of: matched, timestamp: Self.time(seconds))
   }
 
+  /// When the next delivery on any route is due.
+  func nextDeliveryTime(after timestamp: Timestamp) async throws -> Timestamp? {
+    var next: Timestamp?
+    for route in try await store.deliveryRoutes().keys {
+      let due = try await store.nextDeliveryTime(on: route, after: timestamp)
+      next = [next, due].compactMap(\.self).min()
+    }
+    return next
+  }
+
   func register(
     _ token: String, kind: DeviceToken.Kind = .apns, user: String = alice, device: String? = nil,
     at seconds: Int64 = 0, expires: Int64? = nil

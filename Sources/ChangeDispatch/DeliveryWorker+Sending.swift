@@ -1,0 +1,151 @@
+import CloudKitModel
+import PushDelivery
+import Storage
+
+extension DeliveryWorker {
+  /// Takes what was just logged: deliveries that are leased to the worker, and how many more wait in
+  /// the store.
+  public func enqueue(_ deliveries: [Delivery], waiting: [DeliveryRoute.ID: Int] = [:]) {
+    guard !deliveries.isEmpty || !waiting.isEmpty else { return }
+    let byRoute = Dictionary(grouping: deliveries, by: \.route)
+    let (admitted, refused) = state.withLock { state -> ([Delivery], [Delivery]) in
+      // What is leased to a worker that stops is taken up by the next process.
+      guard !state.isStopped else { return ([], []) }
+      var admitted: [Delivery] = []
+      var refused: [Delivery] = []
+      for (route, deliveries) in byRoute {
+        let answer = state.withSchedule(of: route) { $0.admit(deliveries) }
+        admitted += answer.admitted
+        refused += answer.refused
+      }
+      state.addOwed(deliveries.count + waiting.values.reduce(0, +))
+      for route in waiting.keys { state.withSchedule(of: route) { $0.fallBehind() } }
+      return (admitted, refused)
+    }
+    for delivery in admitted { send(delivery) }
+    // Others were quicker; it waits with those that found no room.
+    let now = clock()
+    for delivery in refused {
+      finish(delivery, .postponed(until: now, reason: "too many are under way"))
+    }
+    if !waiting.isEmpty { takerSignal.signal() }
+  }
+
+  func send(_ delivery: Delivery) {
+    guard let route = route(delivery.device) else {
+      let device = delivery.device
+      return finish(
+        delivery,
+        .abandoned(
+          reason: "container '\(device.container)' is not set up for APNs "
+            + "(\(device.apnsEnvironment.rawValue))"))
+    }
+    let now = clock()
+    guard delivery.expiration > now else {
+      return finish(
+        delivery, .abandoned(reason: "expired before it could be delivered"), hasExpired: true)
+    }
+    if let (until, reason) = state.withLock({ $0.pacing.postponement(of: delivery, at: now) }) {
+      return finish(delivery, .postponed(until: until, reason: reason))
+    }
+    route.send(delivery, random()) { self.handle($0, of: delivery) }
+  }
+
+  private func handle(_ report: PushRoute.Report, of delivery: Delivery) {
+    let now = clock()
+    note(report, of: delivery, at: now)
+    switch report.outcome {
+    case .delivered:
+      let waits = state.withLock { $0.waitingCount > 0 }
+      finish(delivery, .delivered(superseding: waits ? delivery.mergeKey : nil))
+    case .dropDeviceToken(let invalidSince):
+      finish(
+        delivery, .abandoned(reason: "the device token is not known there: \(report.text)"),
+        dropTokenRegisteredBefore: invalidSince ?? now)
+    case .retry(let seconds, _):
+      retry(delivery, at: now.advanced(bySeconds: seconds), report.text)
+    case .refreshProviderToken:
+      // The connection has made a new token and repeated already; its clock may be wrong.
+      retry(delivery, at: now.advanced(bySeconds: configuration.suspensionDelay), report.text)
+    case .suspend(_, let message):
+      retry(delivery, at: now.advanced(bySeconds: configuration.suspensionDelay), message)
+    case .fault(let message):
+      self.report("a push was given up: \(message)")
+      finish(delivery, .refused(reason: message, payload: report.payload))
+    }
+  }
+
+  private func retry(_ delivery: Delivery, at due: Timestamp, _ reason: String) {
+    let isOutdated = state.withLock { state in
+      state.withSchedule(of: delivery.route) { $0.isOutdated(delivery) }
+    }
+    finish(delivery, isOutdated ? .merged : .retry(at: due, reason: reason))
+  }
+
+  /// Takes note of what an outcome means for others: for the route, or for the device.
+  private func note(_ report: PushRoute.Report, of delivery: Delivery, at now: Timestamp) {
+    switch report.outcome {
+    case .refreshProviderToken:
+      rest(
+        delivery, until: now.advanced(bySeconds: configuration.suspensionDelay),
+        "APNs takes new provider tokens for expired ones; check this machine's clock")
+    case .suspend(_, let message):
+      rest(delivery, until: now.advanced(bySeconds: configuration.suspensionDelay), message)
+    case .retry(let seconds, .route):
+      rest(delivery, after: seconds, at: now, report.text)
+    case .retry(let seconds, .device):
+      let end = now.advanced(bySeconds: seconds)
+      state.withLock { $0.pacing.hold(delivery.device.token, until: end, at: now) }
+      succeed(delivery)
+    case .retry(let seconds, .push) where !report.isAnswered:
+      let shouldRest = state.withLock { state in
+        state.withSchedule(of: delivery.route) { $0.remainUnanswered() }
+      }
+      if shouldRest { rest(delivery, after: seconds, at: now, report.text) }
+    case .delivered, .dropDeviceToken, .retry, .fault:
+      succeed(delivery)
+    }
+  }
+
+  /// The route rests, longer each time until something goes through.
+  private func rest(
+    _ delivery: Delivery, after seconds: Double, at now: Timestamp, _ reason: String
+  ) {
+    let rests = state.withLock { state in state.withSchedule(of: delivery.route) { $0.rests } }
+    let policy = RetryPolicy(firstDelay: 0.1, greatestDelay: 60)
+    let delay = max(seconds, policy.delay(attempt: rests, random: random()))
+    rest(delivery, until: now.advanced(bySeconds: delay), reason)
+  }
+
+  private func rest(_ delivery: Delivery, until end: Timestamp, _ reason: String) {
+    let isNews = state.withLock { state in
+      state.withSchedule(of: delivery.route) { $0.rest(until: end) }
+    }
+    if isNews {
+      report("pushes of container '\(delivery.device.container)' stand still: \(reason)")
+    }
+    takerSignal.signal()
+  }
+
+  private func succeed(_ delivery: Delivery) {
+    let hadRested = state.withLock { state in
+      state.withSchedule(of: delivery.route) { $0.succeed() }
+    }
+    guard hadRested else { return }
+    report("pushes of container '\(delivery.device.container)' go on")
+    takerSignal.signal()
+  }
+
+  func finish(
+    _ delivery: Delivery, _ outcome: DeliveryUpdate.State,
+    dropTokenRegisteredBefore: Timestamp? = nil, hasExpired: Bool = false
+  ) {
+    let update = DeliveryUpdate(
+      id: delivery.id, state: outcome, timestamp: clock(),
+      dropTokenRegisteredBefore: dropTokenRegisteredBefore)
+    state.withLock {
+      $0.outcomes.append(.init(delivery: delivery, update: update, hasExpired: hasExpired))
+    }
+    recorderSignal.signal()
+  }
+}

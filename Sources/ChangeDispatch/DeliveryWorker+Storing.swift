@@ -1,0 +1,172 @@
+import CloudKitModel
+import Storage
+
+/// The worker's two tasks: one writes outcomes, the other takes deliveries from the store.
+extension DeliveryWorker {
+  // MARK: Recording outcomes
+
+  func record() async {
+    var retry = RetryDelay()
+    while true {
+      let (outcomes, isIdle, stopDeadline) = state.withLock { state in
+        let outcomes = state.outcomes.prefix(configuration.updateBatchSize)
+        return (outcomes, state.underWayCount == 0, state.stopDeadline)
+      }
+      if outcomes.isEmpty {
+        if let stopDeadline {
+          let rest = (stopDeadline - .now) / .seconds(1)
+          if isIdle || rest <= 0 { return }
+          await recorderSignal.wait(atMost: rest)
+        } else {
+          await recorderSignal.wait()
+        }
+        continue
+      }
+      do {
+        let merged = try await store.updateDeliveries(outcomes.map(\.update))
+        retry.succeed()
+        settle(outcomes, mergedBeside: merged)
+      } catch {
+        if stopDeadline != nil { return }
+        let delay = retry.fail()
+        report("outcomes of pushes could not be written, trying again in \(delay) s: \(error)")
+        try? await Task.sleep(for: .seconds(delay))
+      }
+    }
+  }
+
+  private func settle(
+    _ outcomes: ArraySlice<DeliveryWorkerState.Outcome>, mergedBeside: Int
+  ) {
+    let routes = Set(outcomes.map(\.delivery.route))
+    let (wakesTaker, isSettled, backlog) = state.withLock { state in
+      state.settle(outcomes, mergedBeside: mergedBeside)
+      let isPutOff = outcomes.contains { $0.update.state.isPutOff }
+      let needsTaking = routes.contains { state.schedules[$0]?.needsTaking == true }
+      return (isPutOff || needsTaking, state.isSettled, state.backlogNews())
+    }
+    tell(backlog)
+    if wakesTaker { takerSignal.signal() }
+    if isSettled { settlement.come() }
+  }
+
+  private func tell(_ backlog: Bool?) {
+    switch backlog {
+    case true?:
+      report(
+        "more than \(configuration.waitingLimit) pushes wait: silent ones for the same device "
+          + "become one, whatever their subscriptions, until fewer than half as many wait")
+    case false?:
+      report("fewer than \(configuration.waitingLimit / 2) pushes wait: none is merged harder")
+    case nil:
+      break
+    }
+  }
+
+  // MARK: Taking from the store
+
+  func take() async {
+    var retry = RetryDelay()
+    var isPrepared = false
+    while !state.withLock({ $0.isStopped }) {
+      do {
+        if !isPrepared { try await prepare() }
+        isPrepared = true
+        try await takeDue()
+        retry.succeed()
+        await waitForNextTaking()
+      } catch {
+        let delay = retry.fail()
+        report("waiting pushes could not be read, trying again in \(delay) s: \(error)")
+        await takerSignal.wait(atMost: delay)
+      }
+    }
+  }
+
+  /// Takes over what an earlier process left.
+  private func prepare() async throws {
+    try await store.reclaimDeliveries(at: clock(), exceptOf: holder)
+    for route in try await store.deliveryRoutes().keys {
+      state.withLock { state in state.withSchedule(of: route) { $0.fallBehind() } }
+    }
+    try await count()
+  }
+
+  private func count() async throws {
+    state.withLock { $0.beginCounting() }
+    let owed = try await store.owedDeliveryCount()
+    let backlog = state.withLock { state in
+      state.count(owed)
+      return state.backlogNews()
+    }
+    tell(backlog)
+  }
+
+  private func takeDue() async throws {
+    while let (route, limit) = beginTaking() {
+      do {
+        let taken = try await store.takeDeliveries(
+          on: route, dueAt: clock(), limit: limit, lease: lease(),
+          mergingHarder: state.withLock { $0.metrics.isMergingHarder })
+        admit(taken, on: route)
+      } catch {
+        state.withLock { state in state.withSchedule(of: route) { $0.failTaking() } }
+        throw error
+      }
+    }
+    for route in state.withLock({ Array($0.schedules.keys) }) {
+      guard state.withLock({ $0.schedules[route]?.wantsNextDue == true }) else { continue }
+      let due = try await store.nextDeliveryTime(on: route, after: Timestamp(milliseconds: .min))
+      state.withLock { state in state.withSchedule(of: route) { $0.setNextDue(due) } }
+    }
+  }
+
+  /// The next route to take deliveries of, and how many.
+  private func beginTaking() -> (route: DeliveryRoute.ID, limit: Int)? {
+    let now = clock()
+    return state.withLock { state in
+      guard !state.isStopped else { return nil }
+      for route in state.schedules.keys {
+        if let room = state.withSchedule(of: route, { $0.beginTaking(at: now) }) {
+          return (route, min(room, configuration.takingSize))
+        }
+      }
+      return nil
+    }
+  }
+
+  private func admit(_ taken: TakenDeliveries, on route: DeliveryRoute.ID) {
+    let (admitted, isSettled, backlog) = state.withLock { state in
+      let admitted = state.withSchedule(of: route) { $0.admit(taken) }
+      state.metrics.merged += taken.mergedCount
+      state.metrics.abandoned += taken.lostCount
+      state.addOwed(-taken.mergedCount - taken.lostCount)
+      return (state.isStopped ? [] : admitted, state.isSettled, state.backlogNews())
+    }
+    tell(backlog)
+    for delivery in admitted { send(delivery) }
+    if isSettled { settlement.come() }
+  }
+
+  private func waitForNextTaking() async {
+    let (wake, isTaking, isSettled) = state.withLock { state in
+      let wakes = state.schedules.values.compactMap(\.nextWake)
+      let isTaking = state.schedules.values.contains { $0.needsTaking || $0.wantsNextDue }
+      return (wakes.min(), isTaking, state.isSettled)
+    }
+    if isSettled { settlement.come() }
+    if isTaking { return }
+    guard let wake else { return await takerSignal.wait() }
+    let seconds = wake.seconds - clock().seconds
+    if seconds > 0 { await takerSignal.wait(atMost: seconds) }
+  }
+}
+
+extension DeliveryUpdate.State {
+  fileprivate var isPutOff: Bool {
+    switch self {
+    case .retry, .postponed: true
+    case .delivered, .abandoned, .merged, .refused: false
+    }
+  }
+}

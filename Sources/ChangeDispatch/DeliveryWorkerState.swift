@@ -1,0 +1,127 @@
+import CloudKitModel
+import Storage
+
+/// What a ``DeliveryWorker`` keeps in mind, as a value.
+struct DeliveryWorkerState {
+  /// A delivery with its outcome, which is not in the store yet.
+  struct Outcome {
+    var delivery: Delivery
+    var update: DeliveryUpdate
+    var hasExpired = false
+  }
+
+  var schedules: [DeliveryRoute.ID: DeliverySchedule] = [:]
+  var pacing: DevicePacing
+  var outcomes: [Outcome] = []
+  var metrics = DeliveryWorker.Metrics()
+  /// Deliveries without a final outcome, about; nil until the store was asked.
+  private(set) var owed: Int?
+  /// What was added and taken away while the store is asked.
+  private var owedMeanwhile = 0
+  /// When waiting for outcomes ends; nil while the worker runs. By a clock that nobody sets.
+  var stopDeadline: ContinuousClock.Instant?
+  private let capacity: Int
+  private let waitingLimit: Int
+
+  init(_ configuration: DeliveryWorker.Configuration) {
+    capacity = configuration.capacity
+    waitingLimit = configuration.waitingLimit
+    pacing = DevicePacing(
+      silentInterval: configuration.silentPushInterval, capacity: configuration.pacedDevices)
+  }
+
+  var isStopped: Bool { stopDeadline != nil }
+
+  var isSettled: Bool {
+    isStopped || (owed != nil && outcomes.isEmpty && schedules.values.allSatisfy(\.isSettled))
+  }
+
+  var underWayCount: Int { schedules.values.reduce(0) { $0 + $1.underWay.count } }
+
+  var waitingCount: Int { max(0, (owed ?? 0) - underWayCount) }
+
+  var currentMetrics: DeliveryWorker.Metrics {
+    var metrics = metrics
+    metrics.underWay = underWayCount
+    metrics.waiting = waitingCount
+    metrics.restingRoutes = schedules.values.count(where: \.isResting)
+    return metrics
+  }
+
+  /// Changes a route's schedule; one that was not in use begins behind, for what the store may hold.
+  mutating func withSchedule<Value>(
+    of route: DeliveryRoute.ID, _ body: (inout DeliverySchedule) -> Value
+  ) -> Value {
+    let unused = DeliverySchedule(capacity: capacity)
+    return body(&schedules[route, default: unused])
+  }
+
+  mutating func lookAgain(at now: Timestamp) {
+    for route in schedules.keys { schedules[route]?.lookAgain(at: now) }
+  }
+
+  // MARK: Backlog
+
+  /// The store has been asked how many deliveries are owed.
+  mutating func beginCounting() {
+    owedMeanwhile = 0
+  }
+
+  mutating func count(_ owed: Int) {
+    self.owed = max(0, owed + owedMeanwhile)
+  }
+
+  mutating func addOwed(_ count: Int) {
+    owed? += count
+    owedMeanwhile += count
+  }
+
+  /// Whether the backlog has just come over its limit, or is well below it again; nil when nothing has
+  /// changed.
+  mutating func backlogNews() -> Bool? {
+    let waiting = waitingCount
+    if !metrics.isMergingHarder, waiting > waitingLimit {
+      metrics.isMergingHarder = true
+      return true
+    }
+    if metrics.isMergingHarder, waiting <= waitingLimit / 2 {
+      metrics.isMergingHarder = false
+      return false
+    }
+    return nil
+  }
+
+  // MARK: Outcomes
+
+  /// The outcomes are in the store, where deliveries beside them were merged too.
+  mutating func settle(_ outcomes: ArraySlice<Outcome>, mergedBeside: Int) {
+    self.outcomes.removeFirst(outcomes.count)
+    metrics.merged += mergedBeside
+    addOwed(-mergedBeside)
+    for outcome in outcomes { settle(outcome) }
+  }
+
+  private mutating func settle(_ outcome: Outcome) {
+    let delivery = outcome.delivery
+    withSchedule(of: delivery.route) { schedule in
+      schedule.finish(delivery)
+      switch outcome.update.state {
+      case .retry(let due, _), .postponed(let due, _): schedule.wait(until: due)
+      case .delivered, .abandoned, .merged, .refused: break
+      }
+    }
+    switch outcome.update.state {
+    case .delivered: metrics.delivered += 1
+    case .abandoned where outcome.hasExpired: metrics.expired += 1
+    case .abandoned: metrics.abandoned += 1
+    case .merged: metrics.merged += 1
+    case .refused: metrics.refused += 1
+    case .retry: metrics.retried += 1
+    case .postponed: metrics.postponed += 1
+    }
+    switch outcome.update.state {
+    case .retry, .postponed: break
+    case .delivered, .abandoned, .merged, .refused: addOwed(-1)
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import CloudKitModel
+
+/// Takes deliveries that are due, in the writer's transaction: those that may be merged into a newer
+/// one are, the others are leased.
+struct DeliveryClaim {
+  struct Result: Sendable {
+    var taken: [Delivery.ID] = []
+    var mergedCount = 0
+    /// Whether no more were due.
+    var isAll = true
+  }
+
+  let route: DeliveryRoute.ID
+  let timestamp: Timestamp
+  let lease: DeliveryLease
+  /// Whether a silent one goes for a newer one of any subscription, so that what waits for a device
+  /// becomes one.
+  let mergesHarder: Bool
+  let session: StoreSession
+  private(set) var result = Result()
+  /// The newest silent one that waits for a device, by token and database.
+  private var newestSilent: [Reader: Int64] = [:]
+
+  private struct Reader: Hashable {
+    var token: String
+    var database: DatabaseID
+  }
+
+  private struct Row {
+    var id: Delivery.ID
+    var token: String
+    var mergeKey: String?
+  }
+
+  init(
+    route: DeliveryRoute.ID, timestamp: Timestamp, lease: DeliveryLease, mergesHarder: Bool,
+    session: StoreSession
+  ) {
+    self.route = route
+    self.timestamp = timestamp
+    self.lease = lease
+    self.mergesHarder = mergesHarder
+    self.session = session
+  }
+
+  mutating func take(atMost limit: Int) throws {
+    let rows = try session.connection.rows(
+      """
+      SELECT database_id, number, token, merge_key FROM deliveries
+      WHERE state = 0 AND route = $1 AND due <= $2
+      ORDER BY due, database_id, number LIMIT $3
+      """,
+      [.integer(route.rawValue), .integer(timestamp.milliseconds), .integer(Int64(limit))]
+    ) { row in
+      Row(
+        id: Delivery.ID(
+          database: DatabaseID(rawValue: row.integer(0)), number: row.integer(1)),
+        token: row.text(2), mergeKey: row.optionalText(3))
+    }
+    for row in rows {
+      if try isOutdated(row) {
+        try merge(row)
+      } else {
+        try lease(row)
+      }
+    }
+    result.isAll = rows.count < limit
+  }
+
+  /// Whether a newer one for the same device says all that this one says.
+  private mutating func isOutdated(_ row: Row) throws -> Bool {
+    guard let key = row.mergeKey else { return false }
+    if mergesHarder, key.hasPrefix(DeliveryMergeKey.silentPrefix) {
+      return try newestSilent(for: row) > row.id.number
+    }
+    let newer = try session.connection.first(
+      """
+      SELECT 1 FROM deliveries
+      WHERE state = 0 AND token = $1 AND merge_key = $2 AND database_id = $3 AND number > $4
+      LIMIT 1
+      """,
+      [
+        .text(row.token), .text(key), .integer(row.id.database.rawValue), .integer(row.id.number),
+      ]
+    ) { _ in true }
+    return newer == true
+  }
+
+  private mutating func newestSilent(for row: Row) throws -> Int64 {
+    let reader = Reader(token: row.token, database: row.id.database)
+    if let known = newestSilent[reader] { return known }
+    let prefix = DeliveryMergeKey.silentPrefix
+    let newest = try session.connection.first(
+      """
+      SELECT MAX(number) FROM deliveries
+      WHERE state = 0 AND token = $1 AND merge_key >= $2 AND merge_key < $3 AND database_id = $4
+      """,
+      [
+        // What comes after all that begin with an s.
+        .text(row.token), .text(prefix), .text("t"), .integer(row.id.database.rawValue),
+      ]
+    ) { $0.optionalInteger(0) }
+    newestSilent[reader] = (newest ?? nil) ?? row.id.number
+    return newestSilent[reader] ?? row.id.number
+  }
+
+  private mutating func merge(_ row: Row) throws {
+    try session.connection.run(
+      "UPDATE deliveries SET state = $3, updated = $4 WHERE database_id = $1 AND number = $2",
+      [
+        .integer(row.id.database.rawValue), .integer(row.id.number),
+        .integer(FinalDeliveryState.merged), .integer(timestamp.milliseconds),
+      ])
+    result.mergedCount += 1
+  }
+
+  private mutating func lease(_ row: Row) throws {
+    try session.connection.run(
+      "UPDATE deliveries SET due = $3, leased_by = $4 WHERE database_id = $1 AND number = $2",
+      [
+        .integer(row.id.database.rawValue), .integer(row.id.number),
+        .integer(lease.until.milliseconds), .integer(lease.holder),
+      ])
+    result.taken.append(row.id)
+  }
+}

@@ -1,0 +1,73 @@
+import CloudKitModel
+
+/// A delivery with all that is known of its notification and its device.
+struct DeliveryRow {
+  /// The rows' columns and tables.
+  static let selection = """
+    SELECT \(DeviceToken.columns), deliveries.database_id, deliveries.number, deliveries.route,
+      deliveries.badge, deliveries.attempts, deliveries.due, notification_log.subscriber,
+      notification_log.logged, notification_log.content
+    FROM deliveries
+    JOIN push_routes ON push_routes.route = deliveries.route
+    JOIN notification_log ON notification_log.database_id = deliveries.database_id
+      AND notification_log.sequence = deliveries.log_sequence
+    JOIN device_tokens ON device_tokens.kind = push_routes.kind
+      AND device_tokens.token = deliveries.token
+    """
+
+  private var device: DeviceToken
+  private var id: Delivery.ID
+  private var route: DeliveryRoute.ID
+  private var badge: Int?
+  private var attempts: Int
+  private var due: Timestamp
+  private var subscriber: String
+  private var logged: Timestamp
+  private var content: [UInt8]
+
+  init(_ row: any SQLRow) throws {
+    let first = DeviceToken.columnCount
+    device = try DeviceToken(row: row)
+    id = Delivery.ID(
+      database: DatabaseID(rawValue: row.integer(first)), number: row.integer(first + 1))
+    route = DeliveryRoute.ID(rawValue: row.integer(first + 2))
+    badge = row.optionalInteger(first + 3).map { Int($0) }
+    attempts = Int(row.integer(first + 4))
+    due = Timestamp(milliseconds: row.integer(first + 5))
+    subscriber = row.text(first + 6)
+    logged = Timestamp(milliseconds: row.integer(first + 7))
+    content = row.bytes(first + 8)
+  }
+
+  func delivery(in session: StoreSession) throws -> Delivery {
+    let notification = try SubscriptionNotification(
+      stored: content, database: try session.address(of: id.database), subscriber: subscriber)
+    return Delivery(
+      id: id, route: route, notification: notification, device: device, badge: badge,
+      logged: logged, attempts: attempts, due: due)
+  }
+}
+
+extension StoreSession {
+  /// The deliveries with these names that are owed, and the names of those of which the device or the
+  /// log entry is gone.
+  func deliveries(
+    _ ids: [Delivery.ID], until due: Timestamp
+  ) throws -> (found: [Delivery], lost: [Delivery.ID]) {
+    var found: [Delivery] = []
+    found.reserveCapacity(ids.count)
+    var lost: [Delivery.ID] = []
+    for id in ids {
+      let row = try connection.first(
+        """
+        \(DeliveryRow.selection) WHERE deliveries.database_id = $1 AND deliveries.number = $2
+        """, [.integer(id.database.rawValue), .integer(id.number)], DeliveryRow.init)
+      if let row {
+        found.append(try row.delivery(in: self))
+      } else {
+        lost.append(id)
+      }
+    }
+    return (found, lost)
+  }
+}
