@@ -11,6 +11,7 @@ private struct Lane {
   /// from the outbox.
   var dispatchedThrough = Int64.min
   var scratch = MatchScratch()
+  var group = MatchGroup()
 }
 
 extension Dispatcher {
@@ -71,9 +72,10 @@ extension Dispatcher {
     current.learn(from: first.change, using: &lane.scratch)
     var pending = PendingTransaction(lane.retiring, limit: configuration.firingLimit)
     lane.retiring = []
+    var batch = BatchFirings(entries, in: current.index)
     let isThrough = try await withThrowingTaskGroup(of: Void.self) { writing in
       for var entry in entries {
-        var firings = Firings(of: entry, in: current.index, using: &lane.scratch)
+        var firings = batch.removeFirst(using: &lane.group)
         let carriesLastValues =
           firings.isEmpty ? false : try await carriesLastValues(entry, in: lane.database)
         while let full = pending.add(&firings, of: &entry, carriesLastValues: carriesLastValues) {

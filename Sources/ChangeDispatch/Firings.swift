@@ -12,13 +12,11 @@ struct Firings {
 
   /// Those that are not settled yet.
   ///
-  /// - Complexity: that of matching, and O(*n* log *n*) for *n* that fire.
-  init(of entry: OutboxEntry, in index: SubscriptionIndex, using scratch: inout MatchScratch) {
+  /// - Parameter slots: those that the change fires, in any order.
+  /// - Complexity: O(*n* log *n*) for *n* that fire.
+  init(of entry: OutboxEntry, _ slots: [Int32], in index: SubscriptionIndex) {
     self.index = index
-    var slots: [Int32] = []
-    index.forEachMatch(of: entry.change, savedBy: entry.subscriptionVersion, using: &scratch) {
-      slots.append($0)
-    }
+    var slots = slots
     index.sort(&slots)
     self.slots = slots
     if let last = entry.settledThrough {

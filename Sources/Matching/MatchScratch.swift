@@ -2,6 +2,10 @@
 ///
 /// It belongs to whoever matches, one thread at a time, and may be used with any index.
 public struct MatchScratch: Sendable {
+  /// The number of the record type whose entries may fire on the change, nil when none may, and the
+  /// bit of the change's event.
+  var type: Int32?
+  var event: UInt8 = 0
   var facts = RecordFacts()
   /// Keys of points that are looked up together: none waits for the memory that another needs.
   var questions = PointQuestions()
@@ -19,7 +23,9 @@ public struct MatchScratch: Sendable {
 
   public init() {}
 
-  mutating func begin() {
+  mutating func begin(type: Int32?, event: UInt8) {
+    self.type = type
+    self.event = event
     firedCount = 0
     metAgain.removeAll(keepingCapacity: true)
   }

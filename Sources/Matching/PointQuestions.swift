@@ -20,14 +20,24 @@ struct PointQuestions: Sendable {
     count += 1
   }
 
-  /// Looks up what was asked.
+  /// Looks up what was asked: first the numbers of the points, then the points.
   mutating func answer(_ table: PointTable, _ facts: inout RecordFacts) {
+    locate(table)
+    meet(table, &facts)
+  }
+
+  /// Reads the numbers of the points and asks for the points.
+  mutating func locate(_ table: PointTable) {
     found.removeAll(keepingCapacity: true)
     for place in 0..<count {
       guard let number = table.likely(keys[place]) else { continue }
-      table.points.prefetch(Int(number))
+      table.points.prefetch(Int(number)..<Int(number) + 1)
       found.append((place, number))
     }
+  }
+
+  /// Reads the points that were located.
+  mutating func meet(_ table: PointTable, _ facts: inout RecordFacts) {
     for (place, number) in found {
       if table[number].mayBe(keys[place]) {
         facts.meet(number, table[number])

@@ -11,6 +11,7 @@ extension RecordTypeIndex {
   /// elsewhere.
   mutating func learn(from change: Change, _ scratch: inout MatchScratch) {
     look(at: change, &scratch, forLearning: true)
+    scratch.questions.answer(points, &scratch.facts)
     for hit in scratch.facts.hits[..<scratch.facts.hitCount] {
       points[ledgerOf: hit.point].meetings += 1
     }

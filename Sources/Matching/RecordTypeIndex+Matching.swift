@@ -8,12 +8,27 @@ extension RecordTypeIndex {
   ///   looked up are the values, elements, words and beginnings that the record has on the paths of
   ///   the type, and a stretch or a cell for each level.
   func match(_ change: Change, event: UInt8, _ scratch: inout MatchScratch) {
-    scratch.begin()
     look(at: change, &scratch)
+    locatePoints(&scratch)
+    meetPoints(&scratch)
+    considerEntries(change, event, &scratch)
+    findOwners(&scratch)
+  }
+
+  // MARK: The steps. Each asks for the memory that the next one reads.
+
+  func locatePoints(_ scratch: inout MatchScratch) { scratch.questions.locate(points) }
+
+  func meetPoints(_ scratch: inout MatchScratch) {
+    scratch.questions.meet(points, &scratch.facts)
     for hit in scratch.facts.hits[..<scratch.facts.hitCount] {
-      certain.elements.prefetch(hit.certain.range.lowerBound)
-      candidates.elements.prefetch(hit.candidates.range.lowerBound)
+      certain.elements.prefetch(hit.certain.range)
+      candidates.elements.prefetch(hit.candidates.range)
     }
+  }
+
+  /// Puts the entries that fire into the scratch.
+  func considerEntries(_ change: Change, _ event: UInt8, _ scratch: inout MatchScratch) {
     for number in 0..<scratch.facts.hitCount {
       let hit = scratch.facts.hits[number]
       let most = Int(hit.candidates.count + hit.certain.count)
@@ -34,7 +49,7 @@ extension RecordTypeIndex {
       }
     }
     fireMetAgain(&scratch)
-    findOwners(&scratch)
+    for place in 0..<scratch.firedCount { owners.prefetch(Int(scratch.fired[place])) }
     scratch.matchedCount += scratch.firedCount
   }
 
@@ -123,7 +138,7 @@ extension RecordTypeIndex {
   }
 
   /// Reads all lists of owners before one is gone through: none waits for the memory of another.
-  private func findOwners(_ scratch: inout MatchScratch) {
+  func findOwners(_ scratch: inout MatchScratch) {
     if scratch.owners.count < scratch.firedCount {
       scratch.owners = [OwnerList](repeating: .empty, count: scratch.fired.count)
     }

@@ -2,7 +2,8 @@ import CloudKitModel
 
 /// Finding the points that a record has.
 extension RecordTypeIndex {
-  /// Notes the points of a change's record, its ordered values and its places.
+  /// Notes a change's ordered values and its places, and asks for the points of its record: they are
+  /// met when the questions have been answered.
   ///
   /// Only what is asked for is taken out of the change: to copy a record counts a reference for each
   /// text in it.
@@ -22,7 +23,6 @@ extension RecordTypeIndex {
       }
     }
     if let path = plan.allText { lookAtAllText(of: change, path, &scratch) }
-    scratch.questions.answer(points, &scratch.facts)
   }
 
   /// Goes through the record's fields and those that are asked for side by side, for both are in the

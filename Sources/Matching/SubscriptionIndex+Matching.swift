@@ -26,13 +26,27 @@ extension SubscriptionIndex {
     of change: Change, savedBy version: Int64, using scratch: inout MatchScratch,
     _ visit: (Int32) -> Void
   ) {
-    if let recordType = change.record?.recordType, let option = change.event.queryOption,
-      let type = typeNumbers[recordType]
-    {
-      types[Int(type)].read { $0.match(change, event: UInt8(option.rawValue), &scratch) }
-      for place in 0..<scratch.firedCount {
-        visitOwners(scratch.owners[place], savedBy: version, visit)
-      }
+    begin(change, &scratch)
+    if let type = scratch.type {
+      types[Int(type)].read { $0.match(change, event: scratch.event, &scratch) }
+    }
+    visitOwners(change, savedBy: version, &scratch, visit)
+  }
+
+  /// Notes which entries may fire on the change: those of its record's type, if it is one of a record.
+  func begin(_ change: borrowing Change, _ scratch: inout MatchScratch) {
+    let option = change.event.queryOption
+    let type = option == nil ? nil : change.record.flatMap { typeNumbers[$0.recordType] }
+    scratch.begin(type: type, event: UInt8(option?.rawValue ?? 0))
+  }
+
+  /// Visits the owners of the entries that fire, and those of what watches the zone or the database.
+  func visitOwners(
+    _ change: borrowing Change, savedBy version: Int64, _ scratch: inout MatchScratch,
+    _ visit: (Int32) -> Void
+  ) {
+    for place in 0..<scratch.firedCount {
+      visitOwners(scratch.owners[place], savedBy: version, visit)
     }
     if feedNumbers.isEmpty || change.zoneID.isDefaultZone { return }
     var visited: Set<Feed> = []

@@ -8,6 +8,8 @@ enum IndexOperation: CustomStringConvertible {
   case remove(SubscriptionKey)
   case learn(Change)
   case match(Change, savedBy: Int64)
+  /// Changes with the versions up to which subscriptions count, side by side.
+  case matchGroup([(change: Change, savedBy: Int64)], atMost: Int)
 
   var description: String {
     switch self {
@@ -16,6 +18,9 @@ enum IndexOperation: CustomStringConvertible {
     case .remove(let key): "remove \(key)"
     case .learn(let change): "learn from \(Self.text(change))"
     case .match(let change, let version): "match \(Self.text(change)), saved by \(version)"
+    case .matchGroup(let group, let limit):
+      "match, until there are \(limit),"
+        + group.map { "\n    \(Self.text($0.change)), saved by \($0.savedBy)" }.joined()
     }
   }
 
@@ -23,7 +28,7 @@ enum IndexOperation: CustomStringConvertible {
     "\(change.event) in \(change.zoneID): \(change.record.map { "\($0)" } ?? "no record")"
   }
 
-  /// The same with a filter less, or a field.
+  /// The same with a filter less, a field or a change.
   var smaller: [IndexOperation] {
     switch self {
     case .insert(let key, let subscription, let version):
@@ -39,6 +44,12 @@ enum IndexOperation: CustomStringConvertible {
         var copy = change
         copy.record?.fields[name] = nil
         return .match(copy, savedBy: version)
+      }
+    case .matchGroup(let group, let limit):
+      return group.indices.map { position in
+        var fewer = group
+        fewer.remove(at: position)
+        return .matchGroup(fewer, atMost: limit)
       }
     case .remove, .learn:
       return []
@@ -78,7 +89,7 @@ extension IndexOperation {
   /// both agree.
   static func failure(_ operations: [IndexOperation]) -> String? {
     var index = SubscriptionIndex()
-    var scratch = MatchScratch()
+    var (scratch, group) = (MatchScratch(), MatchGroup())
     var model: [SubscriptionKey: (subscription: Subscription, version: Int64)] = [:]
     for (step, operation) in operations.enumerated() {
       switch operation {
@@ -96,6 +107,10 @@ extension IndexOperation {
           $0.value.version <= version && $0.value.subscription.matches(change)
         }
         if let difference = difference(found, wanted) { return "step \(step): \(difference)" }
+      case .matchGroup(let changes, let limit):
+        if let difference = difference(index, changes, atMost: limit, &group, &scratch) {
+          return "step \(step): \(difference)"
+        }
       }
       if index.count != model.count { return "step \(step): \(index.count) for \(model.count)" }
       if step % 40 == 0, let broken = index.checkInvariants().first {
@@ -107,6 +122,38 @@ extension IndexOperation {
       index.count == 0 && index.entryCount == 0 && index.typeNumbers.isEmpty
       && index.feedNumbers.isEmpty && index.contents.count == 0
     return isEmpty ? index.checkInvariants().first : "what was removed is not all gone"
+  }
+
+  /// Where what is found side by side differs from what is found for one change after the other.
+  private static func difference(
+    _ index: SubscriptionIndex, _ changes: [(change: Change, savedBy: Int64)], atMost limit: Int,
+    _ group: inout MatchGroup, _ scratch: inout MatchScratch
+  ) -> String? {
+    var found: [[Int32]] = []
+    var number = 0
+    let end = index.forEachMatch(
+      of: changes.map(\.change), in: changes.indices, savedBy: changes.map(\.savedBy),
+      atMost: limit, using: &group
+    ) { place, slot in
+      while found.count <= place { found.append([]) }
+      found[place].append(slot)
+      number += 1
+    }
+    if end < changes.count, number < limit { return "change \(end) was not matched" }
+    if found.count > end { return "change \(end) was matched though it was not to be" }
+    for place in 0..<end {
+      let before = found[..<min(place, found.count)].reduce(0) { $0 + $1.count }
+      if before >= limit { return "change \(place) was matched though \(before) are enough" }
+      var wanted: [Int32] = []
+      index.forEachMatch(
+        of: changes[place].change, savedBy: changes[place].savedBy, using: &scratch
+      ) { wanted.append($0) }
+      let slots = place < found.count ? found[place] : []
+      if slots.sorted() != wanted.sorted() {
+        return "change \(place) of \(changes.count) finds \(slots), alone \(wanted)"
+      }
+    }
+    return nil
   }
 
   private static func difference(

@@ -43,8 +43,20 @@ struct SubscriptionIndexPropertyTests {
       }
       let limit = world.generator.chance(1, in: 4) ? version / 2 : version
       operations.append(.match(world.change(), savedBy: limit))
+      if world.generator.chance(1, in: 3) { operations.append(group(upTo: version, &world)) }
     }
     return operations
+  }
+
+  /// None, one or more than are matched side by side, of both record types and of zones, in any order.
+  private func group(upTo version: Int64, _ world: inout RandomWorld) -> IndexOperation {
+    let count = Int.random(in: 0...3 * MatchGroup.size, using: &world.generator)
+    let changes = (0..<count).map { _ in
+      let limit = world.generator.chance(1, in: 4) ? version / 2 : version
+      return (change: world.change(), savedBy: limit)
+    }
+    let limit = world.generator.chance(1, in: 3) ? world.generator.pick([0, 1, 5, 20]) : .max
+    return .matchGroup(changes, atMost: limit)
   }
 
   /// A new one, or now and then the content of another one with its filters in another order, so
@@ -83,6 +95,35 @@ struct SubscriptionIndexPropertyTests {
     }
     #expect(matches > 1_000)
     #expect(filtered > 100)
+  }
+
+  @Test("Random groups have matches of several changes, and often end before all were visited")
+  func groupsAreCovered() {
+    var (found, stopped, whole) = (0, 0, 0)
+    for seed in 0..<20 {
+      var index = SubscriptionIndex()
+      var memory = MatchGroup()
+      for operation in operations(seed: seed) {
+        switch operation {
+        case .insert(let key, let subscription, let version):
+          index.insert(subscription, for: key, version: version)
+        case .remove(let key):
+          index.remove(key)
+        case .matchGroup(let changes, let limit):
+          var places: Set<Int> = []
+          let end = index.forEachMatch(
+            of: changes.map(\.change), in: changes.indices, savedBy: changes.map(\.savedBy),
+            atMost: limit, using: &memory
+          ) { place, _ in places.insert(place) }
+          found += places.count
+          if end < changes.count { stopped += 1 } else { whole += 1 }
+        case .learn, .match:
+          continue
+        }
+      }
+    }
+    #expect(found > 1_000)
+    #expect(stopped > 50 && whole > 100)
   }
 
   @Test("Every comparator is asked of values that it passes and of values that it does not")

@@ -1,13 +1,19 @@
+import ChangeDispatch
 import CloudKitModel
 import Foundation
 import Matching
 
 /// Cases of matching that are made to show one thing each.
 enum MatchingCases {
+  /// How many changes the server dispatches at once.
+  private static let batchSize = Dispatcher.Configuration().batchSize
+
   /// The matches of an event stay the same while there are more and more subscriptions: values are
   /// drawn from the more, and intervals are the narrower.
   static func measureFlatness() {
-    Output.line("the same matches an event among more and more subscriptions:")
+    Output.line(
+      "the same matches an event among more and more subscriptions, in batches of \(batchSize) as the "
+        + "server matches them:")
     for count in [10_000, 100_000, 1_000_000] {
       var index = SubscriptionIndex()
       let values = count / 8
@@ -74,22 +80,46 @@ enum MatchingCases {
       notificationID: UUID(), timestamp: Timestamp(milliseconds: 0))
   }
 
+  /// Tells what an event costs when events are matched in batches, and one by one.
   private static func measure(
     _ index: SubscriptionIndex, _ changes: [Change], _ title: String, rounds: Int
   ) {
-    var scratch = MatchScratch()
-    var (matches, events) = (0, 0)
-    let begin = monotonicSeconds()
-    for _ in 0..<rounds {
-      for change in changes {
-        index.forEachMatch(of: change, savedBy: 1, using: &scratch) { _ in matches += 1 }
-        events += 1
+    var (group, scratch) = (MatchGroup(), MatchScratch())
+    let versions = [Int64](repeating: 1, count: changes.count)
+    let grouped = seconds(of: changes, rounds: rounds) { places in
+      var matches = 0
+      index.forEachMatch(of: changes, in: places, savedBy: versions, using: &group) { _, _ in
+        matches += 1
       }
+      return matches
     }
-    let mean = (monotonicSeconds() - begin) / Double(events)
+    let single = seconds(of: changes, rounds: rounds) { places in
+      var matches = 0
+      for place in places {
+        index.forEachMatch(of: changes[place], savedBy: 1, using: &scratch) { _ in matches += 1 }
+      }
+      return matches
+    }
+    let events = Double(changes.count * rounds)
     Output.line(
       String(
-        format: "  \(title): %.2f us an event, %.1f predicates looked at, %.1f matches", mean * 1e6,
-        Double(scratch.candidateCount) / Double(events), Double(matches) / Double(events)))
+        format: "  \(title): %.2f us an event, %.1f predicates looked at, %.1f matches; ",
+        grouped.seconds * 1e6, Double(group.candidateCount) / events,
+        Double(grouped.matches) / events)
+        + String(format: "one by one %.2f us", single.seconds * 1e6))
+  }
+
+  /// How long an event takes, in seconds, and how many matches there are in all.
+  private static func seconds(
+    of changes: [Change], rounds: Int, _ match: (Range<Int>) -> Int
+  ) -> (seconds: Double, matches: Int) {
+    var matches = 0
+    let begin = monotonicSeconds()
+    for _ in 0..<rounds {
+      for first in stride(from: 0, to: changes.count, by: batchSize) {
+        matches += match(first..<min(changes.count, first + batchSize))
+      }
+    }
+    return ((monotonicSeconds() - begin) / Double(changes.count * rounds), matches)
   }
 }

@@ -1,0 +1,51 @@
+import CloudKitModel
+import Matching
+import Storage
+
+/// What the changes of a batch fire, one change after the other.
+///
+/// Some changes are matched at once, for side by side they need not wait for memory. What they fire is
+/// kept until it is asked for, but no more than what one change fires and some thousands.
+struct BatchFirings {
+  /// When changes fire so many together, the next ones are matched later.
+  private static let limit = 4_096
+
+  private let entries: ArraySlice<OutboxEntry>
+  private let changes: [Change]
+  private let versions: [Int64]
+  private let index: SubscriptionIndex
+  /// For changes that were matched, the slots of what they fire, and the place of the first of them.
+  private var matched: [[Int32]] = []
+  private var first = 0
+  private var next = 0
+
+  init(_ entries: ArraySlice<OutboxEntry>, in index: SubscriptionIndex) {
+    self.entries = entries
+    changes = entries.map(\.change)
+    versions = entries.map(\.subscriptionVersion)
+    self.index = index
+  }
+
+  /// The firings of the next change.
+  ///
+  /// - Precondition: It was called less often than there are changes.
+  /// - Complexity: that of matching, now and then for several changes at once, and O(*n* log *n*) for
+  ///   *n* that fire.
+  mutating func removeFirst(using group: inout MatchGroup) -> Firings {
+    if next == first + matched.count { match(using: &group) }
+    defer { next += 1 }
+    let slots = matched[next - first]
+    matched[next - first] = []
+    return Firings(of: entries[entries.startIndex + next], slots, in: index)
+  }
+
+  private mutating func match(using group: inout MatchGroup) {
+    first = next
+    let places = first..<min(changes.count, first + MatchGroup.size)
+    var slots = [[Int32]](repeating: [], count: places.count)
+    let end = index.forEachMatch(
+      of: changes, in: places, savedBy: versions, atMost: Self.limit, using: &group
+    ) { slots[$0 - first].append($1) }
+    matched = Array(slots.prefix(end - first))
+  }
+}
