@@ -27,11 +27,13 @@ extension SubscriptionIndex {
       first = changes[next].withUnsafeBufferPointer { changes in
         match(changes, &group.scratches)
         for place in changes.indices {
-          changes.read(place) { change in
-            let version = versions[next.lowerBound + place]
-            visitOwners(change, savedBy: version, &group.scratches[place]) { slot in
-              visited += 1
-              visit(next.lowerBound + place, slot)
+          let version = versions[next.lowerBound + place]
+          visited += visitOwners(of: &group.scratches[place], savedBy: version) {
+            visit(next.lowerBound + place, $0)
+          }
+          if !feedNumbers.isEmpty {
+            visited += changes.read(place) { change in
+              visitFeeds(of: change, savedBy: version) { visit(next.lowerBound + place, $0) }
             }
           }
           if visited >= limit { return next.lowerBound + place + 1 }
