@@ -26,7 +26,7 @@ public final class EventLoop: @unchecked Sendable {
   private var isRunning = true
 
   /// The time of the present round in nanoseconds, on a clock that only goes forward.
-  private(set) var now: Int64 = EventLoop.readClock()
+  package private(set) var now: Int64 = EventLoop.readClock()
 
   /// Space for one read, for whoever is reading at the moment.
   let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
@@ -223,7 +223,8 @@ protocol EventHandler: AnyObject {
 }
 
 extension Duration {
-  var nanoseconds: Int64 {
+  /// Whole nanoseconds, within what a clock of 64 bits can count.
+  package var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     return overflow ? (seconds < 0 ? .min / 4 : .max / 4) : product + attoseconds / 1_000_000_000

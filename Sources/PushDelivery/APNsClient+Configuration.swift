@@ -14,6 +14,14 @@ extension APNsClient {
     public var tokens: ProviderTokenSource
     /// Pushes that may wait for a connection or a free stream; one more is answered as not sent.
     public var capacity = 10_000
+    /// So many connections are opened at most; more than one only while all streams of the others
+    /// are in use and pushes wait.
+    public var maximumConnections = 4
+    /// How long all connections must have been full before another is opened: a short rush is not
+    /// worth one.
+    public var fullnessBeforeConnecting: Duration = .milliseconds(50)
+    /// A connection that had nothing to do for so long is closed, unless it is the only one.
+    public var idleTimeout: Duration = .seconds(600)
     /// How long connecting may take, name resolution and TLS included.
     public var connectTimeout: Duration = .seconds(10)
     /// A connection that was silent for so long while answers are due is asked for a sign of life.
@@ -40,6 +48,12 @@ extension APNsClient {
       self.init(
         host: host, port: port, trust: trust,
         tokens: ProviderTokenSource(key: key, keyID: keyID, teamID: teamID))
+    }
+
+    var poolLimits: APNsConnectionPool.Limits {
+      APNsConnectionPool.Limits(
+        connections: max(1, maximumConnections), fullness: fullnessBeforeConnecting,
+        idleness: idleTimeout)
     }
 
     var connection: HTTP2ClientConfiguration {

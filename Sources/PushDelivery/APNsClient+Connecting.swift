@@ -2,10 +2,31 @@ import HTTP2Transport
 
 /// From connecting to closed. All of it runs on the loop's thread.
 extension APNsClient {
-  func connect() {
-    generation += 1
+  /// Does what the pool decides on something that happened.
+  ///
+  /// - Parameter reason: what those are told whose push cannot be sent for it.
+  func tell(_ event: APNsConnectionPool.Event, reason: String = "") {
+    switch pool.handle(event, at: loop.now) {
+    case .none:
+      break
+    case .connect(let number):
+      connect(number)
+    case .rest(let seconds, let failsWaiting):
+      if failsWaiting { failWaiting(reason) }
+      loop.schedule(after: .seconds(seconds)) { [weak self] in
+        guard let self else { return }
+        tell(.rested)
+        pump()
+      }
+    case .lookAgain(let delay):
+      scheduleLook(after: delay)
+    case .end(let numbers):
+      for number in numbers { connections[number]?.close(.whenAnswered) }
+    }
+  }
+
+  private func connect(_ number: Int) {
     news.connections += 1
-    let number = generation
     do throws(HTTP2Error) {
       let connection = try HTTP2ClientConnection(configuration.connection, loop: loop) { event in
         self.handle(event, ofConnection: number)
@@ -13,30 +34,34 @@ extension APNsClient {
       connections[number] = connection
       connection.start()
     } catch {
-      end(reason: error.reason)
+      ended(number, isOrderly: false, reason: error.reason)
     }
+    scheduleIdleCheck()
   }
 
   private func handle(_ event: HTTP2ClientConnection.Event, ofConnection number: Int) {
-    let isCurrent = number == generation
     switch event {
     case .opened(let limit):
-      if isCurrent { _ = state.handle(.opened(limit: limit)) }
+      tell(.opened(number, limit: limit))
     case .limitChanged(let limit):
-      if isCurrent { _ = state.handle(.limitChanged(limit)) }
+      tell(.limitChanged(number, limit: limit))
     case .goingAway(_, let code, let debugData):
-      // It still answers what it has; the next push opens another.
-      if isCurrent { end(reason: "APNs closes the connection: \(Self.text(code, debugData))") }
+      // It still answers what it has; the next push takes another.
+      ended(
+        number, isOrderly: code == .noError,
+        reason: "APNs closes the connection: \(Self.text(code, debugData))")
     case .closed(let error):
       connections[number] = nil
-      if isCurrent { end(reason: error?.reason ?? "APNs closed the connection") }
+      ended(
+        number, isOrderly: error == nil, reason: error?.reason ?? "APNs closed the connection")
       finishClosing()
     }
     schedulePump()
   }
 
-  private func end(reason: String) {
-    perform(state.handle(.ended(random: random())), reason: reason)
+  private func ended(_ number: Int, isOrderly: Bool, reason: String) {
+    if pool.connections.contains(where: { $0.number == number }) { news.end = reason }
+    tell(.ended(number, isOrderly: isOrderly, random: random()), reason: reason)
   }
 
   /// APNs says the reason in the debug data, as JSON.
@@ -45,12 +70,46 @@ extension APNsClient {
     return "\(code) \(String(decoding: debugData.prefix(200), as: UTF8.self))"
   }
 
+  /// APNs does not take this connection's key or certificate, so it is of no more use: another one
+  /// proves whether that was mended.
+  func refused(_ number: Int, reason: String) {
+    guard pool.connections.contains(where: { $0.number == number }) else { return }
+    news.end = reason
+    tell(.refused(number, random: random()), reason: reason)
+    connections[number]?.close(.whenAnswered)
+  }
+
+  // MARK: Time
+
+  private func scheduleLook(after delay: Duration) {
+    guard !isLookScheduled else { return }
+    isLookScheduled = true
+    loop.schedule(after: delay) { [weak self] in
+      guard let self else { return }
+      isLookScheduled = false
+      pump()
+    }
+  }
+
+  /// Looks now and then for idle connections, as long as there are several.
+  private func scheduleIdleCheck() {
+    guard !isIdleCheckScheduled, pool.connections.count > 1 else { return }
+    isIdleCheckScheduled = true
+    loop.schedule(after: configuration.idleTimeout / 2) { [weak self] in
+      guard let self else { return }
+      isIdleCheckScheduled = false
+      tell(.timePassed)
+      scheduleIdleCheck()
+      showNews()
+    }
+  }
+
   // MARK: Closing
 
   func close(_ completion: @escaping @Sendable () -> Void) {
     closers.append(completion)
     queue.append(contentsOf: intake.close())
-    _ = state.handle(.close)
+    tell(.close)
     failWaiting("the client is closed")
     for connection in connections.values { connection.close(.whenAnswered) }
     loop.schedule(after: configuration.closeTimeout) {
@@ -60,7 +119,7 @@ extension APNsClient {
   }
 
   private func finishClosing() {
-    guard state.phase == .closed, connections.isEmpty else { return }
+    guard pool.isClosed, connections.isEmpty else { return }
     showNews()
     let closers = closers
     self.closers = []

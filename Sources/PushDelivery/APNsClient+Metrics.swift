@@ -7,6 +7,10 @@ extension APNsClient {
     public internal(set) var inFlight = 0
     /// Whether there is a connection.
     public internal(set) var isConnected = false
+    /// Connections that pushes may go over, those that are being opened among them.
+    public internal(set) var openConnections = 0
+    /// Why the last connection that ended did; nil before that.
+    public internal(set) var lastEnd: String?
     /// Attempts to connect.
     public internal(set) var connections = 0
     /// Pushes that APNs accepted.

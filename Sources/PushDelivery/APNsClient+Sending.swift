@@ -13,17 +13,18 @@ extension APNsClient {
     var notSent = 0
     var unknown = 0
     var connections = 0
+    var end: String?
   }
 
   /// How often a push that was not processed is given to a connection before it is given back.
   private static let greatestAttempts = 3
 
-  /// Takes in what came, and gives the connection as much as it may have.
+  /// Takes in what came, and gives the connections as much as they may have.
   func pump() {
     queue.append(contentsOf: intake.collect())
-    if state.phase == .closed { failWaiting("the client is closed") }
-    if !queue.isEmpty { perform(state.handle(.work)) }
-    if state.capacity > 0, !queue.isEmpty { sendWaiting() }
+    if pool.isClosed { failWaiting("the client is closed") }
+    if !queue.isEmpty { sendWaiting() }
+    tell(.waiting(queue.count))
     showNews()
   }
 
@@ -37,22 +38,6 @@ extension APNsClient {
     }
   }
 
-  func perform(_ action: APNsConnection.Action, reason: String = "") {
-    switch action {
-    case .none:
-      break
-    case .connect:
-      connect()
-    case .rest(let seconds):
-      failWaiting(reason)
-      loop.schedule(after: .seconds(seconds)) { [weak self] in
-        guard let self else { return }
-        _ = state.handle(.rested)
-        pump()
-      }
-    }
-  }
-
   func failWaiting(_ reason: String) {
     queue.append(contentsOf: intake.collect())
     let items = queue.removeAll()
@@ -62,28 +47,35 @@ extension APNsClient {
   }
 
   private func sendWaiting() {
-    guard let connection = connections[generation] else { return }
+    guard let first = pool.next else { return }
     let token: String
     do throws(CryptographyError) {
-      token = try configuration.tokens.token(at: clock())
+      guard let made = try configuration.tokens.token(at: clock()) else {
+        return failWaiting("APNs asked for fewer provider tokens, and the last one has expired")
+      }
+      token = made
     } catch {
       return failWaiting("the provider token cannot be made: \(error)")
     }
     let authorization = "bearer \(token)"
-    let generation = generation
-    while state.capacity > 0, var item = queue.popFirst() {
-      _ = state.handle(.sent)
-      news.noLongerWaiting += 1
-      news.sent += 1
-      item.attempts += 1
-      connection.send(HTTP2Request(item.push, authorization: authorization)) { [item] outcome in
-        self.finish(item, token: token, generation: generation, outcome)
+    var next: (number: Int, capacity: Int)? = first
+    while let (number, capacity) = next, let connection = connections[number], !queue.isEmpty {
+      for _ in 0..<capacity {
+        guard var item = queue.popFirst() else { break }
+        _ = pool.handle(.sent(number), at: loop.now)
+        news.noLongerWaiting += 1
+        news.sent += 1
+        item.attempts += 1
+        connection.send(HTTP2Request(item.push, authorization: authorization)) { [item] outcome in
+          self.finish(item, token: token, connection: number, outcome)
+        }
       }
+      next = pool.next
     }
   }
 
   private func finish(
-    _ item: PushItem, token: String, generation: Int,
+    _ item: PushItem, token: String, connection number: Int,
     _ outcome: Result<HTTP2Response, HTTP2Error>
   ) {
     news.sent -= 1
@@ -91,25 +83,31 @@ extension APNsClient {
     switch outcome {
     case .success(let response):
       let result = APNsResult(response)
-      if generation == self.generation {
-        _ = state.handle(.answered(status: response.status))
-      }
-      if result.saysTokenExpired, item.attempts == 1,
-        configuration.tokens.rejected(token, at: clock()), state.phase != .closed
-      {
-        return putBack(item)
+      _ = pool.handle(.finished(number, status: response.status), at: loop.now)
+      if result.saysTokenExpired {
+        if !item.hadTokenRenewed, configuration.tokens.rejected(token, at: clock()), !pool.isClosed
+        {
+          var item = item
+          item.hadTokenRenewed = true
+          return putBack(item)
+        }
+      } else if result.saysTooManyTokens {
+        configuration.tokens.complained(at: clock())
+      } else if case .answered(403, let reason, _, _, _) = result {
+        refused(number, reason: "APNs refused the sender: \(reason ?? "without a reason")")
       }
       complete(item, result)
     case .failure(let error):
-      if generation == self.generation { _ = state.handle(.failed) }
-      if error.isSafeToRepeat, item.attempts < Self.greatestAttempts, state.phase != .closed {
+      _ = pool.handle(.finished(number, status: nil), at: loop.now)
+      if error.isSafeToRepeat, item.attempts < Self.greatestAttempts, !pool.isClosed {
         return putBack(item)
       }
       complete(item, APNsResult(error))
     }
   }
 
-  /// There are never more of these than a connection has streams, beside what the intake let in.
+  /// There are never more of these than the connections have streams, beside what the intake let
+  /// in.
   private func putBack(_ item: PushItem) {
     news.noLongerWaiting -= 1
     queue.append(item)
@@ -126,7 +124,8 @@ extension APNsClient {
   }
 
   func showNews() {
-    let (news, isConnected) = (news, state.phase == .proving || state.phase == .open)
+    let news = news
+    let (isConnected, openConnections) = (pool.isConnected, pool.connections.count)
     self.news = News()
     intake.update { metrics in
       metrics.waiting -= news.noLongerWaiting
@@ -137,6 +136,8 @@ extension APNsClient {
       metrics.unknown += news.unknown
       metrics.connections += news.connections
       metrics.isConnected = isConnected
+      metrics.openConnections = openConnections
+      if let end = news.end { metrics.lastEnd = end }
     }
   }
 }

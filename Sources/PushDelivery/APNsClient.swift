@@ -1,10 +1,11 @@
 import CloudKitModel
 import HTTP2Transport
 
-/// Sends pushes to APNs over one HTTP/2 connection, in the name of one team.
+/// Sends pushes to APNs over HTTP/2, in the name of one team.
 ///
-/// The connection is opened by the first push and kept. When it ends, pushes that APNs certainly did
-/// not process go over the next one; those whose fate is unknown are answered as such. When none can
+/// A connection is opened by the first push and kept; others follow when it is full, and go when
+/// they are idle (``Configuration/maximumConnections``). When one ends, pushes that APNs certainly
+/// did not process go over another; those whose fate is unknown are answered as such. When none can
 /// be opened, the pushes that wait are answered as not sent. A push that is refused because its
 /// provider token has expired is repeated once with a new one. Several topics may use one client.
 ///
@@ -25,15 +26,15 @@ public final class APNsClient: @unchecked Sendable {
   let random: @Sendable () -> Double
   let intake: APNsClientIntake
 
-  var state = APNsConnection()
+  var pool: APNsConnectionPool
   var queue = FIFO<PushItem>()
   /// What has changed since the figures were last shown.
   var news = News()
   var isPumpScheduled = false
-  /// Every connection that is not closed, by its number: the one in use and those that still answer.
+  var isLookScheduled = false
+  var isIdleCheckScheduled = false
+  /// Every connection that is not closed, by its number: those in use and those that still answer.
   var connections: [Int: HTTP2ClientConnection] = [:]
-  /// The number of the latest connection, for the news of earlier ones must not be taken for its.
-  var generation = 0
   var closers: [@Sendable () -> Void] = []
 
   /// - Parameters:
@@ -50,6 +51,7 @@ public final class APNsClient: @unchecked Sendable {
     self.clock = clock
     self.random = random
     intake = APNsClientIntake(capacity: configuration.capacity)
+    pool = APNsConnectionPool(limits: configuration.poolLimits)
   }
 
   /// Sends a push.
@@ -72,7 +74,7 @@ public final class APNsClient: @unchecked Sendable {
   /// Pushes that wait for a connection or a free stream.
   public var waitingCount: Int { metrics.waiting }
 
-  /// Ends the connection when what was sent is answered, after ``Configuration/closeTimeout`` at the
+  /// Ends the connections when what was sent is answered, after ``Configuration/closeTimeout`` at the
   /// latest. Pushes that wait, and later ones, are answered as not sent. When this returns, every
   /// completion has been called.
   public func close() async {

@@ -24,4 +24,10 @@ extension APNsResult {
     if case .answered(403, "ExpiredProviderToken", _, _, _) = self { return true }
     return false
   }
+
+  /// Whether APNs wants the provider token to be changed less often.
+  var saysTooManyTokens: Bool {
+    if case .answered(429, "TooManyProviderTokenUpdates", _, _, _) = self { return true }
+    return false
+  }
 }

@@ -28,6 +28,12 @@ extension DeliveryOutcome {
     _ result: APNsResult, attempt: Int, random: Double
   ) -> DeliveryOutcome {
     switch result {
+    case _ where result.saysTokenExpired:
+      // Where another token could help, the client has made one and sent the push again.
+      .suspend(
+        .route,
+        message: "APNs calls a provider token expired that was made less than 20 minutes ago, so "
+          + "this machine's clock is wrong; set it right")
     case .answered(let status, let reason, let timestamp, _, let retryAfter):
       of(
         status: status, reason: reason, timestamp: timestamp, retryAfter: retryAfter,

@@ -6,18 +6,23 @@ import JSONCoding
 ///
 /// APNs refuses tokens that are older than an hour, and senders that make new ones more often than
 /// every 20 minutes. A token is made when the first is needed, made anew at 50 minutes, and made
-/// anew before that only when APNs calls it expired and it is older than 20 minutes.
+/// anew before that only when APNs calls it expired and it is older than 20 minutes. After APNs
+/// complained of too many no other is made for 20 minutes.
 /// (Apple, *Establishing a token-based connection to APNs*.)
 struct ProviderTokenIssuer: Sendable {
   /// Seconds after which a token is replaced.
   static let renewalAge = 3000.0
   /// Seconds within which no second token is made.
   static let leastAge = 1200.0
+  /// Seconds after which APNs does not take a token any more.
+  static let greatestAge = 3600.0
 
   private let key: ES256PrivateKey
   private let keyID: String
   private let teamID: String
   private var current: Issue?
+  /// When APNs last complained of too many tokens.
+  private var complaint: Timestamp?
 
   private struct Issue {
     var text: String
@@ -31,9 +36,12 @@ struct ProviderTokenIssuer: Sendable {
     self.teamID = teamID
   }
 
-  /// The token to send with a request now.
-  mutating func token(at now: Timestamp) throws(CryptographyError) -> String {
-    if let current, age(at: now) < Self.renewalAge { return current.text }
+  /// The token to send with a request now; nil while there is none that APNs would take and no other
+  /// may be made.
+  mutating func token(at now: Timestamp) throws(CryptographyError) -> String? {
+    let age = age(at: now)
+    if let current, age < Self.renewalAge { return current.text }
+    guard mayMakeToken(at: now) else { return age < Self.greatestAge ? current?.text : nil }
     let text = try makeToken(at: now)
     current = Issue(text: text, time: now)
     return text
@@ -43,9 +51,24 @@ struct ProviderTokenIssuer: Sendable {
   /// repeat the request with.
   mutating func rejected(_ token: String, at now: Timestamp) -> Bool {
     guard let current, current.text == token else { return true }
-    guard age(at: now) >= Self.leastAge else { return false }
+    guard age(at: now) >= Self.leastAge, mayMakeToken(at: now) else { return false }
     self.current = nil
     return true
+  }
+
+  /// APNs says that the key's tokens were changed too often.
+  mutating func complained(at now: Timestamp) {
+    complaint = now
+  }
+
+  private mutating func mayMakeToken(at now: Timestamp) -> Bool {
+    guard let complaint else { return true }
+    // A clock that was set back would make the wait as long as it was set back.
+    guard abs(now.seconds - complaint.seconds) < Self.leastAge else {
+      self.complaint = nil
+      return true
+    }
+    return false
   }
 
   /// Seconds since the present token was made. When the clock was set back they count from now, so

@@ -6,7 +6,8 @@ import Synchronization
 /// often a key makes new ones.
 ///
 /// A token is made when the first is needed, made anew at 50 minutes, and before that only when APNs
-/// calls it expired and it is older than 20 minutes.
+/// calls it expired and it is older than 20 minutes. After APNs complained of too many
+/// (`TooManyProviderTokenUpdates`) none is made for 20 minutes.
 /// (Apple, *Establishing a token-based connection to APNs*.)
 public final class ProviderTokenSource: Sendable {
   private let issuer: Mutex<ProviderTokenIssuer>
@@ -19,7 +20,8 @@ public final class ProviderTokenSource: Sendable {
     issuer = Mutex(ProviderTokenIssuer(key: key, keyID: keyID, teamID: teamID))
   }
 
-  func token(at now: Timestamp) throws(CryptographyError) -> String {
+  /// Nil while there is no token that APNs would take, for it asked for fewer.
+  func token(at now: Timestamp) throws(CryptographyError) -> String? {
     try issuer.withLock { issuer throws(CryptographyError) in try issuer.token(at: now) }
   }
 
@@ -27,5 +29,10 @@ public final class ProviderTokenSource: Sendable {
   /// expired.
   func rejected(_ token: String, at now: Timestamp) -> Bool {
     issuer.withLock { $0.rejected(token, at: now) }
+  }
+
+  /// APNs says that tokens were changed too often.
+  func complained(at now: Timestamp) {
+    issuer.withLock { $0.complained(at: now) }
   }
 }

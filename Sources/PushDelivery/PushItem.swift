@@ -4,4 +4,6 @@ struct PushItem: Sendable {
   let completion: APNsClient.Completion
   /// How often the push was given to a connection.
   var attempts = 0
+  /// Whether it was given back for its provider token once already.
+  var hadTokenRenewed = false
 }

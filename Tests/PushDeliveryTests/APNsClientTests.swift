@@ -186,9 +186,11 @@ import Waiting
 
   @Test("When the connection is lost, sent pushes have an unknown fate; later ones go on")
   func lost() async throws {
-    let apns = try ScriptedAPNs(maximumConcurrentStreams: 3) { request, number in
-      if number == 1 || number > 4 { request.respond(status: 200) }
-    }
+    let apns = try ScriptedAPNs(
+      maximumConcurrentStreams: 3,
+      answer: { request, number in
+        if number == 1 || number > 4 { request.respond(status: 200) }
+      }, configure: { $0.maximumConnections = 1 })
     _ = try await apns.result()
     let sent = (0..<3).map { _ in apns.send() }
     let requests = try await apns.waitForRequests(4)

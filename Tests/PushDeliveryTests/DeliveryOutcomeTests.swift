@@ -71,6 +71,18 @@ struct DeliveryOutcomeTests {
     #expect(Self.word(outcome) == expected)
   }
 
+  @Test("a push whose token is called expired after all means that the clock is wrong")
+  func clock() {
+    let result = APNsResult.answered(
+      status: 403, reason: "ExpiredProviderToken", timestamp: nil, apnsID: nil, retryAfter: nil)
+    guard case .suspend(.route, let message) = DeliveryOutcome.of(result, attempt: 0, random: 0)
+    else {
+      Issue.record("no suspension")
+      return
+    }
+    #expect(message.contains("clock is wrong"))
+  }
+
   @Test("every row of the table is found by its own status and reason")
   func table() {
     for rule in DeliveryRule.all {
