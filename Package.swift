@@ -102,6 +102,9 @@ let package = Package(
       dependencies: ["HTTPService", "Cryptography", "COpenSSL", "JSONCoding"],
       path: "Tests/IssuerSimulation"),
 
+    // An HTTP proxy for tests.
+    .target(name: "ProxySimulation", path: "Tests/ProxySimulation"),
+
     .testTarget(name: "JSONCodingTests", dependencies: ["PropertyTesting", "JSONCoding"]),
     .testTarget(name: "CloudKitModelTests", dependencies: ["PropertyTesting", "CloudKitModel"]),
     .testTarget(
@@ -112,7 +115,8 @@ let package = Package(
       dependencies: ["PropertyTesting", "WebServices", "CloudKitModel", "JSONCoding"]),
     .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
     .testTarget(
-      name: "HTTP2TransportTests", dependencies: ["Waiting", "HTTP2Transport", "Cryptography"]),
+      name: "HTTP2TransportTests",
+      dependencies: ["Waiting", "ProxySimulation", "HTTP2Transport", "Cryptography"]),
     .testTarget(name: "HTTPServiceTests", dependencies: ["Waiting", "HTTPService"]),
     .testTarget(
       name: "StorageTests",
@@ -124,7 +128,7 @@ let package = Package(
     .testTarget(
       name: "PushDeliveryTests",
       dependencies: [
-        "Waiting", "PropertyTesting",
+        "Waiting", "PropertyTesting", "ProxySimulation",
         "PushDelivery", "APNsSimulation", "HTTP2Transport", "Cryptography", "CloudKitModel",
         "JSONCoding",
       ]),
@@ -158,8 +162,9 @@ let package = Package(
     .testTarget(
       name: "PetrelServerTests",
       dependencies: [
-        "Waiting", "PropertyTesting", "IssuerSimulation", "PetrelServer", "Storage", "HTTPService",
-        "OpenIDConnect", "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
+        "Waiting", "PropertyTesting", "IssuerSimulation", "PetrelServer", "PushDelivery", "Storage",
+        "HTTPService", "OpenIDConnect", "Cryptography", "WebServices", "CloudKitModel",
+        "JSONCoding",
       ]),
     .testTarget(
       name: "EndToEndTests",

@@ -65,6 +65,22 @@ public struct CertificateAuthority: Sendable {
       certificateChainPEM: try leaf.pem + certificatePEM, privateKeyPEM: try serverKey.pem)
   }
 
+  /// Issues a certificate with a key of its own for a client.
+  ///
+  /// - Parameters:
+  ///   - commonName: the name in the certificate, 1 to 64 bytes.
+  ///   - days: how long it is valid.
+  public func issueClientCertificate(
+    commonName: String, days: Int = 398, now: Date = Date()
+  ) throws(CryptographyError) -> ServerCertificate {
+    let clientKey = try ES256PrivateKey()
+    let leaf = try X509Certificate.issued(
+      by: certificate, issuerKey: key, toClient: clientKey.publicKey, commonName: commonName,
+      validity: .init(from: now, days: days))
+    return ServerCertificate(
+      certificateChainPEM: try leaf.pem + certificatePEM, privateKeyPEM: try clientKey.pem)
+  }
+
   /// Writes ``certificatePEM`` to a file that everybody may read.
   public func writeCertificate(toFile path: String) throws(CryptographyError) {
     try PEMFile.write(certificatePEM, to: path, permissions: 0o644)

@@ -1,6 +1,6 @@
-/// A server's certificate with its private key.
+/// The certificate of a server, or of a client that shows one, with its private key.
 public struct ServerCertificate: Sendable, Hashable {
-  /// The server's certificate followed by its issuer's, PEM.
+  /// The certificate followed by its issuer's, PEM.
   public var certificateChainPEM: String
   /// The key of the first certificate, PEM, not encrypted.
   public var privateKeyPEM: String

@@ -86,6 +86,22 @@ final class X509Certificate: @unchecked Sendable {
     return certificate
   }
 
+  static func issued(
+    by issuer: X509Certificate, issuerKey: ES256PrivateKey, toClient key: ES256PublicKey,
+    commonName: String, validity: Validity
+  ) throws(CryptographyError) -> X509Certificate {
+    let certificate = try X509Certificate()
+    try certificate.fill(key: key, commonName: commonName, validity: validity)
+    X509_set_issuer_name(certificate.pointer, X509_get_subject_name(issuer.pointer))
+    try certificate.add(NID_basic_constraints, "critical,CA:FALSE", issuer: issuer)
+    try certificate.add(NID_key_usage, "critical,digitalSignature", issuer: issuer)
+    try certificate.add(NID_ext_key_usage, "clientAuth", issuer: issuer)
+    try certificate.add(NID_subject_key_identifier, "hash", issuer: issuer)
+    try certificate.add(NID_authority_key_identifier, "keyid:always", issuer: issuer)
+    try certificate.sign(with: issuerKey)
+    return certificate
+  }
+
   private func fill(
     key: ES256PublicKey, commonName: String, validity: Validity
   ) throws(CryptographyError) {

@@ -48,6 +48,9 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     output.reserveCapacity(Self.outputTarget + 16384)
   }
 
+  /// See ``TLSStream/peerCertificate``.
+  var peerCertificate: TLSPeerCertificate? { stream?.peerCertificate }
+
   func start() {
     guard let stream else { return }
     token = loop.register(stream.descriptor, interest, self)

@@ -4,7 +4,12 @@ public struct HTTP2ClientConfiguration: Sendable, Hashable {
   public var host: String
   public var port: Int
   public var trust: TLSTrust
-  /// How long it may take until the peer's settings have come, name resolution and TLS included.
+  /// The way there: nil for a direct one.
+  public var proxy: HTTPProxy?
+  /// What this end shows when the server asks for a certificate; nil for none.
+  public var identity: TLSIdentity?
+  /// How long it may take until the peer's settings have come; name resolution, the
+  /// proxy and TLS included.
   public var connectTimeout: Duration = .seconds(10)
   /// So many requests may wait for a free stream; more are refused with
   /// ``HTTP2Error/Code/queueFull``.
@@ -13,6 +18,10 @@ public struct HTTP2ClientConfiguration: Sendable, Hashable {
   public var maximumConcurrentStreams = 1_000
   /// An answer with a larger body is broken off, with ``HTTP2Error/Code/answerTooLarge``.
   public var maximumResponseBytes = 1 << 20
+  /// A request that has no whole answer so long after it got its stream, or up to an eighth longer,
+  /// is broken off, with ``HTTP2Error/Code/answerOverdue``; nil for no limit. If nothing at all came
+  /// from the peer meanwhile, it is asked for a sign of life, and gets no more requests before.
+  public var answerTimeout: Duration?
   /// A peer that was silent for so long is asked for a sign of life (PING) while requests are open.
   public var pingAfterBusySilence: Duration = .seconds(60)
   /// The same while no requests are open.

@@ -8,17 +8,38 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     connectTimer = loop.schedule(after: configuration.connectTimeout) { [weak self] in
       self?.end(HTTP2Error(.timedOut, "the server did not open an HTTP/2 connection in time"))
     }
+    let proxy = configuration.proxy
     let connector = SocketConnector(
-      loop: loop, host: configuration.host, port: configuration.port,
+      loop: loop, host: proxy?.host ?? configuration.host, port: proxy?.port ?? configuration.port,
       timeout: configuration.connectTimeout
+    ) { result in
+      switch (result, proxy) {
+      case (.success(let descriptor), nil):
+        self.openChannel(descriptor)
+      case (.success(let descriptor), let proxy?):
+        self.openTunnel(descriptor, through: proxy)
+      case (.failure(let error), nil):
+        self.end(error)
+      case (.failure(let error), _?):
+        self.end(HTTP2Error(.proxyFailed, "the proxy: \(error.reason)"))
+      }
+    }
+    phase = .connecting(connector)
+    connector.start()
+  }
+
+  private func openTunnel(_ descriptor: Int32, through proxy: HTTPProxy) {
+    let tunnel = ProxyTunnel(
+      loop: loop, proxy: proxy, descriptor: descriptor, host: configuration.host,
+      port: configuration.port
     ) { result in
       switch result {
       case .success(let descriptor): self.openChannel(descriptor)
       case .failure(let error): self.end(error)
       }
     }
-    phase = .connecting(connector)
-    connector.start()
+    phase = .tunnelling(tunnel)
+    tunnel.start()
   }
 
   private func openChannel(_ descriptor: Int32) {
@@ -70,7 +91,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     switch phase {
     case .idle, .closed:
       end(nil)
-    case .connecting, .settingUp, .open:
+    case .connecting, .tunnelling, .settingUp, .open:
       let error = HTTP2Error(.closed, "the connection is closing")
       ending = error
       waiting.append(contentsOf: intake.close(error))
@@ -90,6 +111,9 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     case .connecting(let connector):
       connector.cancel()
       channelClosed(error)
+    case .tunnelling(let tunnel):
+      tunnel.cancel()
+      channelClosed(error)
     case .settingUp(let channel), .open(let channel):
       channel.close(error)
     }
@@ -97,12 +121,12 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
 
   func channelClosed(_ error: HTTP2Error?) {
     phase = .closed
-    for timer in [connectTimer, keepAliveTimer] {
+    for timer in [connectTimer, keepAliveTimer, overdueTimer] {
       if let timer { loop.cancel(timer) }
     }
     let reason = error ?? HTTP2Error(.closed, "the connection has ended")
     refuseWaiting(reason)
-    for stream in streams.removeAll() {
+    for stream in streams.removeAll() where !stream.isFinished {
       stream.completion(.failure(reason.forRequest(safeToRepeat: !stream.isSent)))
     }
     updateLoad(noLongerWaiting: 0)
@@ -112,7 +136,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
   var channel: HTTP2Channel? {
     switch phase {
     case .settingUp(let channel), .open(let channel): channel
-    case .idle, .connecting, .closed: nil
+    case .idle, .connecting, .tunnelling, .closed: nil
     }
   }
 

@@ -8,14 +8,16 @@ extension HTTP2ClientConnection {
 
   /// Opens streams for waiting requests, as many as the peer allows.
   func submitWaiting() {
-    guard case .open(let channel) = phase else { return }
+    // What were sent to a peer that may be gone would have an unknown fate.
+    guard case .open(let channel) = phase, !keepAlive.isSuspect else { return }
     let wasIdle = streams.count == 0
     var submitted = 0
     while streams.count < maximumStreams, let pending = waiting.popFirst() {
       submitted += 1
-      let slot = streams.insert(ClientStream(pending))
+      let slot = streams.insert(ClientStream(pending, began: loop.now))
       let stream = channel.session.submitRequest(
         scheme: "https", authority: authority, pending.request, slot: slot)
+      streams[slot]?.number = stream
       if stream == nil {
         _ = streams.remove(slot)
         // Stream IDs are used up, or the session is ending: for the caller that is the same.
@@ -26,7 +28,10 @@ extension HTTP2ClientConnection {
       }
     }
     updateLoad(noLongerWaiting: submitted)
-    if wasIdle, submitted > 0 { checkKeepAlive() }
+    if wasIdle, submitted > 0 {
+      checkKeepAlive()
+      scheduleOverdueCheck()
+    }
     // The last stream of a connection that is ending.
     if ending != nil, streams.count == 0, waiting.isEmpty { channel.session.terminate(.noError) }
   }
@@ -83,7 +88,7 @@ extension HTTP2ClientConnection {
   }
 
   func sessionClosedStream(slot: Int, stream: Int32, code: HTTP2ErrorCode) {
-    guard let closed = streams.remove(slot) else { return }
+    guard let closed = streams.remove(slot), !closed.isFinished else { return }
     closed.completion(outcome(of: closed, stream: stream, code: code))
   }
 

@@ -52,6 +52,7 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
   enum Phase {
     case idle
     case connecting(SocketConnector)
+    case tunnelling(ProxyTunnel)
     case settingUp(HTTP2Channel)
     case open(HTTP2Channel)
     case closed
@@ -70,6 +71,7 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
   var keepAlive: KeepAlive
   var connectTimer: ScheduledTimer?
   var keepAliveTimer: ScheduledTimer?
+  var overdueTimer: ScheduledTimer?
   /// Why no more requests go out on this connection, though it is still open.
   var ending: HTTP2Error?
   var lastStreamOfPeer = Int32.max
@@ -80,7 +82,8 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
   /// - Parameters:
   ///   - loop: the loop it lives on, which must outlive it.
   ///   - onEvent: called on the loop's thread.
-  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` if the trusted certificates cannot be read.
+  /// - Throws: ``HTTP2Error/Code/invalidConfiguration`` if the trusted certificates cannot be read or
+  ///   the own one cannot be used.
   public init(
     _ configuration: HTTP2ClientConfiguration, loop: EventLoop,
     onEvent: @escaping @Sendable (Event) -> Void
@@ -88,7 +91,7 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
     self.configuration = configuration
     self.loop = loop
     self.onEvent = onEvent
-    tls = try TLSContext.client(trust: configuration.trust)
+    tls = try TLSContext.client(trust: configuration.trust, identity: configuration.identity)
     intake = ClientIntake(maximumWaiting: configuration.maximumWaitingRequests)
     authority = Array(configuration.authority.utf8)
     keepAlive = KeepAlive(intervals: configuration.keepAliveIntervals, now: 0)

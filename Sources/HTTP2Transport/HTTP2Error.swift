@@ -12,6 +12,8 @@ public struct HTTP2Error: Error, Sendable, Hashable, CustomStringConvertible {
     public static let nameNotResolved = Code(description: "nameNotResolved")
     /// No address of the host accepted a connection.
     public static let notConnected = Code(description: "notConnected")
+    /// The proxy cannot be reached, refused to connect, or is none.
+    public static let proxyFailed = Code(description: "proxyFailed")
     /// Connecting took longer than allowed.
     public static let timedOut = Code(description: "timedOut")
     /// The TLS handshake failed, or the peer does not speak HTTP/2.
@@ -30,6 +32,8 @@ public struct HTTP2Error: Error, Sendable, Hashable, CustomStringConvertible {
     public static let refused = Code(description: "refused")
     /// The peer broke the request off (RST_STREAM with another code).
     public static let reset = Code(description: "reset")
+    /// The answer did not come within the limit of the configuration.
+    public static let answerOverdue = Code(description: "answerOverdue")
     /// The answer is larger than the limit of the configuration.
     public static let answerTooLarge = Code(description: "answerTooLarge")
     /// As many requests are waiting as the configuration allows.

@@ -21,6 +21,12 @@ public struct HTTP2ErrorCode: Sendable, Hashable, CustomStringConvertible {
   public static let inadequateSecurity = HTTP2ErrorCode(rawValue: 0xC)
   public static let http11Required = HTTP2ErrorCode(rawValue: 0xD)
 
+  /// The code that the RFC calls so.
+  public init?(name: String) {
+    guard let index = Self.names.firstIndex(of: name) else { return nil }
+    rawValue = UInt32(index)
+  }
+
   /// The name in the RFC, or the number.
   public var description: String {
     let index = Int(rawValue)

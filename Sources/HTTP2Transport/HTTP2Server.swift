@@ -22,6 +22,9 @@ public final class HTTP2Server: @unchecked Sendable {
   public enum Event: Sendable, Hashable {
     /// A client has finished the TLS handshake.
     case opened(HTTP2ConnectionID)
+    /// A client was asked for a certificate and has shown this one, or none. Comes before
+    /// ``opened(_:)``.
+    case identified(HTTP2ConnectionID, TLSPeerCertificate?)
     /// A connection is gone. Nil after an orderly end.
     case closed(HTTP2ConnectionID, HTTP2Error?)
   }
@@ -32,6 +35,14 @@ public final class HTTP2Server: @unchecked Sendable {
     case whenAnswered
     /// The connection breaks off without a word.
     case atOnce
+  }
+
+  /// What the TLS handshake of a client comes to.
+  public enum Handshake: Sendable, Hashable {
+    /// The server breaks it off.
+    case refused
+    /// The server shows another certificate than its own.
+    case presenting(TLSIdentity)
   }
 
   private struct Shared {
@@ -50,6 +61,9 @@ public final class HTTP2Server: @unchecked Sendable {
   private var connections: [HTTP2ConnectionID: HTTP2ServerConnection] = [:]
   private var lastConnection: UInt64 = 0
   private var maximumConcurrentStreams: Int
+  private var readDelay: Duration?
+  /// Of the next connections, in their order.
+  private var handshakes = FIFO<Handshake>()
 
   /// Prepares a server with a thread of its own.
   ///
@@ -64,9 +78,9 @@ public final class HTTP2Server: @unchecked Sendable {
     self.handler = handler
     self.onEvent = onEvent
     maximumConcurrentStreams = configuration.maximumConcurrentStreams
+    readDelay = configuration.readDelay
     tls = try TLSContext.server(
-      certificateChainPEM: configuration.certificateChainPEM,
-      privateKeyPEM: configuration.privateKeyPEM)
+      configuration.identity, clientAuthorityPEM: configuration.clientAuthorityPEM)
     loop = try EventLoop(name: "http2-server")
   }
 
@@ -124,6 +138,18 @@ public final class HTTP2Server: @unchecked Sendable {
     }
   }
 
+  /// Changes how slowly the server takes in what clients of connections to come send
+  /// (``HTTP2ServerConfiguration/readDelay``).
+  public func setReadDelay(_ delay: Duration?) {
+    loop.execute { self.readDelay = delay }
+  }
+
+  /// Lets the TLS handshakes of the next connections go otherwise than well, one each, after those
+  /// that were asked for before.
+  public func script(_ handshakes: [Handshake]) {
+    loop.execute { self.handshakes.append(contentsOf: handshakes) }
+  }
+
   /// Sends GOAWAY.
   ///
   /// - Parameters:
@@ -174,7 +200,7 @@ public final class HTTP2Server: @unchecked Sendable {
   private func accept(_ descriptor: Int32) {
     guard connections.count < configuration.maximumConnections,
       // It closes the descriptor when it fails; there is nobody to tell.
-      let stream = try? TLSStream(server: tls, descriptor: descriptor)
+      let stream = try? TLSStream(server: contextForNext(), descriptor: descriptor)
     else {
       if connections.count >= configuration.maximumConnections { Foundation.close(descriptor) }
       return
@@ -182,12 +208,22 @@ public final class HTTP2Server: @unchecked Sendable {
     lastConnection += 1
     let id = HTTP2ConnectionID(rawValue: lastConnection)
     let connection = HTTP2ServerConnection(
-      id: id, server: self, maximumConcurrentStreams: maximumConcurrentStreams)
+      id: id, server: self, maximumConcurrentStreams: maximumConcurrentStreams,
+      readDelay: readDelay)
     connections[id] = connection
     connection.start(stream)
   }
 
-  func connectionOpened(_ id: HTTP2ConnectionID) {
+  private func contextForNext() throws(HTTP2Error) -> TLSContext {
+    switch handshakes.popFirst() {
+    case nil: tls
+    case .refused: try .refusing(configuration.identity)
+    case .presenting(let identity): try .server(identity)
+    }
+  }
+
+  func connectionOpened(_ id: HTTP2ConnectionID, certificate: TLSPeerCertificate?) {
+    if configuration.clientAuthorityPEM != nil { onEvent(.identified(id, certificate)) }
     shared.withLock { _ = $0.connections.insert(id) }
     onEvent(.opened(id))
   }

@@ -22,22 +22,29 @@ final class HTTP2ServerConnection: @unchecked Sendable {
   private var channel: HTTP2Channel?
   private var streams = SlotTable<Stream>()
   private var maximumConcurrentStreams: Int
+  private let readDelay: Duration?
+  /// Bytes that were taken in since the client was last given room for more.
+  private var unacknowledged = 0
   private var isOpen = false
   private let answers = Mutex(Answers())
 
   /// So much a client may send before the server has taken it in.
   private static let connectionWindow: Int32 = 1 << 22
 
-  init(id: HTTP2ConnectionID, server: HTTP2Server, maximumConcurrentStreams: Int) {
+  init(
+    id: HTTP2ConnectionID, server: HTTP2Server, maximumConcurrentStreams: Int, readDelay: Duration?
+  ) {
     self.id = id
     self.server = server
     self.maximumConcurrentStreams = maximumConcurrentStreams
+    self.readDelay = readDelay
   }
 
   func start(_ stream: TLSStream) {
     do throws(HTTP2Error) {
       let channel = try HTTP2Channel(
-        loop: server.loop, stream: stream, role: .server, delegate: self)
+        loop: server.loop, stream: stream, role: readDelay == nil ? .server : .slowServer,
+        delegate: self)
       self.channel = channel
       server.loop.schedule(after: server.configuration.handshakeTimeout) { [weak self] in
         guard let self, !isOpen else { return }
@@ -131,8 +138,8 @@ extension HTTP2ServerConnection: HTTP2ChannelDelegate {
     channel?.session.submitSettings([
       (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(clamping: maximumConcurrentStreams))
     ])
-    channel?.session.setConnectionWindow(Self.connectionWindow)
-    server.connectionOpened(id)
+    if readDelay == nil { channel?.session.setConnectionWindow(Self.connectionWindow) }
+    server.connectionOpened(id, certificate: channel?.peerCertificate)
   }
 
   func channelReceived() {
@@ -160,12 +167,24 @@ extension HTTP2ServerConnection: HTTP2ChannelDelegate {
   }
 
   func sessionReceivedBody(slot: Int, stream: Int32, bytes: UnsafeBufferPointer<UInt8>) {
+    if let readDelay { acknowledge(bytes.count, after: readDelay) }
     guard let received = streams[slot]?.body.count, streams[slot]?.answer == nil else { return }
     if received + bytes.count <= server.configuration.maximumBodyBytes {
       streams[slot]?.body.append(contentsOf: bytes)
     } else {
       streams[slot]?.isTooLarge = true
       submit(HTTP2Response(status: 413), stream: stream)
+    }
+  }
+
+  private func acknowledge(_ count: Int, after delay: Duration) {
+    unacknowledged += count
+    guard unacknowledged == count else { return }
+    server.loop.schedule(after: delay) { [weak self] in
+      guard let self, let channel else { return }
+      channel.session.acknowledge(unacknowledged)
+      unacknowledged = 0
+      channel.flush()
     }
   }
 

@@ -10,6 +10,8 @@ final class HTTP2Session {
   enum Role {
     case client
     case server
+    /// Gives the client room for more only by ``acknowledge(_:)``.
+    case slowServer
   }
 
   /// Strong, for speed; ``detach()`` breaks the cycle.
@@ -24,12 +26,13 @@ final class HTTP2Session {
     defer { nghttp2_option_del(option) }
     // Closed streams are of use for priorities only, which nobody here heeds.
     nghttp2_option_set_no_closed_streams(option, 1)
+    if role == .slowServer { nghttp2_option_set_no_auto_window_update(option, 1) }
     var made: OpaquePointer?
     let callbacks = HTTP2SessionCallbacks.shared
     let result =
       switch role {
       case .client: nghttp2_session_client_new2(&made, callbacks, nil, option)
-      case .server: nghttp2_session_server_new2(&made, callbacks, nil, option)
+      case .server, .slowServer: nghttp2_session_server_new2(&made, callbacks, nil, option)
       }
     guard result == 0, let made else { throw Self.outOfMemory }
     session = made
@@ -140,6 +143,11 @@ final class HTTP2Session {
   /// Lets the peer send this many bytes on the connection before they were taken in.
   func setConnectionWindow(_ bytes: Int32) {
     nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, bytes)
+  }
+
+  /// Lets a client of a ``Role/slowServer`` send so many bytes more on the connection.
+  func acknowledge(_ count: Int) {
+    nghttp2_session_consume_connection(session, count)
   }
 
   func submitPing() {

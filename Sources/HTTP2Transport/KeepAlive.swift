@@ -22,6 +22,8 @@ struct KeepAlive {
   private let intervals: Intervals
   private var lastSign: Int64
   private var askedAt: Int64?
+  /// Whether something that was due did not come, and nothing else since.
+  private(set) var isSuspect = false
 
   init(intervals: Intervals, now: Int64) {
     self.intervals = intervals
@@ -31,6 +33,14 @@ struct KeepAlive {
   mutating func received(at now: Int64) {
     lastSign = now
     askedAt = nil
+    isSuspect = false
+  }
+
+  func hasBeenSilent(since time: Int64) -> Bool { lastSign <= time }
+
+  /// Something that was due did not come, so the question is due now.
+  mutating func suspect() {
+    isSuspect = true
   }
 
   /// What is to be done now. After ``Action/ping`` the question counts as asked.
@@ -41,7 +51,7 @@ struct KeepAlive {
     }
     let interval = isBusy ? intervals.whileBusy : intervals.whileIdle
     let due = lastSign + interval.nanoseconds
-    guard now >= due else { return .wait(until: due) }
+    guard isSuspect || now >= due else { return .wait(until: due) }
     askedAt = now
     return .ping
   }

@@ -29,6 +29,13 @@ struct SlotTable<Element> {
     return elements.compactMap(\.self)
   }
 
+  /// All elements with their slots.
+  ///
+  /// - Complexity: O(*n*) in the greatest number of elements that there ever was.
+  var entries: [(slot: Int, element: Element)] {
+    elements.enumerated().compactMap { slot, element in element.map { (slot, $0) } }
+  }
+
   subscript(slot: Int) -> Element? {
     get { elements[slot] }
     _modify { yield &elements[slot] }

@@ -25,7 +25,9 @@ final class TLSContext: @unchecked Sendable {
     SSL_CTX_free(pointer)
   }
 
-  static func client(trust: TLSTrust) throws(HTTP2Error) -> TLSContext {
+  static func client(
+    trust: TLSTrust, identity: TLSIdentity? = nil
+  ) throws(HTTP2Error) -> TLSContext {
     let context = try TLSContext(method: TLS_client_method())
     switch trust {
     case .system:
@@ -44,20 +46,58 @@ final class TLSContext: @unchecked Sendable {
     guard SSL_CTX_set_alpn_protos(context.pointer, offered, UInt32(offered.count)) == 0 else {
       throw .openSSL(.systemFailure, "HTTP/2 could not be offered")
     }
+    if let identity { try context.use(identity, of: "client") }
     return context
   }
 
+  /// - Parameter clientAuthorityPEM: whom a client's certificate must come from; nil if clients are
+  ///   not asked for one. One without a good certificate is let in all the same:
+  ///   ``TLSStream/peerCertificate`` tells.
   static func server(
-    certificateChainPEM: String, privateKeyPEM: String
+    _ identity: TLSIdentity, clientAuthorityPEM: String? = nil
   ) throws(HTTP2Error) -> TLSContext {
     let context = try TLSContext(method: TLS_server_method())
-    try context.useCertificates(certificateChainPEM)
-    try context.usePrivateKey(privateKeyPEM)
+    try context.use(identity, of: "server")
+    if let clientAuthorityPEM { try context.askForCertificates(from: clientAuthorityPEM) }
     SSL_CTX_set_alpn_select_cb(context.pointer, selectHTTP2, nil)
     return context
   }
 
-  private func useCertificates(_ pem: String) throws(HTTP2Error) {
+  /// A context with which no handshake comes to a good end.
+  static func refusing(_ identity: TLSIdentity) throws(HTTP2Error) -> TLSContext {
+    let context = try TLSContext(method: TLS_server_method())
+    try context.use(identity, of: "server")
+    SSL_CTX_set_alpn_select_cb(
+      context.pointer, { _, _, _, _, _, _ in SSL_TLSEXT_ERR_ALERT_FATAL }, nil)
+    return context
+  }
+
+  private func askForCertificates(from authorityPEM: String) throws(HTTP2Error) {
+    let stream = Self.stream(containing: authorityPEM)
+    defer { BIO_free(stream) }
+    guard let authority = PEM_read_bio_X509(stream, nil, nil, nil) else {
+      throw .openSSL(
+        .invalidConfiguration, "the certificate of the clients' authority is not in PEM form")
+    }
+    defer { X509_free(authority) }
+    guard X509_STORE_add_cert(SSL_CTX_get_cert_store(pointer), authority) == 1,
+      SSL_CTX_add_client_CA(pointer, authority) == 1
+    else {
+      throw .openSSL(.invalidConfiguration, "the clients' authority cannot be used")
+    }
+    // What is wrong is kept as the result of the verification, for the server to look at.
+    SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, { _, _ in 1 })
+    // Without a context of its own OpenSSL refuses to resume sessions that had a certificate.
+    let name = Array("petrel".utf8)
+    SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
+  }
+
+  private func use(_ identity: TLSIdentity, of end: String) throws(HTTP2Error) {
+    try useCertificates(identity.certificateChainPEM, of: end)
+    try usePrivateKey(identity.privateKeyPEM, of: end)
+  }
+
+  private func useCertificates(_ pem: String, of end: String) throws(HTTP2Error) {
     let stream = Self.stream(containing: pem)
     defer { BIO_free(stream) }
     var isFirst = true
@@ -68,26 +108,26 @@ final class TLSContext: @unchecked Sendable {
         ? SSL_CTX_use_certificate(pointer, certificate)
         : petrel_ssl_context_add_chain_certificate(pointer, certificate)
       guard result == 1 else {
-        throw .openSSL(.invalidConfiguration, "the server's certificate cannot be used")
+        throw .openSSL(.invalidConfiguration, "the \(end)'s certificate cannot be used")
       }
       isFirst = false
     }
     ERR_clear_error()  // The end of the text is reported as an error.
     guard !isFirst else {
-      throw HTTP2Error(.invalidConfiguration, "the server's certificate is not in PEM form")
+      throw HTTP2Error(.invalidConfiguration, "the \(end)'s certificate is not in PEM form")
     }
   }
 
-  private func usePrivateKey(_ pem: String) throws(HTTP2Error) {
+  private func usePrivateKey(_ pem: String, of end: String) throws(HTTP2Error) {
     let stream = Self.stream(containing: pem)
     defer { BIO_free(stream) }
     // The callback refuses, for without one OpenSSL asks for a password on the terminal.
     guard let key = PEM_read_bio_PrivateKey(stream, nil, { _, _, _, _ in -1 }, nil) else {
-      throw .openSSL(.invalidConfiguration, "the server's key is not in PEM form")
+      throw .openSSL(.invalidConfiguration, "the \(end)'s key is not in PEM form")
     }
     defer { EVP_PKEY_free(key) }
     guard SSL_CTX_use_PrivateKey(pointer, key) == 1, SSL_CTX_check_private_key(pointer) == 1 else {
-      throw .openSSL(.invalidConfiguration, "the server's key does not fit its certificate")
+      throw .openSSL(.invalidConfiguration, "the \(end)'s key does not fit its certificate")
     }
   }
 

@@ -91,6 +91,9 @@ final class TLSStream {
     return count > 0 ? .done(Int(count)) : try progress(count, during: "writing")
   }
 
+  /// What the peer has shown in the handshake; nil if it was not asked or has none.
+  var peerCertificate: TLSPeerCertificate? { TLSPeerCertificate(ssl) }
+
   /// Tells the peer that nothing more comes, as far as the socket takes it at once.
   func sendClosure() {
     ERR_clear_error()

@@ -26,24 +26,22 @@ final class APNsRoutes: Sendable {
     var clients: [APNsClient] = []
     var loop: EventLoop?
     // APNs counts how often a key makes tokens, so containers with the same key share them.
-    var sources: [[String]: ProviderTokenSource] = [:]
+    var authentications: [ServerConfiguration.APNs.Credential: APNsAuthentication] = [:]
     for (container, settings) in configuration.containers {
       guard let apns = settings.apns else { continue }
-      let name = [apns.keyFile, apns.keyID, apns.teamID]
-      let tokens: ProviderTokenSource
-      if let shared = sources[name] {
-        tokens = shared
+      let authentication: APNsAuthentication
+      if let known = authentications[apns.credential] {
+        authentication = known
       } else {
-        let key = try Self.key(apns, container: container)
-        tokens = ProviderTokenSource(key: key, keyID: apns.keyID, teamID: apns.teamID)
+        authentication = try APNsAuthentication(apns.credential, container: container)
+        authentications[apns.credential] = authentication
       }
-      sources[name] = tokens
       for environment in APNsEnvironment.allCases {
         do {
           let shared = try loop ?? EventLoop(name: "petrel-apns")
           loop = shared
           let client = APNsClient(
-            Self.configuration(apns, environment, tokens), loop: shared, clock: clock)
+            try Self.configuration(apns, environment, authentication), loop: shared, clock: clock)
           clients.append(client)
           routes[Name(container: container, environment: environment)] = PushRoute(
             topic: apns.topic, send: { client.send($0, completion: $1) })
@@ -69,30 +67,21 @@ final class APNsRoutes: Sendable {
 
   private static func configuration(
     _ apns: ServerConfiguration.APNs, _ environment: APNsEnvironment,
-    _ tokens: ProviderTokenSource
-  ) -> APNsClient.Configuration {
+    _ authentication: APNsAuthentication
+  ) throws(HTTP2Error) -> APNsClient.Configuration {
     let host =
       switch environment {
       case .production: "api.push.apple.com"
       case .development: "api.sandbox.push.apple.com"
       }
-    return APNsClient.Configuration(
+    var configuration = APNsClient.Configuration(
       host: apns.host ?? host, port: apns.port ?? 443,
-      trust: apns.authorityFile.map { .certificateFile($0) } ?? .system, tokens: tokens)
-  }
-
-  private static func key(
-    _ apns: ServerConfiguration.APNs, container: String
-  ) throws(ConfigurationError) -> ES256PrivateKey {
-    guard let data = FileManager.default.contents(atPath: apns.keyFile) else {
-      throw ConfigurationError(
-        "containers: \(container): apns: keyFile \(apns.keyFile) cannot be read")
+      trust: apns.authorityFile.map { .certificateFile($0) } ?? .system,
+      authentication: authentication)
+    configuration.maximumConnections = apns.maximumConnections
+    configuration.proxy = try apns.proxy.map { text throws(HTTP2Error) in
+      try HTTPProxy(parsing: text)
     }
-    do {
-      return try ES256PrivateKey(pem: String(decoding: data, as: UTF8.self))
-    } catch {
-      throw ConfigurationError(
-        "containers: \(container): apns: keyFile \(apns.keyFile) holds no usable key: \(error)")
-    }
+    return configuration
   }
 }

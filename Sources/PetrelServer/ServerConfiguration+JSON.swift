@@ -89,17 +89,6 @@ extension ServerConfiguration.Container {
   }
 }
 
-extension ServerConfiguration.APNs {
-  fileprivate init(_ reader: ConfigurationReader) throws(ConfigurationError) {
-    try reader.allow(["topic", "teamID", "keyID", "keyFile", "host", "port", "authorityFile"])
-    self.init(
-      topic: try reader.required("topic"), teamID: try reader.required("teamID"),
-      keyID: try reader.required("keyID"), keyFile: reader.file(try reader.required("keyFile")),
-      host: try reader.string("host"), port: try reader.int("port", in: 1...65_535),
-      authorityFile: try reader.string("authorityFile").map { reader.file($0) })
-  }
-}
-
 /// An object of a configuration file, with its place.
 struct ConfigurationReader {
   let json: JSONValue

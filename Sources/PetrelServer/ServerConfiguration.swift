@@ -2,31 +2,38 @@ import CloudKitModel
 
 /// How a server is set up.
 public struct ServerConfiguration: Sendable, Hashable {
-  /// The key and the place that the pushes of one container go through.
+  /// The key or certificate and the place that the pushes of one container go through.
   public struct APNs: Sendable, Hashable {
+    /// What shows APNs who sends.
+    public enum Credential: Sendable, Hashable {
+      /// The team's key, a `.p8` file, with which provider tokens are signed. Key ID and team ID
+      /// have ten characters each.
+      case key(file: String, keyID: String, teamID: String)
+      /// The app's certificate and its private key, PEM files; they may be the same one.
+      case certificate(file: String, keyFile: String)
+    }
+
     /// `apns-topic`: the app's bundle ID.
     public var topic: String
-    /// Ten characters.
-    public var teamID: String
-    /// Ten characters.
-    public var keyID: String
-    /// The `.p8` file.
-    public var keyFile: String
+    public var credential: Credential
     /// Where to send instead of to Apple's hosts, such as a local simulator.
     public var host: String?
     /// 443 without a value.
     public var port: Int?
     /// A file with the certificates to trust instead of the system's.
     public var authorityFile: String?
+    /// The proxy to connect through, as a URL: `http://USER:PASSWORD@HOST:PORT`.
+    public var proxy: String?
+    /// How many connections may be open at a time to each of the two environments; more than one
+    /// only while the others are full.
+    public var maximumConnections = 4
 
     public init(
-      topic: String, teamID: String, keyID: String, keyFile: String, host: String? = nil,
-      port: Int? = nil, authorityFile: String? = nil
+      topic: String, credential: Credential, host: String? = nil, port: Int? = nil,
+      authorityFile: String? = nil
     ) {
       self.topic = topic
-      self.teamID = teamID
-      self.keyID = keyID
-      self.keyFile = keyFile
+      self.credential = credential
       self.host = host
       self.port = port
       self.authorityFile = authorityFile

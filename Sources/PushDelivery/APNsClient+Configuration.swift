@@ -10,8 +10,10 @@ extension APNsClient {
     public var port: Int
     /// Whose certificates to accept.
     public var trust: TLSTrust
-    /// Makes the provider tokens; clients with the same key should share one.
-    public var tokens: ProviderTokenSource
+    /// Key or certificate; clients with the same key should share its source of tokens.
+    public var authentication: APNsAuthentication
+    /// The proxy to connect through; nil for none.
+    public var proxy: HTTPProxy?
     /// Pushes that may wait for a connection or a free stream; one more is answered as not sent.
     public var capacity = 10_000
     /// So many connections are opened at most; more than one only while all streams of the others
@@ -24,6 +26,8 @@ extension APNsClient {
     public var idleTimeout: Duration = .seconds(600)
     /// How long connecting may take, name resolution and TLS included.
     public var connectTimeout: Duration = .seconds(10)
+    /// A push that has no answer after so long has an unknown fate, and its request is broken off.
+    public var answerTimeout: Duration = .seconds(30)
     /// A connection that was silent for so long while answers are due is asked for a sign of life.
     public var pingAfterBusySilence: Duration = .seconds(60)
     /// A connection that does not answer that for so long counts as lost.
@@ -32,12 +36,12 @@ extension APNsClient {
     public var closeTimeout: Duration = .seconds(10)
 
     public init(
-      host: String, port: Int = 443, trust: TLSTrust = .system, tokens: ProviderTokenSource
+      host: String, port: Int = 443, trust: TLSTrust = .system, authentication: APNsAuthentication
     ) {
       self.host = host
       self.port = port
       self.trust = trust
-      self.tokens = tokens
+      self.authentication = authentication
     }
 
     /// A configuration with a source of tokens of its own.
@@ -47,7 +51,7 @@ extension APNsClient {
     ) {
       self.init(
         host: host, port: port, trust: trust,
-        tokens: ProviderTokenSource(key: key, keyID: keyID, teamID: teamID))
+        authentication: .tokens(ProviderTokenSource(key: key, keyID: keyID, teamID: teamID)))
     }
 
     var poolLimits: APNsConnectionPool.Limits {
@@ -58,7 +62,10 @@ extension APNsClient {
 
     var connection: HTTP2ClientConfiguration {
       var connection = HTTP2ClientConfiguration(host: host, port: port, trust: trust)
+      if case .certificate(let identity) = authentication { connection.identity = identity }
+      connection.proxy = proxy
       connection.connectTimeout = connectTimeout
+      connection.answerTimeout = answerTimeout
       connection.pingAfterBusySilence = pingAfterBusySilence
       connection.pingTimeout = pingTimeout
       // Answers have a short reason at most.

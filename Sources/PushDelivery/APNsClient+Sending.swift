@@ -48,16 +48,21 @@ extension APNsClient {
 
   private func sendWaiting() {
     guard let first = pool.next else { return }
-    let token: String
-    do throws(CryptographyError) {
-      guard let made = try configuration.tokens.token(at: clock()) else {
+    let token: String?
+    switch configuration.authentication {
+    case .certificate:
+      token = nil
+    case .tokens(let source):
+      do throws(CryptographyError) {
+        token = try source.token(at: clock())
+      } catch {
+        return failWaiting("the provider token cannot be made: \(error)")
+      }
+      guard token != nil else {
         return failWaiting("APNs asked for fewer provider tokens, and the last one has expired")
       }
-      token = made
-    } catch {
-      return failWaiting("the provider token cannot be made: \(error)")
     }
-    let authorization = "bearer \(token)"
+    let authorization = token.map { "bearer \($0)" }
     var next: (number: Int, capacity: Int)? = first
     while let (number, capacity) = next, let connection = connections[number], !queue.isEmpty {
       for _ in 0..<capacity {
@@ -75,7 +80,7 @@ extension APNsClient {
   }
 
   private func finish(
-    _ item: PushItem, token: String, connection number: Int,
+    _ item: PushItem, token: String?, connection number: Int,
     _ outcome: Result<HTTP2Response, HTTP2Error>
   ) {
     news.sent -= 1
@@ -84,16 +89,17 @@ extension APNsClient {
     case .success(let response):
       let result = APNsResult(response)
       _ = pool.handle(.finished(number, status: response.status), at: loop.now)
-      if result.saysTokenExpired {
-        if !item.hadTokenRenewed, configuration.tokens.rejected(token, at: clock()), !pool.isClosed
+      if let token, case .tokens(let source) = configuration.authentication {
+        if result.saysTooManyTokens { source.complained(at: clock()) }
+        if result.saysTokenExpired, !item.hadTokenRenewed, !pool.isClosed,
+          source.rejected(token, at: clock())
         {
           var item = item
           item.hadTokenRenewed = true
           return putBack(item)
         }
-      } else if result.saysTooManyTokens {
-        configuration.tokens.complained(at: clock())
-      } else if case .answered(403, let reason, _, _, _) = result {
+      }
+      if !result.saysTokenExpired, case .answered(403, let reason, _, _, _) = result {
         refused(number, reason: "APNs refused the sender: \(reason ?? "without a reason")")
       }
       complete(item, result)

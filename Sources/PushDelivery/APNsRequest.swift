@@ -6,10 +6,11 @@ extension HTTP2Request {
   /// What is the same for many pushes may be remembered by the compression of header fields; what
   /// changes with each push is not, for it would only push the rest out of the table.
   ///
-  /// - Parameter authorization: the value of that field: `bearer` and the provider token.
-  init(_ push: Push, authorization: String) {
+  /// - Parameter authorization: the value of that field: `bearer` and the provider token; nil where
+  ///   the connection has shown a certificate.
+  init(_ push: Push, authorization: String?) {
     self.init(method: "POST", path: push.path, body: push.payload.bytes)
-    headers.append("authorization", authorization)
+    if let authorization { headers.append("authorization", authorization) }
     for (name, value) in push.headers {
       headers.append(name, value, indexed: name != "apns-id" && name != "apns-expiration")
     }

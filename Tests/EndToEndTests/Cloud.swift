@@ -63,7 +63,8 @@ actor Cloud {
     try providerKey.pem.write(toFile: keyFile, atomically: true, encoding: .utf8)
     var container = settings
     container.apns = ServerConfiguration.APNs(
-      topic: Self.topic, teamID: Self.teamID, keyID: Self.keyID, keyFile: keyFile,
+      topic: Self.topic,
+      credential: .key(file: keyFile, keyID: Self.keyID, teamID: Self.teamID),
       host: "127.0.0.1", port: simulator.port, authorityFile: directory + "/authority.pem")
     self.container = container
     store = try await Self.openStore(in: directory)
@@ -131,8 +132,8 @@ actor Cloud {
       "containers": [
         Self.container: [
           "apns": [
-            "topic": .string(apns.topic), "teamID": .string(apns.teamID),
-            "keyID": .string(apns.keyID), "keyFile": .string(apns.keyFile),
+            "topic": .string(apns.topic), "teamID": .string(Self.teamID),
+            "keyID": .string(Self.keyID), "keyFile": .string(directory + "/AuthKey.p8"),
             "host": "127.0.0.1", "port": .int(Int64(simulator.port)),
             "authorityFile": .string(directory + "/authority.pem"),
           ]

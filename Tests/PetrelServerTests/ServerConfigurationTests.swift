@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import OpenIDConnect
+import PushDelivery
 import Testing
 
 @testable import PetrelServer
@@ -52,7 +53,11 @@ struct ServerConfigurationTests {
     #expect(apns.topic == "a")
     #expect(apns.host == "localhost")
     #expect(apns.port == 2197)
-    #expect(apns.keyFile.hasPrefix("/") && apns.keyFile.hasSuffix("/key.p8"))
+    guard case .key(let keyFile, "KEY1234567", "TEAM123456") = apns.credential else {
+      Issue.record("\(apns.credential)")
+      return
+    }
+    #expect(keyFile.hasPrefix("/") && keyFile.hasSuffix("/key.p8"))
     #expect(apns.authorityFile == "/etc/ca.pem")
   }
 
@@ -83,6 +88,27 @@ struct ServerConfigurationTests {
       (#"{"address": 1}"#, "'address' must be a string, not a number"),
       (#"{"containers": {"a": {}}}"#, "container 'a' must begin with 'iCloud.'"),
       (#"{"containers": {"iCloud.a": {"apns": {"teamID": "x"}}}}"#, "'topic' is missing"),
+      (#"{"containers": {"iCloud.a": {"apns": {"topic": "a"}}}}"#, "'keyFile' is missing (or"),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "keyFile": "k", "keyID": "i"}}}}"#,
+        "apns: 'teamID' is missing"
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "certificateKeyFile": "k"}}}}"#,
+        "'certificateKeyFile' needs 'certificateFile' beside it"
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "keyID": "i", "certificateFile": "c"}}}}"#,
+        "'keyID' and 'certificateFile' exclude each other"
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "certificateFile": "c", "proxy": "socks5://p"}}}}"#,
+        "'proxy': a proxy is a URL such as http://proxy.example.com:3128: it must begin with http://"
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "certificateFile": "c", "maximumConnections": 0}}}}"#,
+        "'maximumConnections' must be a whole number from 1 to 100"
+      ),
       (#"{"containers": {"iCloud.a": {"apns": 1}}}"#, "'apns' must be an object, not a number"),
       (#"{"containers": {"iCloud.a": {"excludesOriginDevice": "no"}}}"#, "must be true or false"),
       (#"{"signIn": {"password": true}}"#, "signIn: unknown key 'password'"),
@@ -92,6 +118,70 @@ struct ServerConfigurationTests {
   func namesMistakes(text: String, complaint: String) throws {
     let error = #expect(throws: ConfigurationError.self) { try Self.read(text) }
     #expect(error?.description.contains(complaint) ?? false, "\(error?.description ?? "")")
+  }
+
+  @Test("a certificate takes the place of a key, and its private key may be in the same file")
+  func readsCertificate() throws {
+    let configuration = try Self.read(
+      """
+      {"containers": {
+        "iCloud.a": {"apns": {"topic": "a", "certificateFile": "/a.pem", "maximumConnections": 7,
+          "proxy": "http://anna:s%20t@proxy.example.com:3128"}},
+        "iCloud.b": {"apns": {"topic": "b", "certificateFile": "/b.pem",
+          "certificateKeyFile": "/b.key"}}}}
+      """)
+    let first = try #require(configuration.containers["iCloud.a"]?.apns)
+    #expect(first.credential == .certificate(file: "/a.pem", keyFile: "/a.pem"))
+    #expect(first.maximumConnections == 7)
+    #expect(first.proxy == "http://anna:s%20t@proxy.example.com:3128")
+    #expect(
+      configuration.containers["iCloud.b"]?.apns?.credential
+        == .certificate(file: "/b.pem", keyFile: "/b.key"))
+  }
+
+  @Test("keys and certificates that cannot be used are told with container, file and rule")
+  func namesCredentialMistakes() throws {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+      UUID().uuidString)
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let path = directory.path
+    let authority = try CertificateAuthority(commonName: "Test")
+    let identity = try authority.issueClientCertificate(commonName: "Apple Push Services: a")
+    try identity.write(certificateFile: path + "/c.pem", privateKeyFile: path + "/k.pem")
+    try authority.writePrivateKey(toFile: path + "/other.pem")
+    try "nothing".write(toFile: path + "/text", atomically: true, encoding: .utf8)
+    typealias Credential = ServerConfiguration.APNs.Credential
+    let mistakes: [(Credential, String)] = [
+      (.key(file: path + "/text", keyID: "k", teamID: "t"), "keyFile \(path)/text holds no usable"),
+      (.key(file: path + "/none", keyID: "k", teamID: "t"), "keyFile \(path)/none cannot be read"),
+      (
+        .certificate(file: path + "/none", keyFile: path + "/k.pem"),
+        "certificateFile \(path)/none cannot be read"
+      ),
+      (
+        .certificate(file: path + "/c.pem", keyFile: path + "/none"),
+        "certificateKeyFile \(path)/none cannot be read"
+      ),
+      (
+        .certificate(file: path + "/c.pem", keyFile: path + "/other.pem"),
+        "the client's key does not fit its certificate"
+      ),
+      (
+        .certificate(file: path + "/text", keyFile: path + "/k.pem"),
+        "the client's certificate is not in PEM form"
+      ),
+    ]
+    for (credential, complaint) in mistakes {
+      let error = #expect(throws: ConfigurationError.self) {
+        try APNsAuthentication(credential, container: "iCloud.a")
+      }
+      let description = error?.description ?? ""
+      #expect(description.contains(complaint), "\(description)")
+      #expect(description.hasPrefix("containers: iCloud.a: apns: "), "\(description)")
+    }
+    _ = try APNsAuthentication(
+      .certificate(file: path + "/c.pem", keyFile: path + "/k.pem"), container: "iCloud.a")
   }
 
   @Test("an issuer with a key file is asked as Apple wants it")

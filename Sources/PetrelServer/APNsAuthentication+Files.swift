@@ -1,0 +1,46 @@
+import Cryptography
+import Foundation
+import HTTP2Transport
+import PushDelivery
+
+extension APNsAuthentication {
+  /// Reads key or certificate.
+  ///
+  /// - Throws: ``ConfigurationError`` naming the container and the file that cannot be used.
+  init(
+    _ credential: ServerConfiguration.APNs.Credential, container: String
+  ) throws(ConfigurationError) {
+    let place = "containers: \(container): apns:"
+    switch credential {
+    case .key(let file, let keyID, let teamID):
+      let text = try Self.text(of: file, "\(place) keyFile")
+      do {
+        let key = try ES256PrivateKey(pem: text)
+        self = .tokens(ProviderTokenSource(key: key, keyID: keyID, teamID: teamID))
+      } catch {
+        throw ConfigurationError("\(place) keyFile \(file) holds no usable key: \(error)")
+      }
+    case .certificate(let file, let keyFile):
+      let identity = TLSIdentity(
+        certificateChainPEM: try Self.text(of: file, "\(place) certificateFile"),
+        privateKeyPEM: try Self.text(of: keyFile, "\(place) certificateKeyFile"))
+      do throws(HTTP2Error) {
+        try identity.check()
+      } catch {
+        throw ConfigurationError(
+          "\(place) certificateFile \(file) with the key in \(keyFile) cannot be used: "
+            + error.reason)
+      }
+      self = .certificate(identity)
+    }
+  }
+
+  private static func text(
+    of file: String, _ place: String
+  ) throws(ConfigurationError) -> String {
+    guard let data = FileManager.default.contents(atPath: file) else {
+      throw ConfigurationError("\(place) \(file) cannot be read")
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+}

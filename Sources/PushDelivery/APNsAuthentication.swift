@@ -1,0 +1,9 @@
+import HTTP2Transport
+
+/// How a sender shows APNs that it may send. (Apple, *Sending notification requests to APNs*.)
+public enum APNsAuthentication: Sendable {
+  /// A provider token with each push, signed with the team's key.
+  case tokens(ProviderTokenSource)
+  /// A certificate in the TLS handshake, made by Apple for one app; no provider tokens.
+  case certificate(TLSIdentity)
+}
