@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import HTTP2Transport
 import JSONCoding
 
 /// Decides whether APNs would accept a request, and with which reason it would refuse it.
@@ -20,7 +21,8 @@ import JSONCoding
 /// | the path is `/3/device/…` with a token | `BadPath`, `MissingDeviceToken` | Apple |
 /// | the token is 64 to 200 hexadecimal digits, an even number | `BadDeviceToken` | the lengths are ours |
 /// | the device is known for another topic | `DeviceTokenNotForTopic` | Apple |
-/// | the provider token, see ``ProviderTokenSession`` | 403, 429 | Apple |
+/// | the client's certificate, if it has shown one, see ``PushCertificate`` | `BadCertificate`, `BadCertificateEnvironment`, `TopicDisallowed` | Apple |
+/// | else the provider token, see ``ProviderTokenSession`` | 403, 429 | Apple |
 /// | the key is for the environment and the topic | `BadEnvironmentKeyIdInToken`, `TopicDisallowed` | Apple |
 /// | there is a body | `PayloadEmpty` | Apple |
 /// | … of at most 4096 bytes, 5120 for `voip` | `PayloadTooLarge` | Apple |
@@ -34,6 +36,10 @@ public struct APNsRequestValidator: Sendable {
   public var keys: [String: ProviderKey]?
   /// Which of the two services this is.
   public var environment: ContainerEnvironment
+  /// Seconds after which a provider token is too old.
+  public var providerTokenLifetime: Int64 = 3600
+  /// Provider tokens that were issued until then count as expired too.
+  var expiredUntil: Timestamp?
   /// The topics of the devices that are known to have some; a device that is not named here takes
   /// any.
   public var topicsOfDevices: [String: Set<String>] = [:]
@@ -45,25 +51,40 @@ public struct APNsRequestValidator: Sendable {
 
   /// Throws unless APNs would accept `request` now.
   ///
-  /// - Parameter session: what the connection remembers of provider tokens.
+  /// - Parameters:
+  ///   - session: what the connection remembers of provider tokens.
+  ///   - certificate: what the client has shown in the TLS handshake.
   /// - Returns: the device token, in lower case.
   @discardableResult
   public func validate(
-    _ request: SimulatedRequest, session: inout ProviderTokenSession, now: Timestamp
+    _ request: SimulatedRequest, session: inout ProviderTokenSession,
+    certificate: TLSPeerCertificate? = nil, now: Timestamp
   ) throws(APNsRejection) -> String {
     try checkDuplicates(request)
     try checkIdentifier(request)
     guard request.method == "POST" else {
       throw APNsRejection(.methodNotAllowed, "the method is \(request.method) instead of POST")
     }
-    let topic = try checkTopic(request)
+    let topic = try checkTopic(
+      request,
+      ofCertificate: certificate.flatMap { PushCertificate(commonName: $0.commonName).topic })
     try checkCollapseIdentifier(request)
     let priority = try checkPriority(request)
     try checkExpiration(request)
     let pushType = try checkPushType(request)
     let token = try checkDeviceToken(request, topic: topic)
-    try session.check(authorization: request[header: "authorization"], keys: keys, now: now)
-    try checkKey(session.accepted?.key, topic: topic)
+    if let certificate {
+      guard try PushCertificate(certificate, in: environment).allows(topic) else {
+        throw APNsRejection(
+          .topicDisallowed,
+          "the certificate '\(certificate.commonName)' is not for topic '\(topic)'")
+      }
+    } else {
+      try session.check(
+        authorization: request[header: "authorization"], keys: keys, now: now,
+        lifetime: providerTokenLifetime, expiry: expiredUntil)
+      try checkKey(session.accepted?.key, topic: topic)
+    }
     let aps = try checkBody(request.body, limit: pushType == "voip" ? 5120 : 4096)
     try checkAgreement(aps, priority: priority, pushType: pushType)
     return token
@@ -85,8 +106,10 @@ public struct APNsRequestValidator: Sendable {
     }
   }
 
-  private func checkTopic(_ request: SimulatedRequest) throws(APNsRejection) -> String {
-    guard let topic = request[header: "apns-topic"], !topic.isEmpty else {
+  private func checkTopic(
+    _ request: SimulatedRequest, ofCertificate certified: String?
+  ) throws(APNsRejection) -> String {
+    guard let topic = request[header: "apns-topic"] ?? certified, !topic.isEmpty else {
       throw APNsRejection(.missingTopic, "there is no apns-topic header")
     }
     let isWellFormed = topic.utf8.allSatisfy { byte in

@@ -6,6 +6,8 @@ public struct APNsSimulationError: Error, Sendable, Hashable, CustomStringConver
 
     /// A line of a file of faults cannot be read.
     public static let invalidFault = Code(description: "invalidFault")
+    /// A script cannot be read.
+    public static let invalidScript = Code(description: "invalidScript")
     /// Certificate, port or file cannot be had.
     public static let notStarted = Code(description: "notStarted")
     /// The pushes that were waited for did not come in time.

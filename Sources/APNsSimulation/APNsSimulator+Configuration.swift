@@ -20,6 +20,10 @@ extension APNsSimulator {
     /// Which of Apple's two services it stands in for.
     public var environment: ContainerEnvironment = .development
 
+    /// The authority, PEM, whose certificates clients may show instead of provider tokens; nil if
+    /// they are not asked for any.
+    public var clientAuthorityPEM: String?
+
     /// How many requests a client may have open on one connection. Apple's own limit is reported to
     /// be 1000.
     public var maximumConcurrentStreams = 1000
@@ -28,6 +32,9 @@ extension APNsSimulator {
     public var startsWithOneStream = false
     /// After how many requests a connection is ended with GOAWAY; nil for never.
     public var requestsPerConnection: Int?
+
+    /// What goes wrong, from the first connection on.
+    public var script: [APNsFault.Targeted] = []
 
     /// How many received pushes are kept for inspection; older ones are forgotten.
     public var keptPushes = 10_000

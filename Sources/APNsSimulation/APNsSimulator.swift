@@ -45,15 +45,25 @@ public final class APNsSimulator: Sendable {
       validator: APNsRequestValidator(
         keys: configuration.keys, environment: configuration.environment))
     service.requestsPerConnection = configuration.requestsPerConnection
+    for targeted in configuration.script {
+      service.script.add(targeted.fault, for: targeted.deviceToken)
+    }
     let publisher = PushPublisher(limit: configuration.keptPushes)
+    let authority: CertificateAuthority
+    do {
+      authority =
+        try configuration.authority ?? CertificateAuthority(commonName: "Petrel local APNs")
+    } catch {
+      throw APNsSimulationError(.notStarted, "the APNs simulator cannot start: \(error)")
+    }
+    let hosts = configuration.certificateHosts
     let desk = RequestDesk(
       service, publisher: publisher,
       streamsWhenTrusted: configuration.startsWithOneStream
         ? configuration.maximumConcurrentStreams : nil,
+      handshake: { HTTP2Server.Handshake($0, authority: authority, hosts: hosts) },
       clock: configuration.clock)
     do {
-      let authority =
-        try configuration.authority ?? CertificateAuthority(commonName: "Petrel local APNs")
       let certificate = try authority.issueCertificate(forHosts: configuration.certificateHosts)
       if let path = configuration.authorityCertificatePath {
         try authority.writeCertificate(toFile: path)
@@ -63,6 +73,7 @@ public final class APNsSimulator: Sendable {
         privateKeyPEM: certificate.privateKeyPEM)
       serverConfiguration.host = configuration.host
       serverConfiguration.port = configuration.port
+      serverConfiguration.clientAuthorityPEM = configuration.clientAuthorityPEM
       serverConfiguration.maximumConcurrentStreams =
         configuration.startsWithOneStream ? 1 : configuration.maximumConcurrentStreams
       server = try HTTP2Server(

@@ -54,12 +54,16 @@ struct ProviderToken: Sendable {
     return key
   }
 
-  func checkAge(now: Timestamp) throws(APNsRejection) {
+  func checkAge(now: Timestamp, lifetime: Int64, expiry: Timestamp?) throws(APNsRejection) {
     let age = (now.milliseconds - issued.milliseconds) / 1000
-    guard age.magnitude <= Self.lifetime else {
+    guard age.magnitude <= lifetime else {
       throw APNsRejection(
         .expiredProviderToken,
-        "the token was issued at \(issued.iso8601), \(age) s ago; the limit is \(Self.lifetime) s")
+        "the token was issued at \(issued.iso8601), \(age) s ago; the limit is \(lifetime) s")
+    }
+    if let expiry, issued <= expiry {
+      throw APNsRejection(
+        .expiredProviderToken, "fault: tokens issued until \(expiry.iso8601) have expired")
     }
   }
 

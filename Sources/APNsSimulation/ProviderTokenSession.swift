@@ -24,21 +24,25 @@ public struct ProviderTokenSession: Sendable {
   /// connection shortly before its renewal does no harm; and a time of issue more than an hour
   /// ahead counts as expired too.
   ///
-  /// - Parameter keys: the registered keys; nil takes any key, whose signatures cannot be checked.
+  /// - Parameters:
+  ///   - keys: the registered keys; nil takes any key, whose signatures cannot be checked.
+  ///   - lifetime: seconds after which a token is too old.
+  ///   - expiry: tokens that were issued until then count as expired too.
   /// - Complexity: O(1) for a token that was accepted before; else one verification of a signature.
   mutating func check(
-    authorization: String?, keys: [String: ProviderKey]?, now: Timestamp
+    authorization: String?, keys: [String: ProviderKey]?, now: Timestamp,
+    lifetime: Int64 = ProviderToken.lifetime, expiry: Timestamp? = nil
   ) throws(APNsRejection) {
     let text = try Self.bearerToken(authorization)
     if let accepted, accepted.text == text {
-      try accepted.token.checkAge(now: now)
+      try accepted.token.checkAge(now: now, lifetime: lifetime, expiry: expiry)
       return
     }
     let token = try ProviderToken(parsing: text)
     let key = try keys.map { keys throws(APNsRejection) in
       try token.verify(with: keys)
     }
-    try token.checkAge(now: now)
+    try token.checkAge(now: now, lifetime: lifetime, expiry: expiry)
     if let previous = accepted?.token { try token.check(against: previous) }
     accepted = Accepted(text: text, token: token, key: key)
   }

@@ -9,28 +9,43 @@ final class RequestDesk: Sendable {
   private struct State {
     var service: SimulatedService
     var connections: [HTTP2ConnectionID: SimulatedService.Connection] = [:]
+    var gatherings: [HTTP2ConnectionID: Gathering] = [:]
+    /// How many streams a connection gets when it is first trusted; nil if it has them already.
+    var streamsWhenTrusted: Int?
     /// Set while the server runs; it holds the desk in turn.
     var server: HTTP2Server?
+  }
+
+  /// Requests that are let come together for a GOAWAY.
+  private struct Gathering {
+    var plan: APNsFault.GoAwayPlan
+    var requests: [(request: HTTP2ServerRequest, push: ReceivedPush)] = []
   }
 
   private let state: Mutex<State>
   private let publisher: PushPublisher
   private let clock: @Sendable () -> Timestamp
-  /// How many streams a connection gets when it is first trusted; nil if it has them already.
-  private let streamsWhenTrusted: Int?
+  private let handshake: @Sendable (APNsHandshakeFault) -> HTTP2Server.Handshake
 
+  /// - Parameters:
+  ///   - streamsWhenTrusted: how many streams a connection gets when it is first trusted; nil if it
+  ///     has them already.
+  ///   - handshake: what to let go wrong for a fault.
   init(
     _ service: SimulatedService, publisher: PushPublisher, streamsWhenTrusted: Int?,
+    handshake: @escaping @Sendable (APNsHandshakeFault) -> HTTP2Server.Handshake = { _ in .refused
+    },
     clock: @escaping @Sendable () -> Timestamp
   ) {
-    state = Mutex(State(service: service))
+    state = Mutex(State(service: service, streamsWhenTrusted: streamsWhenTrusted))
     self.publisher = publisher
-    self.streamsWhenTrusted = streamsWhenTrusted
+    self.handshake = handshake
     self.clock = clock
   }
 
   func open(at server: HTTP2Server) {
     state.withLock { $0.server = server }
+    change { _ in }
   }
 
   func close() {
@@ -39,17 +54,39 @@ final class RequestDesk: Sendable {
 
   /// Changes the rules or the script.
   func change(_ body: (inout SimulatedService) -> Void) {
-    state.withLock { body(&$0.service) }
+    let (settings, server) = state.withLock { state in
+      body(&state.service)
+      // Settings wait in the script until there is a server to change.
+      return state.server == nil ? ([], nil) : (state.service.takeSettings(), state.server)
+    }
+    if let server { apply(settings, to: server) }
   }
 
   func handle(_ event: HTTP2Server.Event) {
-    guard case .closed(let connection, _) = event else { return }
-    state.withLock { $0.connections[connection] = nil }
+    switch event {
+    case .opened:
+      break
+    case .identified(let id, let certificate):
+      state.withLock { state in
+        var connection = SimulatedService.Connection(number: Int(id.rawValue))
+        connection.certificate = certificate
+        state.connections[id] = connection
+      }
+    case .closed(let id, _):
+      let gathering = state.withLock { state in
+        state.connections[id] = nil
+        return state.gatherings.removeValue(forKey: id)
+      }
+      for var (_, push) in gathering?.requests ?? [] {
+        push.note = "not looked at: the connection ended before"
+        publisher.publish(push)
+      }
+    }
   }
 
   func handle(_ request: HTTP2ServerRequest) {
     let now = clock()
-    let (push, reaction, isNewlyTrusted, server) = state.withLock { state in
+    let (push, reaction, streams, settings, server) = state.withLock { state in
       var connection =
         state.connections[request.connection]
         ?? SimulatedService.Connection(number: Int(request.connection.rawValue))
@@ -57,15 +94,19 @@ final class RequestDesk: Sendable {
       let (push, reaction) = state.service.receive(
         SimulatedRequest(request), stream: request.stream, on: &connection, now: now)
       state.connections[request.connection] = connection
-      return (push, reaction, connection.isTrusted && !wasTrusted, state.server)
+      let streams = connection.isTrusted && !wasTrusted ? state.streamsWhenTrusted : nil
+      return (push, reaction, streams, state.service.takeSettings(), state.server)
     }
-    // Published first, so that who has the answer finds the push among those received.
-    publisher.publish(push)
+    if case .gather(let plan) = reaction {
+      gather(request, push, plan)
+    } else {
+      // Published first, so that who has the answer finds the push among those received.
+      publisher.publish(push)
+    }
     guard let server else { return }
-    if isNewlyTrusted, let streamsWhenTrusted {
-      server.setMaximumConcurrentStreams(streamsWhenTrusted, for: request.connection)
-    }
+    if let streams { server.setMaximumConcurrentStreams(streams, for: request.connection) }
     perform(reaction, on: request, server)
+    apply(settings, to: server)
   }
 
   private func perform(
@@ -76,7 +117,7 @@ final class RequestDesk: Sendable {
       DispatchQueue.global().asyncAfter(deadline: .now() + delay) { request.respond(response) }
     case .answer(let response, _):
       request.respond(response)
-    case .stall:
+    case .stall, .gather:
       break
     case .reset(let code):
       server.reset(stream: request.stream, of: request.connection, code: code)
@@ -87,6 +128,84 @@ final class RequestDesk: Sendable {
       server.close(request.connection, .atOnce)
     case .freeze:
       server.stall(request.connection)
+    }
+  }
+
+  private func apply(_ settings: [APNsSetting], to server: HTTP2Server) {
+    for setting in settings {
+      switch setting {
+      case .streams(let count):
+        setStreams(count, server)
+      case .readDelay(let seconds):
+        server.setReadDelay(seconds.map { .seconds($0) })
+      case .handshakes(let faults):
+        server.script(faults.map(handshake))
+      case .requestsPerConnection, .providerTokenLifetime:
+        break
+      }
+    }
+  }
+
+  /// A connection that has to be trusted first gets them then.
+  private func setStreams(_ count: Int, _ server: HTTP2Server) {
+    let trusted: [HTTP2ConnectionID]? = state.withLock { state in
+      guard state.streamsWhenTrusted != nil else { return nil }
+      state.streamsWhenTrusted = count
+      return state.connections.filter(\.value.isTrusted).map(\.key)
+    }
+    guard let trusted else { return server.setMaximumConcurrentStreams(count) }
+    for connection in trusted { server.setMaximumConcurrentStreams(count, for: connection) }
+  }
+
+  // MARK: GOAWAY in the middle
+
+  private func gather(
+    _ request: HTTP2ServerRequest, _ push: ReceivedPush, _ plan: APNsFault.GoAwayPlan?
+  ) {
+    let connection = request.connection
+    let isWhole = state.withLock { state in
+      if let plan { state.gatherings[connection] = Gathering(plan: plan) }
+      guard state.gatherings[connection] != nil else { return false }
+      state.gatherings[connection]?.requests.append((request, push))
+      return state.gatherings[connection].map { $0.requests.count >= $0.plan.gathers } ?? false
+    }
+    if isWhole {
+      finishGathering(on: connection)
+    } else if let plan {
+      DispatchQueue.global().asyncAfter(deadline: .now() + plan.patience) { [weak self] in
+        self?.finishGathering(on: connection)
+      }
+    }
+  }
+
+  private func finishGathering(on connection: HTTP2ConnectionID) {
+    let (gathering, server) = state.withLock { state in
+      let gathering = state.gatherings.removeValue(forKey: connection)
+      if let gathering {
+        let answers = min(gathering.plan.answers, gathering.requests.count)
+        let first = gathering.requests[0].request.stream
+        state.connections[connection]?.firstGivenBack =
+          answers == 0 ? first : gathering.requests[answers - 1].request.stream + 2
+      }
+      return (gathering, state.server)
+    }
+    guard let gathering else { return }
+    let answered = gathering.requests.prefix(gathering.plan.answers)
+    for var (_, push) in gathering.requests.dropFirst(answered.count) {
+      push.note = "fault: given back by GOAWAY"
+      publisher.publish(push)
+    }
+    for var (_, push) in answered {
+      push.status = 200
+      push.note = "fault: answered after GOAWAY"
+      publisher.publish(push)
+    }
+    let last = answered.last?.request.stream ?? gathering.requests[0].request.stream - 2
+    server?.goAway(
+      connection, lastStream: max(0, last),
+      debugData: gathering.plan.reason.map { Array(#"{"reason":"\#($0.rawValue)"}"#.utf8) } ?? [])
+    for (request, _) in answered {
+      request.respond(SimulatedService.acceptance(of: SimulatedRequest(request)))
     }
   }
 }

@@ -10,6 +10,10 @@ struct SimulatedService: Sendable {
     /// Counted from 1.
     var number: Int
     var tokens = ProviderTokenSession()
+    /// What the client has shown in the TLS handshake.
+    var certificate: TLSPeerCertificate?
+    /// Whether its requests are let come together for a GOAWAY.
+    var isGathering = false
     /// Requests that came, accepted or not.
     var requestCount = 0
     /// Whether a request with a valid provider token was answered.
@@ -27,6 +31,8 @@ struct SimulatedService: Sendable {
     case goAway
     case disconnect
     case freeze
+    /// To be kept for a GOAWAY, of which this is the plan if the request is the first.
+    case gather(APNsFault.GoAwayPlan?)
   }
 
   var validator: APNsRequestValidator
@@ -50,6 +56,18 @@ struct SimulatedService: Sendable {
     return (push, reaction)
   }
 
+  /// Changes what is for the service itself, and says what is for the server.
+  mutating func takeSettings() -> [APNsSetting] {
+    script.takeSettings().filter { setting in
+      switch setting {
+      case .requestsPerConnection(let count): requestsPerConnection = count
+      case .providerTokenLifetime(let seconds): validator.providerTokenLifetime = Int64(seconds)
+      case .streams, .readDelay, .handshakes: return true
+      }
+      return false
+    }
+  }
+
   private mutating func decide(
     on request: SimulatedRequest, over connection: inout Connection, now: Timestamp
   ) -> (push: ReceivedPush, reaction: Reaction) {
@@ -61,10 +79,24 @@ struct SimulatedService: Sendable {
     let identifier =
       request[header: "apns-id"].flatMap { UUID(uuidString: $0) } ?? UUID()
     do {
-      let token = try validator.validate(request, session: &connection.tokens, now: now)
+      let token = try validator.validate(
+        request, session: &connection.tokens, certificate: connection.certificate, now: now)
       connection.isTrusted = true
-      let reaction = Self.react(to: script.next(for: token), identifier, &push)
-      return (push, reaction)
+      if connection.isGathering { return (push, .gather(nil)) }
+      switch script.next(for: token) {
+      case .gather(let plan):
+        connection.isGathering = true
+        return (push, .gather(plan))
+      case .expireTokens where connection.tokens.accepted != nil:
+        validator.expiredUntil = connection.tokens.accepted?.token.issued
+        push.note = "fault: the provider tokens have expired"
+        let reaction = Self.reject(
+          .expiredProviderToken, timestamp: nil, retryAfter: nil, identifier, &push)
+        return (push, reaction)
+      case let effect:
+        let reaction = Self.react(to: effect, identifier, &push)
+        return (push, reaction)
+      }
     } catch {
       push.note = error.detail
       let reaction = Self.reject(
@@ -77,7 +109,7 @@ struct SimulatedService: Sendable {
     to effect: APNsFault.Effect?, _ identifier: UUID, _ push: inout ReceivedPush
   ) -> Reaction {
     switch effect {
-    case nil:
+    case nil, .set, .gather, .expireTokens:
       return accept(identifier, delay: 0, &push)
     case .delay(let seconds):
       push.note = "fault: answered after \(seconds) s"
@@ -106,6 +138,12 @@ struct SimulatedService: Sendable {
       push.note = "fault: connection frozen"
       return .freeze
     }
+  }
+
+  /// The answer to a request that was kept and is now accepted.
+  static func acceptance(of request: SimulatedRequest) -> HTTP2Response {
+    let identifier = request[header: "apns-id"].flatMap { UUID(uuidString: $0) } ?? UUID()
+    return HTTP2Response(status: 200, headers: headers(identifier))
   }
 
   private static func accept(

@@ -94,7 +94,9 @@ struct APNsClientPoolTests {
     let server = Later<HTTP2Server>()
     let apns = try ScriptedAPNs { request, number in
       switch number {
-      case 2: server.value?.reset(stream: request.stream, of: request.connection, code: .refusedStream)
+      case 2:
+        server.value?.reset(
+          stream: request.stream, of: request.connection, code: .refusedStream)
       case 3: request.respond(status: 403, body: Array(#"{"reason":"ExpiredProviderToken"}"#.utf8))
       default: request.respond(status: 200)
       }

@@ -48,8 +48,8 @@ struct SenderFixture: Sendable {
   }
 
   func client(
-    clock: @escaping @Sendable () -> Timestamp = { .now },
-    change: (inout APNsClient.Configuration) -> Void = { _ in }
+    change: (inout APNsClient.Configuration) -> Void = { _ in },
+    clock: @escaping @Sendable () -> Timestamp = { .now }
   ) -> APNsClient {
     var configuration = APNsClient.Configuration(
       host: "127.0.0.1", port: simulator.port, trust: .certificateFile(certificatePath), key: key,

@@ -11,6 +11,9 @@ enum SimulateAPNsCommand: Command {
     .init("port", "PORT", "0 lets the system choose (default 2197)"),
     .init("json", nil, "prints each push as a line of JSON"),
     .init("faults", "FILE", "trouble to make, a line each, such as: * ServiceUnavailable x3"),
+    .init("script", "FILE", "a longer script of trouble, in JSON (docs/apns-simulator.md)"),
+    .init("client-ca", "FILE", "asks senders for certificates of this authority, PEM"),
+    .init("production", nil, "stands in for production instead of the sandbox"),
     .init("streams", "NUMBER", "requests that may be open on one connection (default 1000)"),
     .init("goaway-after", "NUMBER", "ends each connection after so many requests"),
     .init("count", "NUMBER", "stops after so many pushes were accepted"),
@@ -22,6 +25,9 @@ enum SimulateAPNsCommand: Command {
     let files = try SimulatorFiles(in: arguments.string("data") ?? ".petrel/apns")
     let port = try arguments.int("port", in: 0...65_535) ?? 2197
     var configuration = files.configuration(port: port)
+    if arguments.flag("production") { configuration.environment = .production }
+    configuration.clientAuthorityPEM = try arguments.string("client-ca").map(text(of:))
+    try arguments.string("script").map(script(in:))?.apply(to: &configuration)
     configuration.requestsPerConnection = try arguments.int("goaway-after", in: 1...Int.max)
     if let streams = try arguments.int("streams", in: 1...100_000) {
       configuration.maximumConcurrentStreams = streams
@@ -52,14 +58,28 @@ enum SimulateAPNsCommand: Command {
 
   private static func faults(_ arguments: Arguments) throws -> [FaultInstruction] {
     guard let file = arguments.string("faults") else { return [] }
-    guard let data = FileManager.default.contents(atPath: file) else {
-      throw UsageError("cannot read \(file)")
-    }
+    let text = try text(of: file)
     do {
-      return try FaultInstruction.parse(String(decoding: data, as: UTF8.self))
+      return try FaultInstruction.parse(text)
     } catch {
       throw UsageError("\(file): \(error)")
     }
+  }
+
+  private static func script(in file: String) throws -> SimulatorScript {
+    let text = try text(of: file)
+    do {
+      return try SimulatorScript(parsing: text)
+    } catch {
+      throw UsageError("\(file): \(error)")
+    }
+  }
+
+  private static func text(of file: String) throws -> String {
+    guard let data = FileManager.default.contents(atPath: file) else {
+      throw UsageError("cannot read \(file)")
+    }
+    return String(decoding: data, as: UTF8.self)
   }
 
   private static func introduce(_ settings: JSONValue, asJSON: Bool) {

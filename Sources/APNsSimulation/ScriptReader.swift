@@ -1,0 +1,70 @@
+import JSONCoding
+
+/// An object of a simulator's script, with its place.
+struct ScriptReader {
+  let json: JSONValue
+  /// Such as `steps[2]`; empty for the whole.
+  let place: String
+
+  init(_ json: JSONValue, place: String) {
+    self.json = json
+    self.place = place
+  }
+
+  func mistake(_ text: String) -> APNsSimulationError {
+    APNsSimulationError(.invalidScript, place.isEmpty ? text : "\(place): \(text)")
+  }
+
+  func allow(_ known: [String]) throws(APNsSimulationError) {
+    guard let members = json.object else { throw mistake("must be an object, not \(json.kind)") }
+    for key in members.keys.sorted() where !known.contains(key) {
+      throw mistake("unknown key '\(key)'; known are \(known.joined(separator: ", "))")
+    }
+  }
+
+  func string(_ key: String) throws(APNsSimulationError) -> String? {
+    guard let value = json[key] else { return nil }
+    guard let string = value.string else {
+      throw mistake("'\(key)' must be a string, not \(value.kind)")
+    }
+    return string
+  }
+
+  func bool(_ key: String) throws(APNsSimulationError) -> Bool? {
+    guard let value = json[key] else { return nil }
+    guard let bool = value.bool else {
+      throw mistake("'\(key)' must be true or false, not \(value.kind)")
+    }
+    return bool
+  }
+
+  func int(_ key: String, in range: ClosedRange<Int64>) throws(APNsSimulationError) -> Int? {
+    guard let value = json[key] else { return nil }
+    guard let int = value.int, range.contains(int) else {
+      throw mistake(
+        "'\(key)' must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return Int(int)
+  }
+
+  func seconds(_ key: String, in range: ClosedRange<Double>) throws(APNsSimulationError) -> Double?
+  {
+    guard let value = json[key] else { return nil }
+    guard let number = value.double, range.contains(number) else {
+      throw mistake(
+        "'\(key)' must be a number of seconds from \(range.lowerBound) to \(range.upperBound)")
+    }
+    return number
+  }
+
+  func list(_ key: String) throws(APNsSimulationError) -> [ScriptReader] {
+    guard let value = json[key] else { return [] }
+    guard let list = value.array else {
+      throw mistake("'\(key)' must be a list, not \(value.kind)")
+    }
+    let path = place.isEmpty ? key : "\(place): \(key)"
+    return list.enumerated().map { ScriptReader($1, place: "\(path)[\($0)]") }
+  }
+
+  func isNull(_ key: String) -> Bool { json.object?[key] == .null }
+}
