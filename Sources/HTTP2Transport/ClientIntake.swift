@@ -32,17 +32,21 @@ final class ClientIntake: Sendable {
     self.maximumWaiting = maximumWaiting
   }
 
-  var load: HTTP2ClientConnection.Load { state.withLock(\.load) }
+  var load: HTTP2ClientConnection.Load {
+    state.withLock { state in
+      var load = state.load
+      load.waiting += state.incoming.count
+      return load
+    }
+  }
 
   func enter(_ request: PendingRequest) -> Entry {
     state.withLock { state in
       if let rejection = state.rejection { return .rejected(rejection) }
-      guard state.load.waiting < maximumWaiting else {
-        return .rejected(
-          HTTP2Error(.queueFull, "\(maximumWaiting) requests are waiting, which is the limit"))
+      guard state.load.waiting + state.incoming.count < maximumWaiting else {
+        return .rejected(.queueFull(limit: maximumWaiting))
       }
       state.incoming.append(request)
-      state.load.waiting += 1
       defer { state.isCollectionScheduled = true }
       return state.isCollectionScheduled ? .taken : .wake
     }
@@ -53,6 +57,7 @@ final class ClientIntake: Sendable {
     state.withLock { state in
       defer { state.incoming = [] }
       state.isCollectionScheduled = false
+      state.load.waiting += state.incoming.count
       return state.incoming
     }
   }
@@ -67,9 +72,9 @@ final class ClientIntake: Sendable {
   }
 
   /// Takes note of what the loop did.
-  func update(noLongerWaiting count: Int, openStreams: Int, maximumStreams: Int) {
+  func update(waiting: Int, openStreams: Int, maximumStreams: Int) {
     state.withLock { state in
-      state.load.waiting -= count
+      state.load.waiting = waiting
       state.load.openStreams = openStreams
       state.load.maximumStreams = maximumStreams
     }

@@ -30,5 +30,6 @@ struct ClientStream {
     }
     // The only pseudo-header field of an answer. A second one follows an interim answer (1xx).
     response = HTTP2Response(status: value.reduce(0) { $0 * 10 + Int($1) - 48 })
+    response.headers.reserve(fields: 6, bytes: 192)
   }
 }

@@ -28,6 +28,8 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
   private var interest: Readiness = .readable
   private var phase = Phase.handshaking
   private var isStalled = false
+  /// Whether the session is calling its delegate, or may.
+  private(set) var isWithinSession = false
 
   private var output: [UInt8] = []
   private var outputOffset = 0
@@ -35,7 +37,7 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
   /// So many bytes are gathered before they are written: many frames, few calls.
   private static let outputTarget = 65536
   /// So many reads in a row, then the loop's other descriptors have their turn.
-  private static let readsPerRound = 32
+  private static let readsPerRound = 8
 
   init(
     loop: EventLoop, stream: TLSStream, role: HTTP2Session.Role,
@@ -129,6 +131,8 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     for _ in 0..<Self.readsPerRound {
       switch try stream.read(into: loop.readBuffer) {
       case .done(let count):
+        isWithinSession = true
+        defer { isWithinSession = false }
         try session.receive(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count]))
       case .wantsRead, .wantsWrite:
         return
@@ -144,6 +148,8 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
       if outputOffset == output.count {
         output.removeAll(keepingCapacity: true)
         outputOffset = 0
+        isWithinSession = true
+        defer { isWithinSession = false }
         while output.count < Self.outputTarget, let bytes = try session.send() {
           output.append(contentsOf: bytes)
         }

@@ -129,7 +129,7 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     for stream in streams.removeAll() where !stream.isFinished {
       stream.completion(.failure(reason.forRequest(safeToRepeat: !stream.isSent)))
     }
-    updateLoad(noLongerWaiting: 0)
+    updateLoad()
     onEvent(.closed(error))
   }
 

@@ -1,5 +1,30 @@
 /// From waiting to answered. All of it runs on the loop's thread.
 extension HTTP2ClientConnection {
+  /// Requests that are about worth a write of their own.
+  private static let batchSize = 128
+
+  /// Takes a request that comes from the loop's own thread, past the intake and its lock.
+  func take(_ pending: PendingRequest) {
+    if let ending { return pending.completion(.failure(ending.forRequest(safeToRepeat: true))) }
+    guard waiting.count < configuration.maximumWaitingRequests else {
+      return pending.completion(
+        .failure(.queueFull(limit: configuration.maximumWaitingRequests)))
+    }
+    waiting.append(pending)
+    // Sent while the caller makes the next ones, so that the peer need not wait for all of them.
+    if waiting.count.isMultiple(of: Self.batchSize), let channel, !channel.isWithinSession {
+      submitWaiting()
+      return channel.flush()
+    }
+    guard !isCollectionScheduled else { return }
+    isCollectionScheduled = true
+    // Once for many: this may run within the session's callbacks, and more may follow.
+    loop.execute {
+      self.isCollectionScheduled = false
+      self.collect()
+    }
+  }
+
   func collect() {
     waiting.append(contentsOf: intake.collect())
     submitWaiting()
@@ -27,7 +52,7 @@ extension HTTP2ClientConnection {
         onEvent(.goingAway(lastStream: .max, code: .noError, debugData: []))
       }
     }
-    updateLoad(noLongerWaiting: submitted)
+    updateLoad()
     if wasIdle, submitted > 0 {
       checkKeepAlive()
       scheduleOverdueCheck()
@@ -38,17 +63,16 @@ extension HTTP2ClientConnection {
 
   func refuseWaiting(_ error: HTTP2Error) {
     if ending == nil { ending = error }
+    let error = error.forRequest(safeToRepeat: true)
     waiting.append(contentsOf: intake.close(error))
     let refused = waiting.removeAll()
-    updateLoad(noLongerWaiting: refused.count)
-    for pending in refused {
-      pending.completion(.failure(error.forRequest(safeToRepeat: true)))
-    }
+    updateLoad()
+    for pending in refused { pending.completion(.failure(error)) }
   }
 
-  func updateLoad(noLongerWaiting count: Int) {
+  func updateLoad() {
     intake.update(
-      noLongerWaiting: count, openStreams: streams.count, maximumStreams: maximumStreams)
+      waiting: waiting.count, openStreams: streams.count, maximumStreams: maximumStreams)
   }
 
   // MARK: The session's news of streams

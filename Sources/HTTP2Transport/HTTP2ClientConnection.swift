@@ -67,6 +67,8 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
 
   var phase = Phase.idle
   var waiting = FIFO<PendingRequest>()
+  /// Whether the loop will look at what waits.
+  var isCollectionScheduled = false
   var streams = SlotTable<ClientStream>()
   var keepAlive: KeepAlive
   var connectTimer: ScheduledTimer?
@@ -108,7 +110,9 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
   /// request is safe to repeat. It is called once: on the loop's thread, or before this returns if
   /// the request is refused because too many wait or because the connection is ending.
   public func send(_ request: HTTP2Request, completion: @escaping Completion) {
-    switch intake.enter(PendingRequest(request: request, completion: completion)) {
+    let pending = PendingRequest(request: request, completion: completion)
+    if loop.isCurrent { return take(pending) }
+    switch intake.enter(pending) {
     case .wake: loop.execute { self.collect() }
     case .taken: break
     case .rejected(let error): completion(.failure(error))

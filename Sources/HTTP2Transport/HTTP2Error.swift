@@ -62,6 +62,10 @@ public struct HTTP2Error: Error, Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { reason }
 
+  static func queueFull(limit: Int) -> HTTP2Error {
+    HTTP2Error(.queueFull, "\(limit) requests are waiting, which is the limit")
+  }
+
   /// The same failure seen by a request whose fate it leaves open, or not.
   func forRequest(safeToRepeat: Bool) -> HTTP2Error {
     var error = self

@@ -35,6 +35,17 @@ public struct HTTP2Headers: Sendable, Hashable {
     fields.append(Field(nameEnd: nameEnd, valueEnd: Int32(bytes.count), isIndexed: indexed))
   }
 
+  /// Adds a field whose value is written straight into the buffer.
+  public mutating func append(
+    _ name: StaticString, indexed: Bool = true, _ write: (inout [UInt8]) -> Void
+  ) {
+    bytes.append(
+      contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    let nameEnd = Int32(bytes.count)
+    write(&bytes)
+    fields.append(Field(nameEnd: nameEnd, valueEnd: Int32(bytes.count), isIndexed: indexed))
+  }
+
   /// Adds the fields of `other` at the end.
   public mutating func append(contentsOf other: HTTP2Headers) {
     let start = Int32(bytes.count)
@@ -63,10 +74,23 @@ public struct HTTP2Headers: Sendable, Hashable {
   ///
   /// - Complexity: O(*n*) in the bytes of all fields.
   public subscript(name: String) -> String? {
-    for index in fields.indices where nameBytes(index).elementsEqual(name.utf8) {
-      return String(decoding: valueBytes(index), as: UTF8.self)
+    var name = name
+    return name.withUTF8 { wanted in
+      bytes.withUnsafeBufferPointer { bytes in
+        var start = 0
+        for field in fields {
+          let (nameEnd, valueEnd) = (Int(field.nameEnd), Int(field.valueEnd))
+          if nameEnd - start == wanted.count,
+            UnsafeBufferPointer(rebasing: bytes[start..<nameEnd]).elementsEqual(wanted)
+          {
+            return String(
+              decoding: UnsafeBufferPointer(rebasing: bytes[nameEnd..<valueEnd]), as: UTF8.self)
+          }
+          start = valueEnd
+        }
+        return nil
+      }
     }
-    return nil
   }
 
   private func nameBytes(_ index: Int) -> ArraySlice<UInt8> {

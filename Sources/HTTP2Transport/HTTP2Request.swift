@@ -7,10 +7,15 @@ public struct HTTP2Request: Sendable {
 
   /// A request without header fields of its own; append them to ``headers``.
   public init(method: String, path: String, body: [UInt8] = []) {
+    self.init(method: method, body: body) { $0.append(contentsOf: path.utf8) }
+  }
+
+  /// The same, with a path that is written straight into the header fields' buffer.
+  public init(method: String, body: [UInt8], writingPath write: (inout [UInt8]) -> Void) {
     headers = HTTP2Headers()
     headers.reserve(fields: 10, bytes: 512)
     headers.append(":method", method)
-    headers.append(":path", path, indexed: false)
+    headers.append(":path", indexed: false, write)
     self.body = body
   }
 }

@@ -18,8 +18,7 @@ struct SlotTable<Element> {
   }
 
   mutating func remove(_ slot: Int) -> Element? {
-    guard let element = elements[slot] else { return nil }
-    elements[slot] = nil
+    guard let element = elements[slot].take() else { return nil }
     free.append(slot)
     return element
   }

@@ -47,7 +47,7 @@ extension APNsClient {
   }
 
   private func sendWaiting() {
-    guard let first = pool.next else { return }
+    guard pool.next != nil else { return }
     let token: String?
     switch configuration.authentication {
     case .certificate:
@@ -63,38 +63,40 @@ extension APNsClient {
       }
     }
     let authorization = token.map { "bearer \($0)" }
-    var next: (number: Int, capacity: Int)? = first
-    while let (number, capacity) = next, let connection = connections[number], !queue.isEmpty {
-      for _ in 0..<capacity {
-        guard var item = queue.popFirst() else { break }
-        _ = pool.handle(.sent(number), at: loop.now)
-        news.noLongerWaiting += 1
-        news.sent += 1
-        item.attempts += 1
-        connection.send(HTTP2Request(item.push, authorization: authorization)) { [item] outcome in
-          self.finish(item, token: token, connection: number, outcome)
-        }
+    var number = 0
+    var connection: HTTP2ClientConnection?
+    // Asked anew for each push: sending may find that the connection is gone.
+    while !queue.isEmpty, let next = pool.next {
+      if next.number != number {
+        number = next.number
+        connection = connections[number]
       }
-      next = pool.next
+      guard let connection, let item = queue.popFirst() else { return }
+      _ = pool.handle(.sent(number), at: loop.now)
+      news.noLongerWaiting += 1
+      news.sent += 1
+      item.attempts += 1
+      item.connection = number
+      item.token = token
+      connection.send(HTTP2Request(item.push, authorization: authorization)) { outcome in
+        self.finish(item, outcome)
+      }
     }
   }
 
-  private func finish(
-    _ item: PushItem, token: String?, connection number: Int,
-    _ outcome: Result<HTTP2Response, HTTP2Error>
-  ) {
+  private func finish(_ item: PushItem, _ outcome: Result<HTTP2Response, HTTP2Error>) {
+    let number = item.connection
     news.sent -= 1
     schedulePump()
     switch outcome {
     case .success(let response):
       let result = APNsResult(response)
       _ = pool.handle(.finished(number, status: response.status), at: loop.now)
-      if let token, case .tokens(let source) = configuration.authentication {
+      if let token = item.token, case .tokens(let source) = configuration.authentication {
         if result.saysTooManyTokens { source.complained(at: clock()) }
         if result.saysTokenExpired, !item.hadTokenRenewed, !pool.isClosed,
           source.rejected(token, at: clock())
         {
-          var item = item
           item.hadTokenRenewed = true
           return putBack(item)
         }

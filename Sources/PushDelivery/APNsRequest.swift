@@ -1,18 +1,56 @@
+import Foundation
 import HTTP2Transport
 
 extension HTTP2Request {
-  /// The request that asks APNs to deliver a push.
+  /// The request that asks APNs to deliver a push: its path, its ``Push/headers`` and its payload.
   ///
   /// What is the same for many pushes may be remembered by the compression of header fields; what
-  /// changes with each push is not, for it would only push the rest out of the table.
+  /// changes with each push is not, for it would only push the rest out of the table. All is written
+  /// once, into one buffer.
   ///
   /// - Parameter authorization: the value of that field: `bearer` and the provider token; nil where
   ///   the connection has shown a certificate.
   init(_ push: Push, authorization: String?) {
-    self.init(method: "POST", path: push.path, body: push.payload.bytes)
-    if let authorization { headers.append("authorization", authorization) }
-    for (name, value) in push.headers {
-      headers.append(name, value, indexed: name != "apns-id" && name != "apns-expiration")
+    self.init(method: "POST", body: push.payload.bytes) { bytes in
+      bytes.append(contentsOf: Push.pathPrefix.utf8)
+      bytes.append(contentsOf: push.deviceToken.utf8)
     }
+    if let authorization { headers.append("authorization", authorization) }
+    headers.append("apns-topic", push.topic)
+    headers.append("apns-push-type", push.kind.rawValue)
+    headers.append("apns-priority") { $0.append(decimal: Int64(push.kind.priority)) }
+    headers.append("apns-expiration", indexed: false) {
+      $0.append(decimal: push.expirationSeconds)
+    }
+    headers.append("apns-id", indexed: false) { $0.append(lowercased: push.identifier) }
+    if let collapseID = push.collapseID { headers.append("apns-collapse-id", collapseID) }
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(decimal number: Int64) {
+    if number < 0 { append(UInt8(ascii: "-")) }
+    let start = count
+    var rest = number.magnitude
+    repeat {
+      append(UInt8(ascii: "0") + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0
+    self[start...].reverse()
+  }
+
+  /// A UUID's text, in lower case: 8-4-4-4-12 digits.
+  fileprivate mutating func append(lowercased identifier: UUID) {
+    Swift.withUnsafeBytes(of: identifier.uuid) { identifier in
+      for (index, byte) in identifier.enumerated() {
+        if index == 4 || index == 6 || index == 8 || index == 10 { append(UInt8(ascii: "-")) }
+        append(Self.digit(byte >> 4))
+        append(Self.digit(byte & 15))
+      }
+    }
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value + (value < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
   }
 }

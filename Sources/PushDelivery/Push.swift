@@ -74,7 +74,12 @@ public struct Push: Sendable, Hashable {
   }
 
   /// `:path` of the request.
-  public var path: String { "/3/device/" + deviceToken }
+  public var path: String { Self.pathPrefix + deviceToken }
+
+  static let pathPrefix = "/3/device/"
+
+  /// `apns-expiration`: whole seconds since 1970, rounded up.
+  var expirationSeconds: Int64 { Int64(expiration.seconds.rounded(.up)) }
 
   /// The request's headers beside `:path` and `authorization`, names in lower case.
   ///
@@ -84,7 +89,7 @@ public struct Push: Sendable, Hashable {
       (name: "apns-topic", value: topic),
       (name: "apns-push-type", value: kind.rawValue),
       (name: "apns-priority", value: String(kind.priority)),
-      (name: "apns-expiration", value: String(Int64(expiration.seconds.rounded(.up)))),
+      (name: "apns-expiration", value: String(expirationSeconds)),
       (name: "apns-id", value: identifier.uuidString.lowercased()),
     ]
     if let collapseID { headers.append((name: "apns-collapse-id", value: collapseID)) }

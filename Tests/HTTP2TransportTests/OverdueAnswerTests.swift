@@ -42,16 +42,20 @@ struct OverdueAnswerTests {
 
   @Test("When nothing at all comes from the server it is asked for a sign of life at once")
   func silence() async throws {
-    let playground = try Playground()
+    let playground = try Playground(answering: {
+      if $0.path == "/first" { $0.respond(status: 200) }
+    })
     let client = try playground.client {
       $0.answerTimeout = .milliseconds(50)
       $0.pingTimeout = .milliseconds(50)
       $0.maximumConcurrentStreams = 1
     }
+    // After its answer nothing is on its way from the server any more.
+    #expect(try await client.exchange(HTTP2Request(method: "GET", path: "/first")).status == 200)
+    playground.server.stall(playground.requests.elements[0].connection)
+    await playground.serverIsUpToDate()
     client.send("/")
     client.send("/waiting")
-    let request = try await playground.requests.wait(count: 1)[0]
-    playground.server.stall(request.connection)
     let error = try #require(try await client.ending())
     #expect(error.reason.contains("PING"))
     #expect(client.error(of: "/")?.isSafeToRepeat == false)

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import HTTP2Transport
 import Testing
 
 @testable import PushDelivery
@@ -101,6 +102,26 @@ struct PushTests {
     #expect(bytes.8 >> 6 == 0b10)
     // Made once with another implementation of SHA-256 (Python's hashlib).
     #expect(identifier().uuidString.lowercased() == "2b90081c-e60a-8100-8008-ac7ad2492037")
+  }
+
+  @Test("the request has the push's path, headers and payload, behind the authorization")
+  func request() {
+    for collapseID in [nil, "room-1"] {
+      for expiration in [issued, Timestamp(milliseconds: -1500), Timestamp(milliseconds: 0)] {
+        var push = push(NotificationFixture.info { $0.alertBody = "Bula" })
+        push.collapseID = collapseID
+        push.expiration = expiration
+        for authorization in [nil, "bearer token"] {
+          let request = HTTP2Request(push, authorization: authorization)
+          let expected =
+            [":method: POST", ":path: \(push.path)"]
+            + (authorization.map { ["authorization: \($0)"] } ?? [])
+            + push.headers.map { "\($0.name): \($0.value)" }
+          #expect(request.headers.map { "\($0.name): \($0.value)" } == expected)
+          #expect(request.body == push.payload.bytes)
+        }
+      }
+    }
   }
 
   @Test("the same push for the same device has the same identifier, whatever the token's case")
