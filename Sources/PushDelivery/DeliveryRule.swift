@@ -98,6 +98,6 @@ struct DeliveryRule: Sendable {
   private static let checkEnvironment =
     "the key is restricted to the other APNs environment; use another key or the other environment"
   private static let checkCertificate =
-    "the connection's client certificate was refused; petrel sends none of its own, so check what "
-    + "lies between it and APNs"
+    "the client certificate was refused; check that it has not expired, was not revoked, and is for "
+    + "this APNs environment"
 }
