@@ -163,8 +163,8 @@ let package = Package(
       name: "PetrelServerTests",
       dependencies: [
         "Waiting", "PropertyTesting", "IssuerSimulation", "PetrelServer", "PushDelivery", "Storage",
-        "HTTPService", "OpenIDConnect", "Cryptography", "WebServices", "CloudKitModel",
-        "JSONCoding",
+        "HTTP2Transport", "HTTPService", "OpenIDConnect", "Cryptography", "WebServices",
+        "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(
       name: "EndToEndTests",

@@ -65,7 +65,7 @@ final class APNsRoutes: Sendable {
     loop?.shutDown()
   }
 
-  private static func configuration(
+  static func configuration(
     _ apns: ServerConfiguration.APNs, _ environment: APNsEnvironment,
     _ authentication: APNsAuthentication
   ) throws(HTTP2Error) -> APNsClient.Configuration {

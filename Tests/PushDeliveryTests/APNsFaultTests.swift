@@ -132,7 +132,7 @@ struct APNsFaultTests {
     try await SenderFixture.run {
       script.apply(to: &$0)
     } _: { fixture in
-      let client = fixture.client(change: Self.hurry)
+      let client = fixture.client()
       let deliveries = Deliveries()
       deliveries.send(fixture.pushes(100), over: client)
       let finals = try await deliveries.finish()
