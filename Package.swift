@@ -34,7 +34,8 @@ let package = Package(
       name: "PetrelServer",
       dependencies: [
         "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService", "HTTP2Transport",
-        "OpenIDConnect", "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
+        "OpenIDConnect", "WebDelivery", "OutboundHTTP", "Cryptography", "WebServices",
+        "CloudKitModel", "JSONCoding",
       ]),
     .target(
       name: "OpenIDConnect", dependencies: ["Cryptography", "CloudKitModel", "JSONCoding"]),
@@ -44,6 +45,11 @@ let package = Package(
     .target(
       name: "PushDelivery",
       dependencies: ["HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding"]),
+    .target(
+      name: "WebDelivery",
+      dependencies: [
+        "PushDelivery", "OutboundHTTP", "Cryptography", "CloudKitModel", "JSONCoding",
+      ]),
     .target(name: "Matching", dependencies: ["CloudKitModel", "CPrefetch"]),
     .target(name: "Storage", dependencies: ["CloudKitModel", "CSQLite"]),
     .target(name: "HTTPService", dependencies: ["CMicroHTTPD"]),
@@ -65,9 +71,12 @@ let package = Package(
 
     // Transport and cryptography over C libraries.
     .target(name: "HTTP2Transport", dependencies: ["CNgHTTP2", "COpenSSL", "CLinuxEvents"]),
+    .target(name: "OutboundHTTP", dependencies: ["CCurl"]),
     .target(name: "Cryptography", dependencies: ["COpenSSL", "CSodium"]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CLinuxEvents"),
     .systemLibrary(name: "CMemoryAllocation"),
     .systemLibrary(name: "CPrefetch"),
@@ -96,6 +105,15 @@ let package = Package(
     // How tests wait for what nothing reports.
     .target(name: "Waiting", path: "Tests/Waiting"),
 
+    // How tests run Python.
+    .target(name: "PythonPrograms", dependencies: ["Waiting"], path: "Tests/PythonPrograms"),
+
+    // A push service of browsers for tests.
+    .target(
+      name: "WebPushSimulation",
+      dependencies: ["Waiting", "WebDelivery", "HTTP2Transport", "Cryptography", "JSONCoding"],
+      path: "Tests/WebPushSimulation"),
+
     // An OpenID Connect issuer for tests.
     .target(
       name: "IssuerSimulation",
@@ -119,6 +137,12 @@ let package = Package(
       dependencies: ["Waiting", "ProxySimulation", "HTTP2Transport", "Cryptography"]),
     .testTarget(name: "HTTPServiceTests", dependencies: ["Waiting", "HTTPService"]),
     .testTarget(
+      name: "OutboundHTTPTests",
+      dependencies: [
+        "Waiting", "PropertyTesting", "OutboundHTTP", "HTTPService", "HTTP2Transport",
+        "Cryptography",
+      ]),
+    .testTarget(
       name: "StorageTests",
       dependencies: ["PropertyTesting", "Storage", "CloudKitModel", "CSQLite"]),
     .testTarget(
@@ -131,6 +155,12 @@ let package = Package(
         "Waiting", "PropertyTesting", "ProxySimulation",
         "PushDelivery", "APNsSimulation", "HTTP2Transport", "Cryptography", "CloudKitModel",
         "JSONCoding",
+      ]),
+    .testTarget(
+      name: "WebDeliveryTests",
+      dependencies: [
+        "Waiting", "PropertyTesting", "PythonPrograms", "WebPushSimulation", "WebDelivery",
+        "PushDelivery", "OutboundHTTP", "Cryptography", "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(
       name: "APNsSimulationTests",

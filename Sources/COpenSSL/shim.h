@@ -15,6 +15,8 @@
 
 static inline EVP_PKEY *petrel_generate_p256_key(void) { return EVP_EC_gen("P-256"); }
 
+static inline void petrel_openssl_free(void *memory) { OPENSSL_free(memory); }
+
 static inline long petrel_bio_memory(BIO *bio, char **bytes) {
   return BIO_get_mem_data(bio, bytes);
 }

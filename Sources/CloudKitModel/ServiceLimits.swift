@@ -33,6 +33,9 @@ public enum ServiceLimits {
   public static let badge = Int(Int32.max)
   /// Bytes of a push payload.
   public static let pushPayloadSize = 4096
+  /// Bytes of a payload that fits into a Web Push message of 4,096 bytes once it is encrypted
+  /// (RFC 8291, section 4).
+  public static let webPushPayloadSize = 3993
   /// `deleteSelf` references to one record.
   public static let deleteSelfReferencesPerTarget = 750
   /// Filters in one query or subscription.

@@ -14,6 +14,8 @@ public struct CryptographyError: Error, Sendable, Hashable, CustomStringConverti
     public static let invalidCertificate = Code(description: "invalidCertificate")
     /// A name is neither a host name nor an IP address.
     public static let invalidHostName = Code(description: "invalidHostName")
+    /// An encrypted text does not fit its key, or was changed.
+    public static let notAuthentic = Code(description: "notAuthentic")
     /// A file could not be written.
     public static let fileNotWritten = Code(description: "fileNotWritten")
     /// OpenSSL failed where only a lack of memory or entropy is to be expected.

@@ -1,3 +1,5 @@
+import COpenSSL
+
 extension ES256PublicKey {
   /// A key from the coordinates of its point, 32 bytes each, big-endian, as a JSON web key has them
   /// (RFC 7518, section 6.2.1).
@@ -13,5 +15,34 @@ extension ES256PublicKey {
       throw CryptographyError(.invalidKey, "the coordinates are no point on P-256")
     }
     self.init(handle: handle)
+  }
+}
+
+extension ES256PublicKey {
+  /// A key from its point in uncompressed form: 0x04, x and y, 65 bytes (SEC 1, section 2.3.3).
+  ///
+  /// - Throws: ``CryptographyError/Code/invalidKey`` for other lengths and forms, and for a point
+  ///   that is not on P-256.
+  public init(uncompressedPoint point: [UInt8]) throws(CryptographyError) {
+    guard point.count == 65, point[0] == 4 else {
+      throw CryptographyError(
+        .invalidKey,
+        "an uncompressed P-256 point has 65 bytes and begins with 4; this one has "
+          + "\(point.count)\(point.first.map { " and begins with \($0)" } ?? "")")
+    }
+    try self.init(x: Array(point[1...32]), y: Array(point[33...64]))
+  }
+
+  /// The key's point: 0x04, x and y, 65 bytes.
+  public var uncompressedPoint: [UInt8] {
+    get throws(CryptographyError) {
+      var encoded: UnsafeMutablePointer<UInt8>?
+      let count = EVP_PKEY_get1_encoded_public_key(handle.pointer, &encoded)
+      guard let encoded, count == 65 else {
+        throw .openSSL(.libraryFailure, "the public key could not be written as a point")
+      }
+      defer { petrel_openssl_free(encoded) }
+      return Array(UnsafeBufferPointer(start: encoded, count: count))
+    }
   }
 }

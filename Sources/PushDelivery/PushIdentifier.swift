@@ -43,3 +43,12 @@ enum PushIdentifier {
     return isHeaderValue ? key : Base64URL.encode(SHA256.hash(bytes))
   }
 }
+
+extension SubscriptionNotification {
+  /// Names the delivery of this notification to one device: the same each time it is made.
+  public func deliveryID(forDevice deviceToken: String) -> UUID {
+    PushIdentifier.apnsID(
+      notificationID: change.notificationID, subscriptionID: subscription.subscriptionID,
+      subscriber: subscriber, deviceToken: deviceToken)
+  }
+}

@@ -20,6 +20,9 @@ public struct PushPayload: Sendable, Hashable {
     /// For APNs: at most ``CloudKitModel/ServiceLimits/pushPayloadSize`` bytes, with an `aps` that
     /// wakes the app when there is nothing to show.
     case apns
+    /// For Web Push: at most ``CloudKitModel/ServiceLimits/webPushPayloadSize`` bytes, otherwise as
+    /// for the courier.
+    case webPush
     /// For the web courier: of any size, and with no `aps` when the subscription has no
     /// notification info.
     case courier
@@ -29,6 +32,15 @@ public struct PushPayload: Sendable, Hashable {
 
     /// Characters of a string before it is cut; nil for no limit.
     var stringLimit: Int? { self == .log ? nil : ServiceLimits.pushStringLength }
+
+    /// Bytes that a payload may have; nil for any number.
+    var sizeLimit: Int? {
+      switch self {
+      case .apns: ServiceLimits.pushPayloadSize
+      case .webPush: ServiceLimits.webPushPayloadSize
+      case .courier, .log: nil
+      }
+    }
   }
 
   /// UTF-8 JSON.
@@ -44,7 +56,7 @@ public struct PushPayload: Sendable, Hashable {
 
   /// Writes the payload of `notification`.
   ///
-  /// An `.apns` payload that is too large loses its parts in the order of
+  /// A payload that is too large for its form loses its parts in the order of
   /// ``PushPayloadPart/inPruningOrder`` until it fits. Type, subscription ID, database and
   /// notification ID always stay; they fit as long as the subscription ID is one that
   /// `Subscription.validate(in:)` accepts.
@@ -57,9 +69,8 @@ public struct PushPayload: Sendable, Hashable {
     var content = PushPayloadContent(notification, badge: badge, form: form)
     var bytes = content.json()
     var pruned: [PushPayloadPart] = []
-    if form == .apns {
-      for part in PushPayloadPart.inPruningOrder
-      where bytes.count > ServiceLimits.pushPayloadSize {
+    if let limit = form.sizeLimit {
+      for part in PushPayloadPart.inPruningOrder where bytes.count > limit {
         let whole = content
         part.remove(&content)
         if content == whole { continue }

@@ -1,0 +1,28 @@
+/// The key derivation function HKDF over SHA-256 (RFC 5869).
+public enum HKDFSHA256 {
+  /// The pseudorandom key of 32 bytes that is in `secret` (section 2.2).
+  public static func extract(
+    salt: some Sequence<UInt8>, secret: some Sequence<UInt8>
+  ) -> [UInt8] {
+    HMACSHA256.code(for: secret, key: salt)
+  }
+
+  /// `count` bytes for the purpose that `info` names, from a pseudorandom key (section 2.3).
+  ///
+  /// - Precondition: `count` is 0 to 8160, that is 255 hashes.
+  public static func expand(
+    _ key: [UInt8], info: some Sequence<UInt8>, count: Int
+  ) -> [UInt8] {
+    precondition((0...8160).contains(count), "HKDF gives up to 8160 bytes, not \(count)")
+    let info = Array(info)
+    var output: [UInt8] = []
+    var block: [UInt8] = []
+    var number: UInt8 = 0
+    while output.count < count {
+      number += 1
+      block = HMACSHA256.code(for: block + info + [number], key: key)
+      output += block
+    }
+    return Array(output.prefix(count))
+  }
+}

@@ -1,0 +1,182 @@
+import CCurl
+import Foundation
+
+/// One request on its way and what has come of its answer. Lives on the client's thread.
+final class Exchange {
+  let easy: UnsafeMutableRawPointer
+  let origin: String
+  let completion: HTTPClient.Completion
+  private let configuration: HTTPClient.Configuration
+  private var headerList: UnsafeMutablePointer<curl_slist>?
+  private var headers: [String: String] = [:]
+  private var headerBytes = 0
+  private var body: [UInt8] = []
+  private var isTooLarge = false
+  /// The last address that the rules forbid.
+  private var refused: IPAddress?
+
+  /// - Throws: ``OutboundError/Code/libraryFailure``, also for a URL that libcurl does not take.
+  init(
+    _ request: OutboundRequest, configuration: HTTPClient.Configuration,
+    completion: @escaping HTTPClient.Completion
+  ) throws(OutboundError) {
+    guard let easy = curl_easy_init() else {
+      throw OutboundError(.libraryFailure, "libcurl is out of memory")
+    }
+    self.easy = easy
+    self.configuration = configuration
+    self.completion = completion
+    origin = request.url.origin
+    // A header without a value takes back the one that libcurl would send.
+    for line in request.headers.map({ "\($0.name): \($0.value)" }) + ["Expect:", "Accept:"] {
+      headerList = curl_slist_append(headerList, line)
+    }
+    var code = setOptions(configuration)
+    if code == CURLE_OK {
+      code = petrel_curl_set_text(easy, CURLOPT_URL, request.url.description)
+    }
+    if code == CURLE_OK {
+      code = petrel_curl_set_body(easy, request.body, request.body.count)
+    }
+    if code == CURLE_OK { code = petrel_curl_set_headers(easy, headerList) }
+    if code == CURLE_OK {
+      code = petrel_curl_set_callbacks(
+        easy, Unmanaged.passUnretained(self).toOpaque(), Self.takeBody, Self.takeHeader,
+        Self.openSocket)
+    }
+    guard code == CURLE_OK else {
+      throw OutboundError(
+        .libraryFailure, "libcurl took no request: \(String(cString: curl_easy_strerror(code)))")
+    }
+  }
+
+  deinit {
+    curl_easy_cleanup(easy)
+    curl_slist_free_all(headerList)
+  }
+
+  private func setOptions(_ configuration: HTTPClient.Configuration) -> CURLcode {
+    let protocols = configuration.allowsHTTP ? "http,https" : "https"
+    let texts: [(CURLoption, String?)] = [
+      (CURLOPT_PROTOCOLS_STR, protocols),
+      // Not one of the environment either: the address would be the proxy's.
+      (CURLOPT_PROXY, ""), (CURLOPT_USERAGENT, configuration.userAgent),
+      (CURLOPT_CAINFO, configuration.authorityFile),
+    ]
+    for case (let option, let text?) in texts {
+      let code = petrel_curl_set_text(easy, option, text)
+      if code != CURLE_OK { return code }
+    }
+    if configuration.authorityFile != nil {
+      let code = petrel_curl_set_pointer(easy, CURLOPT_CAPATH, nil)
+      if code != CURLE_OK { return code }
+    }
+    let numbers: [(CURLoption, Int)] = [
+      (CURLOPT_POST, 1), (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
+      (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
+      (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+      (CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS),
+      // Better a stream of a connection that is being opened than another connection.
+      (CURLOPT_PIPEWAIT, 1), (CURLOPT_PATH_AS_IS, 1),
+      (CURLOPT_CONNECTTIMEOUT_MS, Int(configuration.connectTime * 1000)),
+      (CURLOPT_TIMEOUT_MS, Int(configuration.time * 1000)),
+    ]
+    for (option, number) in numbers {
+      let code = petrel_curl_set_long(easy, option, number)
+      if code != CURLE_OK { return code }
+    }
+    return CURLE_OK
+  }
+
+  /// What came of it.
+  func result(_ code: CURLcode) -> Result<OutboundAnswer, OutboundError> {
+    if code == CURLE_OK {
+      let status = petrel_curl_status(easy)
+      return .success(OutboundAnswer(status: status, headers: headers, body: body))
+    }
+    let detail = String(cString: curl_easy_strerror(code))
+    func failure(_ code: OutboundError.Code, _ what: String) -> OutboundError {
+      OutboundError(code, "\(origin) \(what)")
+    }
+    if isTooLarge {
+      return .failure(
+        failure(
+          .answerTooLarge,
+          "answered with more than \(configuration.answerBytes) bytes, or "
+            + "\(configuration.headerBytes) bytes of headers"))
+    }
+    if let refused {
+      return .failure(
+        failure(
+          .addressRefused,
+          "has the address \(refused), which is not one of the public Internet; "
+            + "the configuration may allow its range"))
+    }
+    switch code {
+    case CURLE_OPERATION_TIMEDOUT:
+      return .failure(failure(.timedOut, "did not answer in time"))
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT:
+      return .failure(failure(.unreachable, "cannot be reached: \(detail)"))
+    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE,
+      CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
+      return .failure(failure(.notTrusted, "cannot be trusted: \(detail)"))
+    default:
+      return .failure(failure(.broken, "gave no answer: \(detail)"))
+    }
+  }
+
+  // MARK: Callbacks of libcurl
+
+  private static func exchange(_ context: UnsafeMutableRawPointer?) -> Exchange? {
+    context.map { Unmanaged<Exchange>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Another number than the one of the bytes makes libcurl break off.
+  private static let takeBody: petrel_curl_receiver = { bytes, size, count, context in
+    guard let bytes, let exchange = exchange(context) else { return 0 }
+    let count = size * count
+    guard exchange.body.count + count <= exchange.configuration.answerBytes else {
+      exchange.isTooLarge = true
+      return count + 1
+    }
+    exchange.body.append(
+      contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
+    return count
+  }
+
+  private static let takeHeader: petrel_curl_receiver = { bytes, size, count, context in
+    guard let bytes, let exchange = exchange(context) else { return 0 }
+    let count = size * count
+    exchange.headerBytes += count
+    guard exchange.headerBytes <= exchange.configuration.headerBytes else {
+      exchange.isTooLarge = true
+      return count + 1
+    }
+    exchange.take(
+      line: String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self))
+    return count
+  }
+
+  private func take(line: String) {
+    // The status line of an answer, perhaps after one that was only interim.
+    if line.hasPrefix("HTTP/") {
+      headers = [:]
+      return
+    }
+    guard let colon = line.firstIndex(of: ":") else { return }
+    let value = line[line.index(after: colon)...]
+    headers[line[..<colon].lowercased()] = value.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  private static let openSocket: petrel_curl_opener = { context, purpose, address in
+    guard let address, let exchange = exchange(context),
+      let target = IPAddress(petrel_curl_address(address))
+    else { return petrel_curl_bad_socket }
+    guard exchange.configuration.rules.allow(target) else {
+      exchange.refused = target
+      return petrel_curl_bad_socket
+    }
+    exchange.refused = nil
+    return petrel_curl_open_socket(address)
+  }
+}

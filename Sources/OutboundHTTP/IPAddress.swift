@@ -1,0 +1,65 @@
+import Foundation
+
+/// An IPv4 or IPv6 address.
+public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
+  /// 4 or 16 bytes.
+  public let bytes: [UInt8]
+
+  init(bytes: [UInt8]) {
+    precondition(bytes.count == 4 || bytes.count == 16)
+    self.bytes = bytes
+  }
+
+  /// Reads the usual textual forms (inet_pton(3)); nil for all others.
+  public init?(_ text: String) {
+    var four = in_addr()
+    var six = in6_addr()
+    if inet_pton(AF_INET, text, &four) == 1 {
+      bytes = withUnsafeBytes(of: four) { Array($0) }
+    } else if inet_pton(AF_INET6, text, &six) == 1 {
+      bytes = withUnsafeBytes(of: six) { Array($0) }
+    } else {
+      return nil
+    }
+  }
+
+  /// The address of a socket; nil for other families.
+  init?(_ address: UnsafePointer<sockaddr>) {
+    switch Int32(address.pointee.sa_family) {
+    case AF_INET:
+      bytes = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+        withUnsafeBytes(of: $0.pointee.sin_addr) { Array($0) }
+      }
+    case AF_INET6:
+      bytes = address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+        withUnsafeBytes(of: $0.pointee.sin6_addr) { Array($0) }
+      }
+    default: return nil
+    }
+  }
+
+  /// The IPv4 address to which packets for this IPv6 address go in the end: one that is mapped,
+  /// compatible, translated (NAT64) or tunnelled (6to4). Nil for all others.
+  var embeddedIPv4: IPAddress? {
+    guard bytes.count == 16 else { return nil }
+    if Self.lastFour.contains(where: { bytes.starts(with: $0) }) {
+      return IPAddress(bytes: Array(bytes.suffix(4)))
+    }
+    if bytes.starts(with: [0x20, 0x02]) { return IPAddress(bytes: Array(bytes[2..<6])) }
+    return nil
+  }
+
+  /// Prefixes of addresses that end with one of IPv4: `::/96`, `::ffff:0:0/96`, `64:ff9b::/96`.
+  private static let lastFour: [[UInt8]] = [
+    [UInt8](repeating: 0, count: 12),
+    [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF],
+    [0x00, 0x64, 0xFF, 0x9B] + [UInt8](repeating: 0, count: 8),
+  ]
+
+  public var description: String {
+    var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    let family = bytes.count == 4 ? AF_INET : AF_INET6
+    guard inet_ntop(family, bytes, &text, socklen_t(text.count)) != nil else { return "?" }
+    return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}

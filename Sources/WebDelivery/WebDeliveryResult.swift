@@ -1,0 +1,13 @@
+import PushDelivery
+
+/// What came of an attempt to deliver over the web.
+public struct WebDeliveryResult: Sendable, Hashable {
+  public var outcome: DeliveryOutcome
+  /// What happened, for the operator.
+  public var detail: String
+
+  public init(_ outcome: DeliveryOutcome, _ detail: String) {
+    self.outcome = outcome
+    self.detail = detail
+  }
+}

@@ -1,0 +1,44 @@
+import CloudKitModel
+import Cryptography
+
+/// Encrypts messages for browsers: one record of `aes128gcm` (RFC 8291 over RFC 8188).
+public enum WebPushEncryption {
+  /// `rs`: the size of a record, which is that of the only one or larger.
+  private static let recordSize: UInt32 = 4096
+  /// Behind the text of the last record.
+  private static let lastRecordDelimiter: UInt8 = 2
+
+  /// The body of a message.
+  ///
+  /// - Parameter plaintext: at most ``CloudKitModel/ServiceLimits/webPushPayloadSize`` bytes.
+  /// - Throws: ``Cryptography/CryptographyError`` when the library fails.
+  public static func body(
+    for plaintext: [UInt8], to keys: WebPushKeys
+  ) throws(CryptographyError) -> [UInt8] {
+    try body(
+      for: plaintext, to: keys, from: try ECDHKeyPair(), salt: SecureRandom.bytes(count: 16))
+  }
+
+  /// The body of a message with a key pair and a salt that must not be used again.
+  static func body(
+    for plaintext: [UInt8], to keys: WebPushKeys, from sender: ECDHKeyPair, salt: [UInt8]
+  ) throws(CryptographyError) -> [UInt8] {
+    precondition(
+      plaintext.count <= ServiceLimits.webPushPayloadSize,
+      "a message has \(plaintext.count) bytes; payloads are pruned to fit")
+    let secret = try sender.sharedSecret(with: keys.publicPoint)
+    // RFC 8291, section 3.4.
+    let material = HKDFSHA256.expand(
+      HKDFSHA256.extract(salt: keys.authentication, secret: secret),
+      info: "WebPush: info\0".utf8 + keys.publicPoint + sender.publicPoint, count: 32)
+    // RFC 8188, sections 2.2 and 2.3.
+    let key = HKDFSHA256.extract(salt: salt, secret: material)
+    let contentKey = HKDFSHA256.expand(
+      key, info: "Content-Encoding: aes128gcm\0".utf8, count: 16)
+    let nonce = HKDFSHA256.expand(key, info: "Content-Encoding: nonce\0".utf8, count: 12)
+    let sealed = try AES128GCM(key: contentKey).seal(
+      plaintext + [lastRecordDelimiter], nonce: nonce)
+    let size = withUnsafeBytes(of: recordSize.bigEndian) { Array($0) }
+    return salt + size + [UInt8(sender.publicPoint.count)] + sender.publicPoint + sealed
+  }
+}

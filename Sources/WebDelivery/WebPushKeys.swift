@@ -1,0 +1,24 @@
+import Cryptography
+
+/// What a browser's push subscription is encrypted for: `keys` of its JSON (W3C Push API).
+public struct WebPushKeys: Sendable, Hashable {
+  /// `p256dh`: the browser's point on P-256, uncompressed, 65 bytes.
+  public let publicPoint: [UInt8]
+  /// `auth`: a secret of 16 bytes that only browser and server have.
+  public let authentication: [UInt8]
+
+  /// - Throws: ``Cryptography/CryptographyError`` naming the key that has another length, or is no
+  ///   point on the curve.
+  public init(publicPoint: [UInt8], authentication: [UInt8]) throws(CryptographyError) {
+    do {
+      _ = try ES256PublicKey(uncompressedPoint: publicPoint)
+    } catch {
+      throw CryptographyError(.invalidKey, "p256dh: \(error.reason)")
+    }
+    guard authentication.count == 16 else {
+      throw CryptographyError(.invalidKey, "auth: has 16 bytes, not \(authentication.count)")
+    }
+    self.publicPoint = publicPoint
+    self.authentication = authentication
+  }
+}

@@ -1,0 +1,71 @@
+import CloudKitModel
+import Cryptography
+import Foundation
+import OutboundHTTP
+import PushDelivery
+
+/// One notification for one browser.
+public struct WebPushMessage: Sendable, Hashable {
+  /// `Urgency` (RFC 8030, section 5.3).
+  public enum Urgency: String, Sendable, Hashable {
+    case normal
+    case high
+  }
+
+  public var endpoint: OutboundURL
+  public var keys: WebPushKeys
+  /// The `{"aps": …, "ck": …}` of the notification.
+  public var payload: PushPayload
+  /// When the message loses its worth: `TTL` counts to here.
+  public var expiration: Timestamp
+  public var urgency: Urgency
+  /// `Topic`: of several with the same that wait at the push service the newest is kept.
+  public var topic: String?
+
+  /// Makes the message of a notification.
+  ///
+  /// What APNs would get with priority 10 is urgent, and the message lives as long as the push to
+  /// APNs would. The topic is made of the collapse ID, which may be longer and have any characters,
+  /// by hashing it together with the subscriber: 32 characters of base64url.
+  ///
+  /// - Parameters:
+  ///   - badge: the number to show if the subscription asks for a badge.
+  ///   - issued: from when the message's lifetime is counted.
+  public init(
+    _ notification: SubscriptionNotification, badge: Int?, endpoint: OutboundURL,
+    keys: WebPushKeys, issued: Timestamp
+  ) {
+    self.endpoint = endpoint
+    self.keys = keys
+    payload = PushPayload(notification, badge: badge, form: .webPush)
+    let kind = payload.isVisible ? Push.Kind.alert : .background
+    expiration = issued.advanced(bySeconds: kind.lifetime)
+    urgency = kind == .alert ? .high : .normal
+    topic = notification.subscription.notificationInfo?.collapseIDKey.flatMap { key in
+      key.isEmpty
+        ? nil
+        : Base64URL.encode(
+          SHA256.hash(notification.subscriber.utf8 + [0] + key.utf8).prefix(24))
+    }
+  }
+
+  /// The request to the push service.
+  ///
+  /// - Parameter authorization: the value of the header field.
+  func request(
+    authorization: String, at now: Timestamp
+  ) throws(CryptographyError) -> OutboundRequest {
+    let timeToLive = max(0, Int64((expiration.seconds - now.seconds).rounded(.up)))
+    var headers = [
+      (name: "TTL", value: String(timeToLive)),
+      (name: "Urgency", value: urgency.rawValue),
+      (name: "Content-Encoding", value: "aes128gcm"),
+      (name: "Content-Type", value: "application/octet-stream"),
+      (name: "Authorization", value: authorization),
+    ]
+    if let topic { headers.append((name: "Topic", value: topic)) }
+    return OutboundRequest(
+      url: endpoint, headers: headers,
+      body: try WebPushEncryption.body(for: payload.bytes, to: keys))
+  }
+}
