@@ -34,6 +34,8 @@ CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,re
 def server(petrel, directory):
     """A running server; gives its URL."""
     log = open(os.path.join(directory, "server.log"), "w+")
+    configuration = pathlib.Path(directory) / "server.json"
+    configuration.write_text(json.dumps({"webPush": {"subject": "mailto:tests@example.com"}, "webhooks": {}}))
     command = [petrel, "serve", "--data", directory, "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
     try:
@@ -126,6 +128,16 @@ def walk(client):
     for name, body in (("create", {"apnsEnvironment": "production"}), ("register", {"apnsToken": "ab" * 32})):
         client.operation("tokens/" + name, body)
     client.device("tokens/badge", {"badge": 3})
+    root = "/device/1/{container}/{environment}/"
+    for method in ("GET", "POST"):
+        key = client.send(method, root + "webPush/key").json()["applicationServerKey"]
+    browser = {"endpoint": "https://push.example.com/1", "expirationTime": None, "keys": {
+        "p256dh": key, "auth": "AAAAAAAAAAAAAAAAAAAAAA"}}
+    client.device("webPush/register", {"subscription": browser, "clientId": "tab"})
+    client.device("webPush/unregister", {"endpoint": browser["endpoint"]})
+    # A user has no webhooks; what a program gets is looked at where it signs its requests.
+    for method, name in (("POST", "register"), ("GET", "list"), ("POST", "list"), ("POST", "delete")):
+        client.send(method, root + "webhooks/" + name, {} if method == "POST" else None, status=403)
     information = {"alertBody": "New", "shouldBadge": True, "additionalFields": ["string"], "category": "c"}
     saved = client.operation("subscriptions/modify", {"operations": [
         {"operationType": "create", "subscription": {
@@ -292,6 +304,19 @@ def check_server_key(url, key):
     assert made["subscriptions"][0]["subscriptionID"] == "signed", made
     listed = requests.get(root + "subscriptions/list", auth=key, timeout=60).json()["subscriptions"]
     assert [item["subscriptionID"] for item in listed] == ["signed"], listed
+
+    def device(operation, body):
+        answer = requests.post(
+            f"{url}/device/1/{CONTAINER}/development/webhooks/{operation}", data=json.dumps(body), auth=key, timeout=60)
+        assert answer.status_code == 200, answer.text
+        path = "/device/1/{container}/{environment}/webhooks/" + operation
+        schemathesis.openapi.from_path(str(DESCRIPTION))[path]["POST"].validate_response(answer)
+        return answer.json()
+
+    hook = device("register", {"url": "https://hooks.example.com/a"})
+    assert hook["secret"].startswith("whsec_"), hook
+    assert [item["webhookId"] for item in device("list", {})["webhooks"]] == [hook["webhookId"]]
+    device("delete", {"webhookId": hook["webhookId"]})
 
     forged = requests.post(root + "records/query", data="{}", auth=ServerKey("0" * 64, key.key_file_name), timeout=60)
     assert forged.status_code == 401 and forged.json()["serverErrorCode"] == "AUTHENTICATION_FAILED", forged.text

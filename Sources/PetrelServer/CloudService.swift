@@ -37,10 +37,22 @@ public final class CloudService: Sendable {
   ///   - executor: where the service's own tasks run; nil is Swift's own pool.
   ///   - publicURL: the URL that clients reach the service at; web courier URLs begin with it.
   ///   - route: the way to a device; nil when no pushes leave for its container.
-  public init(
+  public convenience init(
     configuration: ServerConfiguration, store: any RecordStore, log: ServerLog = .standardError,
     clock: @escaping @Sendable () -> Timestamp = { .now }, executor: (any TaskExecutor)? = nil,
     publicURL: @escaping @Sendable () -> String,
+    route: @escaping @Sendable (DeviceToken) -> PushRoute?
+  ) {
+    self.init(
+      configuration: configuration, store: store, log: log, clock: clock, executor: executor,
+      publicURL: publicURL, webPushKey: nil, route: route)
+  }
+
+  /// - Parameter webPushKey: the key of Web Push; nil where there is none.
+  init(
+    configuration: ServerConfiguration, store: any RecordStore, log: ServerLog,
+    clock: @escaping @Sendable () -> Timestamp, executor: (any TaskExecutor)?,
+    publicURL: @escaping @Sendable () -> String, webPushKey: WebPushKey?,
     route: @escaping @Sendable (DeviceToken) -> PushRoute?
   ) {
     self.store = store
@@ -80,7 +92,7 @@ public final class CloudService: Sendable {
       signIn: SignIn(
         settings: configuration.signIn,
         addressHeader: configuration.limits.clientAddressHeader, store: store, log: log,
-        clock: clock, publicURL: publicURL))
+        clock: clock, publicURL: publicURL), webPushKey: webPushKey)
   }
 
   public var dispatchMetrics: Dispatcher.Metrics { dispatcher.metrics }

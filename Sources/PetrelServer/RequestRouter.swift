@@ -22,7 +22,7 @@ final class RequestRouter: Sendable {
   init(
     store: any RecordStore, configuration: ServerConfiguration, courier: WebCourier,
     journal: FailureJournal, clock: @escaping @Sendable () -> Timestamp,
-    publicURL: @escaping @Sendable () -> String, signIn: SignIn
+    publicURL: @escaping @Sendable () -> String, signIn: SignIn, webPushKey: WebPushKey?
   ) {
     containers = configuration.containers
     self.courier = courier
@@ -45,6 +45,12 @@ final class RequestRouter: Sendable {
     let subscriptions = SubscriptionsEndpoint(store: store, databases: databases)
     let tokens = TokensEndpoint(store: store, publicURL: publicURL)
     let notifications = NotificationsEndpoint(store: store)
+    let webPush = WebPushEndpoint(
+      store: store,
+      offer: configuration.webPush.flatMap { settings in
+        webPushKey.map { WebPushEndpoint.Offer(settings: settings, key: $0) }
+      })
+    let webhooks = WebhooksEndpoint(store: store, settings: configuration.webhooks)
     let users = UsersEndpoint(store: store)
     let shares = SharesEndpoint()
     endpoints = [
@@ -68,6 +74,12 @@ final class RequestRouter: Sendable {
       "tokens/badge": tokens.badge,
       "notifications/changes": notifications.changes,
       "notifications/markRead": notifications.markRead,
+      "webPush/key": webPush.key,
+      "webPush/register": webPush.register,
+      "webPush/unregister": webPush.unregister,
+      "webhooks/register": webhooks.register,
+      "webhooks/list": webhooks.list,
+      "webhooks/delete": webhooks.delete,
       "records/resolve": shares.refuse,
       "records/accept": shares.refuse,
       "users/caller": users.caller,
@@ -83,7 +95,7 @@ final class RequestRouter: Sendable {
   /// Operations that read and take no arguments, or do so without a body.
   private static let readOnly: Set<String> = [
     "zones/list", "subscriptions/list", "users/caller", "users/current", "users/discover",
-    "users/lookup/contacts", "users/permissions",
+    "users/lookup/contacts", "users/permissions", "webPush/key", "webhooks/list",
   ]
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {

@@ -37,9 +37,13 @@ public final class Server: Sendable {
     self.address = address
     let routes = try APNsRoutes(configuration: configuration, clock: clock)
     self.routes = routes
+    let webPushKey = try configuration.webPush.map {
+      (settings) throws(ConfigurationError) in try WebPushKey(settings, store: store)
+    }
     let service = CloudService(
-      configuration: configuration, store: store, log: log, clock: clock,
-      publicURL: { address.url.withLock { $0 } }, route: { routes.route(to: $0) })
+      configuration: configuration, store: store, log: log, clock: clock, executor: nil,
+      publicURL: { address.url.withLock { $0 } }, webPushKey: webPushKey,
+      route: { routes.route(to: $0) })
     self.service = service
     var settings = HTTPServer.Configuration()
     settings.address = configuration.address

@@ -42,7 +42,7 @@ extension ServerConfiguration {
     try reader.allow([
       "address", "port", "publicURL", "deletionRetentionDays", "signatureWindowSeconds",
       "productionSchema", "limits",
-      "containers", "signIn",
+      "containers", "signIn", "webPush", "webhooks",
     ])
     address = try reader.string("address") ?? address
     port = try reader.int("port", in: 0...65_535) ?? port
@@ -62,6 +62,8 @@ extension ServerConfiguration {
       throw reader.mistake("'productionSchema' must be fixed or open, not '\(other)'")
     }
     if let settings = try reader.object("signIn") { try signIn.apply(settings) }
+    if let settings = try reader.object("webPush") { webPush = try WebPush(settings) }
+    if let settings = try reader.object("webhooks") { webhooks = try Webhooks(settings) }
     if let settings = try reader.object("limits") { limits = try Limits(settings) }
     guard let list = try reader.object("containers") else { return }
     for identifier in list.keys {

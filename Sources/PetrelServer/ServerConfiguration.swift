@@ -89,6 +89,10 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var containers: [String: Container] = [:]
   /// How users sign in at the server's own page.
   public var signIn = SignIn()
+  /// Nil when browsers may not register for Web Push.
+  public var webPush: WebPush?
+  /// Nil when programs may not register webhooks.
+  public var webhooks: Webhooks?
   public var limits = Limits()
 
   public init(dataDirectory: String) {

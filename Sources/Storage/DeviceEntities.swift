@@ -6,16 +6,19 @@ public enum APNsEnvironment: String, Sendable, Hashable, CaseIterable {
   case production
 }
 
-/// Where notifications of a user in a container go: a device's APNs token, or the token of a web
-/// courier reader.
+/// Where notifications of a user in a container go: a device's APNs token, the token of a web
+/// courier reader, a browser's push subscription, or a program's webhook.
 public struct DeviceToken: Sendable, Hashable {
   public enum Kind: String, Sendable, Hashable {
     case apns
     case courier
+    case webPush
+    case webhook
   }
 
   public var kind: Kind
-  /// Hexadecimal digits in lower case for APNs; base64 for the courier.
+  /// Hexadecimal digits in lower case for APNs; base64 for the courier; for the others a name that
+  /// ``WebEndpoint`` makes, of which no APNs token has the form.
   public var token: String
   public var container: String
   public var environment: ContainerEnvironment
@@ -27,11 +30,13 @@ public struct DeviceToken: Sendable, Hashable {
   public var registered: Timestamp
   /// After this moment the token is dead; nil for device tokens, which APNs retires.
   public var expires: Timestamp?
+  /// Where to send to, for `.webPush` and `.webhook`.
+  public var endpoint: WebEndpoint?
 
   public init(
     kind: Kind, token: String, container: String, environment: ContainerEnvironment,
     apnsEnvironment: APNsEnvironment, userRecordName: String, deviceID: String?,
-    registered: Timestamp, expires: Timestamp? = nil
+    registered: Timestamp, expires: Timestamp? = nil, endpoint: WebEndpoint? = nil
   ) {
     self.kind = kind
     self.token = token
@@ -42,6 +47,7 @@ public struct DeviceToken: Sendable, Hashable {
     self.deviceID = deviceID
     self.registered = registered
     self.expires = expires
+    self.endpoint = endpoint
   }
 }
 

@@ -168,6 +168,13 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   func saveDeviceToken(_ token: DeviceToken) async throws
   func deviceToken(_ token: String, kind: DeviceToken.Kind) async throws -> DeviceToken?
   func deviceTokens(of userRecordName: String) async throws -> [DeviceToken]
+  /// Registers a token as ``saveDeviceToken(_:)`` does, unless its user has `limit` others of its kind
+  /// in its container and environment that have not expired when it is registered; false then.
+  func saveDeviceToken(_ token: DeviceToken, unlessBeyond limit: Int) async throws -> Bool
+  /// Forgets a token, and gives up what is owed to it; false when the user has none of this name.
+  func removeDeviceToken(
+    _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
+  ) async throws -> Bool
   /// Deliveries that have no final outcome and are due at `timestamp`, oldest first.
   func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery]
   /// The ways that deliveries have gone so far.

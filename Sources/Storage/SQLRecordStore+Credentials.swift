@@ -81,10 +81,16 @@ extension SQLRecordStore {
   }
 
   public func revokeServerKey(_ keyID: String, at timestamp: Timestamp) async throws -> Bool {
-    try await write {
-      try $0.connection.run(
-        "UPDATE server_keys SET revoked = $2 WHERE key_id = $1 AND revoked IS NULL",
-        [.text(keyID), .integer(timestamp.milliseconds)]) == 1
+    try await write { session in
+      let user = try session.connection.first(
+        """
+        UPDATE server_keys SET revoked = $2 WHERE key_id = $1 AND revoked IS NULL
+        RETURNING user_record_name
+        """, [.text(keyID), .integer(timestamp.milliseconds)]
+      ) { $0.text(0) }
+      guard let user else { return false }
+      try session.removeDevices(of: user, kind: .webhook, at: timestamp)
+      return true
     }
   }
 

@@ -33,9 +33,10 @@ extension DeviceToken {
   static let columns = """
     device_tokens.kind, device_tokens.token, device_tokens.container, \
     device_tokens.environment, device_tokens.apns_environment, device_tokens.user_record_name, \
-    device_tokens.device_id, device_tokens.registered, device_tokens.expires
+    device_tokens.device_id, device_tokens.registered, device_tokens.expires, \
+    device_tokens.endpoint_url, device_tokens.endpoint_secrets
     """
-  static let columnCount: Int32 = 9
+  static let columnCount: Int32 = 11
 
   /// Reads the row's first columns, which are ``columns``.
   init(row: any SQLRow) throws {
@@ -47,7 +48,8 @@ extension DeviceToken {
       kind: kind, token: row.text(1), container: row.text(2), environment: environment,
       apnsEnvironment: apnsEnvironment, userRecordName: row.text(5),
       deviceID: row.optionalText(6), registered: Timestamp(milliseconds: row.integer(7)),
-      expires: row.optionalInteger(8).map { Timestamp(milliseconds: $0) })
+      expires: row.optionalInteger(8).map { Timestamp(milliseconds: $0) },
+      endpoint: row.optionalText(9).map { WebEndpoint(url: $0, secrets: row.bytes(10)) })
   }
 
   /// Whether the change was made by this device.
@@ -81,24 +83,26 @@ extension StoreSession {
     ) { Int($0.integer(0)) }
   }
 
-  fileprivate func save(_ token: DeviceToken) throws {
+  func save(_ token: DeviceToken) throws {
     let known = try deviceToken(token.token, kind: token.kind)?.device
     let startsAnew = known.map { !$0.hasSameReader(as: token) } ?? true
     try connection.run(
       """
       INSERT INTO device_tokens (kind, token, container, environment, apns_environment,
-        user_record_name, device_id, registered, expires, badge)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)
+        user_record_name, device_id, registered, expires, endpoint_url, endpoint_secrets, badge)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0)
       ON CONFLICT (kind, token) DO UPDATE SET container = excluded.container,
         environment = excluded.environment, apns_environment = excluded.apns_environment,
         user_record_name = excluded.user_record_name, device_id = excluded.device_id,
-        registered = excluded.registered, expires = excluded.expires
+        registered = excluded.registered, expires = excluded.expires,
+        endpoint_url = excluded.endpoint_url, endpoint_secrets = excluded.endpoint_secrets
       """,
       [
         .text(token.kind.rawValue), .text(token.token), .text(token.container),
         .text(token.environment.rawValue), .text(token.apnsEnvironment.rawValue),
         .text(token.userRecordName), SQLValue(token.deviceID),
         .integer(token.registered.milliseconds), SQLValue(token.expires?.milliseconds),
+        SQLValue(token.endpoint?.url), token.endpoint.map { .bytes($0.secrets) } ?? .null,
       ])
     guard startsAnew else {
       if token.kind == .apns {
@@ -112,7 +116,7 @@ extension StoreSession {
         [.text(token.kind.rawValue), .text(token.token)])
     }
     switch token.kind {
-    case .apns:
+    case .apns, .webPush, .webhook:
       guard known != nil else { return }
       try abandonDeliveries(
         toToken: token.token, because: "the device token changed hands", at: token.registered)

@@ -69,6 +69,7 @@ extension StoreSession {
       try connection.run(
         "DELETE FROM device_tokens WHERE kind = 'courier' AND user_record_name = $1",
         [.text(userRecordName)])
+      try removeDevices(of: userRecordName, kind: .webPush, at: timestamp)
     }
     return Int(count ?? 0)
   }

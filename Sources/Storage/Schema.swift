@@ -23,6 +23,7 @@ enum Schema {
     Migration(version: 15, statements: notifiedUsers),
     Migration(version: notificationIndexVersion, statements: notificationIndex),
     Migration(version: 17, statements: deliveryRoutes),
+    Migration(version: 18, statements: webDevices),
   ]
 
   /// Small tables that every node knows.

@@ -161,6 +161,14 @@ struct HookedStore: RecordStore {
   func deviceToken(_ token: String, kind: DeviceToken.Kind) async throws -> DeviceToken? {
     try await base.deviceToken(token, kind: kind)
   }
+  func saveDeviceToken(_ token: DeviceToken, unlessBeyond limit: Int) async throws -> Bool {
+    try await base.saveDeviceToken(token, unlessBeyond: limit)
+  }
+  func removeDeviceToken(
+    _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
+  ) async throws -> Bool {
+    try await base.removeDeviceToken(token, kind: kind, of: recipient, at: timestamp)
+  }
   func deviceTokens(of userRecordName: String) async throws -> [DeviceToken] {
     try await base.deviceTokens(of: userRecordName)
   }

@@ -24,6 +24,8 @@ struct ServiceSettings: Sendable {
   var containers: [String: ServerConfiguration.Container] = [:]
   var signIn = ServerConfiguration.SignIn()
   var limits = ServerConfiguration.Limits()
+  var webPush: ServerConfiguration.WebPush?
+  var webhooks: ServerConfiguration.Webhooks?
   var log = ServerLog.silent
   /// Whether the server is started before the test begins.
   var starts = true
@@ -61,6 +63,8 @@ final class Service: Sendable {
     configuration.containers = settings.containers
     configuration.signIn = settings.signIn
     configuration.limits = settings.limits
+    configuration.webPush = settings.webPush
+    configuration.webhooks = settings.webhooks
     log = settings.log
     self.configuration = configuration
     clock = TestClock()
@@ -121,7 +125,9 @@ final class Service: Sendable {
     var query: [String] = []
     if let user { query.append("ckWebAuthToken=\(Self.escaped(user.token))") }
     if let device { query.append("clientId=\(device)") }
-    let isOfDevices = operation.hasPrefix("tokens/") || operation.hasPrefix("notifications/")
+    let isOfDevices = ["tokens/", "notifications/", "webPush/", "webhooks/"].contains {
+      operation.hasPrefix($0)
+    }
     let prefix = isOfDevices ? "device" : "database"
     return "/\(prefix)/1/\(Self.container)/development/\(operation)?"
       + query.joined(separator: "&")

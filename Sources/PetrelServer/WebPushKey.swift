@@ -1,0 +1,41 @@
+import Cryptography
+import Foundation
+import Storage
+import Synchronization
+
+/// The key by which push services know the server, and to which browsers bind their subscriptions.
+///
+/// It is the one of the configuration, or one that the server makes when it is first needed and keeps
+/// in the store: there it is where the subscriptions are that are worth nothing without it.
+final class WebPushKey: Sendable {
+  private let store: any RecordStore
+  private let known: Mutex<ES256PrivateKey?>
+
+  /// - Throws: ``ConfigurationError`` when the file holds no usable key.
+  init(
+    _ settings: ServerConfiguration.WebPush, store: any RecordStore
+  ) throws(ConfigurationError) {
+    self.store = store
+    var key: ES256PrivateKey?
+    if let file = settings.keyFile {
+      guard let data = FileManager.default.contents(atPath: file) else {
+        throw ConfigurationError("webPush: keyFile \(file) cannot be read")
+      }
+      do {
+        key = try ES256PrivateKey(pem: String(decoding: data, as: UTF8.self))
+      } catch {
+        throw ConfigurationError("webPush: keyFile \(file) holds no usable key: \(error)")
+      }
+    }
+    known = Mutex(key)
+  }
+
+  func key() async throws -> ES256PrivateKey {
+    if let key = known.withLock({ $0 }) { return key }
+    let stored = try await store.secret(
+      named: "web-push-key", proposing: Array(ES256PrivateKey().pem.utf8))
+    let key = try ES256PrivateKey(pem: String(decoding: stored, as: UTF8.self))
+    known.withLock { $0 = key }
+    return key
+  }
+}

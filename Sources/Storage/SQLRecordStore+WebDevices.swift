@@ -1,0 +1,61 @@
+import CloudKitModel
+
+extension SQLRecordStore {
+  public func saveDeviceToken(
+    _ token: DeviceToken, unlessBeyond limit: Int
+  ) async throws -> Bool {
+    try await write { session in
+      let others = try session.connection.first(
+        """
+        SELECT COUNT(*) FROM device_tokens
+        WHERE user_record_name = $1 AND kind = $2 AND token <> $3 AND container = $4
+          AND environment = $5 AND (expires IS NULL OR expires > $6)
+        """,
+        [
+          .text(token.userRecordName), .text(token.kind.rawValue), .text(token.token),
+          .text(token.container), .text(token.environment.rawValue),
+          .integer(token.registered.milliseconds),
+        ]
+      ) { $0.integer(0) }
+      guard others ?? 0 < limit else { return false }
+      try session.save(token)
+      return true
+    }
+  }
+
+  public func removeDeviceToken(
+    _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
+  ) async throws -> Bool {
+    try await write { session in
+      let count = try session.connection.run(
+        """
+        DELETE FROM device_tokens WHERE kind = $1 AND token = $2 AND user_record_name = $3
+          AND container = $4 AND environment = $5
+        """,
+        [
+          .text(kind.rawValue), .text(token), .text(recipient.userRecordName),
+          .text(recipient.container), .text(recipient.environment.rawValue),
+        ])
+      guard count > 0 else { return false }
+      try session.abandonDeliveries(
+        toToken: token, because: "the device was unregistered", at: timestamp)
+      return true
+    }
+  }
+}
+
+extension StoreSession {
+  /// Forgets all of a user's devices of a kind, and gives up what is owed to them.
+  func removeDevices(
+    of userRecordName: String, kind: DeviceToken.Kind, at timestamp: Timestamp
+  ) throws {
+    let tokens = try connection.rows(
+      "DELETE FROM device_tokens WHERE user_record_name = $1 AND kind = $2 RETURNING token",
+      [.text(userRecordName), .text(kind.rawValue)]
+    ) { $0.text(0) }
+    for token in tokens {
+      try abandonDeliveries(
+        toToken: token, because: "the device was unregistered", at: timestamp)
+    }
+  }
+}
