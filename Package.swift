@@ -106,7 +106,9 @@ let package = Package(
     .target(name: "Waiting", path: "Tests/Waiting"),
 
     // How tests run Python.
-    .target(name: "PythonPrograms", dependencies: ["Waiting"], path: "Tests/PythonPrograms"),
+    .target(
+      name: "PythonPrograms", dependencies: ["Waiting", "JSONCoding"],
+      path: "Tests/PythonPrograms"),
 
     // A push service of browsers for tests.
     .target(
@@ -192,9 +194,10 @@ let package = Package(
     .testTarget(
       name: "PetrelServerTests",
       dependencies: [
-        "Waiting", "PropertyTesting", "IssuerSimulation", "PetrelServer", "PushDelivery", "Storage",
-        "HTTP2Transport", "HTTPService", "OpenIDConnect", "Cryptography", "WebServices",
-        "CloudKitModel", "JSONCoding",
+        "Waiting", "PropertyTesting", "PythonPrograms", "IssuerSimulation", "WebPushSimulation",
+        "PetrelServer", "PushDelivery", "Storage", "HTTP2Transport", "HTTPService",
+        "OpenIDConnect", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
+        "JSONCoding",
       ]),
     .testTarget(
       name: "EndToEndTests",
@@ -206,8 +209,8 @@ let package = Package(
     .testTarget(
       name: "BrowserTests",
       dependencies: [
-        "Waiting", "IssuerSimulation", "PetrelServer", "Storage", "HTTPService", "OpenIDConnect",
-        "JSONCoding",
+        "Waiting", "IssuerSimulation", "WebPushSimulation", "PetrelServer", "Storage",
+        "HTTPService", "OpenIDConnect", "OutboundHTTP", "JSONCoding",
       ]),
     .testTarget(name: "PetrelTestingTests", dependencies: ["PetrelTesting", "CloudKit"]),
   ],

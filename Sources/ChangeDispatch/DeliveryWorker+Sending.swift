@@ -33,12 +33,7 @@ extension DeliveryWorker {
 
   func send(_ delivery: Delivery) {
     guard let route = route(delivery.device) else {
-      let device = delivery.device
-      return finish(
-        delivery,
-        .abandoned(
-          reason: "container '\(device.container)' is not set up for APNs "
-            + "(\(device.apnsEnvironment.rawValue))"))
+      return finish(delivery, .abandoned(reason: delivery.device.lackOfRoute))
     }
     let now = clock()
     guard delivery.expiration > now else {

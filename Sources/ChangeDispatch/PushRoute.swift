@@ -70,9 +70,25 @@ extension Delivery {
   /// When it has lost its worth and is not sent any more.
   var expiration: Timestamp {
     let isVisible = notification.subscription.notificationInfo?.isVisible == true
-    let kind = isVisible ? Push.Kind.alert : .background
+    // A program is not woken by a notification that it missed: it is told late rather than never.
+    let kind = isVisible || device.kind == .webhook ? Push.Kind.alert : .background
     return logged.advanced(bySeconds: kind.lifetime)
   }
 
-  var mergeKey: DeliveryMergeKey? { DeliveryMergeKey(notification.subscription) }
+  var mergeKey: DeliveryMergeKey? {
+    device.kind.mergesDeliveries ? DeliveryMergeKey(notification.subscription) : nil
+  }
+}
+
+extension DeviceToken {
+  /// Why nothing is sent to the device, for people.
+  var lackOfRoute: String {
+    switch kind {
+    case .apns:
+      "container '\(container)' is not set up for APNs (\(apnsEnvironment.rawValue))"
+    case .webPush: "Web Push is not set up here"
+    case .webhook: "webhooks are not set up here"
+    case .courier: "a reader of the web courier is sent nothing"
+    }
+  }
 }

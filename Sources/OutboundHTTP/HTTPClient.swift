@@ -26,6 +26,7 @@ public final class HTTPClient: @unchecked Sendable {
 
   private struct Shared {
     var schedule: ExchangeSchedule<Waiting>
+    var metrics = Metrics()
     var isClosed = false
     /// Whether the thread is over, and libcurl's handle gone.
     var isOver = false
@@ -69,9 +70,27 @@ public final class HTTPClient: @unchecked Sendable {
     thread.start()
   }
 
-  /// How many requests are under way, and how many wait.
-  public var load: (underWay: Int, waiting: Int) {
-    shared.withLock { ($0.schedule.underWay, $0.schedule.waiting) }
+  /// How sending is doing.
+  public struct Metrics: Sendable, Hashable {
+    /// Requests that were answered, whatever the status.
+    public var answered = 0
+    /// Requests without an answer.
+    public var failed = 0
+    /// Requests that were not sent, for too many waited.
+    public var refused = 0
+    public var underWay = 0
+    public var waiting = 0
+
+    public init() {}
+  }
+
+  public var metrics: Metrics {
+    shared.withLock { shared in
+      var metrics = shared.metrics
+      metrics.underWay = shared.schedule.underWay
+      metrics.waiting = shared.schedule.waiting
+      return metrics
+    }
   }
 
   /// Posts, and calls back once, on the client's thread or the caller's. The callback must not block.
@@ -80,6 +99,7 @@ public final class HTTPClient: @unchecked Sendable {
       guard !shared.isClosed else { return Self.closed }
       let item = Waiting(request: request, completion: completion)
       guard shared.schedule.add(item, to: request.url.origin) else {
+        shared.metrics.refused += 1
         return OutboundError(
           .overloaded,
           "\(shared.schedule.waiting) requests wait already, some of them for "
@@ -165,8 +185,16 @@ public final class HTTPClient: @unchecked Sendable {
       guard let exchange = exchanges.removeValue(forKey: easy) else { continue }
       hasEnded = true
       curl_multi_remove_handle(multi, easy)
-      shared.withLock { $0.schedule.finish(exchange.origin) }
-      exchange.completion(exchange.result(code))
+      let result = exchange.result(code)
+      shared.withLock { shared in
+        shared.schedule.finish(exchange.origin)
+        if case .success = result {
+          shared.metrics.answered += 1
+        } else {
+          shared.metrics.failed += 1
+        }
+      }
+      exchange.completion(result)
     }
     return hasEnded
   }

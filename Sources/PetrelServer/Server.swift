@@ -2,10 +2,11 @@ import ChangeDispatch
 import CloudKitModel
 import Foundation
 import HTTPService
+import OutboundHTTP
 import Storage
 import Synchronization
 
-/// A whole server: the service behind HTTP, with its ways to APNs.
+/// A whole server: the service behind HTTP, with its ways to APNs, browsers and webhooks.
 ///
 /// ```swift
 /// let server = try Server(configuration: configuration, store: store)
@@ -18,6 +19,7 @@ public final class Server: Sendable {
   private let http: HTTPServer
   private let service: CloudService
   private let routes: APNsRoutes
+  private let webRoutes: WebRoutes
   private let address: Address
 
   /// The server's URL, which is known once the system has chosen the port.
@@ -40,10 +42,12 @@ public final class Server: Sendable {
     let webPushKey = try configuration.webPush.map {
       (settings) throws(ConfigurationError) in try WebPushKey(settings, store: store)
     }
+    let webRoutes = try WebRoutes(configuration: configuration, key: webPushKey, clock: clock)
+    self.webRoutes = webRoutes
     let service = CloudService(
       configuration: configuration, store: store, log: log, clock: clock, executor: nil,
       publicURL: { address.url.withLock { $0 } }, webPushKey: webPushKey,
-      route: { routes.route(to: $0) })
+      route: { $0.kind == .apns ? routes.route(to: $0) : webRoutes.route(to: $0) })
     self.service = service
     var settings = HTTPServer.Configuration()
     settings.address = configuration.address
@@ -68,6 +72,9 @@ public final class Server: Sendable {
   public var dispatchMetrics: Dispatcher.Metrics { service.dispatchMetrics }
   public var latestWithheld: [WithheldNotification] { service.latestWithheld }
   public var deliveryMetrics: DeliveryWorker.Metrics { service.deliveryMetrics }
+  /// What is sent to the push services of browsers, and to webhooks.
+  public var webPushMetrics: HTTPClient.Metrics { webRoutes.webPushMetrics }
+  public var webhookMetrics: HTTPClient.Metrics { webRoutes.webhookMetrics }
   public var httpMetrics: HTTPServer.Metrics { http.metrics }
   public var requestMetrics: RequestMetrics { service.requestMetrics }
 
@@ -91,5 +98,6 @@ public final class Server: Sendable {
     await http.stop(within: .seconds(10))
     await service.stop()
     await routes.close()
+    await webRoutes.close()
   }
 }

@@ -19,9 +19,10 @@ extension ServerConfiguration {
 
     var rules: AddressRules { AddressRules(allowed: allowedNetworks) }
 
-    /// The client for these servers.
-    var client: HTTPClient.Configuration {
+    /// What a client for these servers may do.
+    func client(waitingPerOrigin: Int) -> HTTPClient.Configuration {
       var client = HTTPClient.Configuration()
+      client.waitingPerOrigin = waitingPerOrigin
       client.connections = connections
       client.time = timeout
       client.connectTime = min(client.connectTime, timeout)

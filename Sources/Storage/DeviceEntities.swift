@@ -14,6 +14,10 @@ public struct DeviceToken: Sendable, Hashable {
     case courier
     case webPush
     case webhook
+
+    /// Whether deliveries that wait for the same device may become one. A program is told of
+    /// everything.
+    public var mergesDeliveries: Bool { self != .webhook }
   }
 
   public var kind: Kind

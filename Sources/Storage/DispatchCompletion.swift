@@ -181,7 +181,8 @@ struct DispatchCompletion {
   ) throws {
     if outcome.devices[place].isOrigin(of: change) { return }
     let token = outcome.devices[place].token
-    let badge = notification.raisesBadge ? try session.raiseBadge(of: token, kind: .apns) : nil
+    let kind = outcome.devices[place].kind
+    let badge = notification.raisesBadge ? try session.raiseBadge(of: token, kind: kind) : nil
     let number = try nextNumber(of: database)
     let route = outcome.routes[place]
     let lease = takeRoom(on: route)
@@ -195,7 +196,7 @@ struct DispatchCompletion {
       row.append(timestamp.milliseconds)
       row.append(route.rawValue)
       row.append(lease?.holder)
-      row.append(notification.mergeKey?.text)
+      row.append(kind.mergesDeliveries ? notification.mergeKey?.text : nil)
     }
     guard room == nil || lease != nil else {
       outcome.waiting[route, default: 0] += 1
@@ -213,14 +214,15 @@ struct DispatchCompletion {
     return room?.lease
   }
 
-  /// The subscriber's devices with APNs in the notification's container whose tokens are alive.
+  /// The subscriber's devices in the notification's container that are sent to and not expired; the
+  /// courier's readers come by themselves.
   private mutating func devices(of recipient: Recipient) throws -> Range<Int> {
     if let known = devices[recipient] { return known }
     let first = outcome.devices.count
     outcome.devices += try session.connection.rows(
       """
       SELECT \(DeviceToken.columns) FROM device_tokens
-      WHERE user_record_name = $1 AND kind = 'apns' AND container = $2 AND environment = $3
+      WHERE user_record_name = $1 AND kind <> 'courier' AND container = $2 AND environment = $3
         AND (expires IS NULL OR expires > $4)
       ORDER BY token
       """,

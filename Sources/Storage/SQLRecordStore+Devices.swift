@@ -105,7 +105,7 @@ extension StoreSession {
         SQLValue(token.endpoint?.url), token.endpoint.map { .bytes($0.secrets) } ?? .null,
       ])
     guard startsAnew else {
-      if token.kind == .apns {
+      if token.kind != .courier {
         try moveDeliveries(toToken: token.token, to: number(of: DeliveryRoute(to: token)))
       }
       return

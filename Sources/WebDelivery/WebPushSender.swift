@@ -9,7 +9,6 @@ public final class WebPushSender: Sendable {
   private let client: HTTPClient
   private let issuer: Mutex<VAPIDTokenIssuer>
   private let clock: @Sendable () -> Timestamp
-  private let random: @Sendable () -> Double
   /// What pages give to `pushManager.subscribe` as `applicationServerKey`: the point of the server's
   /// public key in base64url.
   public let publicKey: String
@@ -19,22 +18,22 @@ public final class WebPushSender: Sendable {
   ///   - subject: a `mailto:` or `https:` URL where push services reach the operator.
   public init(
     client: HTTPClient, key: ES256PrivateKey, subject: String,
-    clock: @escaping @Sendable () -> Timestamp = { .now },
-    random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+    clock: @escaping @Sendable () -> Timestamp = { .now }
   ) throws(CryptographyError) {
     let issuer = try VAPIDTokenIssuer(key: key, subject: subject)
     self.client = client
     publicKey = issuer.publicKey
     self.issuer = Mutex(issuer)
     self.clock = clock
-    self.random = random
   }
 
   /// Sends a message and calls back once, without blocking.
   ///
-  /// - Parameter attempt: how often it was sent before.
+  /// - Parameters:
+  ///   - attempt: how often it was sent before.
+  ///   - random: a number in 0 ..< 1, for the random part of delays.
   public func send(
-    _ message: WebPushMessage, attempt: Int,
+    _ message: WebPushMessage, attempt: Int, random: Double,
     completion: @escaping @Sendable (WebDeliveryResult) -> Void
   ) {
     let now = clock()
@@ -45,16 +44,16 @@ public final class WebPushSender: Sendable {
       }
       request = try message.request(authorization: authorization, at: now)
     } catch {
-      let delay = RetryPolicy.service.delay(attempt: attempt, random: random())
+      let delay = RetryPolicy.service.delay(attempt: attempt, random: random)
       return completion(
         WebDeliveryResult(
           .retry(after: delay, .push), "a message could not be encrypted or signed: \(error)"))
     }
     let peer = "the push service \(message.endpoint.origin)"
-    client.send(request) { [clock, random] result in
+    client.send(request) { [clock] result in
       completion(
         WebDeliveryResult(
-          result, of: peer, by: WebAnswerRule.webPush, attempt: attempt, random: random(),
+          result, of: peer, by: WebAnswerRule.webPush, attempt: attempt, random: random,
           now: clock()))
     }
   }

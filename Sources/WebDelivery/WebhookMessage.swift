@@ -13,23 +13,14 @@ public struct WebhookMessage: Sendable, Hashable {
   /// `webhook-id`: the same however often the message is sent.
   public var identifier: UUID
   public var payload: PushPayload
-  /// When the message is given up.
-  public var expiration: Timestamp
 
-  /// A day, in seconds. A program that was down for long reads the notification log.
-  public static let lifetime = 86_400.0
-
-  /// - Parameters:
-  ///   - webhook: the identifier of the webhook, which makes the message's own.
-  ///   - issued: from when the message's lifetime is counted.
+  /// - Parameter webhook: the identifier of the webhook, which makes the message's own.
   public init(
-    _ notification: SubscriptionNotification, badge: Int?, url: OutboundURL, webhook: String,
-    issued: Timestamp
+    _ notification: SubscriptionNotification, badge: Int?, url: OutboundURL, webhook: String
   ) {
     self.url = url
     identifier = notification.deliveryID(forDevice: webhook)
     payload = PushPayload(notification, badge: badge, form: .courier)
-    expiration = issued.advanced(bySeconds: Self.lifetime)
   }
 
   /// The request to the receiver.

@@ -22,11 +22,13 @@ struct BrowserCloud: Sendable {
   let browser: WebDriver
 
   static func run(
-    issuer: IssuerSettings? = nil, _ body: (BrowserCloud) async throws -> Void
+    issuer: IssuerSettings? = nil, webPush: ServerConfiguration.WebPush? = nil,
+    _ body: (BrowserCloud) async throws -> Void
   ) async throws {
     let store = try await SQLRecordStore.inMemory()
     var configuration = ServerConfiguration(dataDirectory: "")
     configuration.port = 0
+    configuration.webPush = webPush
     if let issuer { configuration.signIn.issuers["test"] = issuer }
     let server = try Server(configuration: configuration, store: store, log: .silent)
     try server.start()

@@ -109,6 +109,14 @@ final class WebDriver: Sendable {
     try await post("/execute/sync", ["script": .string(script), "args": .array(arguments)])
   }
 
+  // MARK: Chromium's own
+
+  /// Calls the DevTools protocol.
+  @discardableResult
+  func command(_ name: String, _ parameters: JSONValue = [:]) async throws -> JSONValue {
+    try await post("/goog/cdp/execute", ["cmd": .string(name), "params": parameters])
+  }
+
   // MARK: Requests
 
   private func get(_ path: String) async throws -> JSONValue {

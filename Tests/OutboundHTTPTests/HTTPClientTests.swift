@@ -255,10 +255,14 @@ import Waiting
           }
         }
         for _ in 0..<2 { try sendToSilent() }
-        try await eventually("two are under way") { client.load.underWay == 2 }
+        try await eventually("two are under way") { client.metrics.underWay == 2 }
         for _ in 0..<4 { try sendToSilent() }
         #expect(outcomes.withLock { $0 } == [.overloaded])
-        #expect(client.load == (underWay: 2, waiting: 3))
+        var metrics = HTTPClient.Metrics()
+        metrics.refused = 1
+        metrics.underWay = 2
+        metrics.waiting = 3
+        #expect(client.metrics == metrics)
         let answer = try await client.send(request(url))
         #expect(answer.status == 204)
       }

@@ -26,8 +26,7 @@ import WebPushSimulation
       try await Fixture.withClient(authorityFile: authorityFile, time: time, rules: rules) {
         client in
         let sender = try WebPushSender(
-          client: client, key: try ES256PrivateKey(), subject: "mailto:ops@example.com",
-          random: { 0 })
+          client: client, key: try ES256PrivateKey(), subject: "mailto:ops@example.com")
         try await body(service, browser, sender)
       }
     } catch {
@@ -50,7 +49,7 @@ import WebPushSimulation
     _ message: WebPushMessage, with sender: WebPushSender, attempt: Int = 0
   ) async -> WebDeliveryResult {
     await withCheckedContinuation { continuation in
-      sender.send(message, attempt: attempt) { continuation.resume(returning: $0) }
+      sender.send(message, attempt: attempt, random: 0) { continuation.resume(returning: $0) }
     }
   }
 

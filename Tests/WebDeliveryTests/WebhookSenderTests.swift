@@ -14,12 +14,14 @@ struct WebhookSenderTests {
 
   private func send(
     _ notification: SubscriptionNotification, to url: String, with sender: WebhookSender,
-    signedWith secret: WebhookSecret? = nil, attempt: Int = 0, issued: Timestamp = .now
+    signedWith secret: WebhookSecret? = nil, attempt: Int = 0
   ) async throws -> WebDeliveryResult {
     let message = WebhookMessage(
-      notification, badge: nil, url: try Fixture.url(url), webhook: "hook-1", issued: issued)
+      notification, badge: nil, url: try Fixture.url(url), webhook: "hook-1")
     return await withCheckedContinuation { continuation in
-      sender.send(message, signedWith: secret ?? self.secret, attempt: attempt) {
+      sender.send(
+        message, signedWith: secret ?? self.secret, attempt: attempt, random: 0
+      ) {
         continuation.resume(returning: $0)
       }
     }
@@ -31,7 +33,7 @@ struct WebhookSenderTests {
     let receiver = try await WebhookReceiver(secret: secret.text, statuses: statuses)
     defer { receiver.stop() }
     try await Fixture.withClient { client in
-      try await body(receiver, WebhookSender(client: client, random: { 0 }))
+      try await body(receiver, WebhookSender(client: client))
     }
   }
 

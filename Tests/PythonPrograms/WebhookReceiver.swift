@@ -1,29 +1,30 @@
 import Foundation
 import JSONCoding
-import PythonPrograms
-import Testing
 
 /// A receiver of webhooks in Python, which checks signatures with the Standard Webhooks library.
-final class WebhookReceiver: Sendable {
+public final class WebhookReceiver: Sendable {
   private let python: Python
-  let url: String
+  private let secretFile: URL
+  public let url: String
 
   /// - Parameters:
-  ///   - secret: as the server showed it.
+  ///   - secret: as the server showed it; may be told later with ``expect(secret:)``.
   ///   - statuses: what the first requests are answered with; 204 afterwards.
-  init(secret: String, statuses: [Int] = []) async throws {
+  public init(secret: String = "", statuses: [Int] = []) async throws {
+    secretFile = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try Data(secret.utf8).write(to: secretFile)
     python = try Python(
       """
       import sys, json
       from http.server import BaseHTTPRequestHandler, HTTPServer
       from standardwebhooks.webhooks import Webhook
-      secret, statuses = sys.argv[1], json.loads(sys.argv[2])
+      secret_file, statuses = sys.argv[1], json.loads(sys.argv[2])
       class Receiver(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         def do_POST(self):
           body = self.rfile.read(int(self.headers["content-length"]))
           try:
-            value, verified = Webhook(secret).verify(body, dict(self.headers)), True
+            value, verified = Webhook(open(secret_file).read()).verify(body, dict(self.headers)), True
           except Exception as error:
             value, verified = repr(error), False
           status = statuses.pop(0) if statuses else 204
@@ -39,7 +40,7 @@ final class WebhookReceiver: Sendable {
       server = HTTPServer(("127.0.0.1", 0), Receiver)
       print("port", server.server_port, flush=True)
       server.serve_forever()
-      """, [secret, "\(statuses)"])
+      """, [secretFile.path, "\(statuses)"])
     do {
       url = "http://127.0.0.1:\(try await python.line(beginningWith: "port "))/hook"
     } catch {
@@ -48,10 +49,18 @@ final class WebhookReceiver: Sendable {
     }
   }
 
-  func stop() { python.kill() }
+  public func stop() {
+    python.kill()
+    try? FileManager.default.removeItem(at: secretFile)
+  }
+
+  /// Tells the secret that signatures are checked with from now on.
+  public func expect(secret: String) throws {
+    try Data(secret.utf8).write(to: secretFile)
+  }
 
   /// What has come.
-  var messages: [JSONValue] {
+  public var messages: [JSONValue] {
     python.output.split(separator: "\n").filter { $0.hasPrefix("got ") }.compactMap {
       try? JSONValue(parsing: Data($0.dropFirst(4).utf8))
     }

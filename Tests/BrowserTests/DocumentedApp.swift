@@ -1,0 +1,58 @@
+import Foundation
+import HTTPService
+import Synchronization
+
+/// The app of docs/web-push.md: its page and its service worker as they stand there, with names and
+/// tokens put in.
+final class DocumentedApp: Sendable {
+  private struct File: Sendable {
+    var type: String
+    var text: String
+  }
+
+  private final class Files: Sendable {
+    let all = Mutex<[String: File]>([:])
+  }
+
+  private let server: HTTPServer
+  private let files = Files()
+
+  init() throws {
+    let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../docs/web-push.md")
+    let text = try String(contentsOf: page, encoding: .utf8)
+    for (language, path, type) in [
+      ("html", "/", "text/html"), ("js", "/worker.js", "text/javascript"),
+    ] {
+      guard let begin = text.range(of: "```\(language)\n"),
+        let end = text.range(of: "\n```", range: begin.upperBound..<text.endIndex)
+      else { throw WebDriver.Failure(description: "docs/web-push.md has no \(language)") }
+      let file = File(type: type, text: String(text[begin.upperBound..<end.lowerBound]))
+      files.all.withLock { $0[path] = file }
+    }
+    server = HTTPServer(configuration: .init()) { [files] request in
+      guard let file = files.all.withLock({ $0[request.path] }) else {
+        return HTTPResponse(status: 404)
+      }
+      return HTTPResponse(
+        headers: [("Content-Type", file.type + "; charset=utf-8")],
+        body: .data(Data(file.text.utf8)))
+    }
+    try server.start()
+  }
+
+  /// Service workers are for secure origins, of which this is one.
+  var origin: String { "http://localhost:\(server.port)" }
+
+  /// Puts in what a reader of the page would.
+  func put(_ value: String, insteadOf placeholder: String) throws {
+    try files.all.withLock { files in
+      guard files["/"]?.text.contains(placeholder) == true else {
+        throw WebDriver.Failure(description: "docs/web-push.md has no \(placeholder)")
+      }
+      files["/"]?.text.replace(placeholder, with: value)
+    }
+  }
+
+  func stop() async { await server.stop(within: .seconds(5)) }
+}

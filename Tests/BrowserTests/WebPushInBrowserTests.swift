@@ -1,0 +1,151 @@
+import Foundation
+import JSONCoding
+import OutboundHTTP
+import Storage
+import Testing
+import Waiting
+import WebPushSimulation
+
+@testable import PetrelServer
+
+/// A browser subscribes at its vendor's push service, which a test has not: here the page gets a
+/// subscription at a push service of our own, and what arrives there is handed to the service worker
+/// over DevTools. Everything else is as in life: the page, its requests, the message, the worker.
+@Suite(
+  "Web Push in a browser", .serialized,
+  .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
+struct WebPushInBrowserTests {
+  @Test("the documented page registers, and its service worker shows what is saved elsewhere")
+  func shows() async throws {
+    let folder = NSTemporaryDirectory() + "petrel-push-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let push = try SimulatedPushService(folder: folder)
+    let app = try DocumentedApp()
+    var webPush = ServerConfiguration.WebPush(subject: "mailto:ops@example.com")
+    webPush.outbound.allowedNetworks = ["127.0.0.0/8"].compactMap(IPNetwork.init)
+    webPush.outbound.authorityFile = push.authorityFile
+    do {
+      try await BrowserCloud.run(webPush: webPush) { cloud in
+        let anna = try #require(try await cloud.store.user(named: "anna"))
+        try await open(app, as: anna, in: cloud)
+        try await subscribe(push, in: cloud)
+        let devices = try await cloud.store.deviceTokens(of: anna.userRecordName)
+        #expect(devices.map(\.kind) == [.webPush])
+        #expect(devices.first?.deviceID == "my-browser")
+
+        let message = try await notification(of: anna, through: push, in: cloud)
+        try await deliver(try #require(message.text), to: app, in: cloud)
+        try await eventually("the worker shows a notification") {
+          try await shown(in: cloud).array?.isEmpty == false
+        }
+        let first = try await shown(in: cloud).array?.first
+        #expect(first?["title"] == "Notes")
+        #expect(first?["body"] == "Milk is in the fridge")
+        #expect(first?["rid"] == "A")
+
+        try await cloud.browser.click("#off")
+        try await eventually("the browser is forgotten") {
+          try await cloud.store.deviceTokens(of: anna.userRecordName).isEmpty
+        }
+      }
+    } catch {
+      await app.stop()
+      await push.stop()
+      throw error
+    }
+    await app.stop()
+    await push.stop()
+  }
+
+  private func open(_ app: DocumentedApp, as user: User, in cloud: BrowserCloud) async throws {
+    let apiToken = try await Registration.addAPIToken(
+      named: "notes", container: BrowserCloud.container, environment: .development,
+      origins: [try WebOrigin(parsing: app.origin)], to: cloud.store, at: .now)
+    let token = try await Account.makeToken(for: user, in: cloud.store, at: .now)
+    try app.put(cloud.server.url, insteadOf: "https://cloud.example.com")
+    try app.put(BrowserCloud.container, insteadOf: "iCloud.com.example.app")
+    try app.put(apiToken, insteadOf: "API_TOKEN")
+    try app.put("encodeURIComponent(\"\(token)\")", insteadOf: "encodeURIComponent(TOKEN)")
+    try await cloud.browser.command(
+      "Browser.grantPermissions",
+      ["origin": .string(app.origin), "permissions": ["notifications"]])
+    try await cloud.browser.go(to: app.origin + "/")
+  }
+
+  /// Presses the page's button. In the place of the vendor's push service stands ours.
+  private func subscribe(_ push: SimulatedPushService, in cloud: BrowserCloud) async throws {
+    let subscription = try push.subscribe()
+    let json: JSONValue = [
+      "endpoint": .string(subscription.endpoint), "expirationTime": .null,
+      "keys": ["p256dh": .string(subscription.p256dh), "auth": .string(subscription.auth)],
+    ]
+    _ = try await cloud.browser.run(
+      """
+      const json = arguments[0];
+      const subscription = { endpoint: json.endpoint, toJSON: () => json, unsubscribe: async () => true };
+      PushManager.prototype.subscribe = async options => {
+        window.subscribedWith = options;
+        return subscription;
+      };
+      PushManager.prototype.getSubscription = async () => subscription;
+      """, json)
+    try await cloud.browser.click("#on")
+    let anna = try #require(try await cloud.store.user(named: "anna")).userRecordName
+    try await eventually("the browser is registered") {
+      try await cloud.store.deviceTokens(of: anna).count == 1
+    }
+    let options = try await cloud.browser.run("return window.subscribedWith;")
+    #expect(options["userVisibleOnly"] == true)
+    #expect(options["applicationServerKey"]?.string?.count == 87)
+  }
+
+  /// Saves a record as another device of the user, and answers what came to the push service.
+  private func notification(
+    of user: User, through push: SimulatedPushService, in cloud: BrowserCloud
+  ) async throws -> SimulatedPushService.Message {
+    let answer = try await cloud.browser.run(
+      """
+      return call("../../../../database/1/" + arguments[0]
+        + "/development/private/subscriptions/modify", { operations: [{
+          operationType: "create", subscription: {
+            subscriptionID: "notes", subscriptionType: "query", firesOn: ["create"],
+            query: { recordType: "Note" },
+            notificationInfo: { alertBody: "Milk is in the fridge" } } }] });
+      """, .string(BrowserCloud.container))
+    #expect(answer["subscriptions"]?.array?.first?["subscriptionID"] == "notes", "\(answer.text)")
+    try await cloud.saveElsewhere(
+      [
+        "operations": [
+          [
+            "operationType": "create",
+            "record": ["recordType": "Note", "recordName": "A", "fields": [:]],
+          ]
+        ]
+      ], as: user)
+    let message = try #require(try await push.wait(count: 1).first)
+    #expect(message.faults == [])
+    return message
+  }
+
+  /// Hands a message to the page's service worker, as the browser does when one has come.
+  private func deliver(
+    _ text: String, to app: DocumentedApp, in cloud: BrowserCloud
+  ) async throws {
+    _ = try await cloud.browser.run(
+      "return navigator.serviceWorker.ready.then(worker => Boolean(worker.active));")
+    try await cloud.browser.command("ServiceWorker.enable")
+    // The first registration in a new profile.
+    try await cloud.browser.command(
+      "ServiceWorker.deliverPushMessage",
+      ["origin": .string(app.origin + "/"), "registrationId": "0", "data": .string(text)])
+  }
+
+  private func shown(in cloud: BrowserCloud) async throws -> JSONValue {
+    try await cloud.browser.run(
+      """
+      return navigator.serviceWorker.ready.then(worker => worker.getNotifications()).then(all =>
+        all.map(({ title, body, data }) => ({ title, body, rid: data.qry && data.qry.rid })));
+      """)
+  }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import JSONCoding
+import OutboundHTTP
+import Storage
+import Testing
+import Waiting
+import WebPushSimulation
+
+@testable import PetrelServer
+
+/// From the saved record to the browser, over a push service of our own.
+@Suite("Notifications for browsers", .serialized)
+struct WebPushDeliveryTests {
+  /// Runs `body` with a server whose Web Push goes to this machine, and a push service there.
+  private func withPushService(
+    _ body: (Service, SimulatedPushService) async throws -> Void
+  ) async throws {
+    let folder = NSTemporaryDirectory() + "petrel-push-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let push = try SimulatedPushService(folder: folder)
+    var settings = ServiceSettings()
+    var webPush = ServerConfiguration.WebPush(subject: "mailto:ops@example.com")
+    webPush.outbound.allowedNetworks = ["127.0.0.0/8"].compactMap(IPNetwork.init)
+    webPush.outbound.authorityFile = push.authorityFile
+    settings.webPush = webPush
+    do {
+      try await withService(settings) { try await body($0, push) }
+    } catch {
+      await push.stop()
+      throw error
+    }
+    await push.stop()
+  }
+
+  private func register(
+    _ browser: BrowserSubscription, as user: TestUser, device: String = "tab",
+    at service: Service
+  ) async throws {
+    let answer = try await service.post(
+      "webPush/register",
+      #"{"subscription": {"endpoint": "\#(browser.endpoint)", "expirationTime": null, "keys": "#
+        + #"{"p256dh": "\#(browser.p256dh)", "auth": "\#(browser.auth)"}}, "clientId": "\#(device)"}"#,
+      as: user)
+    try #require(answer.status == 200, "\(answer.json)")
+  }
+
+  private func subscribe(
+    _ service: Service, info: String = #""alertBody": "New note", "shouldBadge": true"#
+  ) async throws {
+    try await service.subscribe(
+      """
+      {"subscriptionID": "notes", "subscriptionType": "query", "firesOn": ["create"],
+       "zoneWide": true, "query": {"recordType": "Note"},
+       "notificationInfo": {\(info), "additionalFields": ["title"]}}
+      """)
+  }
+
+  private func save(_ name: String, device: String = "phone", at service: Service) async throws {
+    let answer = try await service.modify(
+      Service.operation("create", name, #""title": {"value": "Milk"}"#), device: device)
+    try #require(answer.status == 200, "\(answer.json)")
+  }
+
+  private func devices(_ service: Service) async throws -> [DeviceToken] {
+    try await service.store.deviceTokens(of: service.alice.recordName)
+  }
+
+  @Test("a saved record arrives as its notification, readable by the browser alone, with a badge")
+  func arrives() async throws {
+    try await withPushService { service, push in
+      let browser = try push.subscribe()
+      try await register(browser, as: service.alice, at: service)
+      try await subscribe(service)
+      for name in ["A", "B"] { try await save(name, at: service) }
+      let messages = try await push.wait(count: 2)
+      #expect(messages.flatMap(\.faults) == [])
+      #expect(messages.allSatisfy { $0.headers["urgency"] == "high" })
+      let contents = messages.compactMap(\.json).sorted {
+        ($0["aps"]?["badge"]?.int ?? 0) < ($1["aps"]?["badge"]?.int ?? 0)
+      }
+      #expect(contents.map { $0["aps"]?["alert"]?.string } == ["New note", "New note"])
+      #expect(contents.map { $0["aps"]?["badge"]?.int } == [1, 2])
+      let query = try #require(contents.first?["ck"]?["qry"])
+      #expect(query["rid"] == "A")
+      #expect(query["sid"] == "notes")
+      #expect(query["af"]?["title"] == "Milk")
+    }
+  }
+
+  @Test("every browser of the user gets it but the one that made the change")
+  func originBrowser() async throws {
+    try await withPushService { service, push in
+      let own = try push.subscribe()
+      let other = try push.subscribe()
+      try await register(own, as: service.alice, device: "own", at: service)
+      try await register(other, as: service.alice, device: "other", at: service)
+      try await subscribe(service)
+      try await save("A", device: "own", at: service)
+      try await save("B", device: "phone", at: service)
+      let messages = try await push.wait(count: 3)
+      #expect(messages.filter { $0.endpoint == own.endpoint }.count == 1)
+      #expect(messages.filter { $0.endpoint == other.endpoint }.count == 2)
+    }
+  }
+
+  @Test("a browser that is gone is forgotten, and others go on", arguments: [404, 410])
+  func gone(status: Int) async throws {
+    try await withPushService { service, push in
+      let gone = try push.subscribe()
+      let there = try push.subscribe()
+      try await register(gone, as: service.alice, at: service)
+      try await register(there, as: service.alice, at: service)
+      try await subscribe(service)
+      push.script([.init(status)], for: gone)
+      try await save("A", at: service)
+      try await push.wait(count: 2)
+      try await eventually("the browser is forgotten") { try await devices(service).count == 1 }
+      #expect(try await devices(service).first?.endpoint?.url == there.endpoint)
+      try await save("B", at: service)
+      try await push.wait(count: 3)
+      #expect(push.messages.last?.endpoint == there.endpoint)
+    }
+  }
+
+  @Test("what a push service could not take is sent again, and the same")
+  func retried() async throws {
+    try await withPushService { service, push in
+      let browser = try push.subscribe()
+      try await register(browser, as: service.alice, at: service)
+      try await subscribe(service)
+      push.script([.init(503)], for: browser)
+      try await save("A", at: service)
+      let messages = try await push.wait(count: 2)
+      #expect(messages.map(\.status) == [503, 201])
+      #expect(messages[0].text == messages[1].text)
+      #expect(messages[0].body != messages[1].body)
+    }
+  }
+
+  @Test("what is owed survives a restart of the server, with the key that the browser knows")
+  func restart() async throws {
+    try await withPushService { service, push in
+      let browser = try push.subscribe()
+      try await register(browser, as: service.alice, at: service)
+      try await subscribe(service)
+      let key = try await service.get("webPush/key", as: nil).json["applicationServerKey"]?.string
+      push.script([.init(503, [("retry-after", "3600")])], for: browser)
+      try await save("A", at: service)
+      try await push.wait(count: 1)
+      try await service.restart()
+      service.clock.advance(bySeconds: 3601)
+      // The server's own timer goes by the clock of the machine; new work makes it look.
+      try await save("B", at: service)
+      let messages = try await push.wait(count: 3)
+      #expect(Set(messages.compactMap { $0.json?["ck"]?["qry"]?["rid"]?.string }) == ["A", "B"])
+      let suffix = try #require(key)
+      #expect(
+        messages.allSatisfy { $0.headers["authorization"]?.hasSuffix("k=" + suffix) == true })
+    }
+  }
+
+  @Test("a browser that was unregistered gets nothing more")
+  func unregistered() async throws {
+    try await withPushService { service, push in
+      let browser = try push.subscribe()
+      let other = try push.subscribe()
+      try await register(browser, as: service.alice, at: service)
+      try await register(other, as: service.alice, at: service)
+      try await subscribe(service)
+      _ = try await service.post(
+        "webPush/unregister", #"{"endpoint": "\#(browser.endpoint)"}"#, as: service.alice)
+      try await save("A", at: service)
+      try await save("B", at: service)
+      let messages = try await push.wait(count: 2)
+      #expect(messages.allSatisfy { $0.endpoint == other.endpoint })
+    }
+  }
+
+  @Test("a push service that refuses the server's key holds up no other, and is asked again")
+  func keyRefused() async throws {
+    try await withPushService { service, push in
+      let refusing = try push.subscribe()
+      let taking = try push.subscribe()
+      try await register(refusing, as: service.alice, at: service)
+      try await register(taking, as: service.alice, at: service)
+      try await subscribe(service)
+      push.script([.init(403)], for: refusing)
+      for name in ["A", "B", "C"] { try await save(name, at: service) }
+      try await eventually("all arrive") {
+        push.messages.filter { $0.status == 201 }.count == 6
+      }
+      #expect(push.messages.filter { $0.status == 403 }.count == 1)
+    }
+  }
+}
