@@ -5,7 +5,7 @@ import Storage
 ///
 /// APNs passes on a few silent pushes an hour to a device; a server that sends more of them only
 /// spends the device's goodwill. And a device of which APNs says that it gets too many is left alone
-/// for a while.
+/// for a while, as is a browser or a webhook whose server has trouble.
 struct DevicePacing {
   /// Seconds between two silent pushes to a device; 0 for no limit.
   let silentInterval: Double
@@ -36,7 +36,7 @@ struct DevicePacing {
   ) -> (until: Timestamp, reason: String)? {
     let device = devices[delivery.device.token] ?? Device()
     if device.next > now {
-      return (device.next, "the device gets too many pushes by APNs' own word")
+      return (device.next, "the device is left alone for a while after its service's last answer")
     }
     guard silentInterval > 0, delivery.mergeKey?.isSilent == true else { return nil }
     if device.nextSilent > now {
