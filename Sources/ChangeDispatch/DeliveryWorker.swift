@@ -107,14 +107,18 @@ public final class DeliveryWorker: Sendable {
     }
   }
 
-  /// How many of the deliveries that are about to be logged the worker can send at once.
+  /// How many of the deliveries that are about to be logged the worker can send at once. None before
+  /// it has taken over what an earlier process left: that would be overtaken.
   public func room() -> DeliveryRoom {
     state.withLock { state in
-      DeliveryRoom(
-        lease: lease(), rooms: state.schedules.mapValues { state.isStopped ? 0 : $0.room },
-        roomOfOthers: state.isStopped ? 0 : configuration.capacity)
+      let isReady = state.isPrepared && !state.isStopped
+      return DeliveryRoom(
+        lease: lease(), rooms: state.schedules.mapValues { isReady ? $0.room : 0 },
+        roomOfOthers: isReady ? configuration.capacity : 0)
     }
   }
+
+  var isPrepared: Bool { state.withLock { $0.isPrepared } }
 
   func lease() -> DeliveryLease {
     DeliveryLease(

@@ -30,10 +30,13 @@ struct DeliveryWorkerState {
       silentInterval: configuration.silentPushInterval, capacity: configuration.pacedDevices)
   }
 
+  /// Whether it has taken over what an earlier process left.
+  var isPrepared: Bool { owed != nil }
+
   var isStopped: Bool { stopDeadline != nil }
 
   var isSettled: Bool {
-    isStopped || (owed != nil && outcomes.isEmpty && schedules.values.allSatisfy(\.isSettled))
+    isStopped || (isPrepared && outcomes.isEmpty && schedules.values.allSatisfy(\.isSettled))
   }
 
   var underWayCount: Int { schedules.values.reduce(0) { $0 + $1.underWay.count } }

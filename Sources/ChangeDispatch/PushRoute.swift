@@ -36,7 +36,8 @@ public struct PushRoute: Sendable {
     self.send = send
   }
 
-  /// The way to the devices of one app through APNs.
+  /// The way to the devices of one app through APNs. A push that is too large by APNs' word is pruned
+  /// to half the size and sent once more, never the same bytes.
   ///
   /// - Parameters:
   ///   - topic: `apns-topic`, normally the app's bundle ID.
@@ -46,21 +47,35 @@ public struct PushRoute: Sendable {
     send: @escaping @Sendable (Push, @escaping @Sendable (APNsResult) -> Void) -> Void
   ) {
     self.init { delivery, random, completion in
-      let payload = PushPayload(delivery.notification, badge: delivery.badge, form: .apns)
-      let push = Push(
-        delivery.notification, payload: payload, deviceToken: delivery.device.token, topic: topic,
-        issued: delivery.logged)
-      send(push) { result in
-        completion(
-          Report(
-            outcome: DeliveryOutcome.of(result, attempt: delivery.attempts, random: random),
-            text: "\(result)", isAnswered: result.isAnswer, payload: payload.bytes))
+      @Sendable func attempt(_ payload: PushPayload, isPrunedForAPNs: Bool) {
+        let push = Push(
+          delivery.notification, payload: payload, deviceToken: delivery.device.token,
+          topic: topic, issued: delivery.logged)
+        send(push) { result in
+          if result.saysTooLarge, !isPrunedForAPNs {
+            let smaller = PushPayload(
+              delivery.notification, badge: delivery.badge, form: .apns,
+              sizeLimit: payload.bytes.count / 2)
+            if smaller != payload { return attempt(smaller, isPrunedForAPNs: true) }
+          }
+          completion(
+            Report(
+              outcome: DeliveryOutcome.of(result, attempt: delivery.attempts, random: random),
+              text: "\(result)", isAnswered: result.isAnswer, payload: payload.bytes))
+        }
       }
+      attempt(
+        PushPayload(delivery.notification, badge: delivery.badge, form: .apns),
+        isPrunedForAPNs: false)
     }
   }
 }
 
 extension APNsResult {
+  fileprivate var saysTooLarge: Bool {
+    if case .answered(413, _, _, _, _) = self { true } else { false }
+  }
+
   fileprivate var isAnswer: Bool {
     if case .answered = self { true } else { false }
   }

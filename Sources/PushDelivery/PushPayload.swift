@@ -61,15 +61,19 @@ public struct PushPayload: Sendable, Hashable {
   /// notification ID always stay; they fit as long as the subscription ID is one that
   /// `Subscription.validate(in:)` accepts.
   ///
-  /// - Parameter badge: the number to show if the subscription asks for a badge, after counting
-  ///   this notification; nil to send none.
+  /// - Parameters:
+  ///   - badge: the number to show if the subscription asks for a badge, after counting this
+  ///     notification; nil to send none.
+  ///   - sizeLimit: bytes that the payload may have, where that is less than the form allows.
   /// - Complexity: linear in the size of what is written; an oversized payload is written once for
   ///   each part that has to go.
-  public init(_ notification: SubscriptionNotification, badge: Int?, form: Form) {
+  public init(
+    _ notification: SubscriptionNotification, badge: Int?, form: Form, sizeLimit: Int? = nil
+  ) {
     var content = PushPayloadContent(notification, badge: badge, form: form)
     var bytes = content.json()
     var pruned: [PushPayloadPart] = []
-    if let limit = form.sizeLimit {
+    if let limit = [form.sizeLimit, sizeLimit].compactMap(\.self).min() {
       for part in PushPayloadPart.inPruningOrder where bytes.count > limit {
         let whole = content
         part.remove(&content)

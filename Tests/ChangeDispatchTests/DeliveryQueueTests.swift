@@ -251,6 +251,26 @@ struct DeliveryQueueTests {
     }
   }
 
+  @Test(
+    "a push that is too large by APNs' word is pruned and sent once more", arguments: [2_000, 0])
+  func tooLarge(greatest: Int) async throws {
+    try await withWorld { world in
+      let route = ScriptedRoute { push, _ in
+        push.payload.bytes.count > greatest ? .answer(413, "PayloadTooLarge") : .accepted
+      }
+      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      try await world.owe(
+        1, alert: String(repeating: "x", count: 3_000), worker: running.worker)
+      await running.worker.settled()
+      #expect(running.worker.metrics == (greatest > 0 ? .init(delivered: 1) : .init(refused: 1)))
+      #expect(route.pushes.count == 2)
+      #expect(route.pushes[1].payload.bytes.count <= route.pushes[0].payload.bytes.count / 2)
+      #expect(route.pushes[1].payload.isPruned && !route.pushes[0].payload.isPruned)
+      #expect(Set(route.pushes.map(\.identifier)).count == 1)
+      await running.worker.stop()
+    }
+  }
+
   @Test("a push that APNs refuses by a fault of ours is kept with its payload")
   func refused() async throws {
     try await withWorld { world in

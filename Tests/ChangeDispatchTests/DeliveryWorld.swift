@@ -3,6 +3,7 @@ import Foundation
 import PushDelivery
 import Storage
 import Synchronization
+import Waiting
 
 @testable import ChangeDispatch
 
@@ -115,24 +116,25 @@ extension DispatchWorld {
   @discardableResult
   func owe(
     _ count: Int, to token: String = deviceToken, subscription subscriptionID: String = "s",
-    visible: Bool = true, registers: Bool = true, collapseID: String? = nil,
+    visible: Bool = true, alert: String = "New", registers: Bool = true, collapseID: String? = nil,
     worker: DeliveryWorker? = nil
   ) async throws -> [Delivery] {
     if registers { try await register(token) }
     return try await notify(
-      count, subscription: subscriptionID, visible: visible, collapseID: collapseID, worker: worker
+      count, subscription: subscriptionID, visible: visible, alert: alert, collapseID: collapseID,
+      worker: worker
     ).deliveries
   }
 
   /// Logs `count` notifications of one subscription for all of Alice's devices.
   func notify(
-    _ count: Int, subscription subscriptionID: String, visible: Bool, collapseID: String?,
-    worker: DeliveryWorker?, at time: Timestamp = start
+    _ count: Int, subscription subscriptionID: String, visible: Bool, alert: String = "New",
+    collapseID: String?, worker: DeliveryWorker?, at time: Timestamp = start
   ) async throws -> DispatchResult {
     var subscription = Self.query(subscriptionID)
     if visible {
       var info = NotificationInfo()
-      info.alertBody = "New"
+      info.alertBody = alert
       info.collapseIDKey = collapseID
       subscription.notificationInfo = info
     }
@@ -142,6 +144,9 @@ extension DispatchWorld {
     let firing = try await store.subscriptionChanges(
       in: publicID, since: .beginning, limit: 10_000
     ).saved.filter { $0.subscription.subscriptionID == subscriptionID }
+    if let worker {
+      try await eventually("the worker has looked at what there is") { worker.isPrepared }
+    }
     let result = try await store.completeDispatch(
       of: entries.map { MatchedChange(entry: $0, firings: firing) }, timestamp: time,
       leasing: worker?.room())
