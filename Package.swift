@@ -17,7 +17,8 @@ let package = Package(
       name: "petrel",
       dependencies: [
         "PetrelTesting", "PetrelServer", "ChangeDispatch", "PushDelivery", "Matching", "Storage",
-        "HTTPService", "APNsSimulation", "Cryptography", "WebServices", "SchemaLanguage",
+        "HTTPService", "HTTP2Transport", "APNsSimulation", "Cryptography", "WebServices",
+        "SchemaLanguage",
         "CloudKitModel", "JSONCoding", "CSQLite", "CLinuxEvents", "CMemoryAllocation",
       ]),
 

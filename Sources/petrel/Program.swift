@@ -14,7 +14,7 @@ enum Program {
     SchemaDeployCommand.self, SchemaStatusCommand.self,
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
     BenchTestCloudCommand.self, BenchQueryCommand.self, BenchChangesCommand.self,
-    BenchMatchCommand.self,
+    BenchMatchCommand.self, BenchPushCommand.self, BenchFanOutCommand.self,
     VersionCommand.self,
   ]
 

@@ -12,7 +12,6 @@ struct FanOutBenchmark {
   var subscriptions: Int
   var directory: String
 
-  private static let recordType = "FeedItem"
   private static let subscriptionsOfUser = 10
 
   /// What was dispatched so far.
@@ -49,8 +48,8 @@ struct FanOutBenchmark {
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let store = try await ServeCommand.openStore(
       in: directory, with: StoreConfiguration(role: .server))
-    let database = try await store.database(at: Self.address(.public))
-    let other = try await store.database(at: Self.address(.private, owner: "_other"))
+    let database = try await store.database(at: FanOutRecords.address(.public))
+    let other = try await store.database(at: FanOutRecords.address(.private, owner: "_other"))
     try await fill(store, database, other)
     let tally = Tally()
     let dispatcher = Dispatcher(
@@ -58,7 +57,7 @@ struct FanOutBenchmark {
       onDispatched: { tally.count($0, watching: other) })
     let residentBefore = ProcessMemory.resident(of: getpid())
     dispatcher.start()
-    try await Self.save("quiet", author: "nobody", in: database, of: store)
+    try await FanOutRecords.save("quiet", author: "nobody", in: database, of: store)
     await dispatcher.settled()
     let metrics = dispatcher.metrics
     Output.line(
@@ -70,7 +69,7 @@ struct FanOutBenchmark {
     let resident = ProcessMemory.resident(of: getpid())
     let departures = Task { try await saveElsewhere(in: other, of: store) }
     let start = monotonicSeconds()
-    try await Self.save("loud", author: "star", in: database, of: store)
+    try await FanOutRecords.save("loud", author: "star", in: database, of: store)
     var greatest = resident
     while tally.logged(in: database) < subscriptions {
       try await Task.sleep(for: .milliseconds(20))
@@ -102,18 +101,14 @@ struct FanOutBenchmark {
       store: store, database: database, users: max(1, subscriptions / Self.subscriptionsOfUser))
     let start = monotonicSeconds()
     try await fill.save(subscriptions) { number in
-      Self.subscription("sub-\(number)", author: "star")
+      FanOutRecords.subscription("sub-\(number)", author: "star")
     }
     try await fill.eachUser { user in
-      try await store.saveDeviceToken(
-        DeviceToken(
-          kind: .apns, token: String(repeating: "0", count: 56) + String(10_000_000 + user),
-          container: EarthquakeRequests.container, environment: .development,
-          apnsEnvironment: .development, userRecordName: SubscriptionFill.user(user),
-          deviceID: nil, registered: .now))
+      try await store.saveDeviceToken(FanOutRecords.device(of: user))
     }
     _ = try await store.modifySubscriptions(
-      [.save(Self.subscription("all", author: "other"))], of: "_other", in: other, timestamp: .now)
+      [.save(FanOutRecords.subscription("all", author: "other"))], of: "_other", in: other,
+      timestamp: .now)
     Output.line(
       String(
         format: "%d subscriptions of %d users with a device each, made in %.0f s", subscriptions,
@@ -131,44 +126,10 @@ struct FanOutBenchmark {
       let name = "other-\(departures.count)"
       let start = monotonicSeconds()
       departures[name] = start
-      try await Self.save(name, author: "other", in: database, of: store)
+      try await FanOutRecords.save(name, author: "other", in: database, of: store)
       times.append(monotonicSeconds() - start)
       try? await Task.sleep(for: .milliseconds(10))
     }
     return (departures, Percentiles(times))
-  }
-
-  private static func subscription(_ identifier: String, author: String) -> Subscription {
-    var info = NotificationInfo()
-    info.alertBody = "New"
-    info.desiredKeys = ["title"]
-    return Subscription(
-      subscriptionID: identifier,
-      kind: .query(
-        Query(
-          recordType: recordType, filters: [Filter(.field("author"), .equals, .string(author))]),
-        zoneID: nil, options: .firesOnRecordCreation), notificationInfo: info)
-  }
-
-  private static func save(
-    _ name: String, author: String, in database: DatabaseID, of store: any RecordStore
-  ) async throws {
-    let outcomes = try await store.modifyRecords(
-      RecordModification(
-        database: database,
-        operations: [
-          RecordOperation(
-            kind: .create, recordID: RecordID(recordName: name, zoneID: .default),
-            recordType: recordType,
-            fields: ["author": .string(author), "title": .string("Sea, wind and stars")])
-        ], isAtomic: false, origin: ChangeOrigin(userRecordName: "_author"), appliesGrants: false,
-        timestamp: .now))
-    for case .failed(let failure) in outcomes { throw failure }
-  }
-
-  private static func address(_ scope: DatabaseScope, owner: String? = nil) -> DatabaseAddress {
-    DatabaseAddress(
-      container: EarthquakeRequests.container, environment: .development, scope: scope,
-      owner: owner)
   }
 }

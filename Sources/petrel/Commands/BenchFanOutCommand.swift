@@ -1,0 +1,35 @@
+import Foundation
+
+/// `petrel bench fanout`
+enum BenchFanOutCommand: Command {
+  static let name = "bench fanout"
+  static let summary = "Measures how long one record takes to the devices of all its subscribers."
+  static let options: [Arguments.Option] = [
+    .init("devices", "NUMBER", "of as many users, each with a subscription (default 1000000)"),
+    .init("connections", "NUMBER", "that carry the pushes (default 1)"),
+    .init("data", "DIRECTORY", "where to write; the disk matters (default .petrel/bench)"),
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let devices = try arguments.int("devices", in: 1...10_000_000) ?? 1_000_000
+    let connections = try arguments.int("connections", in: 1...64) ?? 1
+    let directory = arguments.string("data") ?? ".petrel/bench"
+    try? FileManager.default.removeItem(atPath: directory)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let peer = try await PushPeer.start()
+    defer { peer.stop() }
+    let pipeline = try await PushPipeline(
+      in: directory, devices: devices, connections: connections, to: peer)
+    let resident = ProcessMemory.resident(of: getpid())
+    let seconds = try await pipeline.push(records: 1)
+    await pipeline.stop()
+    Output.line("     time  resident")
+    Output.line(String(format: "%7.3f s  %5d MB  before", 0.0, resident >> 20))
+    for mark in pipeline.timeline.marks {
+      Output.line(
+        String(format: "%7.3f s  %5d MB  ", mark.seconds, mark.resident >> 20) + mark.name)
+    }
+    Output.line(String(format: "%.0f pushes/s from the save", Double(devices) / seconds))
+    return 0
+  }
+}
