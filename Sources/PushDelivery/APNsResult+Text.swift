@@ -1,0 +1,12 @@
+extension APNsResult: CustomStringConvertible {
+  /// What came of it, for people: such as `429 TooManyRequests`. Written for every push, and so by
+  /// hand: what Swift writes by itself, by reflection, takes longer than sending the push.
+  public var description: String {
+    switch self {
+    case .answered(let status, let reason?, _, _, _): "\(status) \(reason)"
+    case .answered(let status, nil, _, _, _): String(status)
+    case .notSent(let reason): "not sent: \(reason)"
+    case .unknown(let reason): "no answer: \(reason)"
+    }
+  }
+}
