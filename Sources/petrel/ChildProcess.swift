@@ -4,6 +4,8 @@ import Foundation
 final class ChildProcess {
   private let process = Process()
   private let output = Pipe()
+  /// Foundation's own waiting turns in circles when it is not on the main thread, and may not end.
+  private let end = DispatchGroup()
 
   /// Starts a program of the directory that this one lies in.
   ///
@@ -34,9 +36,12 @@ final class ChildProcess {
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardInput = input
     if readsOutput { process.standardOutput = output }
+    end.enter()
+    process.terminationHandler = { [end] _ in end.leave() }
     do {
       try process.run()
     } catch {
+      end.leave()
       throw UsageError("cannot start \(path): \(error)")
     }
     if readsOutput { try? output.fileHandleForWriting.close() }
@@ -61,14 +66,21 @@ final class ChildProcess {
 
   /// Waits for the end and answers the exit status.
   func wait() -> Int32 {
-    process.waitUntilExit()
+    end.wait()
     return process.terminationStatus
   }
 
   /// Asks the program to stop and waits until it has.
   func stop() {
     if process.isRunning { process.terminate() }
-    process.waitUntilExit()
+    end.wait()
+  }
+
+  /// Ends the program at once. For those that keep nothing and heed no request: a child of a thread of
+  /// the pool has SIGTERM blocked, unless it sees to its signals itself.
+  func kill() {
+    if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+    end.wait()
   }
 
   private static var ownPath: String {

@@ -50,7 +50,7 @@ final class PushPeer {
   }
 
   func stop() {
-    process.stop()
+    process.kill()
     try? FileManager.default.removeItem(atPath: directory)
   }
 
