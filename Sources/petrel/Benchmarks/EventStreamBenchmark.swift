@@ -18,7 +18,9 @@ struct EventStreamBenchmark {
     let names = ["feeder"] + (0..<readers).map { "reader\($0)" }
     let (server, tokens) = try await ServerProcess.start(in: directory, users: names)
     defer { server.stop() }
-    let streams = try open(on: server, tokens: Array(tokens.dropFirst()))
+    let streams = try EventStreamReaders(
+      port: server.port,
+      paths: Self.courierPaths(port: server.port, tokens: Array(tokens.dropFirst())))
     streams.start()
     defer { streams.stop() }
     let requests = requests(token: tokens[0])
@@ -42,10 +44,10 @@ struct EventStreamBenchmark {
       processor: ProcessTime.seconds(of: server.identifier) - before)
   }
 
-  /// Subscribes each reader and opens its stream.
-  private func open(on server: ServerProcess, tokens: [String]) throws -> EventStreamReaders {
-    let connection = try LoadConnection(port: server.port)
-    let paths = try tokens.enumerated().map { number, token in
+  /// Subscribes each reader, and answers the path that it asks for notifications at.
+  static func courierPaths(port: Int, tokens: [String]) throws -> [String] {
+    let connection = try LoadConnection(port: port)
+    return try tokens.enumerated().map { number, token in
       try connection.post(
         EarthquakeRequests.path("subscriptions/modify", token: token, device: "browser"),
         EarthquakeRequests.subscribe(stations: number..<number + 1))
@@ -58,7 +60,6 @@ struct EventStreamBenchmark {
       else { throw UsageError("tokens/create did not tell the courier's URL") }
       return url.percentEncodedPath + (url.percentEncodedQuery.map { "?" + $0 } ?? "")
     }
-    return try EventStreamReaders(port: server.port, paths: paths)
   }
 
   private func requests(token: String) -> [LoadRequest] {

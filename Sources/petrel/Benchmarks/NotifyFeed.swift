@@ -11,6 +11,8 @@ struct NotifyFeed {
   /// Records a second.
   var rate: Int
   var seconds: Int
+  /// That take turns in saving.
+  var connections = 1
 
   /// How long to wait for the last pushes.
   private static let patience = 30.0
@@ -36,7 +38,18 @@ struct NotifyFeed {
       }
       return arrivals
     }
-    let departures = try await onThread { try feed(records, prefix: prefix) }
+    let departures = try await withThrowingTaskGroup(of: [String: Double].self) { group in
+      let start = monotonicSeconds()
+      for first in 0..<connections {
+        group.addTask {
+          try await onThread {
+            try feed(
+              stride(from: first, to: records, by: connections), since: start, prefix: prefix)
+          }
+        }
+      }
+      return try await group.reduce(into: [:]) { $0.merge($1) { $1 } }
+    }
     let deadline = Task {
       try await Task.sleep(for: .seconds(Self.patience))
       arrivals.cancel()
@@ -51,12 +64,13 @@ struct NotifyFeed {
   }
 
   /// Saves the records; a save that is late does not make the later ones wait for their turn.
-  private func feed(_ records: Int, prefix: String) throws -> [String: Double] {
+  private func feed(
+    _ records: StrideTo<Int>, since start: Double, prefix: String
+  ) throws -> [String: Double] {
     let connection = try LoadConnection(port: port)
     let path = EarthquakeRequests.path("records/modify", token: token, device: "feeder")
     var departures: [String: Double] = [:]
-    let start = monotonicSeconds()
-    for number in 0..<records {
+    for number in records {
       let wait = start + Double(number) / Double(rate) - monotonicSeconds()
       if wait > 0 { usleep(UInt32(wait * 1_000_000)) }
       let name = "\(prefix)-\(number)"

@@ -4,12 +4,12 @@ import HTTP2Transport
 import PushDelivery
 import Synchronization
 
-/// One connection of the push benchmark: a thread that makes payloads and hands pushes over, and the
-/// event loop that sends them.
+/// The sender of the push benchmark: a thread that makes payloads and hands pushes over, and the event
+/// loop that sends them.
 final class PushLine: Sendable {
-  /// Pushes that are handed over and not answered, at most: as many as the connection takes, and as
+  /// Pushes that are handed over and not answered, at most: as many as the connections take, and as
   /// many again to follow.
-  private static let room = 2 * PushPeer.streams
+  private let room: Int
   /// Pushes between two looks at the room.
   private static let batch = 100
 
@@ -26,15 +26,18 @@ final class PushLine: Sendable {
   private let state = Mutex(State())
   private let signal = DispatchSemaphore(value: 0)
 
-  init(to peer: PushPeer) throws {
+  init(to peer: PushPeer, connections: Int) throws {
+    room = 2 * PushPeer.streams * connections
     loop = try EventLoop(name: "petrel-apns")
-    client = peer.client(on: loop)
+    client = peer.client(on: loop, connections: connections)
   }
 
   func close() async {
     await client.close()
     loop.shutDown()
   }
+
+  var connections: Int { client.metrics.connections }
 
   /// Sends so many pushes from this thread, and answers how long each took from the hand-over to the
   /// answer when all are there.
@@ -44,7 +47,7 @@ final class PushLine: Sendable {
     state.withLock { $0.delays.reserveCapacity(pushes.count) }
     var source = PushSource()
     for number in pushes {
-      if number % Self.batch == 0 { wait(untilUnderWay: Self.room - Self.batch) }
+      if number % Self.batch == 0 { wait(untilUnderWay: room - Self.batch) }
       let push = source.push(number)
       let start = monotonicSeconds()
       state.withLock { $0.underWay += 1 }

@@ -54,15 +54,16 @@ final class PushPeer {
     try? FileManager.default.removeItem(atPath: directory)
   }
 
-  /// A client that sends to it, on an event loop.
-  func client(on loop: EventLoop) -> APNsClient {
-    APNsClient(
-      APNsClient.Configuration(
-        host: "127.0.0.1", port: port, trust: .certificateFile(authorityFile), tokens: tokens),
-      loop: loop)
+  /// A client that sends to it, on an event loop, over so many connections at most.
+  func client(on loop: EventLoop, connections: Int) -> APNsClient {
+    var configuration = APNsClient.Configuration(
+      host: "127.0.0.1", port: port, trust: .certificateFile(authorityFile),
+      authentication: .tokens(tokens))
+    configuration.maximumConnections = connections
+    return APNsClient(configuration, loop: loop)
   }
 
-  /// Where `number` ends in three digits: one of the device tokens that it knows.
+  /// One of the device tokens that it knows.
   static func deviceToken(_ number: Int) -> String { deviceTokens[number % devices] }
 
   /// The device token that it knows which stands for another one that ends in three digits.

@@ -4,7 +4,6 @@ import Foundation
 import HTTP2Transport
 import PushDelivery
 import Storage
-import Synchronization
 
 /// What a server has between a record and its pushes, in this process and without HTTP: a store on
 /// disk, the dispatcher, the delivery worker and connections to a peer.
@@ -16,7 +15,7 @@ final class PushPipeline: Sendable {
   private let database: DatabaseID
   private let devices: Int
   private let loop: EventLoop
-  private let clients: [APNsClient]
+  private let client: APNsClient
 
   /// Opens a store in a directory and gives each of so many users a device and a subscription to the
   /// same author.
@@ -28,8 +27,8 @@ final class PushPipeline: Sendable {
     self.database = database
     let loop = try EventLoop(name: "petrel-apns")
     self.loop = loop
-    clients = (0..<connections).map { _ in peer.client(on: loop) }
-    let route = Self.route(over: clients, noting: timeline)
+    client = peer.client(on: loop, connections: connections)
+    let route = Self.route(through: client, noting: timeline)
     let worker = DeliveryWorker(store: store, report: { Output.line($0) }, route: { _ in route })
     self.worker = worker
     dispatcher = Dispatcher(
@@ -59,17 +58,14 @@ final class PushPipeline: Sendable {
         monotonicSeconds() - start))
   }
 
-  /// The way of a server's pushes, but to the device tokens that the peer knows. With several
-  /// connections they take turns.
+  /// The way of a server's pushes, but to the device tokens that the peer knows.
   private static func route(
-    over clients: [APNsClient], noting timeline: PushTimeline
+    through client: APNsClient, noting timeline: PushTimeline
   ) -> PushRoute {
-    let turn = Atomic<Int>(0)
-    return PushRoute(topic: "org.example") { push, completion in
+    PushRoute(topic: "org.example") { push, completion in
       var push = push
       push.deviceToken = PushPeer.deviceToken(standingFor: push.deviceToken)
-      let number = turn.wrappingAdd(1, ordering: .relaxed).newValue
-      clients[number % clients.count].send(push) { result in
+      client.send(push) { result in
         if case .answered(200, _, _, _, _) = result {
           timeline.countAnswer(isAccepted: true)
         } else {
@@ -112,7 +108,7 @@ final class PushPipeline: Sendable {
   func stop() async {
     await dispatcher.stop()
     await worker.stop()
-    for client in clients { await client.close() }
+    await client.close()
     loop.shutDown()
     await store.close()
   }

@@ -6,7 +6,7 @@ enum BenchFanOutCommand: Command {
   static let summary = "Measures how long one record takes to the devices of all its subscribers."
   static let options: [Arguments.Option] = [
     .init("devices", "NUMBER", "of as many users, each with a subscription (default 1000000)"),
-    .init("connections", "NUMBER", "that carry the pushes (default 1)"),
+    .init("connections", "NUMBER", "that may be opened for the pushes (default 1)"),
     .init("data", "DIRECTORY", "where to write; the disk matters (default .petrel/bench)"),
   ]
 

@@ -15,9 +15,13 @@ enum BenchNotifyCommand: Command {
     .init("seconds", "SECONDS", "how long each is measured (default 5)"),
     .init("users", "NUMBER", "whose subscriptions these are when there are many (default 100000)"),
     .init("connections", "NUMBER", "that save records, with many or with readers (default 32)"),
+    .init("paced", nil, "with many: the time to each push instead, at --rate"),
     .init(
       "readers", "NUMBER",
       "instead: so many readers of event streams, each with an equality subscription of its own"),
+    .init(
+      "idle-readers", "NUMBER",
+      "instead: so many long polls, then as many event streams, that wait; what memory they take"),
     .init(
       "fan-out", "NUMBER",
       "instead: one record that fires so many subscriptions, until all are logged"),
@@ -36,6 +40,10 @@ enum BenchNotifyCommand: Command {
       try await FanOutBenchmark(subscriptions: number, directory: directory).run()
       return 0
     }
+    if let number = try arguments.int("idle-readers", in: 1...10_000) {
+      try await IdleReadersBenchmark(readers: number, directory: directory).run()
+      return 0
+    }
     if let number = try arguments.int("readers", in: 1...10_000) {
       try await EventStreamBenchmark(
         readers: number, connections: connections, rate: rate, seconds: Double(seconds),
@@ -48,11 +56,21 @@ enum BenchNotifyCommand: Command {
         throw UsageError("--subscriptions takes one number when it is above 1000")
       }
       let users = try arguments.int("users", in: 1...1_000_000) ?? 100_000
+      if arguments.flag("paced") {
+        try await PushDelayBenchmark(
+          subscriptions: most, users: min(users, most), connections: connections, rate: rate,
+          seconds: seconds, directory: directory
+        ).run()
+        return 0
+      }
       try await ManySubscriptionsBenchmark(
         subscriptions: most, users: min(users, most), connections: connections,
         seconds: Double(seconds), directory: directory
       ).run()
       return 0
+    }
+    if arguments.flag("paced") {
+      throw UsageError("--paced needs --subscriptions with a number above 1000")
     }
     let files = try SimulatorFiles(in: directory + "-apns")
     defer { try? FileManager.default.removeItem(atPath: files.directory) }
