@@ -11,7 +11,7 @@ struct PushBenchmark {
   @discardableResult
   func run(at peer: PushPeer) async throws -> Double {
     let line = try PushLine(to: peer, connections: connections)
-    Output.line("\(pushes) pushes a turn to nghttpd, as many requests of h2load over one connection")
+    Output.line("\(pushes) pushes a turn to nghttpd, as many of h2load over one connection")
     Output.line("pushes/s  processor a push        p50        p99  h2load/s  of h2load's")
     // Opens the connection.
     _ = try await onThread { [pushes] in try line.send(0..<pushes / 20) }
