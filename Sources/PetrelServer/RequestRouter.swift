@@ -100,28 +100,46 @@ final class RequestRouter: Sendable {
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     if SignIn.isPath(request.path) { return await signIn.respond(to: request) }
-    var pagesMayRead = CrossOrigin.applies(to: request.path)
     var credentials: Credentials?
-    var response: HTTPResponse
     do {
-      response = try await answer(to: request, credentials: &credentials)
+      let response = try await answer(to: request, credentials: &credentials)
+      return complete(response, to: request, credentials: credentials)
     } catch {
-      if error is OriginRefusal { pagesMayRead = false }
-      var failure = ServiceError(any: error)
-      if credentials == nil { failure = strangersFailure(failure, of: request) }
-      response = (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)
-      if WebCourier.isPoll(request) {
-        response.putIntoWords(failure)
-      } else if AssetLinks.isUpload(method: request.method, path: request.path) {
-        response.body = .data(failure.uploadBody)
-      }
-      journal.note(
-        failure, status: response.status, of: request, by: credentials?.caller, cause: error)
+      return refusal(of: request, because: error, credentials: credentials)
     }
+  }
+
+  // Thousands of requests wait at once, as polls of the web courier do, and an asynchronous function
+  // keeps room for all that it may ever make. So this is not done in `respond`.
+  @inline(never)
+  private func refusal(
+    of request: HTTPRequest, because error: any Error, credentials: Credentials?
+  ) -> HTTPResponse {
+    var failure = ServiceError(any: error)
+    if credentials == nil { failure = strangersFailure(failure, of: request) }
+    var response = (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)
+    if WebCourier.isPoll(request) {
+      response.putIntoWords(failure)
+    } else if AssetLinks.isUpload(method: request.method, path: request.path) {
+      response.body = .data(failure.uploadBody)
+    }
+    journal.note(
+      failure, status: response.status, of: request, by: credentials?.caller, cause: error)
+    return complete(
+      response, to: request, credentials: credentials, pagesMayRead: !(error is OriginRefusal))
+  }
+
+  /// Adds the header fields that any answer may bear.
+  @inline(never)
+  private func complete(
+    _ response: HTTPResponse, to request: HTTPRequest, credentials: Credentials?,
+    pagesMayRead: Bool = true
+  ) -> HTTPResponse {
+    var response = response
     if let token = credentials?.nextWebAuthToken {
       response.headers.append(("X-Apple-CloudKit-Web-Auth-Token", token))
     }
-    if pagesMayRead {
+    if pagesMayRead, CrossOrigin.applies(to: request.path) {
       response.headers += CrossOrigin.headers(
         forOrigin: request.header("Origin"), method: request.method)
     }

@@ -36,16 +36,7 @@ extension WebCourier {
   /// - Throws: as ``poll(_:)`` does; `BAD_REQUEST` for a `Last-Event-ID` that is none.
   func events(_ request: HTTPRequest) async throws -> HTTPResponse {
     let token = try await token(of: request)
-    var position = CourierPosition()
-    let last = request.header("Last-Event-ID") ?? request.query("lastEventId") ?? ""
-    if !last.isEmpty {
-      guard let known = CourierPosition(last) else {
-        throw ServiceError(
-          .badRequest, "Last-Event-ID: '\(last.prefix(80))' is no event of this stream")
-      }
-      position = known
-    }
-    let beginning = position
+    let beginning = try Self.beginning(of: request)
     return HTTPResponse(
       headers: [
         ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"),
@@ -54,6 +45,18 @@ extension WebCourier {
       body: .stream { writer in
         try await self.write(eventsFor: token, from: beginning, to: writer)
       })
+  }
+
+  /// Where the reader says that it is.
+  @inline(never)
+  private static func beginning(of request: HTTPRequest) throws -> CourierPosition {
+    let last = request.header("Last-Event-ID") ?? request.query("lastEventId") ?? ""
+    guard !last.isEmpty else { return CourierPosition() }
+    guard let position = CourierPosition(last) else {
+      throw ServiceError(
+        .badRequest, "Last-Event-ID: '\(last.prefix(80))' is no event of this stream")
+    }
+    return position
   }
 
   private func write(

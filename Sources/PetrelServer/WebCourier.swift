@@ -76,12 +76,22 @@ final class WebCourier: Sendable {
   ///
   /// - Throws: `AUTHENTICATION_FAILED` for one that is unknown or has expired.
   func token(of request: HTTPRequest) async throws -> DeviceToken {
+    let text = try Self.text(of: request)
+    return try valid(try await store.deviceToken(text, kind: .courier))
+  }
+
+  // Not in the asynchronous function: what waits keeps room for all that its functions may make.
+  @inline(never)
+  private static func text(of request: HTTPRequest) throws -> String {
     guard let text = request.query("tok"), !text.isEmpty else {
       throw ServiceError(.badRequest, "tok: is missing")
     }
-    guard let token = try await store.deviceToken(text, kind: .courier),
-      token.expires.map({ $0 > clock() }) ?? true
-    else {
+    return text
+  }
+
+  @inline(never)
+  private func valid(_ token: DeviceToken?) throws -> DeviceToken {
+    guard let token, token.expires.map({ $0 > clock() }) ?? true else {
       throw ServiceError(
         .authenticationFailed,
         "tok: the web courier token is unknown or has expired; make a new one with tokens/create")

@@ -14,11 +14,12 @@ extension DeviceToken {
   public func listening(
     in container: String, _ environment: ContainerEnvironment
   ) -> DeviceToken {
-    var row = self
-    row.token = [token, container, environment.rawValue].joined(separator: String(Self.separator))
-    row.container = container
-    row.environment = environment
-    return row
+    DeviceToken(
+      kind: kind,
+      token: [token, container, environment.rawValue].joined(separator: String(Self.separator)),
+      container: container, environment: environment, apnsEnvironment: apnsEnvironment,
+      userRecordName: userRecordName, deviceID: deviceID, registered: registered,
+      expires: expires, endpoint: endpoint)
   }
 }
 

@@ -13,13 +13,15 @@ extension SubscriptionNotification {
 
   init(stored content: [UInt8], database: DatabaseAddress, subscriber: String) throws {
     var decoder = try RowDecoder(content, of: "notification")
-    self.init(
-      database: database, subscriber: subscriber, subscription: try decoder.decodeSubscription(),
-      change: try decoder.decodeChange())
-    if !decoder.isAtEnd {
+    let subscription = try decoder.decodeSubscription()
+    let change = try decoder.decodeChange()
+    let carriesLastValues = !decoder.isAtEnd
+    if carriesLastValues {
       guard try decoder.decodeFlag() else { throw decoder.damaged("is longer than its content") }
-      carriesLastValues = true
     }
     try decoder.finish()
+    self.init(
+      database: database, subscriber: subscriber, subscription: subscription, change: change,
+      carriesLastValues: carriesLastValues)
   }
 }
