@@ -35,6 +35,13 @@ struct DeliverySchedule {
     }
   }
 
+  enum RestCause: Hashable {
+    /// The service answered that nothing goes.
+    case refusal
+    /// No answer came.
+    case silence
+  }
+
   private struct Newest {
     var number: Int64
     /// How many with that name are under way.
@@ -46,8 +53,9 @@ struct DeliverySchedule {
   private(set) var underWay: Set<Delivery.ID> = []
   /// Whether the store may hold deliveries that are due and that nobody has taken.
   private(set) var isBehind = true
-  /// How often in a row it came to rest.
-  private(set) var rests = 0
+  /// How often in a row it came to rest, by why: a service that was out of reach for long may be
+  /// well.
+  private var rests: [RestCause: Int] = [:]
   private var condition = Condition.open
   private var nextDue = NextDue.unknown(nil)
   /// Of the deliveries under way, the newest by name.
@@ -166,13 +174,16 @@ struct DeliverySchedule {
 
   // MARK: Rest
 
+  func rests(for cause: RestCause) -> Int { rests[cause] ?? 0 }
+
   /// The service took care of a push, whatever it said of it. Answers whether the route had rested.
   mutating func succeed() -> Bool {
     unanswered = 0
-    guard condition == .probing else { return false }
+    // One that was under way when the rest began says nothing of what comes.
+    guard !isResting else { return false }
     condition = .open
-    defer { rests = 0 }
-    return rests > 0
+    defer { rests = [:] }
+    return !rests.isEmpty
   }
 
   /// An attempt remained without an answer. Answers whether the route should rest.
@@ -183,15 +194,16 @@ struct DeliverySchedule {
 
   /// Sends nothing more until then. Answers whether it is news: what was under way may fail one by
   /// one.
-  mutating func rest(until end: Timestamp) -> Bool {
+  mutating func rest(until end: Timestamp, for cause: RestCause) -> Bool {
     isBehind = true
+    if cause == .refusal { rests[.silence] = nil }
     unanswered = 0
     if case .resting(let known) = condition {
       condition = .resting(until: max(known, end))
       return false
     }
     condition = .resting(until: end)
-    rests += 1
+    rests[cause, default: 0] += 1
     return true
   }
 

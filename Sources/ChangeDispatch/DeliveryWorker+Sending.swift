@@ -43,7 +43,11 @@ extension DeliveryWorker {
     if let (until, reason) = state.withLock({ $0.pacing.postponement(of: delivery, at: now) }) {
       return finish(delivery, .postponed(until: until, reason: reason))
     }
-    route.send(delivery, random()) { self.handle($0, of: delivery) }
+    let rests = state.withLock { state in
+      state.withSchedule(of: delivery.route) { $0.rests(for: .refusal) }
+    }
+    let attempt = DeliveryAttempt(previous: delivery.attempts, rests: rests, random: random())
+    route.send(delivery, attempt) { self.handle($0, of: delivery) }
   }
 
   private func handle(_ report: PushRoute.Report, of delivery: Delivery) {
@@ -58,7 +62,9 @@ extension DeliveryWorker {
         delivery, .abandoned(reason: "the device token is not known there: \(report.text)"),
         dropTokenRegisteredBefore: invalidSince ?? now)
     case .retry(let seconds, _):
-      retry(delivery, at: now.advanced(bySeconds: seconds), report.text)
+      retry(
+        delivery, at: now.advanced(bySeconds: seconds), report.text,
+        wasSent: report.reach != .notSent)
     case .refreshProviderToken:
       // The connection has made a new token and repeated already; its clock may be wrong.
       retry(delivery, at: now.advanced(bySeconds: configuration.suspensionDelay), report.text)
@@ -70,11 +76,13 @@ extension DeliveryWorker {
     }
   }
 
-  private func retry(_ delivery: Delivery, at due: Timestamp, _ reason: String) {
+  private func retry(
+    _ delivery: Delivery, at due: Timestamp, _ reason: String, wasSent: Bool = true
+  ) {
     let isOutdated = state.withLock { state in
       state.withSchedule(of: delivery.route) { $0.isOutdated(delivery) }
     }
-    finish(delivery, isOutdated ? .merged : .retry(at: due, reason: reason))
+    finish(delivery, isOutdated ? .merged : .retry(at: due, reason: reason, wasSent: wasSent))
   }
 
   /// Takes note of what an outcome means for others: for the route, or for the device.
@@ -87,34 +95,34 @@ extension DeliveryWorker {
     case .suspend(_, let message):
       rest(delivery, until: now.advanced(bySeconds: configuration.suspensionDelay), message)
     case .retry(let seconds, .route):
-      rest(delivery, after: seconds, at: now, report.text)
+      rest(delivery, until: now.advanced(bySeconds: seconds), report.text)
     case .retry(let seconds, .device):
       let end = now.advanced(bySeconds: seconds)
       state.withLock { $0.pacing.hold(delivery.device.token, until: end, at: now) }
       succeed(delivery)
-    case .retry(let seconds, .push) where !report.isAnswered:
-      let shouldRest = state.withLock { state in
-        state.withSchedule(of: delivery.route) { $0.remainUnanswered() }
+    case .retry(_, .push) where report.reach != .answered:
+      let rests = state.withLock { state in
+        state.withSchedule(of: delivery.route) {
+          $0.remainUnanswered() ? $0.rests(for: .silence) : nil
+        }
       }
-      if shouldRest { rest(delivery, after: seconds, at: now, report.text) }
+      guard let rests else { break }
+      let seconds = Self.unansweredRest.delay(attempt: rests, random: random())
+      rest(delivery, until: now.advanced(bySeconds: seconds), report.text, for: .silence)
     case .delivered, .dropDeviceToken, .retry, .fault:
       succeed(delivery)
     }
   }
 
-  /// The route rests, longer each time until something goes through.
-  private func rest(
-    _ delivery: Delivery, after seconds: Double, at now: Timestamp, _ reason: String
-  ) {
-    let rests = state.withLock { state in state.withSchedule(of: delivery.route) { $0.rests } }
-    let policy = RetryPolicy(firstDelay: 0.1, greatestDelay: 60)
-    let delay = max(seconds, policy.delay(attempt: rests, random: random()))
-    rest(delivery, until: now.advanced(bySeconds: delay), reason)
-  }
+  /// How long a route rests that does not answer: longer each time until something goes through.
+  private static let unansweredRest = RetryPolicy(firstDelay: 0.1, greatestDelay: 60)
 
-  private func rest(_ delivery: Delivery, until end: Timestamp, _ reason: String) {
+  private func rest(
+    _ delivery: Delivery, until end: Timestamp, _ reason: String,
+    for cause: DeliverySchedule.RestCause = .refusal
+  ) {
     let isNews = state.withLock { state in
-      state.withSchedule(of: delivery.route) { $0.rest(until: end) }
+      state.withSchedule(of: delivery.route) { $0.rest(until: end, for: cause) }
     }
     if isNews {
       report("pushes of container '\(delivery.device.container)' stand still: \(reason)")

@@ -109,7 +109,7 @@ struct DeliveryWorkerState {
     withSchedule(of: delivery.route) { schedule in
       schedule.finish(delivery)
       switch outcome.update.state {
-      case .retry(let due, _), .postponed(let due, _): schedule.wait(until: due)
+      case .retry(let due, _, _), .postponed(let due, _): schedule.wait(until: due)
       case .delivered, .abandoned, .merged, .refused: break
       }
     }

@@ -6,31 +6,39 @@ import Storage
 public struct PushRoute: Sendable {
   /// What came of an attempt.
   public struct Report: Sendable {
+    /// How far it came.
+    public enum Reach: Sendable, Hashable {
+      /// The service answered.
+      case answered
+      /// It was sent, and no answer came.
+      case unanswered
+      /// The service never had it, so that it is no attempt yet.
+      case notSent
+    }
+
     public var outcome: DeliveryOutcome
     /// What was answered, or what happened, for people.
     public var text: String
-    /// Whether the service answered at all.
-    public var isAnswered: Bool
+    public var reach: Reach
     /// What was sent, for an outcome that is a fault of ours.
     public var payload: [UInt8]
 
-    public init(outcome: DeliveryOutcome, text: String, isAnswered: Bool, payload: [UInt8]) {
+    public init(outcome: DeliveryOutcome, text: String, reach: Reach, payload: [UInt8]) {
       self.outcome = outcome
       self.text = text
-      self.isAnswered = isAnswered
+      self.reach = reach
       self.payload = payload
     }
   }
 
-  /// Sends a delivery and calls back once with what came of it; must not block. The number, in
-  /// 0 ..< 1, is for the random part of delays.
+  /// Sends a delivery and calls back once with what came of it; must not block.
   public var send:
-    @Sendable (Delivery, _ random: Double, @escaping @Sendable (Report) -> Void) -> Void
+    @Sendable (Delivery, DeliveryAttempt, @escaping @Sendable (Report) -> Void) -> Void
 
   public init(
     send:
       @escaping @Sendable (
-        Delivery, _ random: Double, @escaping @Sendable (Report) -> Void
+        Delivery, DeliveryAttempt, @escaping @Sendable (Report) -> Void
       ) -> Void
   ) {
     self.send = send
@@ -46,8 +54,8 @@ public struct PushRoute: Sendable {
     topic: String,
     send: @escaping @Sendable (Push, @escaping @Sendable (APNsResult) -> Void) -> Void
   ) {
-    self.init { delivery, random, completion in
-      @Sendable func attempt(_ payload: PushPayload, isPrunedForAPNs: Bool) {
+    self.init { delivery, attempt, completion in
+      @Sendable func sendOnce(_ payload: PushPayload, isPrunedForAPNs: Bool) {
         let push = Push(
           delivery.notification, payload: payload, deviceToken: delivery.device.token,
           topic: topic, issued: delivery.logged)
@@ -56,15 +64,15 @@ public struct PushRoute: Sendable {
             let smaller = PushPayload(
               delivery.notification, badge: delivery.badge, form: .apns,
               sizeLimit: payload.bytes.count / 2)
-            if smaller != payload { return attempt(smaller, isPrunedForAPNs: true) }
+            if smaller != payload { return sendOnce(smaller, isPrunedForAPNs: true) }
           }
           completion(
             Report(
-              outcome: DeliveryOutcome.of(result, attempt: delivery.attempts, random: random),
-              text: "\(result)", isAnswered: result.isAnswer, payload: payload.bytes))
+              outcome: DeliveryOutcome.of(result, attempt: attempt),
+              text: "\(result)", reach: result.reach, payload: payload.bytes))
         }
       }
-      attempt(
+      sendOnce(
         PushPayload(delivery.notification, badge: delivery.badge, form: .apns),
         isPrunedForAPNs: false)
     }
@@ -76,8 +84,12 @@ extension APNsResult {
     if case .answered(413, _, _, _, _) = self { true } else { false }
   }
 
-  fileprivate var isAnswer: Bool {
-    if case .answered = self { true } else { false }
+  fileprivate var reach: PushRoute.Report.Reach {
+    switch self {
+    case .answered: .answered
+    case .unknown: .unanswered
+    case .notSent: .notSent
+    }
   }
 }
 

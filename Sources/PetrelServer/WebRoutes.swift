@@ -66,7 +66,7 @@ private final class BrowserRoute: Sendable {
   }
 
   func send(
-    _ delivery: Delivery, _ random: Double,
+    _ delivery: Delivery, _ attempt: DeliveryAttempt,
     _ completion: @escaping @Sendable (PushRoute.Report) -> Void
   ) {
     let message: WebPushMessage
@@ -76,7 +76,7 @@ private final class BrowserRoute: Sendable {
       return completion(.unusable(delivery, "the browser's subscription: \(error)"))
     }
     let send = { @Sendable (sender: WebPushSender) in
-      sender.send(message, attempt: delivery.attempts, random: random) {
+      sender.send(message, attempt: attempt.previous, random: attempt.random) {
         completion(PushRoute.Report($0, payload: message.payload))
       }
     }
@@ -85,11 +85,11 @@ private final class BrowserRoute: Sendable {
       do {
         send(try await sender())
       } catch {
-        let delay = RetryPolicy.service.delay(attempt: delivery.attempts, random: random)
+        let delay = RetryPolicy.service.delay(attempt: attempt.rests, random: attempt.random)
         completion(
           PushRoute.Report(
             outcome: .retry(after: delay, .route),
-            text: "the key of Web Push cannot be had: \(error)", isAnswered: false,
+            text: "the key of Web Push cannot be had: \(error)", reach: .notSent,
             payload: message.payload.bytes))
       }
     }
@@ -133,7 +133,7 @@ private final class WebhookRoute: Sendable {
   }
 
   func send(
-    _ delivery: Delivery, _ random: Double,
+    _ delivery: Delivery, _ attempt: DeliveryAttempt,
     _ completion: @escaping @Sendable (PushRoute.Report) -> Void
   ) {
     do {
@@ -144,8 +144,8 @@ private final class WebhookRoute: Sendable {
           endpoint.url, allowsHTTP: settings.outbound.allowsHTTP, rules: settings.outbound.rules),
         webhook: delivery.device.token)
       sender.send(
-        message, signedWith: WebhookSecret(bytes: endpoint.secrets), attempt: delivery.attempts,
-        random: random
+        message, signedWith: WebhookSecret(bytes: endpoint.secrets), attempt: attempt.previous,
+        random: attempt.random
       ) {
         completion(PushRoute.Report($0, payload: message.payload))
       }
@@ -167,17 +167,16 @@ extension Delivery {
 extension PushRoute.Report {
   fileprivate init(_ result: WebDeliveryResult, payload: PushPayload) {
     // What concerns more than the endpoint is a failure of this server's own.
-    var isAnswered = true
-    if case .retry(_, let scope) = result.outcome, scope != .device { isAnswered = false }
+    var reach = Reach.answered
+    if case .retry(_, let scope) = result.outcome, scope != .device { reach = .notSent }
     self.init(
-      outcome: result.outcome, text: result.detail, isAnswered: isAnswered,
-      payload: payload.bytes)
+      outcome: result.outcome, text: result.detail, reach: reach, payload: payload.bytes)
   }
 
   /// A delivery that cannot be sent, as after the configuration was changed.
   fileprivate static func unusable(_ delivery: Delivery, _ reason: String) -> PushRoute.Report {
     PushRoute.Report(
-      outcome: .fault(message: reason), text: reason, isAnswered: true,
+      outcome: .fault(message: reason), text: reason, reach: .answered,
       payload: PushPayload(delivery.notification, badge: delivery.badge, form: .courier).bytes)
   }
 }

@@ -21,12 +21,8 @@ public enum APNsResult: Sendable, Hashable {
 extension DeliveryOutcome {
   /// The outcome of one attempt.
   ///
-  /// - Parameters:
-  ///   - attempt: how often the push was sent before.
-  ///   - random: a number in 0 ..< 1, for the delay's random part.
-  public static func of(
-    _ result: APNsResult, attempt: Int, random: Double
-  ) -> DeliveryOutcome {
+  /// - Parameter attempt: what a delay goes by.
+  public static func of(_ result: APNsResult, attempt: DeliveryAttempt) -> DeliveryOutcome {
     switch result {
     case _ where result.saysTokenExpired:
       // Where another token could help, the client has made one and sent the push again.
@@ -37,11 +33,11 @@ extension DeliveryOutcome {
     case .answered(let status, let reason, let timestamp, _, let retryAfter):
       of(
         status: status, reason: reason, timestamp: timestamp, retryAfter: retryAfter,
-        attempt: attempt, random: random)
+        attempt: attempt)
     case .notSent:
-      ofNotSent(attempt: attempt, random: random)
+      ofNotSent(attempt: attempt)
     case .unknown:
-      ofUnknown(attempt: attempt, random: random)
+      ofUnknown(attempt: attempt)
     }
   }
 }

@@ -8,11 +8,10 @@ extension DeliveryOutcome {
   ///   - reason: `reason` of the answer's body.
   ///   - timestamp: `timestamp` of the answer's body.
   ///   - retryAfter: the seconds of a `Retry-After` header.
-  ///   - attempt: how often the push was sent before.
-  ///   - random: a number in 0 ..< 1, for the delay's random part.
+  ///   - attempt: what a delay goes by.
   public static func of(
     status: Int, reason: String?, timestamp: Timestamp? = nil, retryAfter: Double? = nil,
-    attempt: Int, random: Double
+    attempt: DeliveryAttempt
   ) -> DeliveryOutcome {
     switch DeliveryRule.rule(status: status, reason: reason).action {
     case .accept:
@@ -20,8 +19,7 @@ extension DeliveryOutcome {
     case .dropDeviceToken:
       return .dropDeviceToken(invalidSince: timestamp)
     case .retry(let policy, let scope):
-      let delay = policy.delay(attempt: attempt, random: random, retryAfter: retryAfter)
-      return .retry(after: delay, scope)
+      return .retry(after: attempt.delay(by: policy, for: scope, retryAfter: retryAfter), scope)
     case .refreshProviderToken:
       return .refreshProviderToken
     case .suspend(let scope, let advice):
@@ -36,13 +34,13 @@ extension DeliveryOutcome {
 
   /// The outcome for a push that APNs did not process: never written, refused before processing, or
   /// above the last stream of a GOAWAY. Sending it again cannot show it twice.
-  public static func ofNotSent(attempt: Int, random: Double) -> DeliveryOutcome {
-    .retry(after: RetryPolicy.reconnect.delay(attempt: attempt, random: random), .push)
+  public static func ofNotSent(attempt: DeliveryAttempt) -> DeliveryOutcome {
+    .retry(after: attempt.delay(by: .reconnect, for: .push), .push)
   }
 
   /// The outcome for a push whose answer never came. APNs may have accepted it, so sending it again
   /// can show it twice; not sending it can lose it.
-  public static func ofUnknown(attempt: Int, random: Double) -> DeliveryOutcome {
-    .retry(after: RetryPolicy.reconnect.delay(attempt: attempt, random: random), .push)
+  public static func ofUnknown(attempt: DeliveryAttempt) -> DeliveryOutcome {
+    .retry(after: attempt.delay(by: .reconnect, for: .push), .push)
   }
 }

@@ -164,8 +164,8 @@ public struct DeliveryUpdate: Sendable, Hashable {
     case merged
     /// It was refused by a fault of ours, and is kept with the payload that was sent.
     case refused(reason: String, payload: [UInt8])
-    /// It is to be tried again; the text says what happened.
-    case retry(at: Timestamp, reason: String)
+    /// It is to be tried again; the text says what happened. Only what was sent counts as an attempt.
+    case retry(at: Timestamp, reason: String, wasSent: Bool)
     /// It was not tried and waits until then; the text says why.
     case postponed(until: Timestamp, reason: String)
   }

@@ -138,8 +138,8 @@ extension StoreSession {
         """
         INSERT INTO refused_pushes (database_id, number, refused, payload) VALUES ($1, $2, $3, $4)
         """, key + [now, .bytes(payload)])
-    case .retry(let due, let reason):
-      try putOff(key, until: due, reason: reason, at: now, attempts: 1)
+    case .retry(let due, let reason, let wasSent):
+      try putOff(key, until: due, reason: reason, at: now, attempts: wasSent ? 1 : 0)
     case .postponed(let due, let reason):
       try putOff(key, until: due, reason: reason, at: now, attempts: 0)
     }

@@ -198,6 +198,44 @@ struct DeliveryQueueTests {
     }
   }
 
+  @Test("after an outage one 503 lets a route rest no longer than the first 503 does")
+  func refusalAfterOutage() async throws {
+    try await withWorld { world in
+      let isOut = Box(true)
+      let refused = Box(false)
+      let route = ScriptedRoute { _, _ in
+        if isOut.value.withLock({ $0 }) { return .notSent("no route to host") }
+        let isFirst = refused.value.withLock { refused in
+          defer { refused = true }
+          return !refused
+        }
+        return isFirst ? .answer(503, "ServiceUnavailable") : .accepted
+      }
+      let clock = TestClock()
+      let running = RunningWorker(world.store, clock: clock, route: route)
+      try await world.owe(1, worker: running.worker)
+      for _ in 0..<60 {
+        await running.worker.settled()
+        clock.advance(bySeconds: 60)
+        running.worker.lookForDueDeliveries()
+      }
+      await running.worker.settled()
+      #expect(try await world.owed().first?.attempts == 0, "it was never sent")
+      isOut.value.withLock { $0 = false }
+      clock.advance(bySeconds: 60)
+      running.worker.lookForDueDeliveries()
+      await running.worker.settled()
+      #expect(refused.value.withLock { $0 })
+      #expect(try await world.owed().first?.attempts == 1)
+      // The whole of the first delay.
+      clock.advance(bySeconds: 1)
+      running.worker.lookForDueDeliveries()
+      await running.worker.settled()
+      #expect(running.worker.metrics.delivered == 1)
+      await running.worker.stop()
+    }
+  }
+
   @Test("a route whose answers never come holds up no other")
   func routesAreIndependent() async throws {
     try await withWorld { world in

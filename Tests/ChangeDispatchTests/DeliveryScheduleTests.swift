@@ -90,8 +90,8 @@ struct DeliveryScheduleTests {
     var schedule = Self.schedule(capacity: 4)
     _ = schedule.admit(Self.deliveries(1...2))
     let end = Timestamp(milliseconds: 2_000)
-    #expect(schedule.rest(until: end) == true)
-    #expect(schedule.rest(until: end) == false, "what was under way fails too")
+    #expect(schedule.rest(until: end, for: .silence) == true)
+    #expect(schedule.rest(until: end, for: .silence) == false, "what was under way fails too")
     schedule.finish(Self.deliveries(1...1)[0])
     #expect(schedule.room == 0 && schedule.isResting && schedule.nextWake == end)
     #expect(Self.numbers(schedule.admit(Self.deliveries(3...3)).refused) == [3])
@@ -105,24 +105,59 @@ struct DeliveryScheduleTests {
     #expect(schedule.beginTaking(at: end) == nil)
     #expect(schedule.remainUnanswered() == true, "one without an answer is enough")
     let later = Timestamp(milliseconds: 9_000)
-    #expect(schedule.rest(until: later) && schedule.rests == 2)
+    #expect(schedule.rest(until: later, for: .silence) == true)
+    #expect(schedule.rests(for: .silence) == 2 && schedule.rests(for: .refusal) == 0)
     schedule.finish(Self.deliveries(1...1)[0])
     #expect(schedule.beginTaking(at: later) == 1)
     _ = schedule.admit(one)
-    #expect(schedule.succeed() && schedule.rests == 0)
+    #expect(schedule.succeed() && schedule.rests(for: .silence) == 0)
     #expect(schedule.succeed() == false)
     schedule.finish(Self.deliveries(1...1)[0])
     #expect(schedule.beginTaking(at: later) == 4)
   }
 
-  @Test("a route that has nothing to try is open again")
+  @Test("an answer ends the count of rests without one, and is counted by itself until a success")
+  func countsRestsByCause() {
+    var schedule = Self.schedule(capacity: 4)
+    func counts() -> [Int] { [.silence, .refusal].map { schedule.rests(for: $0) } }
+    func rest(_ cause: DeliverySchedule.RestCause) {
+      _ = schedule.rest(until: Self.now, for: cause)
+      #expect(schedule.beginTaking(at: Self.now) == 1)
+      let one = TakenDeliveries(deliveries: Self.deliveries(1...1), isAll: false)
+      _ = schedule.admit(one)
+      schedule.finish(one.deliveries[0])
+    }
+    rest(.silence)
+    rest(.silence)
+    #expect(counts() == [2, 0])
+    rest(.refusal)
+    #expect(counts() == [0, 1])
+    rest(.silence)
+    rest(.refusal)
+    #expect(counts() == [0, 2])
+    #expect(schedule.succeed() == true)
+    #expect(counts() == [0, 0])
+  }
+
+  @Test("a success that comes late does not end a rest")
+  func lateSuccess() {
+    var schedule = Self.schedule(capacity: 4)
+    _ = schedule.admit(Self.deliveries(1...2))
+    _ = schedule.rest(until: Self.now.advanced(bySeconds: 60), for: .refusal)
+    #expect(schedule.succeed() == false)
+    #expect(schedule.isResting && schedule.rests(for: .refusal) == 1)
+  }
+
+  @Test("a route that has nothing to try is open again, and rests no longer than at first")
   func opensWithoutProbe() {
     var schedule = Self.schedule(capacity: 4)
-    _ = schedule.rest(until: Self.now)
+    _ = schedule.rest(until: Self.now, for: .refusal)
     #expect(schedule.beginTaking(at: Self.now) == 1)
     _ = schedule.admit(TakenDeliveries())
     schedule.setNextDue(nil)
     #expect(schedule.room == 4 && !schedule.isResting)
+    #expect(schedule.succeed() == true)
+    #expect(schedule.rests(for: .refusal) == 0)
   }
 
   @Test("some attempts in a row without an answer, and no fewer, mean that the route does not work")

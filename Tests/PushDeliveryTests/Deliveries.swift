@@ -44,7 +44,7 @@ final class Deliveries: Sendable {
   private func send(_ push: Push, over client: APNsClient, attempt: Int) {
     client.send(push) { result in
       self.state.withLock { $0.results.append(result) }
-      switch DeliveryOutcome.of(result, attempt: attempt, random: 0) {
+      switch DeliveryOutcome.of(result, attempt: DeliveryAttempt(previous: attempt, random: 0)) {
       case .retry where attempt < Self.greatestAttempts:
         self.send(push, over: client, attempt: attempt + 1)
       case .retry: self.finish(push, .exhausted("\(result)"))

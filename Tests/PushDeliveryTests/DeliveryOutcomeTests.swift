@@ -67,7 +67,8 @@ struct DeliveryOutcomeTests {
       (302, nil, "fault"),
     ] as [(Int, String?, String)])
   func row(status: Int, reason: String?, expected: String) {
-    let outcome = DeliveryOutcome.of(status: status, reason: reason, attempt: 0, random: 0)
+    let outcome = DeliveryOutcome.of(
+      status: status, reason: reason, attempt: DeliveryAttempt(previous: 0, random: 0))
     #expect(Self.word(outcome) == expected)
   }
 
@@ -75,7 +76,9 @@ struct DeliveryOutcomeTests {
   func clock() {
     let result = APNsResult.answered(
       status: 403, reason: "ExpiredProviderToken", timestamp: nil, apnsID: nil, retryAfter: nil)
-    guard case .suspend(.route, let message) = DeliveryOutcome.of(result, attempt: 0, random: 0)
+    guard
+      case .suspend(.route, let message) = DeliveryOutcome.of(
+        result, attempt: DeliveryAttempt(previous: 0, random: 0))
     else {
       Issue.record("no suspension")
       return
@@ -94,7 +97,8 @@ struct DeliveryOutcomeTests {
   @Test("a token that was registered after the answer's timestamp stays")
   func timestamps() {
     let outcome = DeliveryOutcome.of(
-      status: 410, reason: "Unregistered", timestamp: Self.moment, attempt: 0, random: 0)
+      status: 410, reason: "Unregistered", timestamp: Self.moment,
+      attempt: DeliveryAttempt(previous: 0, random: 0))
     #expect(outcome == .dropDeviceToken(invalidSince: Self.moment))
     #expect(outcome.drops(tokenRegistered: Self.moment.advanced(bySeconds: -1)))
     #expect(!outcome.drops(tokenRegistered: Self.moment))
@@ -104,7 +108,7 @@ struct DeliveryOutcomeTests {
   @Test("without a timestamp the token goes whenever it was registered; other outcomes keep it")
   func noTimestamp() {
     let outcome = DeliveryOutcome.of(
-      status: 400, reason: "BadDeviceToken", attempt: 0, random: 0)
+      status: 400, reason: "BadDeviceToken", attempt: DeliveryAttempt(previous: 0, random: 0))
     #expect(outcome.drops(tokenRegistered: Self.moment))
     #expect(!DeliveryOutcome.delivered.drops(tokenRegistered: Self.moment))
   }
@@ -113,7 +117,8 @@ struct DeliveryOutcomeTests {
   func retryAfter() {
     func outcome(_ retryAfter: Double) -> DeliveryOutcome {
       .of(
-        status: 503, reason: "ServiceUnavailable", retryAfter: retryAfter, attempt: 0, random: 0)
+        status: 503, reason: "ServiceUnavailable", retryAfter: retryAfter,
+        attempt: DeliveryAttempt(previous: 4, rests: 0, random: 0))
     }
     #expect(outcome(90) == .retry(after: 90, .route))
     #expect(outcome(0.1) == .retry(after: 0.5, .route))
@@ -121,14 +126,18 @@ struct DeliveryOutcomeTests {
 
   @Test("what was not sent, and what was not answered, is sent again soon, and later each time")
   func lost() {
-    #expect(DeliveryOutcome.ofNotSent(attempt: 0, random: 1) == .retry(after: 0.1, .push))
-    #expect(DeliveryOutcome.ofUnknown(attempt: 3, random: 1) == .retry(after: 0.8, .push))
+    #expect(
+      DeliveryOutcome.ofNotSent(attempt: DeliveryAttempt(previous: 0, random: 1))
+        == .retry(after: 0.1, .push))
+    #expect(
+      DeliveryOutcome.ofUnknown(attempt: DeliveryAttempt(previous: 3, random: 1))
+        == .retry(after: 0.8, .push))
   }
 
   @Test("the operator's message names the status, the reason and what to check")
   func message() {
     let outcome = DeliveryOutcome.of(
-      status: 403, reason: "InvalidProviderToken", attempt: 0, random: 0)
+      status: 403, reason: "InvalidProviderToken", attempt: DeliveryAttempt(previous: 0, random: 0))
     guard case .suspend(.route, let message) = outcome else {
       Issue.record("\(outcome)")
       return

@@ -210,7 +210,7 @@ extension RecordStoreConformance {
         try await store.updateDeliveries([
           DeliveryUpdate(id: owed[0].id, state: .delivered(), timestamp: TestStore.time(2)),
           DeliveryUpdate(
-            id: owed[1].id, state: .retry(at: TestStore.time(60), reason: "503"),
+            id: owed[1].id, state: .retry(at: TestStore.time(60), reason: "503", wasSent: true),
             timestamp: TestStore.time(2)),
         ])
         #expect(try await store.dueDeliveries(at: TestStore.time(59), limit: 9).isEmpty)
@@ -222,7 +222,7 @@ extension RecordStoreConformance {
           DeliveryUpdate(
             id: owed[1].id, state: .abandoned(reason: "expired"), timestamp: TestStore.time(61)),
           DeliveryUpdate(
-            id: owed[1].id, state: .retry(at: TestStore.time(70), reason: "late"),
+            id: owed[1].id, state: .retry(at: TestStore.time(70), reason: "late", wasSent: true),
             timestamp: TestStore.time(62)),
         ])
         #expect(try await test.nextDeliveryTime(after: TestStore.time(0)) == nil)
