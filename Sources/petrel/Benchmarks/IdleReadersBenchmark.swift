@@ -3,7 +3,8 @@ import Foundation
 
 /// Very many readers of the web courier who wait: what memory a server has for them, and how long a
 /// notification takes to one of them meanwhile. First all poll, then, on the server started anew, all
-/// have event streams.
+/// have event streams; each on new connections, and on such as had an answer before, whose buffers
+/// were used.
 struct IdleReadersBenchmark {
   var readers: Int
   var directory: String
@@ -38,44 +39,74 @@ struct IdleReadersBenchmark {
       String(
         format: "%d users with a subscription and a reader each, made in %.0f s", readers,
         monotonicSeconds() - start))
-    Output.line("                 resident before      with all  a reader   delay p50        p99")
-    for kind in Kind.allCases { try await measure(kind, paths: paths) }
+    Output.line(
+      "                      resident before      with all  a reader   delay p50        p99")
+    var turn = 0
+    for kind in Kind.allCases {
+      for areUsed in [false, true] {
+        try await measure(kind, areUsed: areUsed, paths: paths, notifying: turn..<turn + share)
+        turn += share
+      }
+    }
   }
 
-  private func measure(_ kind: Kind, paths: [String]) async throws {
+  /// How many readers get a notification in each part: others than before, for a poll would be
+  /// answered with what it got then.
+  private var share: Int { min(Self.notifications + 1, max(1, readers / 4)) }
+
+  private func measure(
+    _ kind: Kind, areUsed: Bool, paths: [String], notifying turns: Range<Int>
+  ) async throws {
     let (server, tokens) = try await ServerProcess.start(
       in: directory, users: ["feeder"], keepsData: true)
     defer { server.stop() }
     let before = try await settledMemory(of: server)
-    let (delays, after) = try await withReaders(kind, paths: paths, port: server.port) {
-      descriptors in
+    let (delays, after) = try await withReaders(
+      kind, areUsed: areUsed, paths: paths, port: server.port
+    ) { descriptors in
       let after = try await settledMemory(of: server)
       let delays = try await onThread { [port = server.port] in
-        try notify(descriptors, port: port, token: tokens[0])
+        try notify(descriptors, in: turns, port: port, token: tokens[0])
       }
       return (delays, after)
     }
     Output.line(
-      kind.rawValue.padding(to: 13)
+      (kind.rawValue + (areUsed ? ", again" : "")).padding(to: 20)
         + String(
-          format: "  %15d MB  %9d MB  %6.1f KB", before >> 20, after >> 20,
+          format: "  %12d MB  %9d MB  %6.1f KB", before >> 20, after >> 20,
           Double(after - before) / 1024 / Double(readers))
         + "  \(delays.text(0.5).leftPadding(to: 10))  \(delays.text(0.99).leftPadding(to: 9))")
   }
 
   private func withReaders<Value>(
-    _ kind: Kind, paths: [String], port: Int, _ body: ([Int32]) async throws -> Value
+    _ kind: Kind, areUsed: Bool, paths: [String], port: Int,
+    _ body: ([Int32]) async throws -> Value
   ) async throws -> Value {
     var descriptors: [Int32] = []
     defer { for descriptor in descriptors { close(descriptor) } }
     for path in paths {
       let descriptor = try LoadConnection.connect(to: port)
       descriptors.append(descriptor)
+      if areUsed { try use(descriptor) }
       let request =
         "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: \(kind.accept)\r\n\r\n"
       try LoadConnection.send(Array(request.utf8), to: descriptor)
     }
     return try await body(descriptors)
+  }
+
+  /// Has one answer come over the connection.
+  private func use(_ descriptor: Int32) throws {
+    try LoadConnection.send(
+      Array("OPTIONS /aps HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8), to: descriptor)
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    var received: [UInt8] = []
+    while true {
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      guard count > 0 else { throw UsageError("a reader's connection broke off") }
+      received += buffer[..<count]
+      if received.firstPlace(of: Array("\r\n\r\n".utf8)) != nil { return }
+    }
   }
 
   /// The server's resident memory when it has come to rest: nobody tells when a poll waits.
@@ -90,11 +121,13 @@ struct IdleReadersBenchmark {
   }
 
   /// Saves a record for one reader after the other, each when the one before has come.
-  private func notify(_ descriptors: [Int32], port: Int, token: String) throws -> Percentiles {
+  private func notify(
+    _ descriptors: [Int32], in turns: Range<Int>, port: Int, token: String
+  ) throws -> Percentiles {
     let connection = try LoadConnection(port: port)
     let path = EarthquakeRequests.path("records/modify", token: token, device: "feeder")
     var delays: [Double] = []
-    for number in 0...min(Self.notifications, descriptors.count - 1) {
+    for number in turns {
       // Neighbours in the order of opening are not asked one after the other.
       let reader = number * 613 % descriptors.count
       let name = UUID().uuidString
@@ -102,7 +135,7 @@ struct IdleReadersBenchmark {
       try connection.post(path, EarthquakeRequests.save(recordName: name, station: reader))
       try wait(for: name, on: descriptors[reader])
       // The first record makes the server read its index.
-      if number > 0 || descriptors.count == 1 { delays.append(monotonicSeconds() - start) }
+      if number > turns.lowerBound || turns.count == 1 { delays.append(monotonicSeconds() - start) }
     }
     return Percentiles(delays)
   }
