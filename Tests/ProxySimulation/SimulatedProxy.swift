@@ -91,12 +91,13 @@ public final class SimulatedProxy: Sendable {
     guard isConnected else { return send("HTTP/1.1 502 Bad Gateway\r\n\r\n", to: client) }
     state.withLock { $0.tunnels += 1 }
     send("HTTP/1.1 200 Connection established\r\nVia: 1.1 test\r\n\r\n", to: client)
-    let back = Thread {
+    let back = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
       Self.copy(from: server, to: client)
+      back.signal()
     }
-    back.start()
     Self.copy(from: client, to: server)
-    while !back.isFinished { usleep(1000) }
+    back.wait()
   }
 
   private func send(_ text: String, to client: Int32) {

@@ -197,10 +197,10 @@ struct APNsFaultTests {
     try await SenderFixture.run {
       $0.clientAuthorityPEM = authority.certificatePEM
     } _: { fixture in
+      let identity = try authority.pushIdentity("Apple Push Services: com.example.app")
       let client = fixture.client {
         Self.hurry(&$0)
-        $0.authentication = .certificate(
-          try! authority.pushIdentity("Apple Push Services: com.example.app"))
+        $0.authentication = .certificate(identity)
       }
       let deliveries = Deliveries()
       fixture.simulator.script(.goAway(gathering: 10, answering: 4).after(20))
@@ -229,9 +229,10 @@ struct APNsFaultTests {
     try await SenderFixture.run {
       $0.clientAuthorityPEM = authority.certificatePEM
     } _: { fixture in
+      let identity = try issuer.pushIdentity(name)
       let client = fixture.client {
         Self.hurry(&$0)
-        $0.authentication = .certificate(try! issuer.pushIdentity(name))
+        $0.authentication = .certificate(identity)
       }
       let deliveries = Deliveries()
       deliveries.send(fixture.pushes(3), over: client)
