@@ -31,7 +31,7 @@ public struct TestPush: Sendable {
 
   /// The payload as `application(_:didReceiveRemoteNotification:)` gets it.
   public var userInfo: [AnyHashable: Any] {
-    (try? JSONSerialization.jsonObject(with: payload)) as? [String: Any] ?? [:]
+    CKNotification.userInfo(parsing: payload) ?? [:]
   }
 
   /// The payload as CloudKit reads it: a `CKQueryNotification`, `CKRecordZoneNotification` or

@@ -33,9 +33,7 @@ final class CourierListener: Sendable {
           action = handle(try await perform(action, with: client))
           continue
         }
-        if let userInfo = try? JSONSerialization.jsonObject(with: body) as? [String: Any] {
-          return userInfo
-        }
+        if let userInfo = CKNotification.userInfo(parsing: body) { return userInfo }
         action = handle(
           .failed(CKError(.internalError, "the web courier's answer is no JSON object")))
       }
