@@ -156,8 +156,8 @@ let package = Package(
       name: "PushDeliveryTests",
       dependencies: [
         "Waiting", "PropertyTesting", "ProxySimulation",
-        "PushDelivery", "APNsSimulation", "HTTP2Transport", "Cryptography", "CloudKitModel",
-        "JSONCoding",
+        "PushDelivery", "APNsSimulation", "CloudKit", "HTTP2Transport", "Cryptography",
+        "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(
       name: "WebDeliveryTests",

@@ -132,6 +132,24 @@ struct NotificationTests {
     #expect(notification is CKDatabaseNotification)
   }
 
+  @Test("A payload with nothing but its IDs, as iCloud was seen to send, means the same")
+  func nothingButIDs() throws {
+    let payload = try payload(#"{ "ck": { "ce": 2, "cid": "c", "nid": "n" } }"#)
+    let notification = try #require(CKNotification(fromRemoteNotificationDictionary: payload))
+    #expect(!notification.isPruned)
+    #expect(notification.notificationID?.identifier == "n")
+    #expect(notification.containerIdentifier == "c")
+    #expect(notification is CKDatabaseNotification)
+  }
+
+  @Test("A subscription ID beside the part of the kind is none, as on Apple's systems")
+  func misplacedSubscriptionID() throws {
+    let payload = try payload(#"{ "ck": { "nid": "n", "sid": "s", "fet": { "dbs": 2 } } }"#)
+    let notification = try #require(CKNotification(fromRemoteNotificationDictionary: payload))
+    #expect(notification.subscriptionID == nil)
+    #expect(notification.notificationType == .recordZone)
+  }
+
   @Test("A pruned query push keeps what is there")
   func pruned() throws {
     let payload = try payload(

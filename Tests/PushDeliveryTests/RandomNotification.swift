@@ -123,6 +123,7 @@ struct RandomNotification {
             14,
             15, 16
           )),
-        timestamp: Timestamp(milliseconds: 1_767_225_600_000)))
+        timestamp: Timestamp(milliseconds: 1_767_225_600_000)),
+      carriesLastValues: generator.chance(1, in: 4))
   }
 }

@@ -1,0 +1,51 @@
+import CloudKit
+import CloudKitModel
+import PropertyTesting
+import PushDelivery
+import Testing
+
+@Suite("What the client reads from a payload")
+struct PushPayloadReadingTests {
+  enum Parser {
+    case client
+    /// As on Apple's systems, which hand the payload over parsed.
+    case foundation
+
+    func userInfo(_ payload: PushPayload) throws -> [AnyHashable: Any] {
+      let json = Data(payload.bytes)
+      switch self {
+      case .client: return try #require(CKNotification.userInfo(parsing: json))
+      case .foundation:
+        let object = try JSONSerialization.jsonObject(with: json)
+        return try #require(object as? [String: Any])
+      }
+    }
+  }
+
+  @available(*, deprecated)
+  @Test(
+    "is what the notification says, but for what was pruned",
+    arguments: PushPayload.Form.allCases.map { ($0, Parser.client) } + [(.apns, .foundation)])
+  func readsBack(form: PushPayload.Form, parser: Parser) throws {
+    var counts = (whole: 0, pruned: 0)
+    for seed in UInt64(0)..<1500 {
+      var random = RandomNotification(seed: seed)
+      let notification = random.next()
+      let badge =
+        random.generator.chance(1, in: 4)
+        ? nil : Int.random(in: 0...ServiceLimits.badge, using: &random.generator)
+      let payload = PushPayload(notification, badge: badge, form: form)
+      let userInfo = try parser.userInfo(payload)
+      let read = try #require(
+        CKNotification(fromRemoteNotificationDictionary: userInfo), "seed \(seed)")
+      ExpectedNotification(
+        notification: notification, badge: badge, form: form,
+        pruned: Set(payload.prunedParts.map(\.description)),
+        readsDoublesExactly: parser == .client
+      ).verify(read, isPruned: payload.isPruned, "seed \(seed)")
+      if payload.isPruned { counts.pruned += 1 } else { counts.whole += 1 }
+    }
+    #expect(counts.whole > 100)
+    #expect(form == .log ? counts.pruned == 0 : counts.pruned > 10)
+  }
+}
