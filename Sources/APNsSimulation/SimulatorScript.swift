@@ -1,4 +1,5 @@
 import CloudKitModel
+import Foundation
 import HTTP2Transport
 import JSONCoding
 
@@ -21,13 +22,15 @@ public struct SimulatorScript: Sendable, Hashable {
 
   /// Reads a file's text.
   ///
-  /// - Throws: ``APNsSimulationError/Code/invalidScript`` naming the step, the key and the rule.
+  /// - Throws: ``APNsSimulationError/Code/invalidScript`` naming the step, the key and the rule;
+  ///   for what is no JSON line, column and rule.
   public init(parsing text: String) throws(APNsSimulationError) {
     let json: JSONValue
     do {
       json = try JSONValue(parsing: text)
     } catch {
-      throw APNsSimulationError(.invalidScript, "the script is \(error)")
+      throw APNsSimulationError(
+        .invalidScript, "the script is \(error.description(in: Data(text.utf8)))")
     }
     let reader = ScriptReader(json, place: "")
     try reader.allow(ScriptReader.settingKeys + ["oneStreamFirst", "steps"])

@@ -52,5 +52,22 @@ public final class JSONDocument: Sendable {
 
 /// A text that is not JSON.
 public struct JSONError: Error, Sendable, CustomStringConvertible {
-  public var description: String
+  /// What is wrong, such as `a value is missing`.
+  public let rule: String
+  /// The bytes before the place, about.
+  public let position: Int
+
+  public var description: String { "not valid JSON: \(rule) around character \(position)" }
+
+  /// What is wrong in a text of several lines, such as a file.
+  ///
+  /// - Parameter text: the one that was parsed.
+  public func description(in text: Data) -> String {
+    let before = text.prefix(position)
+    let newline = UInt8(ascii: "\n")
+    let line = 1 + before.count { $0 == newline }
+    let column =
+      1 + (before.split(separator: newline, omittingEmptySubsequences: false).last?.count ?? 0)
+    return "not valid JSON: \(rule) around line \(line), column \(column)"
+  }
 }

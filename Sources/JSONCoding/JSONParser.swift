@@ -230,6 +230,6 @@ struct JSONParser {
   }
 
   private func error(_ what: String) -> JSONError {
-    JSONError(description: "not valid JSON: \(what) around character \(position)")
+    JSONError(rule: what, position: position)
   }
 }

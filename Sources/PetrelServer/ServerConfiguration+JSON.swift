@@ -32,7 +32,7 @@ extension ServerConfiguration {
     do {
       json = try JSONValue(parsing: data)
     } catch {
-      throw ConfigurationError("configuration file \(path): \(error)")
+      throw ConfigurationError("configuration file \(path): \(error.description(in: data))")
     }
     let directory = URL(fileURLWithPath: path).deletingLastPathComponent().path
     try apply(ConfigurationReader(json, path: path, directory: directory))

@@ -115,6 +115,18 @@ struct ParsingTests {
     #expect(error?.description.contains("around character \(place)") == true)
   }
 
+  @Test(
+    "Errors in a text of several lines name line and column",
+    arguments: [
+      ("[1 2]", "line 1, column 4"), ("{\n  \"a\": 1,\n  \"b\" 2\n}", "line 3, column 7"),
+      ("[1,\n\nx]", "line 3, column 1"),
+    ])
+  func lines(text: String, place: String) {
+    let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
+    let description = error?.description(in: Data(text.utf8))
+    #expect(description?.hasSuffix(" around \(place)") == true, "\(description ?? "")")
+  }
+
   @Test("Bytes that are not UTF-8 are refused")
   func encoding() {
     #expect(throws: JSONError.self) { try JSONValue(parsing: Data([0x22, 0xFF, 0x22])) }
