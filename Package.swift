@@ -203,9 +203,10 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "Waiting", "CloudKit", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage",
-        "APNsSimulation",
-        "HTTPService", "Cryptography", "WebServices", "CloudKitModel", "JSONCoding",
+        "Waiting", "ProxySimulation", "PythonPrograms", "WebPushSimulation", "CloudKit",
+        "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "APNsSimulation",
+        "HTTPService", "HTTP2Transport", "Cryptography", "WebServices", "CloudKitModel",
+        "JSONCoding",
       ]),
     .testTarget(
       name: "BrowserTests",

@@ -31,8 +31,8 @@ actor Cloud {
   private var sentinelTokens: Set<String?> = []
   private var sentinelCount = 0
 
-  private static let keyID = "ENDTOEND01"
-  private static let teamID = "ENDTEAM001"
+  static let keyID = "ENDTOEND01"
+  static let teamID = "ENDTEAM001"
 
   /// Runs `body` with a cloud of its own and takes the cloud down afterwards.
   static func run(
@@ -115,33 +115,17 @@ actor Cloud {
     await server.stop()
   }
 
+  /// Opens the file that a program has left, with no server over it.
+  func openStore() async throws {
+    store = try await Self.openStore(in: directory)
+  }
+
   /// Starts a stopped server again, at the same port, on the file that the last one left.
   func startServer() async throws {
     await store.close()
     store = try await Self.openStore(in: directory)
     server = try Self.makeServer(directory, container, store, port: serverPort)
     try server.start()
-  }
-
-  /// Leaves the store's file and the port to a server in another process.
-  func makeRoomForProgram() async throws {
-    await server.stop()
-    await store.close()
-    guard let apns = container.apns else { return }
-    let settings: JSONValue = [
-      "containers": [
-        Self.container: [
-          "apns": [
-            "topic": .string(apns.topic), "teamID": .string(Self.teamID),
-            "keyID": .string(Self.keyID), "keyFile": .string(directory + "/AuthKey.p8"),
-            "host": "127.0.0.1", "port": .int(Int64(simulator.port)),
-            "authorityFile": .string(directory + "/authority.pem"),
-          ]
-        ]
-      ]
-    ]
-    try settings.text.write(
-      toFile: directory + "/server.json", atomically: true, encoding: .utf8)
   }
 
   func stopSimulator() async {

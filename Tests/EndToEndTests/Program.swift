@@ -43,8 +43,31 @@ final class Program: @unchecked Sendable {
     }
   }
 
+  deinit {
+    // A test that failed has left it.
+    if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+  }
+
   /// What the program has printed.
   var output: String { (try? String(contentsOf: outputFile, encoding: .utf8)) ?? "" }
+
+  /// Waits for a line of the output with a text in it.
+  @discardableResult
+  func line(containing text: String) async throws -> String {
+    var line: Substring?
+    try await eventually("the program prints '\(text)'; it printed: \(output)") {
+      let isEnded = !process.isRunning
+      line = output.split(separator: "\n").first { $0.contains(text) }
+      if line == nil, isEnded { throw Ended(output: output) }
+      return line != nil
+    }
+    return String(line ?? "")
+  }
+
+  /// The program has ended before it did what was waited for.
+  struct Ended: Error {
+    var output: String
+  }
 
   /// Waits for the end and answers the exit status.
   func end() async throws -> Int32 {

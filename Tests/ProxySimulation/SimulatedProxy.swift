@@ -14,13 +14,18 @@ public final class SimulatedProxy: Sendable {
     case silence
   }
 
+  private struct State {
+    var behaviour: Behaviour
+    var heads: [String] = []
+    var tunnelCount = 0
+  }
+
   private let listener: Int32
-  private let behaviour: Behaviour
-  private let state = Mutex<(heads: [String], tunnels: Int)>(([], 0))
+  private let state: Mutex<State>
   public let port: Int
 
   public init(_ behaviour: Behaviour) throws {
-    self.behaviour = behaviour
+    state = Mutex(State(behaviour: behaviour))
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -45,7 +50,12 @@ public final class SimulatedProxy: Sendable {
   /// The requests' heads, in the order of their coming.
   public var heads: [String] { state.withLock(\.heads) }
   /// How many tunnels were made.
-  public var tunnelCount: Int { state.withLock(\.tunnels) }
+  public var tunnelCount: Int { state.withLock(\.tunnelCount) }
+
+  /// Answers the requests that come from now on in another way.
+  public func behave(_ behaviour: Behaviour) {
+    state.withLock { $0.behaviour = behaviour }
+  }
 
   public func stop() {
     shutdown(listener, Int32(SHUT_RDWR))
@@ -60,7 +70,10 @@ public final class SimulatedProxy: Sendable {
       guard read(client, &byte, 1) == 1 else { return }
       head.unicodeScalars.append(Unicode.Scalar(byte))
     }
-    state.withLock { $0.heads.append(head) }
+    let behaviour = state.withLock { state in
+      state.heads.append(head)
+      return state.behaviour
+    }
     switch behaviour {
     case .silence:
       var byte: UInt8 = 0
@@ -89,7 +102,7 @@ public final class SimulatedProxy: Sendable {
       }
     }
     guard isConnected else { return send("HTTP/1.1 502 Bad Gateway\r\n\r\n", to: client) }
-    state.withLock { $0.tunnels += 1 }
+    state.withLock { $0.tunnelCount += 1 }
     send("HTTP/1.1 200 Connection established\r\nVia: 1.1 test\r\n\r\n", to: client)
     let back = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
