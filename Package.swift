@@ -203,7 +203,7 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "Waiting", "ProxySimulation", "PythonPrograms", "WebPushSimulation", "CloudKit",
+        "Waiting", "ProxySimulation", "WebPushSimulation", "CloudKit",
         "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "APNsSimulation",
         "HTTPService", "HTTP2Transport", "Cryptography", "WebServices", "CloudKitModel",
         "JSONCoding",
