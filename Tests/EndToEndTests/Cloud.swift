@@ -20,6 +20,8 @@ actor Cloud {
   nonisolated let authority: CertificateAuthority
   nonisolated let providerKey: ES256PrivateKey
   nonisolated let container: ServerConfiguration.Container
+  /// What the server and the simulator go by.
+  nonisolated let clock: CloudClock
   private(set) var simulator: APNsSimulator
   private(set) var store: any RecordStore
   private(set) var server: Server
@@ -55,10 +57,12 @@ actor Cloud {
       .appendingPathComponent("petrel-end-to-end-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true)
+    clock = CloudClock()
     authority = try CertificateAuthority(commonName: "End-to-end APNs")
     providerKey = try ES256PrivateKey()
     simulator = try await APNsSimulator.start(
-      Self.simulatorConfiguration(authority, providerKey, directory: directory, port: 0))
+      Self.simulatorConfiguration(
+        authority, providerKey, clock, directory: directory, port: 0))
     let keyFile = directory + "/AuthKey.p8"
     try providerKey.pem.write(toFile: keyFile, atomically: true, encoding: .utf8)
     var container = settings
@@ -68,15 +72,17 @@ actor Cloud {
       host: "127.0.0.1", port: simulator.port, authorityFile: directory + "/authority.pem")
     self.container = container
     store = try await Self.openStore(in: directory)
-    server = try Self.makeServer(directory, container, store, port: 0)
+    server = try Self.makeServer(directory, container, store, clock, port: 0)
     try server.start()
     serverPort = server.port
   }
 
   private static func simulatorConfiguration(
-    _ authority: CertificateAuthority, _ key: ES256PrivateKey, directory: String, port: Int
+    _ authority: CertificateAuthority, _ key: ES256PrivateKey, _ clock: CloudClock,
+    directory: String, port: Int
   ) -> APNsSimulator.Configuration {
     var configuration = APNsSimulator.Configuration()
+    configuration.clock = clock.read
     configuration.port = port
     configuration.authority = authority
     configuration.authorityCertificatePath = directory + "/authority.pem"
@@ -93,12 +99,13 @@ actor Cloud {
 
   private static func makeServer(
     _ directory: String, _ container: ServerConfiguration.Container, _ store: any RecordStore,
-    port: Int
+    _ clock: CloudClock, port: Int
   ) throws -> Server {
     var configuration = ServerConfiguration(dataDirectory: directory)
     configuration.port = port
     configuration.containers = [Self.container: container]
-    return try Server(configuration: configuration, store: store, log: .silent)
+    return try Server(
+      configuration: configuration, store: store, log: .silent, clock: clock.read)
   }
 
   private func end() async {
@@ -124,7 +131,7 @@ actor Cloud {
   func startServer() async throws {
     await store.close()
     store = try await Self.openStore(in: directory)
-    server = try Self.makeServer(directory, container, store, port: serverPort)
+    server = try Self.makeServer(directory, container, store, clock, port: serverPort)
     try server.start()
   }
 
@@ -136,7 +143,7 @@ actor Cloud {
   func startSimulator() async throws {
     simulator = try await APNsSimulator.start(
       Self.simulatorConfiguration(
-        authority, providerKey, directory: directory, port: simulator.port))
+        authority, providerKey, clock, directory: directory, port: simulator.port))
   }
 
   // MARK: Users and devices
