@@ -64,9 +64,12 @@ struct DeliverySchedule {
   /// answer all the same. Nil when no answer is awaited.
   private var finishedMeanwhile: Set<Delivery.ID>?
   private var unanswered = 0
+  private var unsent = 0
 
   /// So many attempts in a row without an answer mean that the route does not work.
   static let greatestUnanswered = 16
+  /// And so many that were not even sent, for want of a connection.
+  static let greatestUnsent = 3
 
   init(capacity: Int) {
     self.capacity = capacity
@@ -179,6 +182,7 @@ struct DeliverySchedule {
   /// The service took care of a push, whatever it said of it. Answers whether the route had rested.
   mutating func succeed() -> Bool {
     unanswered = 0
+    unsent = 0
     // One that was under way when the rest began says nothing of what comes.
     guard !isResting else { return false }
     condition = .open
@@ -187,9 +191,10 @@ struct DeliverySchedule {
   }
 
   /// An attempt remained without an answer. Answers whether the route should rest.
-  mutating func remainUnanswered() -> Bool {
-    unanswered += 1
+  mutating func remainUnanswered(wasSent: Bool) -> Bool {
+    if wasSent { unanswered += 1 } else { unsent += 1 }
     return condition == .probing || unanswered >= Self.greatestUnanswered
+      || unsent >= Self.greatestUnsent
   }
 
   /// Sends nothing more until then. Answers whether it is news: what was under way may fail one by
@@ -198,6 +203,7 @@ struct DeliverySchedule {
     isBehind = true
     if cause == .refusal { rests[.silence] = nil }
     unanswered = 0
+    unsent = 0
     if case .resting(let known) = condition {
       condition = .resting(until: max(known, end))
       return false

@@ -103,7 +103,7 @@ extension DeliveryWorker {
     case .retry(_, .push) where report.reach != .answered:
       let rests = state.withLock { state in
         state.withSchedule(of: delivery.route) {
-          $0.remainUnanswered() ? $0.rests(for: .silence) : nil
+          $0.remainUnanswered(wasSent: report.reach == .unanswered) ? $0.rests(for: .silence) : nil
         }
       }
       guard let rests else { break }

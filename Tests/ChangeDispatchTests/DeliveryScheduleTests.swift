@@ -103,7 +103,7 @@ struct DeliveryScheduleTests {
     let one = TakenDeliveries(deliveries: Self.deliveries(1...1), isAll: false)
     #expect(Self.numbers(schedule.admit(one)) == [1])
     #expect(schedule.beginTaking(at: end) == nil)
-    #expect(schedule.remainUnanswered() == true, "one without an answer is enough")
+    #expect(schedule.remainUnanswered(wasSent: true) == true, "one without an answer is enough")
     let later = Timestamp(milliseconds: 9_000)
     #expect(schedule.rest(until: later, for: .silence) == true)
     #expect(schedule.rests(for: .silence) == 2 && schedule.rests(for: .refusal) == 0)
@@ -164,13 +164,25 @@ struct DeliveryScheduleTests {
   func unanswered() {
     var schedule = Self.schedule(capacity: 4)
     for _ in 1..<DeliverySchedule.greatestUnanswered {
-      #expect(schedule.remainUnanswered() == false)
+      #expect(schedule.remainUnanswered(wasSent: true) == false)
     }
     _ = schedule.succeed()
     for _ in 1..<DeliverySchedule.greatestUnanswered {
-      #expect(schedule.remainUnanswered() == false)
+      #expect(schedule.remainUnanswered(wasSent: true) == false)
     }
-    #expect(schedule.remainUnanswered() == true)
+    #expect(schedule.remainUnanswered(wasSent: true) == true)
+  }
+
+  @Test("three attempts that were never sent mean that the route does not work")
+  func unsent() {
+    var schedule = Self.schedule(capacity: 4)
+    #expect(schedule.remainUnanswered(wasSent: false) == false)
+    #expect(schedule.remainUnanswered(wasSent: false) == false)
+    _ = schedule.succeed()
+    #expect(schedule.remainUnanswered(wasSent: false) == false)
+    #expect(schedule.remainUnanswered(wasSent: true) == false)
+    #expect(schedule.remainUnanswered(wasSent: false) == false)
+    #expect(schedule.remainUnanswered(wasSent: false) == true)
   }
 
   @Test("of silent deliveries under way for one subscription only the newest is repeated")

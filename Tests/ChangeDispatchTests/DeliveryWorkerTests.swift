@@ -354,7 +354,8 @@ struct DeliveryWorkerTests {
       subscription.notificationInfo?.alertBody = "New"
       try await world.subscribe(subscription)
       let route = ScriptedRoute { push, before in
-        before == 0 && push.identifier.uuid.0.isMultiple(of: 4) ? .notSent("busy") : .accepted
+        before == 0 && push.identifier.uuid.0.isMultiple(of: 4)
+          ? .answer(500, "InternalServerError") : .accepted
       }
       let clock = TestClock()
       let worker = DeliveryWorker(
