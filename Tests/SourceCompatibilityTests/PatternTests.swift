@@ -126,9 +126,12 @@ struct PatternTests {
     }
     second.addDependency(first)
     let queue = OperationQueue()
+    // An operation that has ended by itself is cancelled no more.
+    queue.isSuspended = true
     queue.addOperation(second)
     queue.addOperation(first)
     queue.cancelAllOperations()
+    queue.isSuspended = false
     queue.waitUntilAllOperationsAreFinished()
     #expect(first.isFinished && second.isFinished && first.isCancelled)
   }
