@@ -150,10 +150,13 @@ struct DeliverySchedule {
 
   // MARK: Outcomes
 
-  /// Whether a newer delivery, which was under way at the same time, says all that this one says.
-  func isOutdated(_ delivery: Delivery) -> Bool {
-    guard let name = MergeName(delivery), let newest = newest[name] else { return false }
-    return newest.number > delivery.id.number
+  /// The number of a newer delivery, which was under way at the same time, that says all that this one
+  /// says.
+  func newer(than delivery: Delivery) -> Int64? {
+    guard let name = MergeName(delivery), let newest = newest[name],
+      newest.number > delivery.id.number
+    else { return nil }
+    return newest.number
   }
 
   /// This one is under way no longer: its outcome is in the store.

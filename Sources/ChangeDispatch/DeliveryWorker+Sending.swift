@@ -79,10 +79,12 @@ extension DeliveryWorker {
   private func retry(
     _ delivery: Delivery, at due: Timestamp, _ reason: String, wasSent: Bool = true
   ) {
-    let isOutdated = state.withLock { state in
-      state.withSchedule(of: delivery.route) { $0.isOutdated(delivery) }
+    let newer = state.withLock { state in
+      state.withSchedule(of: delivery.route) { $0.newer(than: delivery) }
     }
-    finish(delivery, isOutdated ? .merged : .retry(at: due, reason: reason, wasSent: wasSent))
+    finish(
+      delivery,
+      newer.map { .merged(into: $0) } ?? .retry(at: due, reason: reason, wasSent: wasSent))
   }
 
   /// Takes note of what an outcome means for others: for the route, or for the device.

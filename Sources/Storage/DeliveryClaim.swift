@@ -58,8 +58,8 @@ struct DeliveryClaim {
         token: row.text(2), mergeKey: row.optionalText(3))
     }
     for row in rows {
-      if try isOutdated(row) {
-        try merge(row)
+      if let newer = try newer(than: row) {
+        try merge(row, into: newer)
       } else {
         try lease(row)
       }
@@ -67,23 +67,24 @@ struct DeliveryClaim {
     result.isAll = rows.count < limit
   }
 
-  /// Whether a newer one for the same device says all that this one says.
-  private mutating func isOutdated(_ row: Row) throws -> Bool {
-    guard let key = row.mergeKey else { return false }
+  /// The number of the newest one for the same device that says all that this one says; nil when this
+  /// is the newest.
+  private mutating func newer(than row: Row) throws -> Int64? {
+    guard let key = row.mergeKey else { return nil }
     if mergesHarder, key.hasPrefix(DeliveryMergeKey.silentPrefix) {
-      return try newestSilent(for: row) > row.id.number
+      let newest = try newestSilent(for: row)
+      return newest > row.id.number ? newest : nil
     }
-    let newer = try session.connection.first(
+    return try session.connection.first(
       """
-      SELECT 1 FROM deliveries
+      SELECT number FROM deliveries
       WHERE state = 0 AND token = $1 AND merge_key = $2 AND database_id = $3 AND number > $4
-      LIMIT 1
+      ORDER BY number DESC LIMIT 1
       """,
       [
         .text(row.token), .text(key), .integer(row.id.database.rawValue), .integer(row.id.number),
       ]
-    ) { _ in true }
-    return newer == true
+    ) { $0.integer(0) }
   }
 
   private mutating func newestSilent(for row: Row) throws -> Int64 {
@@ -104,12 +105,15 @@ struct DeliveryClaim {
     return newestSilent[reader] ?? row.id.number
   }
 
-  private mutating func merge(_ row: Row) throws {
+  private mutating func merge(_ row: Row, into newer: Int64) throws {
     try session.connection.run(
-      "UPDATE deliveries SET state = $3, updated = $4 WHERE database_id = $1 AND number = $2",
+      """
+      UPDATE deliveries SET state = $3, updated = $4, merged_into = $5
+      WHERE database_id = $1 AND number = $2
+      """,
       [
         .integer(row.id.database.rawValue), .integer(row.id.number),
-        .integer(FinalDeliveryState.merged), .integer(timestamp.milliseconds),
+        .integer(FinalDeliveryState.merged), .integer(timestamp.milliseconds), .integer(newer),
       ])
     result.mergedCount += 1
   }

@@ -160,8 +160,8 @@ public struct DeliveryUpdate: Sendable, Hashable {
     case delivered(superseding: DeliveryMergeKey? = nil)
     /// It will not be sent any more; the text says why.
     case abandoned(reason: String)
-    /// A newer one with the same merge key goes in its place.
-    case merged
+    /// A newer one with the same merge key goes in its place: that with this number.
+    case merged(into: Int64?)
     /// It was refused by a fault of ours, and is kept with the payload that was sent.
     case refused(reason: String, payload: [UInt8])
     /// It is to be tried again; the text says what happened. Only what was sent counts as an attempt.

@@ -17,6 +17,7 @@ struct DispatchCompletion {
   private var entries = RowInsertion(insertingEntries)
   private var filings = RowInsertion(NotificationIndexRow.filing)
   private var deliveries = RowInsertion(insertingDeliveries)
+  private var history = RowInsertion(StoreSession.insertingHistory)
 
   private static let insertingEntries = RowInsertion.Statements(
     """
@@ -48,6 +49,7 @@ struct DispatchCompletion {
     try entries.finish(in: session.connection)
     try filings.finish(in: session.connection)
     try deliveries.finish(in: session.connection)
+    try history.finish(in: session.connection)
   }
 
   private mutating func complete(_ matched: MatchedChange, at place: Int) throws {
@@ -87,19 +89,14 @@ struct DispatchCompletion {
 
   /// Takes the change out of the outbox, or notes there how far it is settled; false when the outbox
   /// does not have it as it was told.
-  private func settle(_ matched: MatchedChange) throws -> Bool {
+  private mutating func settle(_ matched: MatchedChange) throws -> Bool {
     let entry = matched.entry
     let before: [SQLValue] = [
       .integer(entry.database.rawValue), .integer(entry.sequence),
       SQLValue(entry.settledThrough?.subscriber), SQLValue(entry.settledThrough?.subscriptionID),
     ]
     if matched.isWhole {
-      return try session.connection.run(
-        """
-        DELETE FROM outbox WHERE database_id = $1 AND sequence = $2
-          AND settled_subscriber IS NOT DISTINCT FROM $3
-          AND settled_subscription IS NOT DISTINCT FROM $4
-        """, before) == 1
+      return try take(entry, before)
     }
     guard let last = matched.firings.last?.name else { return false }
     return try session.connection.run(
@@ -109,6 +106,37 @@ struct DispatchCompletion {
         AND settled_subscriber IS NOT DISTINCT FROM $3
         AND settled_subscription IS NOT DISTINCT FROM $4
       """, before + [.text(last.subscriber), .text(last.subscriptionID)]) == 1
+  }
+
+  /// Takes a change out of the outbox and puts it into the history.
+  private mutating func take(_ entry: OutboxEntry, _ before: [SQLValue]) throws -> Bool {
+    let taking = """
+      DELETE FROM outbox WHERE database_id = $1 AND sequence = $2
+        AND settled_subscriber IS NOT DISTINCT FROM $3
+        AND settled_subscription IS NOT DISTINCT FROM $4
+      """
+    guard session.historyLimits.changes > 0 else {
+      return try session.connection.run(taking, before) == 1
+    }
+    let content = try session.connection.first(taking + " RETURNING content", before) {
+      $0.bytes(0)
+    }
+    guard let content else { return false }
+    let slot = try session.nextHistorySlot(of: entry.database)
+    try history.add(in: session.connection) { [session, timestamp] row in
+      row.append(entry.database.rawValue)
+      row.append(slot)
+      row.append(entry.sequence)
+      row.append(entry.subscriptionVersion)
+      row.append(timestamp.milliseconds)
+      row.append(entry.change.record?.recordID.recordName)
+      if content.count <= session.historyLimits.changeBytes {
+        row.append(bytes: content)
+      } else {
+        row.append(nil as String?)
+      }
+    }
+    return true
   }
 
   /// Whether every user may read the changed record, so that none of them need be asked about.

@@ -9,7 +9,7 @@ import CloudKitModel
 /// All methods throw ``StoreError`` when the store itself fails; what is wrong with single items is
 /// in the outcomes. ``StoreError/Code/overloaded`` is thrown at once when too many writes wait.
 public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, SignInStore,
-  CredentialStore
+  CredentialStore, ChangeHistoryStore
 {
   // MARK: Databases
 
@@ -224,8 +224,8 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   // MARK: Maintenance
 
   /// Drops log entries and finished deliveries beyond their retention: 30 days or 10,000 entries a
-  /// user, whichever is less; tokens that have expired; deletions that need not be remembered any
-  /// more; and assets that nobody holds.
+  /// user, whichever is less; old changes of the history; tokens that have expired; deletions that
+  /// need not be remembered any more; and assets that nobody holds.
   func trim(at timestamp: Timestamp) async throws
   /// Finishes what is under way and closes; calls after that throw ``StoreError/Code/closed``.
   func close() async

@@ -10,11 +10,13 @@ struct RowInsertion {
 
     /// - Parameters:
     ///   - head: all up to `VALUES`.
+    ///   - tail: all after the values.
     ///   - row: the values of a row whose arguments are numbered on from the given number.
-    init(_ head: String, argumentsEach: Int, row: (Int) -> String) {
+    init(_ head: String, argumentsEach: Int, tail: String = "", row: (Int) -> String) {
       func statement(rows: Int) -> String {
         "\(head) VALUES "
           + (0..<rows).map { "(" + row($0 * argumentsEach + 1) + ")" }.joined(separator: ", ")
+          + tail
       }
       together = statement(rows: RowInsertion.rowsTogether)
       one = statement(rows: 1)

@@ -129,8 +129,9 @@ extension StoreSession {
       if let mergeKey { mergedCount = try merge(key, with: mergeKey, at: now) }
     case .abandoned(let reason):
       try finish(key, in: FinalDeliveryState.abandoned, reason: reason, at: now)
-    case .merged:
-      try finish(key, in: FinalDeliveryState.merged, reason: nil, at: now, attempts: 0)
+    case .merged(let newer):
+      try finish(
+        key, in: FinalDeliveryState.merged, reason: nil, at: now, attempts: 0, mergedInto: newer)
     case .refused(let reason, let payload):
       let isOwed = try finish(key, in: FinalDeliveryState.refused, reason: reason, at: now)
       guard isOwed else { break }
@@ -151,13 +152,16 @@ extension StoreSession {
 
   @discardableResult
   private func finish(
-    _ key: [SQLValue], in state: Int64, reason: String?, at now: SQLValue, attempts: Int64 = 1
+    _ key: [SQLValue], in state: Int64, reason: String?, at now: SQLValue, attempts: Int64 = 1,
+    mergedInto newer: Int64? = nil
   ) throws -> Bool {
     try connection.run(
       """
-      UPDATE deliveries SET state = $3, reason = $4, updated = $5, attempts = attempts + $6
+      UPDATE deliveries SET state = $3, reason = $4, updated = $5, attempts = attempts + $6,
+        merged_into = $7
       WHERE database_id = $1 AND number = $2 AND state = 0
-      """, key + [.integer(state), SQLValue(reason), now, .integer(attempts)]) == 1
+      """,
+      key + [.integer(state), SQLValue(reason), now, .integer(attempts), SQLValue(newer)]) == 1
   }
 
   private func putOff(
@@ -177,7 +181,7 @@ extension StoreSession {
   ) throws -> Int {
     try connection.run(
       """
-      UPDATE deliveries SET state = $3, updated = $4
+      UPDATE deliveries SET state = $3, updated = $4, merged_into = $2
       WHERE database_id = $1 AND number < $2 AND state = 0 AND leased_by IS NULL
         AND merge_key = $5
         AND token = (SELECT token FROM deliveries WHERE database_id = $1 AND number = $2)
@@ -195,10 +199,15 @@ extension StoreSession {
       """, key
     ) { (token: $0.text(0), kind: $0.text(1)) }
     guard let device else { return }
-    let dropped = try connection.run(
-      "DELETE FROM device_tokens WHERE kind = $1 AND token = $2 AND registered < $3",
-      [.text(device.kind), .text(device.token), .integer(moment.milliseconds)])
-    guard dropped == 1 else { return }
+    let dropped: [SQLValue] = [
+      .text(device.kind), .text(device.token), .integer(moment.milliseconds),
+    ]
+    let condition = "kind = $1 AND token = $2 AND registered < $3"
+    try rememberGoneDevices(
+      where: condition, dropped, at: now, because: "the push service does not know the token")
+    guard
+      try connection.run("DELETE FROM device_tokens WHERE " + condition, dropped) == 1
+    else { return }
     try abandonDeliveries(
       toToken: device.token, because: "the device token was dropped", at: now)
   }

@@ -86,6 +86,11 @@ extension StoreSession {
   func save(_ token: DeviceToken) throws {
     let known = try deviceToken(token.token, kind: token.kind)?.device
     let startsAnew = known.map { !$0.hasSameReader(as: token) } ?? true
+    if known != nil, startsAnew {
+      try rememberGoneDevices(
+        where: "kind = $1 AND token = $2", [.text(token.kind.rawValue), .text(token.token)],
+        at: token.registered, because: "it was registered for another user or container")
+    }
     try connection.run(
       """
       INSERT INTO device_tokens (kind, token, container, environment, apns_environment,

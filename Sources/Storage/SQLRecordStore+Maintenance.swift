@@ -32,6 +32,9 @@ extension SQLRecordStore {
     }
     while try await write({ try $0.trimDeliveries(before: horizon) }) {}
     while try await write({ try $0.trimRefusedPushes(before: horizon) }) {}
+    while try await write({ try $0.trimGoneDevices(before: horizon) }) {}
+    try await trimChangeHistory(
+      before: timestamp.advanced(bySeconds: -configuration.changeHistory.age))
     let oldestRequest = timestamp.milliseconds - Retention.answeredRequests
     while try await write({ try $0.trimAnsweredRequests(before: oldestRequest) }) {}
     try await write { try $0.forgetSubscriptionDeletions(before: horizon) }

@@ -27,15 +27,17 @@ extension SQLRecordStore {
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
   ) async throws -> Bool {
     try await write { session in
-      let count = try session.connection.run(
+      let removed: [SQLValue] = [
+        .text(kind.rawValue), .text(token), .text(recipient.userRecordName),
+        .text(recipient.container), .text(recipient.environment.rawValue),
+      ]
+      let condition = """
+        kind = $1 AND token = $2 AND user_record_name = $3 AND container = $4 AND environment = $5
         """
-        DELETE FROM device_tokens WHERE kind = $1 AND token = $2 AND user_record_name = $3
-          AND container = $4 AND environment = $5
-        """,
-        [
-          .text(kind.rawValue), .text(token), .text(recipient.userRecordName),
-          .text(recipient.container), .text(recipient.environment.rawValue),
-        ])
+      try session.rememberGoneDevices(
+        where: condition, removed, at: timestamp, because: "it was unregistered")
+      let count = try session.connection.run(
+        "DELETE FROM device_tokens WHERE " + condition, removed)
       guard count > 0 else { return false }
       try session.abandonDeliveries(
         toToken: token, because: "the device was unregistered", at: timestamp)
@@ -49,9 +51,12 @@ extension StoreSession {
   func removeDevices(
     of userRecordName: String, kind: DeviceToken.Kind, at timestamp: Timestamp
   ) throws {
+    let removed: [SQLValue] = [.text(userRecordName), .text(kind.rawValue)]
+    let condition = "user_record_name = $1 AND kind = $2"
+    try rememberGoneDevices(
+      where: condition, removed, at: timestamp, because: "it was unregistered")
     let tokens = try connection.rows(
-      "DELETE FROM device_tokens WHERE user_record_name = $1 AND kind = $2 RETURNING token",
-      [.text(userRecordName), .text(kind.rawValue)]
+      "DELETE FROM device_tokens WHERE \(condition) RETURNING token", removed
     ) { $0.text(0) }
     for token in tokens {
       try abandonDeliveries(

@@ -76,6 +76,7 @@ public final class SQLRecordStore: RecordStore {
         path: path, tuning: tuning, mapsFile: isReader, checkpointPages: checkpointPages)
       let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
       session.fixedEnvironments = configuration.fixedEnvironments
+      session.historyLimits = configuration.changeHistory
       if isReader {
         session.extracts = extracts
         session.makeExtract = { makings.add(ExtractMaking(of: $0, for: extracts)) }

@@ -24,6 +24,7 @@ enum Schema {
     Migration(version: notificationIndexVersion, statements: notificationIndex),
     Migration(version: 17, statements: deliveryRoutes),
     Migration(version: 18, statements: webDevices),
+    Migration(version: 19, statements: changeHistory),
   ]
 
   /// Small tables that every node knows.

@@ -31,6 +31,8 @@ final class StoreSession {
   var extracts: ExtractShelf?
   /// Has an extract made that is wanted.
   var makeExtract: (@Sendable (IndexExtract.Name) -> Void)?
+  /// What is kept of changes that were dispatched.
+  var historyLimits = ChangeHistoryLimits()
   /// Where no record type or field is made by saving it.
   var fixedEnvironments: Set<ContainerEnvironment> = []
 
@@ -65,6 +67,8 @@ struct Catalog {
   var typesByNumber: [Int64: RecordTypeEntry] = [:]
   /// The numbers of the ways of deliveries.
   var routes: [DeliveryRoute: DeliveryRoute.ID] = [:]
+  /// The slots of the history of changes that were used last.
+  var historySlots: [DatabaseID: Int64] = [:]
   /// The custom roles of users, without the system's.
   var roles: [MemberKey: Set<String>] = [:]
   /// The schema version that types and roles were read at; nil before the first is read.

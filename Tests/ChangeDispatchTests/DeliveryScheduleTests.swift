@@ -192,14 +192,14 @@ struct DeliveryScheduleTests {
     let visible = Self.deliveries(4...5, alert: "News")
     _ = schedule.admit(silent + visible)
     #expect(
-      (silent + visible).map { schedule.isOutdated($0) } == [true, true, false, false, false])
+      (silent + visible).map { schedule.newer(than: $0) } == [3, 3, nil, nil, nil])
     // The newest is done, and the others still need no repeat.
     schedule.finish(silent[2])
-    #expect(schedule.isOutdated(silent[0]))
+    #expect(schedule.newer(than: silent[0]) == 3)
     schedule.finish(silent[0])
     schedule.finish(silent[1])
     _ = schedule.admit([silent[0]])
-    #expect(!schedule.isOutdated(silent[0]))
+    #expect(schedule.newer(than: silent[0]) == nil)
   }
 
   @Test("delays grow from 50 ms to 5 s and begin anew after a success")

@@ -1,0 +1,121 @@
+import CloudKitModel
+
+/// How much is kept of changes that were dispatched, for explanations.
+public struct ChangeHistoryLimits: Sendable, Hashable {
+  /// Changes of each database, the latest; with 0 none are kept.
+  public var changes = 10_000
+  /// How long they are kept, in seconds.
+  public var age = 7.0 * 24 * 60 * 60
+  /// Bytes of one; of a larger one it is kept that there was one, without its values.
+  public var changeBytes = 16 << 10
+
+  public init() {}
+}
+
+/// A change that was dispatched not long ago.
+public struct PastChange: Sendable, Hashable {
+  public var database: DatabaseID
+  public var sequence: Int64
+  /// The database's subscription version when the change was committed.
+  public var subscriptionVersion: Int64
+  /// When all that it led to was in the notification log.
+  public var dispatched: Timestamp
+  public var recordName: String?
+  /// Nil when it was too large to be kept.
+  public var change: Change?
+}
+
+/// A notification that a change led to, with what became of it.
+public struct PastNotification: Sendable, Hashable {
+  public var entry: LogEntry
+  public var deliveries: [PastDelivery]
+}
+
+/// What became of a notification on its way to one device.
+public struct PastDelivery: Sendable, Hashable {
+  public enum State: String, Sendable, Hashable {
+    case waiting
+    case delivered
+    case abandoned
+    /// A newer one went in its place: ``PastDelivery/mergedInto``.
+    case merged
+    /// Refused by a fault of ours.
+    case refused
+  }
+
+  public var id: Delivery.ID
+  public var kind: DeviceToken.Kind?
+  public var token: String
+  public var state: State
+  public var attempts: Int
+  /// What the last attempt brought, or why it waits or was given up.
+  public var reason: String?
+  /// When it came into this state, or was put off last.
+  public var updated: Timestamp
+  /// When it is tried next, while it waits; the end of the lease of one that is under way.
+  public var due: Timestamp
+  /// The delivery that went in its place.
+  public var mergedInto: Int64?
+}
+
+/// A device that notifications went to once.
+public struct GoneDevice: Sendable, Hashable {
+  public var kind: DeviceToken.Kind
+  public var token: String
+  public var registered: Timestamp
+  public var gone: Timestamp
+  public var reason: String
+}
+
+/// What is known of a subscription now.
+public struct SubscriptionState: Sendable, Hashable {
+  public var stored: StoredSubscription
+  /// The database's subscription version at which it was last changed.
+  public var changed: Int64
+}
+
+/// When a subscription was deleted.
+public struct SubscriptionDeletion: Sendable, Hashable {
+  /// The database's subscription version from then on.
+  public var version: Int64
+  public var deleted: Timestamp
+}
+
+/// What happened to changes that were dispatched, as far as it is kept.
+public protocol ChangeHistoryStore: Sendable {
+  /// The latest changes of a database, newest first.
+  ///
+  /// - Parameters:
+  ///   - recordID: only those of this record; those without values are told by its name alone.
+  ///   - sequence: only those before this one.
+  func pastChanges(
+    of recordID: RecordID?, in database: DatabaseID, before sequence: Int64?, limit: Int
+  ) async throws -> [PastChange]
+  /// The notifications that a change led to, in the order in which they were logged.
+  ///
+  /// - Parameter subscriber: only those of this user.
+  func notifications(
+    ofChange change: PastChange, subscriber: String?, limit: Int
+  ) async throws -> [PastNotification]
+  /// The latest notifications of one subscription, newest first.
+  func notifications(
+    ofSubscription name: SubscriptionName, in database: DatabaseID, limit: Int
+  ) async throws -> [PastNotification]
+  /// The notification that a delivery is of; nil when it is trimmed.
+  func logEntry(ofDelivery id: Delivery.ID) async throws -> LogEntry?
+  func subscriptionState(
+    of name: SubscriptionName, in database: DatabaseID
+  ) async throws -> SubscriptionState?
+  func subscriptionDeletion(
+    of name: SubscriptionName, in database: DatabaseID
+  ) async throws -> SubscriptionDeletion?
+  /// Subscriptions with this ID, whoever has them, in the order of subscribers.
+  func subscriptionStates(
+    withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
+    after name: SubscriptionName?, limit: Int
+  ) async throws -> [SubscriptionState]
+  /// Devices of a user that notifications of a container went to, for 30 days after they have gone.
+  func goneDevices(of recipient: Recipient) async throws -> [GoneDevice]
+  /// The number of the database at an address, if it has been used.
+  func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID?
+}

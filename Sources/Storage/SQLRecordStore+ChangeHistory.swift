@@ -1,0 +1,304 @@
+import CloudKitModel
+
+extension SQLRecordStore {
+  public func pastChanges(
+    of recordID: RecordID?, in database: DatabaseID, before sequence: Int64?, limit: Int
+  ) async throws -> [PastChange] {
+    try await read { session in
+      var found: [PastChange] = []
+      var last = sequence ?? .max
+      // Records of several zones may have one name.
+      while found.count < limit {
+        let page = try session.pastChanges(
+          named: recordID?.recordName, in: database, before: last, limit: max(1, limit))
+        found += page.filter { past in
+          recordID == nil || past.change == nil || past.change?.record?.recordID == recordID
+        }
+        guard page.count == max(1, limit), let oldest = page.last else { break }
+        last = oldest.sequence
+      }
+      return Array(found.prefix(limit))
+    }
+  }
+
+  public func notifications(
+    ofChange change: PastChange, subscriber: String?, limit: Int
+  ) async throws -> [PastNotification] {
+    guard let notificationID = change.change?.notificationID else { return [] }
+    return try await read { session in
+      let address = try session.address(of: change.database)
+      let database = SQLValue.integer(change.database.rawValue)
+      // The log goes on with other changes behind the last entry of this one.
+      let end = try session.connection.first(
+        """
+        SELECT sequence FROM notification_log
+        WHERE database_id = $1 AND sequence > $2 AND logged > $3 ORDER BY sequence LIMIT 1
+        """,
+        [database, .integer(change.sequence), .integer(change.dispatched.milliseconds)]
+      ) { $0.integer(0) }
+      let entries = try session.connection.rows(
+        """
+        SELECT sequence, subscriber, logged, content FROM notification_log
+        WHERE database_id = $1 AND sequence > $2 AND sequence < $3 AND notification_id = $4
+          AND subscriber = COALESCE($5, subscriber)
+        ORDER BY sequence LIMIT $6
+        """,
+        [
+          database, .integer(change.sequence), .integer(end ?? .max),
+          .bytes(notificationID.storedBytes), SQLValue(subscriber), .integer(Int64(limit)),
+        ]
+      ) { row in
+        LogEntry(
+          database: change.database, sequence: row.integer(0),
+          notification: try SubscriptionNotification(
+            stored: row.bytes(3), database: address, subscriber: row.text(1)),
+          logged: Timestamp(milliseconds: row.integer(2)))
+      }
+      return try entries.map { try session.pastNotification($0) }
+    }
+  }
+
+  public func notifications(
+    ofSubscription name: SubscriptionName, in database: DatabaseID, limit: Int
+  ) async throws -> [PastNotification] {
+    try await read { session in
+      var found: [PastNotification] = []
+      let entries = try session.logSequences(of: name.subscriber, in: database)
+      for sequence in entries.sorted(by: >) where found.count < limit {
+        let (entry, _) = try session.logEntry(sequence, of: name.subscriber, in: database)
+        guard entry.notification.subscription.subscriptionID == name.subscriptionID else {
+          continue
+        }
+        found.append(try session.pastNotification(entry))
+      }
+      return found
+    }
+  }
+
+  public func logEntry(ofDelivery id: Delivery.ID) async throws -> LogEntry? {
+    try await read { session in
+      let address = try session.address(of: id.database)
+      return try session.connection.first(
+        """
+        SELECT sequence, subscriber, logged, content FROM deliveries
+        JOIN notification_log ON notification_log.database_id = deliveries.database_id
+          AND notification_log.sequence = deliveries.log_sequence
+        WHERE deliveries.database_id = $1 AND number = $2
+        """, [.integer(id.database.rawValue), .integer(id.number)]
+      ) { row in
+        LogEntry(
+          database: id.database, sequence: row.integer(0),
+          notification: try SubscriptionNotification(
+            stored: row.bytes(3), database: address, subscriber: row.text(1)),
+          logged: Timestamp(milliseconds: row.integer(2)))
+      }
+    }
+  }
+
+  public func subscriptionState(
+    of name: SubscriptionName, in database: DatabaseID
+  ) async throws -> SubscriptionState? {
+    try await read {
+      try $0.connection.first(
+        """
+        SELECT subscriber, first_version, version, content FROM subscriptions
+        WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+        """,
+        [.integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID)],
+        SubscriptionState.init(row:))
+    }
+  }
+
+  public func subscriptionDeletion(
+    of name: SubscriptionName, in database: DatabaseID
+  ) async throws -> SubscriptionDeletion? {
+    try await read {
+      try $0.connection.first(
+        """
+        SELECT version, deleted FROM subscription_deletions
+        WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+        """,
+        [.integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID)]
+      ) { row in
+        SubscriptionDeletion(
+          version: row.integer(0), deleted: Timestamp(milliseconds: row.integer(1)))
+      }
+    }
+  }
+
+  public func subscriptionStates(
+    withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
+    after name: SubscriptionName?, limit: Int
+  ) async throws -> [SubscriptionState] {
+    try await read {
+      try $0.connection.rows(
+        """
+        SELECT subscriber, first_version, version, content FROM subscriptions
+        WHERE database_id = $1 AND (subscriber, subscription_id) > ($2, $3)
+          AND subscriber = COALESCE($4, subscriber)
+          AND subscription_id = COALESCE($5, subscription_id)
+        ORDER BY subscriber, subscription_id LIMIT $6
+        """,
+        [
+          .integer(database.rawValue), .text(name?.subscriber ?? ""),
+          .text(name?.subscriptionID ?? ""), SQLValue(subscriber), SQLValue(subscriptionID),
+          .integer(Int64(max(0, limit))),
+        ], SubscriptionState.init(row:))
+    }
+  }
+
+  public func goneDevices(of recipient: Recipient) async throws -> [GoneDevice] {
+    try await read {
+      try $0.connection.rows(
+        """
+        SELECT kind, token, registered, gone, reason FROM gone_devices
+        WHERE user_record_name = $1 AND container = $2 AND environment = $3
+        ORDER BY gone DESC, kind, token
+        """,
+        [
+          .text(recipient.userRecordName), .text(recipient.container),
+          .text(recipient.environment.rawValue),
+        ]
+      ) { row in
+        guard let kind = DeviceToken.Kind(rawValue: row.text(0)) else {
+          throw StoreError(.corrupt, "the gone device '\(row.text(1))' is of an unknown kind")
+        }
+        return GoneDevice(
+          kind: kind, token: row.text(1), registered: Timestamp(milliseconds: row.integer(2)),
+          gone: Timestamp(milliseconds: row.integer(3)), reason: row.text(4))
+      }
+    }
+  }
+
+  /// Drops changes that were dispatched before a moment. It looks through all of the history, a page
+  /// at a time and beside the writer.
+  func trimChangeHistory(before horizon: Timestamp) async throws {
+    let page: Int64 = 5_000
+    var last: (database: Int64, slot: Int64) = (.min, .min)
+    while true {
+      let (database, slot) = last
+      let rows = try await read { session in
+        try session.connection.rows(
+          """
+          SELECT database_id, slot, dispatched FROM change_history
+          WHERE (database_id, slot) > ($1, $2) ORDER BY database_id, slot LIMIT $3
+          """, [.integer(database), .integer(slot), .integer(page)]
+        ) { (database: $0.integer(0), slot: $0.integer(1), dispatched: $0.integer(2)) }
+      }
+      let old = rows.filter { $0.dispatched < horizon.milliseconds }
+      for first in stride(from: 0, to: old.count, by: Int(Retention.batch)) {
+        try await write { session in
+          for row in old[first..<min(old.count, first + Int(Retention.batch))] {
+            // Its slot may have another change by now.
+            try session.connection.run(
+              """
+              DELETE FROM change_history
+              WHERE database_id = $1 AND slot = $2 AND dispatched = $3
+              """, [.integer(row.database), .integer(row.slot), .integer(row.dispatched)])
+          }
+        }
+      }
+      guard rows.count == Int(page), let end = rows.last else { return }
+      last = (end.database, end.slot)
+    }
+  }
+}
+
+extension SubscriptionState {
+  fileprivate init(row: any SQLRow) throws {
+    self.init(
+      stored: StoredSubscription(
+        subscriber: row.text(0), subscription: try Subscription(stored: row.bytes(3)),
+        version: row.integer(1)),
+      changed: row.integer(2))
+  }
+}
+
+extension PastDelivery.State {
+  fileprivate init?(stored: Int64) {
+    switch stored {
+    case 0: self = .waiting
+    case FinalDeliveryState.delivered: self = .delivered
+    case FinalDeliveryState.abandoned: self = .abandoned
+    case FinalDeliveryState.merged: self = .merged
+    case FinalDeliveryState.refused: self = .refused
+    default: return nil
+    }
+  }
+}
+
+extension StoreSession {
+  fileprivate func pastChanges(
+    named recordName: String?, in database: DatabaseID, before sequence: Int64, limit: Int
+  ) throws -> [PastChange] {
+    try connection.rows(
+      """
+      SELECT sequence, subscription_version, dispatched, record_name, content, content IS NULL
+      FROM change_history
+      WHERE database_id = $1 AND sequence < $2 AND ($3 IS NULL OR record_name = $3)
+      ORDER BY sequence DESC LIMIT $4
+      """,
+      [
+        .integer(database.rawValue), .integer(sequence), SQLValue(recordName),
+        .integer(Int64(limit)),
+      ]
+    ) { row in
+      var change: Change?
+      if row.integer(5) == 0 {
+        var decoder = try RowDecoder(
+          row.bytes(4), of: "past change \(row.integer(0)) of database \(database.rawValue)")
+        change = try decoder.decodeChange()
+        try decoder.finish()
+      }
+      return PastChange(
+        database: database, sequence: row.integer(0), subscriptionVersion: row.integer(1),
+        dispatched: Timestamp(milliseconds: row.integer(2)), recordName: row.optionalText(3),
+        change: change)
+    }
+  }
+
+  /// The entries of a user's log in one database.
+  fileprivate func logSequences(
+    of subscriber: String, in database: DatabaseID
+  ) throws -> Set<Int64> {
+    let filed = try connection.rows(
+      """
+      SELECT sequence FROM notification_runs CROSS JOIN notification_index
+      WHERE notification_index.run = notification_runs.run
+        AND subscriber = $1 AND database_id = $2
+      """, [.text(subscriber), .integer(database.rawValue)]
+    ) { $0.integer(0) }
+    let unfiled = try unfiledRows(of: subscriber).filter { $0.database == database }
+    return Set(filed + unfiled.map(\.sequence))
+  }
+
+  /// Deliveries have the numbers right behind their log entry's, before the next entry's.
+  fileprivate func pastNotification(_ entry: LogEntry) throws -> PastNotification {
+    let database = SQLValue.integer(entry.database.rawValue)
+    let next = try connection.first(
+      """
+      SELECT sequence FROM notification_log WHERE database_id = $1 AND sequence > $2
+      ORDER BY sequence LIMIT 1
+      """, [database, .integer(entry.sequence)]
+    ) { $0.integer(0) }
+    let deliveries = try connection.rows(
+      """
+      SELECT number, push_routes.kind, token, state, attempts, reason, updated, due, merged_into
+      FROM deliveries LEFT JOIN push_routes ON push_routes.route = deliveries.route
+      WHERE database_id = $1 AND number > $2 AND number < $3 AND log_sequence = $2
+      ORDER BY number
+      """, [database, .integer(entry.sequence), .integer(next ?? .max)]
+    ) { row in
+      guard let state = PastDelivery.State(stored: row.integer(3)) else {
+        throw StoreError(.corrupt, "delivery \(row.integer(0)) has an unknown state")
+      }
+      return PastDelivery(
+        id: Delivery.ID(database: entry.database, number: row.integer(0)),
+        kind: row.optionalText(1).flatMap { DeviceToken.Kind(rawValue: $0) }, token: row.text(2),
+        state: state, attempts: Int(row.integer(4)), reason: row.optionalText(5),
+        updated: Timestamp(milliseconds: row.integer(6)),
+        due: Timestamp(milliseconds: row.integer(7)), mergedInto: row.optionalInteger(8))
+    }
+    return PastNotification(entry: entry, deliveries: deliveries)
+  }
+}
