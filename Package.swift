@@ -16,7 +16,9 @@ let package = Package(
     .executableTarget(
       name: "petrel",
       dependencies: [
-        "PetrelTesting", "PetrelServer", "ChangeDispatch", "PushDelivery", "Matching", "Storage",
+        "PetrelTesting", "PetrelServer", "Explanation", "ChangeDispatch", "PushDelivery",
+        "Matching",
+        "Storage",
         "HTTPService", "HTTP2Transport", "APNsSimulation", "Cryptography", "WebServices",
         "SchemaLanguage",
         "CloudKitModel", "JSONCoding", "CSQLite", "CLinuxEvents", "CMemoryAllocation",
@@ -34,10 +36,14 @@ let package = Package(
     .target(
       name: "PetrelServer",
       dependencies: [
-        "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService", "HTTP2Transport",
-        "OpenIDConnect", "WebDelivery", "OutboundHTTP", "Cryptography", "WebServices",
+        "Explanation", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService",
+        "HTTP2Transport", "OpenIDConnect", "WebDelivery", "OutboundHTTP", "Cryptography",
+        "WebServices",
         "CloudKitModel", "JSONCoding",
       ]),
+    .target(
+      name: "Explanation",
+      dependencies: ["PushDelivery", "Matching", "Storage", "CloudKitModel", "JSONCoding"]),
     .target(
       name: "OpenIDConnect", dependencies: ["Cryptography", "CloudKitModel", "JSONCoding"]),
     .target(
@@ -196,7 +202,7 @@ let package = Package(
       name: "PetrelServerTests",
       dependencies: [
         "Waiting", "PropertyTesting", "PythonPrograms", "IssuerSimulation", "WebPushSimulation",
-        "PetrelServer", "PushDelivery", "Storage", "HTTP2Transport", "HTTPService",
+        "PetrelServer", "Explanation", "PushDelivery", "Storage", "HTTP2Transport", "HTTPService",
         "OpenIDConnect", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
         "JSONCoding",
       ]),

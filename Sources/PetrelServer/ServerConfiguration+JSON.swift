@@ -41,7 +41,7 @@ extension ServerConfiguration {
   private mutating func apply(_ reader: ConfigurationReader) throws(ConfigurationError) {
     try reader.allow([
       "address", "port", "publicURL", "deletionRetentionDays", "signatureWindowSeconds",
-      "productionSchema", "limits",
+      "productionSchema", "limits", "explain",
       "containers", "signIn", "webPush", "webhooks",
     ])
     address = try reader.string("address") ?? address
@@ -65,6 +65,7 @@ extension ServerConfiguration {
     if let settings = try reader.object("webPush") { webPush = try WebPush(settings) }
     if let settings = try reader.object("webhooks") { webhooks = try Webhooks(settings) }
     if let settings = try reader.object("limits") { limits = try Limits(settings) }
+    if let settings = try reader.object("explain") { explain = try Explain(settings) }
     guard let list = try reader.object("containers") else { return }
     for identifier in list.keys {
       guard identifier.hasPrefix("iCloud.") else {

@@ -94,6 +94,7 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// Nil when programs may not register webhooks.
   public var webhooks: Webhooks?
   public var limits = Limits()
+  public var explain = Explain()
 
   public init(dataDirectory: String) {
     self.dataDirectory = dataDirectory

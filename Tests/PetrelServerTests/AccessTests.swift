@@ -232,26 +232,6 @@ struct AccessTests {
 }
 
 extension Service {
-  /// Gives the record type Note other grants, and the schema roles.
-  fileprivate func grant(_ grants: RecordGrants, roles: [String] = []) async throws {
-    let address = DatabaseAddress(
-      container: Self.container, environment: .development, scope: .public, owner: nil)
-    try await store.write { session in
-      let type =
-        try session.recordType(named: "Note", at: address)
-        ?? session.addRecordType(named: "Note", at: address)
-      try session.connection.run(
-        "DELETE FROM record_type_grants WHERE type_number = $1", [.integer(type.number)])
-      try RecordTypeEntry.insertGrants(grants, ofType: type.number, through: session.connection)
-      for role in roles {
-        try session.connection.run(
-          "INSERT INTO security_roles (container, environment, name) VALUES ($1, $2, $3)",
-          [.text(address.container), .text(address.environment.rawValue), .text(role)])
-      }
-      try session.raiseSchemaVersion()
-    }
-  }
-
   fileprivate func setMembership(
     _ isMember: Bool, of user: TestUser, in role: String
   ) async throws {

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import JSONCoding
+import OutboundHTTP
 import Storage
 import Synchronization
 import Testing
@@ -206,6 +207,16 @@ final class Service: Sendable {
 
   func poll(_ path: String) async throws -> Answer {
     try await client.send("GET", path)
+  }
+}
+
+extension ServerConfiguration.WebPush {
+  /// Settings under which push services on this machine are sent to.
+  static func toThisMachine(trusting authorityFile: String) -> Self {
+    var settings = Self(subject: "mailto:ops@example.com")
+    settings.outbound.allowedNetworks = ["127.0.0.0/8"].compactMap(IPNetwork.init)
+    settings.outbound.authorityFile = authorityFile
+    return settings
   }
 }
 

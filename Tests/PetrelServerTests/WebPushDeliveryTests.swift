@@ -1,6 +1,5 @@
 import Foundation
 import JSONCoding
-import OutboundHTTP
 import Storage
 import Testing
 import Waiting
@@ -20,10 +19,7 @@ struct WebPushDeliveryTests {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let push = try SimulatedPushService(folder: folder)
     var settings = ServiceSettings()
-    var webPush = ServerConfiguration.WebPush(subject: "mailto:ops@example.com")
-    webPush.outbound.allowedNetworks = ["127.0.0.0/8"].compactMap(IPNetwork.init)
-    webPush.outbound.authorityFile = push.authorityFile
-    settings.webPush = webPush
+    settings.webPush = .toThisMachine(trusting: push.authorityFile)
     do {
       try await withService(settings) { try await body($0, push) }
     } catch {

@@ -87,5 +87,7 @@ extension StoreConfiguration {
     deletionRetention = Double(server.deletionRetentionDays) * 24 * 60 * 60
     if !server.hasFixedProduction { fixedEnvironments = [] }
     tuning.extractBytes = server.limits.searchExtractBytes
+    changeHistory.changes = server.explain.changes
+    changeHistory.age = Double(server.explain.days) * 24 * 60 * 60
   }
 }

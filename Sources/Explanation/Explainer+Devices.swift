@@ -1,0 +1,78 @@
+import CloudKitModel
+import PushDelivery
+import Storage
+
+// What became of a notification on its way to each device.
+extension Explainer {
+  func explain(_ past: PastNotification) async throws -> NotificationExplanation {
+    let notification = past.entry.notification
+    var deliveries: [DeliveryExplanation] = []
+    for delivery in past.deliveries {
+      var explanation = DeliveryExplanation(delivery: delivery)
+      if let newer = delivery.mergedInto {
+        explanation.mergedInto = try await store.logEntry(
+          ofDelivery: Delivery.ID(database: delivery.id.database, number: newer))
+      }
+      deliveries.append(explanation)
+    }
+    return NotificationExplanation(
+      entry: past.entry,
+      isPruned: PushPayload(notification, badge: nil, form: .apns).isPruned,
+      deliveries: deliveries, silentDevices: try await silentDevices(of: past))
+  }
+
+  private func silentDevices(of past: PastNotification) async throws -> [SilenceReason] {
+    let notification = past.entry.notification
+    let recipient = Recipient(
+      userRecordName: notification.subscriber, container: notification.database.container,
+      environment: notification.database.environment)
+    let owed = Set(past.deliveries.map(\.token))
+    let devices = try await store.deviceTokens(of: recipient.userRecordName).filter {
+      $0.container == recipient.container && $0.environment == recipient.environment
+    }
+    let gone = try await store.goneDevices(of: recipient)
+    var reasons = devices.filter { !owed.contains($0.token) }.map {
+      Self.reason(against: $0, for: past.entry)
+    }
+    let late = gone.filter {
+      !owed.contains($0.token) && $0.registered <= past.entry.logged
+        && $0.gone >= past.entry.logged
+    }
+    reasons += late.map {
+      SilenceReason(
+        .originDevice, "the device, which is gone since, was owed no push: it made the change",
+        device: $0.token)
+    }
+    reasons += gone.filter { $0.gone < past.entry.logged }.map {
+      SilenceReason(
+        .deviceGone, "the device was gone since \($0.gone.iso8601): \($0.reason)", device: $0.token)
+    }
+    if owed.isEmpty, !reasons.contains(where: { $0.code != .courier && $0.code != .deviceGone }) {
+      reasons.insert(
+        SilenceReason(
+          .noDevice,
+          "the subscriber had no device in this container and environment that is pushed to"),
+        at: 0)
+    }
+    return reasons
+  }
+
+  private static func reason(against device: DeviceToken, for entry: LogEntry) -> SilenceReason {
+    if device.kind == .courier {
+      return SilenceReason(
+        .courier, "a reader of the web courier comes for what is logged", device: device.token)
+    }
+    let change = entry.notification.change
+    if let deviceID = device.deviceID, deviceID == change.deviceID,
+      device.userRecordName == change.userRecordName
+    {
+      return SilenceReason(
+        .originDevice, "the device made the change, and is not told of what it knows",
+        device: device.token)
+    }
+    return SilenceReason(
+      .registeredLater,
+      "the device was registered at \(device.registered.iso8601), after the notification was logged",
+      device: device.token)
+  }
+}

@@ -1,0 +1,138 @@
+import CloudKitModel
+import Storage
+
+// Subscriptions that did not fire on a change.
+extension Explainer {
+  func tellSilent(
+    of past: PastChange, about question: Question, in explanation: inout ChangeExplanation
+  ) async throws {
+    let fired = Set(
+      explanation.notifications.map {
+        SubscriptionName(
+          subscriber: $0.entry.notification.subscriber,
+          subscriptionID: $0.entry.notification.subscription.subscriptionID)
+      })
+    if let name = question.name {
+      guard !fired.contains(name) else { return }
+      explanation.silent = [
+        SilentSubscription(
+          subscriber: name.subscriber, subscriptionID: name.subscriptionID,
+          reasons: try await reasons(against: name, for: past))
+      ]
+      return
+    }
+    var last: SubscriptionName?
+    var count = 0
+    var access: [String: RecordAccess] = [:]
+    while true {
+      let page = try await store.subscriptionStates(
+        withID: question.subscriptionID, of: question.subscriber, in: past.database, after: last,
+        limit: 500)
+      for state in page where !fired.contains(state.stored.name) {
+        guard explanation.silent.count < limits.silent else {
+          explanation.moreSilent = true
+          return
+        }
+        let reasons = try await reasons(against: state, for: past, access: &access)
+        // Where all are asked about, those of other types are no answer.
+        let isNear = question != Question() || reasons.first?.code != .recordType
+        // There are more notifications than were read: these may be of them.
+        let isUncertain = explanation.moreNotifications && reasons.first?.code == .notLogged
+        guard isNear, !isUncertain else { continue }
+        explanation.silent.append(
+          SilentSubscription(
+            subscriber: state.stored.subscriber,
+            subscriptionID: state.stored.subscription.subscriptionID, reasons: reasons))
+      }
+      count += page.count
+      guard page.count == 500 else { return }
+      guard count < limits.subscriptionsLookedAt else {
+        explanation.moreSilent = true
+        return
+      }
+      last = page.last?.stored.name
+    }
+  }
+
+  /// Why the subscription with this name did not fire, though it may not be there at all.
+  private func reasons(
+    against name: SubscriptionName, for past: PastChange
+  ) async throws -> [SilenceReason] {
+    if let state = try await store.subscriptionState(of: name, in: past.database) {
+      var access: [String: RecordAccess] = [:]
+      return try await reasons(against: state, for: past, access: &access)
+    }
+    if let deletion = try await store.subscriptionDeletion(of: name, in: past.database) {
+      let time = deletion.deleted.iso8601
+      let when =
+        deletion.version <= past.subscriptionVersion
+        ? "the subscription was deleted at \(time), before the change"
+        : "the subscription was deleted at \(time), after the change; what it asked for is not known"
+      return [SilenceReason(.deletedSubscription, when)]
+    }
+    return [try await whereabouts(of: name, besides: past.database)]
+  }
+
+  /// Where a subscription is that is not in the database.
+  private func whereabouts(
+    of name: SubscriptionName, besides database: DatabaseID
+  ) async throws -> SilenceReason {
+    let here = try await store.address(of: database)
+    for environment in ContainerEnvironment.allCases {
+      for scope in [DatabaseScope.public, .private] {
+        let there = DatabaseAddress(
+          container: here.container, environment: environment, scope: scope,
+          owner: scope == .private ? name.subscriber : nil)
+        guard there != here, let other = try await store.existingDatabase(at: there),
+          try await store.subscriptionState(of: name, in: other) != nil
+        else { continue }
+        return environment == here.environment
+          ? SilenceReason(
+            .otherDatabase,
+            "the subscription is in the \(scope) database, and the change is in the \(here.scope) one"
+          )
+          : SilenceReason(
+            .otherEnvironment,
+            "the subscription is in the \(environment.rawValue) environment, and the change is in "
+              + here.environment.rawValue)
+      }
+    }
+    return SilenceReason(
+      .unknownSubscription,
+      "\(name.subscriber) has no subscription '\(name.subscriptionID)' in this container")
+  }
+
+  private func reasons(
+    against state: SubscriptionState, for past: PastChange, access: inout [String: RecordAccess]
+  ) async throws -> [SilenceReason] {
+    guard state.stored.version <= past.subscriptionVersion else {
+      return [
+        SilenceReason(.notYetSaved, "the subscription was saved after the change was committed")
+      ]
+    }
+    guard let change = past.change else {
+      return [
+        SilenceReason(.valuesNotKept, "the change was too large for its values to be kept")
+      ]
+    }
+    let mayRead = try await mayRead(
+      change.record, state.stored.subscriber, in: past.database, known: &access)
+    var reasons = SilenceReason.reasons(
+      against: state.stored.subscription, for: change, mayRead: mayRead)
+    if state.changed > past.subscriptionVersion {
+      reasons.append(
+        SilenceReason(
+          .changedSince,
+          "the subscription was changed after the change was committed; this is what it says now"))
+    }
+    if reasons.isEmpty {
+      reasons = [
+        SilenceReason(
+          .notLogged,
+          "it should have fired: the notification is no longer in the log, or the subscriber could "
+            + "not read the record then")
+      ]
+    }
+    return reasons
+  }
+}

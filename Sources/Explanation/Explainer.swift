@@ -1,0 +1,118 @@
+import CloudKitModel
+import PushDelivery
+import Storage
+
+/// Tells why a push came, or did not: from what the store keeps of the latest changes, of their
+/// notifications and of the deliveries.
+///
+/// ```swift
+/// let explanation = try await Explainer(store: store).explain(
+///   RecordID(recordName: "quake-1"), in: database)
+/// for change in explanation.changes { print(change.notifications.count, change.silent.count) }
+/// ```
+public struct Explainer: Sendable {
+  /// How much is told.
+  public struct Limits: Sendable {
+    /// Changes of a record, and firings of a subscription.
+    public var changes = 10
+    /// Notifications of a change.
+    public var notifications = 50
+    /// Subscriptions that did not fire on a change.
+    public var silent = 50
+    /// Subscriptions that are looked at for them, at most.
+    public var subscriptionsLookedAt = 10_000
+
+    public init() {}
+  }
+
+  let store: any RecordStore
+  let limits: Limits
+
+  public init(store: any RecordStore, limits: Limits = Limits()) {
+    self.store = store
+    self.limits = limits
+  }
+
+  /// Which subscriptions are asked about: those of a user, those with an ID, or all.
+  public struct Question: Sendable, Hashable {
+    public var subscriber: String?
+    public var subscriptionID: String?
+
+    public init(subscriber: String? = nil, subscriptionID: String? = nil) {
+      self.subscriber = subscriber
+      self.subscriptionID = subscriptionID
+    }
+
+    /// The one subscription that is meant, when one is.
+    var name: SubscriptionName? {
+      guard let subscriber, let subscriptionID else { return nil }
+      return SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID)
+    }
+
+    func isAbout(_ notification: SubscriptionNotification) -> Bool {
+      (subscriber ?? notification.subscriber) == notification.subscriber
+        && (subscriptionID ?? notification.subscription.subscriptionID)
+          == notification.subscription.subscriptionID
+    }
+  }
+
+  /// The time line of a record's latest changes.
+  ///
+  /// - Throws: ``StoreError`` when the store fails.
+  public func explain(
+    _ recordID: RecordID, in database: DatabaseID, about question: Question = Question()
+  ) async throws -> RecordExplanation {
+    let waiting = try await waitingChanges(of: recordID, in: database)
+    let kept = try await store.pastChanges(
+      of: recordID, in: database, before: nil, limit: limits.changes + 1)
+    var explanation = RecordExplanation(
+      recordID: recordID, changes: [], moreComing: kept.count > limits.changes)
+    for entry in waiting.reversed() {
+      explanation.changes.append(
+        ChangeExplanation(sequence: entry.sequence, change: entry.change, dispatched: nil))
+    }
+    for past in kept.prefix(limits.changes) {
+      explanation.changes.append(try await explain(past, about: question))
+    }
+    if explanation.changes.isEmpty {
+      explanation.remark = try await remark(onSilenceOf: recordID, in: database)
+    }
+    return explanation
+  }
+
+  /// Changes that are committed and wait to be matched.
+  private func waitingChanges(
+    of recordID: RecordID, in database: DatabaseID
+  ) async throws -> [OutboxEntry] {
+    try await store.undispatchedChanges(in: database, after: .min, limit: 1_000).filter {
+      $0.change.record?.recordID == recordID
+    }
+  }
+
+  private func remark(onSilenceOf recordID: RecordID, in database: DatabaseID) async throws
+    -> String
+  {
+    guard let record = try await store.records([recordID], in: database).first ?? nil else {
+      return "there is no such record, and no change of it is kept"
+    }
+    let time = record.modified?.timestamp.iso8601 ?? "an unknown time"
+    return
+      "the record was last changed at \(time), and no change of it is kept: the database had no "
+      + "subscriptions then, or it is too long ago, or too many others came after it"
+  }
+
+  /// What a change led to, and what it did not.
+  func explain(_ past: PastChange, about question: Question) async throws -> ChangeExplanation {
+    var explanation = ChangeExplanation(
+      sequence: past.sequence, change: past.change, dispatched: past.dispatched)
+    let notifications = try await store.notifications(
+      ofChange: past, subscriber: question.subscriber, limit: limits.notifications + 1)
+    explanation.moreNotifications = notifications.count > limits.notifications
+    for notification in notifications.prefix(limits.notifications)
+    where question.isAbout(notification.entry.notification) {
+      explanation.notifications.append(try await explain(notification))
+    }
+    try await tellSilent(of: past, about: question, in: &explanation)
+    return explanation
+  }
+}

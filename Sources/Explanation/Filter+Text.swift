@@ -1,0 +1,37 @@
+import CloudKitModel
+
+extension Filter {
+  /// The filter for people, such as `price LESS_THAN 100`.
+  public var text: String {
+    var words = "\(key) \(comparator.rawValue) \(value?.text ?? "no value")"
+    if let distance { words += " within \(distance) m" }
+    if options.contains(.caseInsensitive) { words += " ignoring case" }
+    if options.contains(.diacriticInsensitive) { words += " ignoring diacritics" }
+    return words
+  }
+}
+
+extension RecordValue {
+  /// Characters of a value that are shown.
+  private static let shown = 100
+
+  /// The value for people; a long one is cut.
+  public var text: String {
+    switch self {
+    case .string(let text): Self.cut("'\(text)'")
+    case .int64(let number): "\(number)"
+    case .double(let number): "\(number)"
+    case .timestamp(let time): time.iso8601
+    case .bytes(let data): "\(data.count) bytes"
+    case .location(let place): "(\(place.latitude), \(place.longitude))"
+    case .reference(let reference): "the record \(reference.recordName)"
+    case .asset(let asset): "an asset of \(asset.size) bytes"
+    case .list(_, let values):
+      Self.cut("[" + values.prefix(20).map(\.text).joined(separator: ", ") + "]")
+    }
+  }
+
+  private static func cut(_ text: String) -> String {
+    text.count > shown ? text.prefix(shown) + "…" : text
+  }
+}

@@ -1,0 +1,121 @@
+import CloudKitModel
+import Storage
+
+extension SilenceReason {
+  /// Why a subscription, as it is now, does not fire on a change: all reasons, in the order in which
+  /// the server would come to them. Empty when it fires.
+  ///
+  /// - Parameter mayRead: whether the subscriber may read the record.
+  static func reasons(
+    against subscription: Subscription, for change: Change, mayRead: Bool
+  ) -> [SilenceReason] {
+    var reasons: [SilenceReason]
+    switch subscription.kind {
+    case .query(let query, let zoneID, let options):
+      reasons = Self.reasons(against: query, in: zoneID, on: options, for: change)
+    case .recordZone(let zoneID, let recordType):
+      reasons = Self.reasons(inFeedOf: zoneID, recordType: recordType, for: change)
+    case .database(let recordType):
+      reasons = Self.reasons(inFeedOf: nil, recordType: recordType, for: change)
+    }
+    if !mayRead {
+      reasons.append(
+        SilenceReason(.permission, "the subscriber has no role that may read this record"))
+    }
+    return reasons
+  }
+
+  private static func reasons(
+    against query: Query, in zoneID: ZoneID?, on options: Subscription.Options, for change: Change
+  ) -> [SilenceReason] {
+    var reasons: [SilenceReason] = []
+    guard let record = change.record, let needed = change.event.queryOption else {
+      return [SilenceReason(.event, "a query subscription fires on records, not on zones")]
+    }
+    if record.recordType != query.recordType {
+      reasons.append(
+        SilenceReason(
+          .recordType,
+          "it asks for records of type '\(query.recordType)', and this one is of type "
+            + "'\(record.recordType)'"))
+    }
+    if !options.contains(needed) {
+      reasons.append(
+        SilenceReason(
+          .event,
+          "the record was \(change.event.text), and it fires on \(options.text)"))
+    }
+    if let zoneID, zoneID != change.zoneID {
+      reasons.append(
+        SilenceReason(
+          .zone, "it asks for records in \(zoneID), and this one is in \(change.zoneID)"))
+    }
+    // What a filter would say of a record of another type helps nobody.
+    guard record.recordType == query.recordType else { return reasons }
+    for filter in query.filters where !filter.matches(record) {
+      let value = record.value(for: filter.key)
+      reasons.append(
+        SilenceReason(
+          .filter, "\(filter.text) does not hold: \(saw(value, by: filter, in: record))",
+          filter: filter, value: value))
+    }
+    return reasons
+  }
+
+  private static func saw(
+    _ value: RecordValue?, by filter: Filter, in record: Record
+  ) -> String {
+    if let value { return "it is \(value.text)" }
+    switch filter.key {
+    case .field(let name) where record.encryptedFields.contains(name):
+      return "the field is encrypted, and counts as absent"
+    case .allText: return "no text of the record has it"
+    default: return "the record has no such field"
+    }
+  }
+
+  private static func reasons(
+    inFeedOf zoneID: ZoneID?, recordType: String?, for change: Change
+  ) -> [SilenceReason] {
+    var reasons: [SilenceReason] = []
+    if change.zoneID.isDefaultZone {
+      let kind = zoneID == nil ? "database" : "zone"
+      reasons.append(
+        SilenceReason(
+          .defaultZone, "a \(kind) subscription does not fire on changes in the default zone"))
+    } else if let zoneID, zoneID != change.zoneID {
+      reasons.append(
+        SilenceReason(
+          .zone, "it asks for changes in \(zoneID), and this one is in \(change.zoneID)"))
+    }
+    if let recordType, recordType != change.record?.recordType {
+      let other = change.record.map { "a record of type '\($0.recordType)'" } ?? "the zone itself"
+      reasons.append(
+        SilenceReason(
+          .recordType, "it asks for records of type '\(recordType)', and this is of \(other)"))
+    }
+    return reasons
+  }
+}
+
+extension ChangeEvent {
+  /// What was done, for people.
+  public var text: String {
+    switch self {
+    case .recordCreated, .zoneCreated: "created"
+    case .recordUpdated: "updated"
+    case .recordDeleted, .zoneDeleted: "deleted"
+    }
+  }
+}
+
+extension Subscription.Options {
+  /// The events, for people.
+  public var text: String {
+    var words: [String] = []
+    if contains(.firesOnRecordCreation) { words.append("creation") }
+    if contains(.firesOnRecordUpdate) { words.append("update") }
+    if contains(.firesOnRecordDeletion) { words.append("deletion") }
+    return words.isEmpty ? "nothing" : words.joined(separator: " and ")
+  }
+}
