@@ -12,10 +12,11 @@ enum Program {
     RolesGrantCommand.self, RolesRevokeCommand.self, RolesListCommand.self,
     SchemaExportCommand.self, SchemaImportCommand.self, SchemaValidateCommand.self,
     SchemaDeployCommand.self, SchemaStatusCommand.self,
+    ExplainRecordCommand.self, ExplainSubscriptionCommand.self, ExplainTrialCommand.self,
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
     BenchTestCloudCommand.self, BenchQueryCommand.self, BenchChangesCommand.self,
     BenchMatchCommand.self, BenchPushCommand.self, BenchFanOutCommand.self,
-    VersionCommand.self,
+    BenchExplainCommand.self, VersionCommand.self,
   ]
 
   static func main() async {
