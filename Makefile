@@ -15,7 +15,7 @@ help: ## List the tasks
 setup: ## Install what Debian 12 lacks (apt; needs root or sudo)
 	@Scripts/setup.sh
 
-tools: ## Install that, and what tests and benchmarks use from PyPI
+tools: ## Install that, and what tests and benchmarks use from PyPI and of Prometheus
 	@BUILD=$(BUILD) Scripts/setup.sh python
 
 build: ## Build the server and the client, optimised

@@ -39,7 +39,7 @@ let package = Package(
         "Explanation", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService",
         "HTTP2Transport", "OpenIDConnect", "WebDelivery", "OutboundHTTP", "Cryptography",
         "WebServices",
-        "CloudKitModel", "JSONCoding",
+        "CloudKitModel", "JSONCoding", "Measuring",
       ]),
     .target(
       name: "Explanation",
@@ -48,7 +48,7 @@ let package = Package(
       name: "OpenIDConnect", dependencies: ["Cryptography", "CloudKitModel", "JSONCoding"]),
     .target(
       name: "ChangeDispatch",
-      dependencies: ["Storage", "Matching", "PushDelivery", "CloudKitModel"]),
+      dependencies: ["Storage", "Matching", "PushDelivery", "CloudKitModel", "Measuring"]),
     .target(
       name: "PushDelivery",
       dependencies: ["HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding"]),
@@ -58,7 +58,8 @@ let package = Package(
         "PushDelivery", "OutboundHTTP", "Cryptography", "CloudKitModel", "JSONCoding",
       ]),
     .target(name: "Matching", dependencies: ["CloudKitModel", "CPrefetch"]),
-    .target(name: "Storage", dependencies: ["CloudKitModel", "CSQLite"]),
+    .target(name: "Storage", dependencies: ["CloudKitModel", "Measuring", "CSQLite"]),
+    .target(name: "Measuring"),
     .target(name: "HTTPService", dependencies: ["CMicroHTTPD"]),
     .target(
       name: "APNsSimulation",
@@ -133,6 +134,7 @@ let package = Package(
     .target(name: "ProxySimulation", path: "Tests/ProxySimulation"),
 
     .testTarget(name: "JSONCodingTests", dependencies: ["PropertyTesting", "JSONCoding"]),
+    .testTarget(name: "MeasuringTests", dependencies: ["PropertyTesting", "Measuring"]),
     .testTarget(name: "CloudKitModelTests", dependencies: ["PropertyTesting", "CloudKitModel"]),
     .testTarget(
       name: "SchemaLanguageTests",
@@ -203,6 +205,7 @@ let package = Package(
       dependencies: [
         "Waiting", "PropertyTesting", "PythonPrograms", "IssuerSimulation", "WebPushSimulation",
         "PetrelServer", "Explanation", "PushDelivery", "Storage", "HTTP2Transport", "HTTPService",
+        "Measuring",
         "OpenIDConnect", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
         "JSONCoding",
       ]),

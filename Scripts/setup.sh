@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs with apt what Petrel needs on Debian 12 beyond the Swift toolchain; with the argument
-# `python` also what tests and benchmarks use from PyPI, in $BUILD/python. Says nothing and does
-# nothing when all of it is there.
+# `python` also what tests and benchmarks use from PyPI, in $BUILD/python, and promtool, in
+# $BUILD/tools. Says nothing and does nothing when all of it is there.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -71,6 +71,28 @@ install_python_packages() {
   cp Scripts/requirements.txt "$environment/requirements.txt"
 }
 
+# Only the tool is taken out of Debian's package: to install it would start a Prometheus here.
+install_promtool() {
+  [ ! -x "${BUILD:-.build}/tools/promtool" ] || return 0
+  mkdir -p "${BUILD:-.build}/tools"
+  folder=$(mktemp -d)
+  log=$folder/log
+  trap 'rm -rf "$folder"' EXIT
+  as_root=
+  [ "$(id -u)" -eq 0 ] || as_root=sudo
+  echo "setup: taking promtool out of the package prometheus into ${BUILD:-.build}/tools"
+  {
+    (cd "$folder" && { apt-get -qq download prometheus ||
+      { $as_root apt-get -qq update && apt-get -qq download prometheus; }; }) &&
+      dpkg-deb -x "$folder"/prometheus_*.deb "$folder/package" &&
+      cp "$folder/package/usr/bin/promtool" "${BUILD:-.build}/tools/promtool"
+  } >"$log" 2>&1 </dev/null || {
+    tail -n 15 "$log" >&2
+    fail "the package prometheus could not be had; the last lines say why." \
+      "Mend that and run 'make test' again."
+  }
+}
+
 check_swift() {
   version=$(swift --version 2>&1 | sed -n 's/.*Swift version \([0-9][0-9.]*\).*/\1/p' | head -n 1)
   [ -n "$version" ] ||
@@ -83,4 +105,7 @@ command -v swift >/dev/null ||
   fail "there is no 'swift' in PATH. Install Swift 6.3 for Debian 12 (https://swift.org/install)."
 install_missing
 check_swift
-if [ "${1:-}" = python ]; then install_python_packages; fi
+if [ "${1:-}" = python ]; then
+  install_python_packages
+  install_promtool
+fi

@@ -44,18 +44,26 @@ extension DeliveryWorker {
       return finish(delivery, .postponed(until: until, reason: reason))
     }
     let rests = state.withLock { state in
-      state.withSchedule(of: delivery.route) { $0.rests(for: .refusal) }
+      if delivery.attempts == 0 {
+        state.times.loggedToSent.record(now.seconds - delivery.logged.seconds)
+      }
+      return state.withSchedule(of: delivery.route) { $0.rests(for: .refusal) }
     }
     let attempt = DeliveryAttempt(previous: delivery.attempts, rests: rests, random: random())
-    route.send(delivery, attempt) { self.handle($0, of: delivery) }
+    route.send(delivery, attempt) { self.handle($0, of: delivery, sent: now) }
   }
 
-  private func handle(_ report: PushRoute.Report, of delivery: Delivery) {
+  private func handle(_ report: PushRoute.Report, of delivery: Delivery, sent: Timestamp) {
     let now = clock()
     note(report, of: delivery, at: now)
     switch report.outcome {
     case .delivered:
-      let waits = state.withLock { $0.waitingCount > 0 }
+      let saved = delivery.notification.change.timestamp
+      let waits = state.withLock { state in
+        state.times.sentToAccepted.record(now.seconds - sent.seconds)
+        state.times.savedToAccepted.record(now.seconds - saved.seconds)
+        return state.waitingCount > 0
+      }
       finish(delivery, .delivered(superseding: waits ? delivery.mergeKey : nil))
     case .dropDeviceToken(let invalidSince):
       finish(

@@ -97,6 +97,8 @@ public final class DeliveryWorker: Sendable {
 
   public var metrics: Metrics { state.withLock { $0.currentMetrics } }
 
+  public var times: DeliveryTimes { state.withLock { $0.times } }
+
   public func start() {
     tasks.withLock { tasks in
       guard tasks.isEmpty else { return }

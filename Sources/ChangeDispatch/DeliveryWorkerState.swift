@@ -14,6 +14,7 @@ struct DeliveryWorkerState {
   var pacing: DevicePacing
   var outcomes: [Outcome] = []
   var metrics = DeliveryWorker.Metrics()
+  var times = DeliveryTimes()
   /// Deliveries without a final outcome, about; nil until the store was asked.
   private(set) var owed: Int?
   /// What was added and taken away while the store is asked.

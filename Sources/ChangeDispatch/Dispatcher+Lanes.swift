@@ -31,7 +31,7 @@ extension Dispatcher {
         case .done: return
         case .stop: return try await retire(&lane)
         }
-        retry.succeed()
+        succeed(&retry)
       } catch {
         if case .stop = work { return report("changes stay in the outbox: \(error)") }
         handover.fallBehind(database)

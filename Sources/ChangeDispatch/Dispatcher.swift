@@ -1,4 +1,5 @@
 import CloudKitModel
+import Measuring
 import Storage
 import Synchronization
 
@@ -46,6 +47,11 @@ public final class Dispatcher: Sendable {
     public var withheldNotifications = 0
     /// Transactions that failed and were tried again.
     public var failures = 0
+    /// Why the last one failed; nil when something went well since.
+    public var fault: String?
+    /// Seconds from the save of a change that fires something to what it fires standing in the
+    /// notification log.
+    public var savedToLogged = Histogram(bounds: Histogram.longSeconds)
     /// Times that a database's changes had to be read from the outbox.
     public var catchUps = 0
     public var waitingChanges = 0
@@ -149,7 +155,7 @@ public final class Dispatcher: Sendable {
         case .list:
           do {
             handover.list(try await store.undispatchedDatabases())
-            retry.succeed()
+            succeed(&retry)
           } catch {
             handover.failListing()
             await pause(after: error, &retry)
@@ -166,18 +172,31 @@ public final class Dispatcher: Sendable {
   /// Tells that something failed, and waits before it is tried again. Nothing is lost: what failed
   /// is in the outbox still.
   func pause(after error: any Error, _ retry: inout RetryDelay) async {
-    counters.withLock { $0.failures += 1 }
+    counters.withLock { counters in
+      counters.failures += 1
+      counters.fault = "\(error)"
+    }
     let delay = retry.fail()
     report("dispatching failed, trying again in \(delay) s: \(error)")
     if handover.isStopped { return }
     try? await Task.sleep(for: .seconds(delay))
   }
 
+  func succeed(_ retry: inout RetryDelay) {
+    retry.succeed()
+    counters.withLock { $0.fault = nil }
+  }
+
   /// Writes what changes led to.
   func complete(_ changes: [MatchedChange]) async throws {
     let result = try await store.completeDispatch(
       of: changes, timestamp: clock(), leasing: room())
+    let logged = clock()
     counters.withLock { counters in
+      for change in changes where !change.firings.isEmpty {
+        counters.savedToLogged.record(
+          logged.seconds - change.entry.change.timestamp.seconds)
+      }
       counters.loggedNotifications += result.logged.count
       counters.withheldNotifications += result.withheld.count
     }

@@ -16,14 +16,16 @@ final class APNsRoutes: Sendable {
 
   private let loop: EventLoop?
   private let routes: [Name: PushRoute]
-  private let clients: [APNsClient]
+  private let clients: [Name: APNsClient]
+  private let answers: [Name: APNsAnswerTally]
 
   /// - Throws: ``ConfigurationError`` naming the container and the file that cannot be used.
   init(
     configuration: ServerConfiguration, clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError) {
     var routes: [Name: PushRoute] = [:]
-    var clients: [APNsClient] = []
+    var clients: [Name: APNsClient] = [:]
+    var answers: [Name: APNsAnswerTally] = [:]
     var loop: EventLoop?
     // APNs counts how often a key makes tokens, so containers with the same key share them.
     var authentications: [ServerConfiguration.APNs.Credential: APNsAuthentication] = [:]
@@ -42,9 +44,16 @@ final class APNsRoutes: Sendable {
           loop = shared
           let client = APNsClient(
             try Self.configuration(apns, environment, authentication), loop: shared, clock: clock)
-          clients.append(client)
-          routes[Name(container: container, environment: environment)] = PushRoute(
-            topic: apns.topic, send: { client.send($0, completion: $1) })
+          let name = Name(container: container, environment: environment)
+          let tally = APNsAnswerTally()
+          clients[name] = client
+          answers[name] = tally
+          routes[name] = PushRoute(topic: apns.topic) { push, completion in
+            client.send(push) { result in
+              tally.note(result)
+              completion(result)
+            }
+          }
         } catch {
           throw ConfigurationError("pushes cannot be sent: \(error)")
         }
@@ -53,6 +62,7 @@ final class APNsRoutes: Sendable {
     self.loop = loop
     self.routes = routes
     self.clients = clients
+    self.answers = answers
   }
 
   /// The way to a device; nil when its container is not set up for APNs.
@@ -60,8 +70,25 @@ final class APNsRoutes: Sendable {
     routes[Name(container: device.container, environment: device.apnsEnvironment)]
   }
 
+  /// How the client of each container and environment is doing, and what APNs has answered it.
+  var figures: [Figures] {
+    clients.map { name, client in
+      Figures(
+        container: name.container, environment: name.environment, client: client.metrics,
+        answers: answers[name]?.counts ?? [:])
+    }
+    .sorted { ($0.container, $0.environment.rawValue) < ($1.container, $1.environment.rawValue) }
+  }
+
+  struct Figures {
+    var container: String
+    var environment: APNsEnvironment
+    var client: APNsClient.Metrics
+    var answers: [APNsAnswerTally.Answer: Int]
+  }
+
   func close() async {
-    for client in clients { await client.close() }
+    for client in clients.values { await client.close() }
     loop?.shutDown()
   }
 

@@ -1,8 +1,34 @@
 import Foundation
 import HTTPService
+import OutboundHTTP
 
 /// Where a request comes from, as rates are counted.
 enum ClientAddress {
+  /// The address that a request comes from; nil where a proxy sent it that says whose it is, and nobody
+  /// told that the proxy is to be believed.
+  ///
+  /// - Parameter header: as that of ``network(of:header:)``.
+  static func address(of request: HTTPRequest, header: String?) -> IPAddress? {
+    guard let header else {
+      if forwardingHeaders.contains(where: { request.header($0) != nil }) { return nil }
+      return parsed(request.remoteAddress)
+    }
+    guard
+      let field = request.headers.last(where: { $0.name.lowercased() == header.lowercased() })
+    else { return parsed(request.remoteAddress) }
+    return field.value.split(separator: ",").last.flatMap {
+      parsed($0.trimmingCharacters(in: .whitespaces))
+    }
+  }
+
+  /// What proxies add to the requests of others.
+  private static let forwardingHeaders = ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"]
+
+  /// An IPv4 address in the form of an IPv6 one is an IPv4 address (RFC 4291, section 2.5.5.2).
+  private static func parsed(_ text: String) -> IPAddress? {
+    IPAddress(text.lowercased().hasPrefix("::ffff:") ? String(text.dropFirst(7)) : text)
+  }
+
   /// The network of a request: an IPv4 address, or the first 64 bits of an IPv6 one.
   ///
   /// - Parameter header: the header field that the proxy in front puts the client's address in, if

@@ -100,6 +100,12 @@ public final class CloudService: Sendable {
   public var latestWithheld: [WithheldNotification] { dispatcher.latestWithheld }
   public var deliveryMetrics: DeliveryWorker.Metrics { worker.metrics }
   public var requestMetrics: RequestMetrics { journal.metrics }
+  var deliveryTimes: DeliveryTimes { worker.times }
+  var operationNames: OperationNames { router.operationNames }
+  /// Readers of the web courier that wait, and those among them that have an event stream.
+  var courierReaders: (waiting: Int, streams: Int) {
+    (courier.readers.count, courier.streams.count)
+  }
 
   /// The body for a request that the HTTP server in front refuses by itself, in the protocol's form.
   public func body(of refusal: HTTPRefusal) -> Data { journal.body(of: refusal) }

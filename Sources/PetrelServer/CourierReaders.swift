@@ -72,6 +72,16 @@ final class CourierReaders: Sendable {
     timer.cancel()
   }
 
+  /// Polls and event streams that wait.
+  var count: Int {
+    state.withLock { state in
+      // One that listens for several users counts once for the first of them.
+      state.readers.reduce(0) { count, entry in
+        count + entry.value.values.count { $0.userRecordNames.min() == entry.key }
+      }
+    }
+  }
+
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Begins to listen for users. Call it before looking into the log, so that nothing slips

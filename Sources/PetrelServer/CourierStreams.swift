@@ -16,6 +16,8 @@ final class CourierStreams: Sendable {
 
   private let turns = Mutex<[String: Turn]>([:])
 
+  var count: Int { turns.withLock { $0.count } }
+
   /// Begins a stream, and ends the one before; that one sees it when it is woken.
   func begin(forToken token: String) -> Turn {
     let turn = Turn()

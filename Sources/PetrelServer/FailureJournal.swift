@@ -36,12 +36,18 @@ final class FailureJournal: Sendable {
 
   /// A request failed as a whole.
   ///
-  /// - Parameter cause: what happened inside, where that is not for the client.
+  /// - Parameters:
+  ///   - operation: what the request is called in metrics.
+  ///   - cause: what happened inside, where that is not for the client.
   func note(
-    _ error: ServiceError, status: Int, of request: HTTPRequest, by caller: Caller?,
-    cause: (any Error)? = nil
+    _ error: ServiceError, status: Int, of request: HTTPRequest, operation: String,
+    by caller: Caller?, cause: (any Error)? = nil
   ) {
-    state.withLock { $0.metrics.failed[error.code, default: 0] += 1 }
+    let operation = RequestMetrics.FailedOperation(operation: operation, code: error.code)
+    state.withLock { state in
+      state.metrics.failed[error.code, default: 0] += 1
+      state.metrics.failedOperations[operation, default: 0] += 1
+    }
     let cause = error.code == .internalError ? cause.map { " cause: \($0)" } ?? "" : ""
     write(
       error.code == .internalError ? .error : .info,

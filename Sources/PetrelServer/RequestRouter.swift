@@ -13,6 +13,8 @@ final class RequestRouter: Sendable {
   private let courier: WebCourier
   private let assetTransfers: AssetTransfers
   private let endpoints: [String: Endpoint]
+  /// What requests are called in metrics.
+  let operationNames: OperationNames
   private let clock: @Sendable () -> Timestamp
   private let signIn: SignIn
   private let journal: FailureJournal
@@ -90,6 +92,7 @@ final class RequestRouter: Sendable {
       "users/lookup/contacts": users.lookUpContacts,
       "users/permissions": users.permissions,
     ]
+    operationNames = OperationNames(endpoints.keys)
   }
 
   /// Operations that read and take no arguments, or do so without a body.
@@ -124,7 +127,9 @@ final class RequestRouter: Sendable {
       response.body = .data(failure.uploadBody)
     }
     journal.note(
-      failure, status: response.status, of: request, by: credentials?.caller, cause: error)
+      failure, status: response.status, of: request,
+      operation: operationNames.name(ofPath: request.rawPath), by: credentials?.caller,
+      cause: error)
     return complete(
       response, to: request, credentials: credentials, pagesMayRead: !(error is OriginRefusal))
   }

@@ -15,16 +15,28 @@ import Synchronization
 /// await server.stop()
 /// ```
 public final class Server: Sendable {
+  /// The version of the server.
+  public static let version = "0.1.0"
+
   private let configuration: ServerConfiguration
+  let store: any RecordStore
   private let http: HTTPServer
-  private let service: CloudService
-  private let routes: APNsRoutes
+  let service: CloudService
+  let routes: APNsRoutes
+  let requestTimes = RequestTimes()
+  private let health: ServerHealth
   private let webRoutes: WebRoutes
   private let address: Address
+
+  /// For those who are there before the server is.
+  private struct Reference: Sendable {
+    weak var server: Server?
+  }
 
   /// The server's URL, which is known once the system has chosen the port.
   private final class Address: Sendable {
     let url = Mutex("")
+    let server = Mutex(Reference())
   }
 
   /// Makes a server over an open store. The store is not closed when the server stops.
@@ -35,6 +47,7 @@ public final class Server: Sendable {
     clock: @escaping @Sendable () -> Timestamp = { .now }
   ) throws {
     self.configuration = configuration
+    self.store = store
     let address = Address()
     self.address = address
     let routes = try APNsRoutes(configuration: configuration, clock: clock)
@@ -60,7 +73,21 @@ public final class Server: Sendable {
     settings.refusalBody = { service.body(of: $0) }
     settings.refusalHeaders = { CrossOrigin.headers(ofRefusedRequest: $0) }
     settings.onStop = { service.endPolls() }
-    http = HTTPServer(configuration: settings) { await service.respond(to: $0) }
+    let health = ServerHealth(
+      store: store, probe: StoreProbe(store: store),
+      dispatchFault: { service.dispatchMetrics.fault })
+    self.health = health
+    let pages = OperationPages(access: OperatorAccess(configuration), health: health) {
+      await address.server.withLock { $0.server }?.metricsPage()
+    }
+    http = HTTPServer(configuration: settings) { [requestTimes] request in
+      if let answer = await pages.answer(to: request) { return answer }
+      let began = ContinuousClock.now
+      let response = await service.respond(to: request)
+      requestTimes.record(service.operationNames.name(ofPath: request.rawPath), since: began)
+      return response
+    }
+    address.server.withLock { $0.server = self }
   }
 
   /// The port that is listened on; known after ``start()``.
@@ -91,6 +118,9 @@ public final class Server: Sendable {
     address.url.withLock { $0 = url }
     service.start()
   }
+
+  /// Tells those who ask `/health/ready` that the server wants no new requests, which it still takes.
+  public func drain() { health.drain() }
 
   /// Refuses new requests, finishes those under way, ends long polls, then stops dispatching and
   /// delivering. What was not dispatched or delivered is in the store.

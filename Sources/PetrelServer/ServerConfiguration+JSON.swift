@@ -42,7 +42,7 @@ extension ServerConfiguration {
     try reader.allow([
       "address", "port", "publicURL", "deletionRetentionDays", "signatureWindowSeconds",
       "productionSchema", "limits", "explain",
-      "containers", "signIn", "webPush", "webhooks",
+      "containers", "signIn", "webPush", "webhooks", "metrics", "drainSeconds",
     ])
     address = try reader.string("address") ?? address
     port = try reader.int("port", in: 0...65_535) ?? port
@@ -61,9 +61,11 @@ extension ServerConfiguration {
     case let other?:
       throw reader.mistake("'productionSchema' must be fixed or open, not '\(other)'")
     }
+    drainTime = try reader.int("drainSeconds", in: 0...300).map(Double.init) ?? drainTime
     if let settings = try reader.object("signIn") { try signIn.apply(settings) }
     if let settings = try reader.object("webPush") { webPush = try WebPush(settings) }
     if let settings = try reader.object("webhooks") { webhooks = try Webhooks(settings) }
+    if let settings = try reader.object("metrics") { metrics = try Metrics(settings) }
     if let settings = try reader.object("limits") { limits = try Limits(settings) }
     if let settings = try reader.object("explain") { explain = try Explain(settings) }
     guard let list = try reader.object("containers") else { return }

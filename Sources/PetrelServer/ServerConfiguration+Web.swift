@@ -93,7 +93,7 @@ extension ServerConfiguration.Outbound {
 
   fileprivate init(_ reader: ConfigurationReader) throws(ConfigurationError) {
     self.init()
-    allowedNetworks = try Self.networks(reader)
+    allowedNetworks = try reader.networks("allowedNetworks")
     allowsHTTP = try reader.bool("allowsHTTP") ?? allowsHTTP
     authorityFile = try reader.string("authorityFile").map { reader.file($0) }
     if let authorityFile, !FileManager.default.isReadableFile(atPath: authorityFile) {
@@ -102,19 +102,20 @@ extension ServerConfiguration.Outbound {
     connections = try reader.int("connections", in: 1...10_000) ?? connections
     timeout = try reader.int("timeoutSeconds", in: 1...300).map(Double.init) ?? timeout
   }
+}
 
-  private static func networks(
-    _ reader: ConfigurationReader
-  ) throws(ConfigurationError) -> [IPNetwork] {
-    guard let value = reader.json["allowedNetworks"] else { return [] }
+extension ConfigurationReader {
+  /// A list of ranges of addresses; empty without the key.
+  func networks(_ key: String) throws(ConfigurationError) -> [IPNetwork] {
+    guard let value = json[key] else { return [] }
     guard let elements = value.array else {
-      throw reader.mistake("'allowedNetworks' must be an array, not \(value.kind)")
+      throw mistake("'\(key)' must be an array, not \(value.kind)")
     }
     var networks: [IPNetwork] = []
     for element in elements {
       guard let network = element.string.flatMap(IPNetwork.init) else {
-        throw reader.mistake(
-          "'allowedNetworks' must have ranges such as 10.0.0.0/8 or fd00::/8, not \(element.text)")
+        throw mistake(
+          "'\(key)' must have ranges such as 10.0.0.0/8 or fd00::/8, not \(element.text)")
       }
       networks.append(network)
     }

@@ -76,6 +76,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// How long a poll of the web courier is held when nothing comes, in seconds: short enough for
   /// proxies. It ends up to a second later.
   public var courierPollTime = 30.0
+  /// How long a server that is told to stop goes on after it said that it wants no new requests, in
+  /// seconds: time for a proxy in front to hear it.
+  public var drainTime = 0.0
   /// How far the date of a request that is signed with a server-to-server key may be from the
   /// server's, in seconds; at most ``maximumSignatureWindow``.
   public var signatureWindow = 600.0
@@ -95,6 +98,8 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var webhooks: Webhooks?
   public var limits = Limits()
   public var explain = Explain()
+  /// Who may read `/metrics` besides programs on this machine.
+  public var metrics = Metrics()
 
   public init(dataDirectory: String) {
     self.dataDirectory = dataDirectory

@@ -7,11 +7,20 @@ final class Checkpointer: @unchecked Sendable {
   private let condition = NSCondition()
   private var schedule: CheckpointSchedule
   private var isClosed = false
+  private var passes = 0
+  private var failedPasses = 0
   /// The thread has ended, and nobody needs to wait for it.
   private var isOver = false
 
   init(_ schedule: CheckpointSchedule) {
     self.schedule = schedule
+  }
+
+  /// How many passes there were, and how many of them failed.
+  var passCounts: (all: Int, failed: Int) {
+    condition.lock()
+    defer { condition.unlock() }
+    return (passes, failedPasses)
   }
 
   /// Does one transaction of the writer, as soon as that may begin.
@@ -36,6 +45,8 @@ final class Checkpointer: @unchecked Sendable {
       let copied = try? session.connection.copyLog(isAlone: pass == .alone)
       condition.lock()
       schedule.end(copiedPages: copied)
+      passes += 1
+      if copied == nil { failedPasses += 1 }
       condition.broadcast()
       condition.unlock()
     }

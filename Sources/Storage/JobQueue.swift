@@ -15,6 +15,13 @@ final class JobQueue: @unchecked Sendable {
     self.role = role
   }
 
+  /// Jobs that wait.
+  var count: Int {
+    condition.lock()
+    defer { condition.unlock() }
+    return waiting.count
+  }
+
   /// Adds a job, or finishes it at once when the queue is full or closed.
   func add(_ job: any StoreJob) {
     condition.lock()

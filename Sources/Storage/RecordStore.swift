@@ -227,6 +227,16 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   /// user, whichever is less; old changes of the history; tokens that have expired; deletions that
   /// need not be remembered any more; and assets that nobody holds.
   func trim(at timestamp: Timestamp) async throws
+
+  // MARK: Watching
+
+  /// How the store is doing; cheap, and waits for nobody.
+  var metrics: StoreMetrics { get }
+  /// What its files take; nil for a store in memory.
+  func fileSizes() async -> StoreFileSizes?
+  /// Commits something that changes nothing, so that it is known whether the store can.
+  func checkWriting() async throws
+
   /// Finishes what is under way and closes; calls after that throw ``StoreError/Code/closed``.
   func close() async
 }

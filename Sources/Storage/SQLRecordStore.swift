@@ -17,7 +17,9 @@ public final class SQLRecordStore: RecordStore {
   private let makings: JobQueue
   let tail: NotificationTail?
   /// Copies the log of a server's store in a file; elsewhere commits do so.
-  private let checkpointer: Checkpointer?
+  let checkpointer: Checkpointer?
+  /// Where the store lies; nil for one in memory.
+  let path: String?
 
   /// Extracts that may wait for being made; one more has to be wanted anew.
   private static let waitingMakings = 64
@@ -55,6 +57,7 @@ public final class SQLRecordStore: RecordStore {
 
   private init(path: String?, configuration: StoreConfiguration, migrations: [Migration]) throws {
     self.configuration = configuration
+    self.path = path
     let lock: ServerLock? =
       if let path, configuration.role == .server { try ServerLock(forStoreAt: path) } else { nil }
     assets =

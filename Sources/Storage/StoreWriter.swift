@@ -14,6 +14,7 @@ final class StoreWriter: @unchecked Sendable {
   let queue: JobQueue
   /// What those who prepare records know of the schemas.
   let board = SchemaBoard()
+  let tally = WriterTally()
   private let checkpointer: Checkpointer?
   private let groupLimit: Int
   // Touched by the writer's thread only.
@@ -48,6 +49,7 @@ final class StoreWriter: @unchecked Sendable {
   }
 
   private func perform(_ group: [any StoreJob], in session: StoreSession) {
+    tally.begin()
     var failures = [(any Error)?](repeating: nil, count: group.count)
     do {
       do {
@@ -73,9 +75,11 @@ final class StoreWriter: @unchecked Sendable {
         }
       }
     } catch {
+      tally.end(writes: group.count, loggedPages: session.connection.loggedPages, error)
       for job in group { job.finish(error) }
       return
     }
+    tally.end(writes: group.count, loggedPages: session.connection.loggedPages, nil)
     if !session.outbox.isEmpty, let handler = lock.withLock({ handler }) {
       handler(session.outbox)
     }

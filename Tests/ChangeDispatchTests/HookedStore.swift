@@ -154,6 +154,9 @@ struct HookedStore: RecordStore {
   func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {
     base.setCommitHandler(handler)
   }
+  var metrics: StoreMetrics { base.metrics }
+  func fileSizes() async -> StoreFileSizes? { await base.fileSizes() }
+  func checkWriting() async throws { try await base.checkWriting() }
   func undispatchedDatabases() async throws -> [DatabaseID] {
     try await base.undispatchedDatabases()
   }

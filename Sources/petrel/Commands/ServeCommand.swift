@@ -24,6 +24,8 @@ enum ServeCommand: Command {
     Output.line("its data lies in \(absolute(configuration.dataDirectory))")
     await Interruption.wait()
     Output.line("petrel stops")
+    server.drain()
+    await Interruption.wait(atMost: configuration.drainTime)
     await server.stop()
     await store.close()
     return 0

@@ -1,10 +1,12 @@
+import PetrelServer
+
 /// `petrel version`
 enum VersionCommand: Command {
   static let name = "version"
   static let summary = "Prints the version."
   static let options: [Arguments.Option] = []
 
-  static let version = "0.1.0"
+  static let version = Server.version
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     Output.line("petrel \(version)")

@@ -1,0 +1,27 @@
+import PushDelivery
+import Synchronization
+
+/// Counts what APNs answers to the pushes of a route.
+final class APNsAnswerTally: Sendable {
+  struct Answer: Hashable {
+    var status: Int
+    /// Empty when the answer has none, as when the push was accepted.
+    var reason: String
+  }
+
+  /// Different answers that are counted apart: APNs documents some thirty.
+  private static let limit = 100
+
+  private let tally = Mutex<[Answer: Int]>([:])
+
+  var counts: [Answer: Int] { tally.withLock { $0 } }
+
+  func note(_ result: APNsResult) {
+    guard case .answered(let status, let reason, _, _, _) = result else { return }
+    tally.withLock { tally in
+      var answer = Answer(status: status, reason: reason ?? "")
+      if tally[answer] == nil, tally.count >= Self.limit { answer.reason = "other" }
+      tally[answer, default: 0] += 1
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import ChangeDispatch
+import Measuring
+import Storage
+
+extension MetricsPage {
+  mutating func add(_ store: StoreMetrics, _ sizes: StoreFileSizes?) {
+    counter("petrel_store_commits_total", "Transactions that were committed.", store.commits)
+    counter("petrel_store_writes_total", "Writes that were in them.", store.writes)
+    counter(
+      "petrel_store_failures_total",
+      "Transactions that the engine or the disk did not let through.", store.failures)
+    histogram(
+      "petrel_store_commit_duration_seconds", "From the begin of a transaction to its durability.",
+      store.commitSeconds)
+    gauge(
+      "petrel_store_transaction_age_seconds", "Age of the transaction under way; 0 without one.",
+      store.secondsInTransaction ?? 0)
+    gauge(
+      "petrel_store_waiting", "Jobs that wait for a thread of the store.",
+      [
+        .init([("kind", "write")], store.waitingWrites),
+        .init([("kind", "read")], store.waitingReads),
+      ])
+    gauge(
+      "petrel_store_log_bytes", "Bytes in the write-ahead log since it last began anew.",
+      store.logBytes)
+    counter(
+      "petrel_store_checkpoints_total", "Passes that copied the write-ahead log.",
+      store.checkpoints)
+    counter(
+      "petrel_store_checkpoint_failures_total", "Those that failed.", store.failedCheckpoints)
+    gauge(
+      "petrel_store_unfiled_notifications",
+      "Entries of the notification log that wait to be filed in its index.",
+      store.unfiledNotifications)
+    gauge(
+      "petrel_search_extracts", "What searches keep of the value index.",
+      [
+        .init([("kind", "column")], store.extracts.columns),
+        .init([("kind", "list")], store.extracts.lists),
+      ])
+    gauge("petrel_search_extract_bytes", "Memory that this takes.", store.extracts.size)
+    counter("petrel_search_extracts_made_total", "Extracts that were made.", store.extracts.made)
+    counter(
+      "petrel_search_extracts_given_up_total", "Extracts that were given up.",
+      store.extracts.givenUp)
+    guard let sizes else { return }
+    gauge(
+      "petrel_store_file_bytes", "Sizes of the store's files.",
+      [
+        .init([("file", "database")], sizes.database),
+        .init([("file", "write_ahead_log")], sizes.writeAheadLog),
+      ])
+    gauge("petrel_store_free_bytes", "What the store's file system has left.", sizes.free)
+  }
+
+  mutating func add(_ dispatch: Dispatcher.Metrics) {
+    counter(
+      "petrel_changes_dispatched_total", "Changes that were matched with the subscriptions.",
+      dispatch.dispatchedChanges)
+    gauge(
+      "petrel_changes_waiting", "Changes in memory that wait to be matched.",
+      dispatch.waitingChanges)
+    counter(
+      "petrel_notifications_logged_total", "Subscriptions that fired on changes.",
+      dispatch.loggedNotifications)
+    counter(
+      "petrel_notifications_withheld_total",
+      "Those whose subscribers may not read the record, so that they got nothing.",
+      dispatch.withheldNotifications)
+    counter(
+      "petrel_dispatch_failures_total", "Attempts to dispatch changes that failed.",
+      dispatch.failures)
+    counter(
+      "petrel_dispatch_catch_ups_total",
+      "Times that a database's changes were read from its outbox.",
+      dispatch.catchUps)
+    histogram(
+      "petrel_change_dispatch_delay_seconds",
+      "From the save of a change to what it fires standing in the notification log.",
+      dispatch.savedToLogged)
+    gauge("petrel_matching_indexes", "Matching indexes in memory.", dispatch.indexes)
+    gauge("petrel_matching_index_bytes", "About what they take.", dispatch.indexBytes)
+    counter(
+      "petrel_matching_index_loads_total", "Indexes that were read from the store.",
+      dispatch.indexLoads)
+    counter(
+      "petrel_matching_index_load_seconds_total", "The time that this took.",
+      [.init([], dispatch.indexLoadSeconds)])
+    counter(
+      "petrel_matching_index_evictions_total", "Indexes that were given up for lack of memory.",
+      dispatch.indexEvictions)
+  }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import HTTPService
+import JSONCoding
+import Measuring
+
+/// The pages for those who watch the server: `/metrics`, `/health/live` and `/health/ready`.
+struct OperationPages: Sendable {
+  private let access: OperatorAccess
+  private let metrics: @Sendable () async -> MetricsPage?
+  private let health: ServerHealth
+
+  init(
+    access: OperatorAccess, health: ServerHealth,
+    metrics: @escaping @Sendable () async -> MetricsPage?
+  ) {
+    self.access = access
+    self.health = health
+    self.metrics = metrics
+  }
+
+  /// The answer to a request for one of the pages; nil for another.
+  func answer(to request: HTTPRequest) async -> HTTPResponse? {
+    let path = request.rawPath
+    guard path == "/metrics" || path.hasPrefix("/health/") else { return nil }
+    guard ["GET", "HEAD"].contains(request.method) else {
+      return Self.text(
+        405, "\(path) takes GET or HEAD, not \(request.method)", [("Allow", "GET, HEAD")])
+    }
+    switch path {
+    case "/metrics": return await metricsAnswer(to: request)
+    case "/health/live": return healthAnswer(health.live(), to: request)
+    case "/health/ready": return healthAnswer(await health.ready(), to: request)
+    default: return Self.text(404, "no such page: there are /health/live and /health/ready")
+    }
+  }
+
+  private func metricsAnswer(to request: HTTPRequest) async -> HTTPResponse {
+    guard access.admits(request) else {
+      return Self.text(
+        403,
+        "metrics are for programs on the server's own machine, unless the key 'metrics' of its "
+          + "configuration names their network or their token")
+    }
+    guard let page = await metrics() else { return Self.text(503, "the server is not running") }
+    return HTTPResponse(
+      headers: [("Content-Type", MetricsPage.mediaType), ("Cache-Control", "no-store")],
+      body: .data(Data(page.text.utf8)))
+  }
+
+  /// What is wrong is told to those who may read the metrics; to others, what it is about.
+  private func healthAnswer(_ report: HealthReport, to request: HTTPRequest) -> HTTPResponse {
+    HTTPResponse(
+      status: report.isGood ? 200 : 503,
+      headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+      body: .data(Data((report.json(isDetailed: access.admits(request)).text + "\n").utf8)))
+  }
+
+  private static func text(
+    _ status: Int, _ text: String, _ headers: [(String, String)] = []
+  ) -> HTTPResponse {
+    HTTPResponse(
+      status: status, headers: [("Content-Type", "text/plain; charset=utf-8")] + headers,
+      body: .data(Data((text + "\n").utf8)))
+  }
+}

@@ -1,0 +1,78 @@
+import Measuring
+
+extension Server {
+  /// All that can be said in figures of how the server is doing. No table is looked through for it.
+  func metricsPage() async -> MetricsPage {
+    let process = await ProcessFigures.read()
+    let sizes = await store.fileSizes()
+    var page = MetricsPage()
+    page.gauge(
+      "petrel_build_info", "1; the label has the version of the server.",
+      [.init([("version", Self.version)], 1)])
+    addRequests(to: &page)
+    addConnections(to: &page)
+    page.add(store.metrics, sizes)
+    page.add(dispatchMetrics)
+    page.add(deliveryMetrics, service.deliveryTimes)
+    page.add(routes.figures)
+    page.add(posting: [("web_push", webPushMetrics), ("webhook", webhookMetrics)])
+    page.add(process)
+    return page
+  }
+
+  private func addRequests(to page: inout MetricsPage) {
+    let times = requestTimes.histograms
+    page.counter(
+      "petrel_requests_total", "Requests that were answered, failed ones among them.",
+      times.map { .init([("operation", $0.operation)], $0.histogram.count) })
+    page.histogram(
+      "petrel_request_duration_seconds",
+      "From a whole request to its answer. Web courier polls wait by intention and are left out.",
+      times.filter { $0.operation != OperationNames.courier }.map {
+        ([("operation", $0.operation)], $0.histogram)
+      })
+    let metrics = requestMetrics
+    page.counter(
+      "petrel_request_failures_total", "Requests that failed as a whole, by CloudKit's error code.",
+      metrics.failedOperations.map {
+        .init([("operation", $0.key.operation), ("code", $0.key.code.rawValue)], $0.value)
+      }.sorted())
+    page.counter(
+      "petrel_item_failures_total",
+      "Records, zones or subscriptions that failed in requests that did not.",
+      metrics.failedItems.map { .init([("code", $0.key.rawValue)], $0.value) }.sorted())
+  }
+
+  private func addConnections(to page: inout MetricsPage) {
+    let metrics = httpMetrics
+    page.gauge("petrel_http_connections", "Connections that are open.", metrics.openConnections)
+    page.gauge(
+      "petrel_http_requests_under_way", "Requests that are received or answered, polls among them.",
+      metrics.requestsUnderWay)
+    page.gauge(
+      "petrel_http_buffered_bytes", "Bodies and answers in memory.", metrics.bufferedBytes)
+    page.gauge("petrel_http_spooled_bytes", "Uploads in files.", metrics.spooledBytes)
+    page.counter(
+      "petrel_http_requests_broken_total", "Requests whose answer was not sent whole.",
+      metrics.requestsBroken)
+    page.counter(
+      "petrel_http_refused_total", "Requests and connections refused before they were handled.",
+      metrics.refused.map { .init([("reason", $0.key.rawValue)], $0.value) }.sorted())
+    let readers = service.courierReaders
+    page.gauge(
+      "petrel_courier_readers", "Readers of the web courier that wait.",
+      [
+        .init([("kind", "poll")], max(0, readers.waiting - readers.streams)),
+        .init([("kind", "stream")], readers.streams),
+      ])
+  }
+}
+
+extension [MetricsPage.Sample] {
+  /// In the order of their labels, so that a page reads the same each time.
+  fileprivate func sorted() -> [MetricsPage.Sample] {
+    sorted { left, right in
+      left.labels.map(\.value).lexicographicallyPrecedes(right.labels.map(\.value))
+    }
+  }
+}

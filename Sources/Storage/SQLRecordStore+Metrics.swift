@@ -1,0 +1,42 @@
+import Dispatch
+import Foundation
+
+extension SQLRecordStore {
+  public var metrics: StoreMetrics {
+    var metrics = writer.tally.metrics
+    metrics.waitingWrites = writer.queue.count
+    metrics.waitingReads = reads === writer.queue ? 0 : reads.count
+    (metrics.checkpoints, metrics.failedCheckpoints) = checkpointer?.passCounts ?? (0, 0)
+    metrics.unfiledNotifications = unfiledNotificationCount
+    metrics.extracts = extractCounts
+    return metrics
+  }
+
+  public func fileSizes() async -> StoreFileSizes? {
+    guard let path else { return nil }
+    return await withCheckedContinuation { continuation in
+      // A disk that hangs holds up nobody else there.
+      DispatchQueue(label: "petrel.store.sizes").async {
+        var sizes = StoreFileSizes()
+        sizes.database = Self.size(of: path)
+        sizes.writeAheadLog = Self.size(of: path + "-wal")
+        var system = statvfs()
+        if statvfs(path, &system) == 0 {
+          sizes.free = Int(clamping: UInt64(system.f_bavail) &* UInt64(system.f_frsize))
+        }
+        continuation.resume(returning: sizes)
+      }
+    }
+  }
+
+  public func checkWriting() async throws {
+    try await write { session in
+      _ = try session.connection.run("UPDATE store_form SET version = version", [])
+    }
+  }
+
+  private static func size(of path: String) -> Int {
+    var information = stat()
+    return stat(path, &information) == 0 ? Int(information.st_size) : 0
+  }
+}

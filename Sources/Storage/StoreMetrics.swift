@@ -1,0 +1,39 @@
+import Measuring
+
+/// How a store is doing, at one moment. Nothing is read from its file for it.
+public struct StoreMetrics: Sendable {
+  /// Transactions that were committed since the store was opened.
+  public var commits = 0
+  /// Writes that were in them.
+  public var writes = 0
+  /// Transactions that the engine or the disk did not let through.
+  public var failures = 0
+  /// What the last transaction failed with; nil when it was committed.
+  public var fault: String?
+  /// The seconds that transactions took, until they were durable.
+  public var commitSeconds = Histogram(bounds: Histogram.seconds)
+  /// How long the transaction under way has been going on, in seconds; nil when there is none.
+  public var secondsInTransaction: Double?
+  public var waitingWrites = 0
+  public var waitingReads = 0
+  /// Bytes in the write-ahead log that count, after the last commit. The file may be larger.
+  public var logBytes = 0
+  /// Passes that copied from the write-ahead log into the database, and those that failed.
+  public var checkpoints = 0
+  public var failedCheckpoints = 0
+  /// Entries of the notification log that wait in memory to be filed in its index.
+  public var unfiledNotifications = 0
+  public var extracts = ExtractCounts()
+
+  public init() {}
+}
+
+/// What the store's files take, in bytes.
+public struct StoreFileSizes: Sendable, Hashable {
+  public var database = 0
+  public var writeAheadLog = 0
+  /// What the file system has left for the server.
+  public var free = 0
+
+  public init() {}
+}
