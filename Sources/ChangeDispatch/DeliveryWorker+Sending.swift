@@ -79,7 +79,10 @@ extension DeliveryWorker {
     case .suspend(_, let message):
       retry(delivery, at: now.advanced(bySeconds: configuration.suspensionDelay), message)
     case .fault(let message):
-      self.report("a push was given up: \(message)")
+      let notification = delivery.notification.change.notificationID.uuidString.lowercased()
+      self.report(
+        "a push of notification \(notification) in container '\(delivery.device.container)' was "
+          + "given up: \(message)")
       finish(delivery, .refused(reason: message, payload: report.payload))
     }
   }

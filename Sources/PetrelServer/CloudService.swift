@@ -38,7 +38,7 @@ public final class CloudService: Sendable {
   ///   - publicURL: the URL that clients reach the service at; web courier URLs begin with it.
   ///   - route: the way to a device; nil when no pushes leave for its container.
   public convenience init(
-    configuration: ServerConfiguration, store: any RecordStore, log: ServerLog = .standardError,
+    configuration: ServerConfiguration, store: any RecordStore, log: ServerLog = .standardError(),
     clock: @escaping @Sendable () -> Timestamp = { .now }, executor: (any TaskExecutor)? = nil,
     publicURL: @escaping @Sendable () -> String,
     route: @escaping @Sendable (DeviceToken) -> PushRoute?
@@ -181,7 +181,7 @@ public final class CloudService: Sendable {
     } catch {
       // Who stops the service may close the store at once.
       guard !Task.isCancelled else { return }
-      log.warning("old notifications could not be trimmed: \(error)")
+      log.warning("old notifications could not be trimmed", ["cause": .string("\(error)")])
     }
   }
 }

@@ -1,5 +1,6 @@
 import CloudKitModel
 import HTTPService
+import JSONCoding
 import Synchronization
 import WebServices
 
@@ -48,20 +49,17 @@ final class FailureJournal: Sendable {
       state.metrics.failed[error.code, default: 0] += 1
       state.metrics.failedOperations[operation, default: 0] += 1
     }
-    let cause = error.code == .internalError ? cause.map { " cause: \($0)" } ?? "" : ""
-    write(
-      error.code == .internalError ? .error : .info,
-      "request failed: uuid=\(error.uuid) code=\(error.code) status=\(status) "
-        + Self.words(for: request, caller) + cause)
+    var fields = Self.fields(of: error, status) + Self.fields(for: request, caller)
+    if error.code == .internalError, let cause { fields.append(("cause", .string("\(cause)"))) }
+    write(error.code == .internalError ? .error : .info, "request failed", fields)
   }
 
   /// The HTTP server refused a request, or a connection, by itself.
   func note(_ error: ServiceError, refusal: HTTPRefusal) {
     state.withLock { $0.metrics.failed[error.code, default: 0] += 1 }
     write(
-      .info,
-      "request refused: uuid=\(error.uuid) code=\(error.code) status=\(refusal.status) "
-        + "reason=\(refusal.reason.rawValue)")
+      .info, "request refused",
+      Self.fields(of: error, refusal.status) + [("reason", .string(refusal.reason.rawValue))])
   }
 
   /// Items of a request failed that did not fail itself.
@@ -72,15 +70,27 @@ final class FailureJournal: Sendable {
     }
     let named = failures.prefix(Self.itemCount).map { "\($0.uuid)=\($0.code)" }
     let rest = failures.count - named.count
+    var fields = Self.fields(for: request, caller)
+    fields.append(("items", .string(named.joined(separator: ","))))
+    if rest > 0 { fields.append(("more", .int(Int64(rest)))) }
     write(
-      failures.contains { $0.code == .internalError } ? .error : .info,
-      "items failed: " + Self.words(for: request, caller) + " items="
-        + named.joined(separator: ",") + (rest > 0 ? " and \(rest) more" : ""))
+      failures.contains { $0.code == .internalError } ? .error : .info, "items failed", fields)
   }
 
-  private static func words(for request: HTTPRequest, _ caller: Caller?) -> String {
-    "method=\(bounded(request.method, to: 16)) path=\(path(of: request)) "
-      + "caller=\(caller.map { $0.logName } ?? "unknown")"
+  private typealias Field = (name: String, value: JSONValue)
+
+  private static func fields(of error: ServiceError, _ status: Int) -> [Field] {
+    [
+      ("uuid", .string(error.uuid)), ("code", .string(error.code.rawValue)),
+      ("status", .int(Int64(status))),
+    ]
+  }
+
+  private static func fields(for request: HTTPRequest, _ caller: Caller?) -> [Field] {
+    [
+      ("method", .string(bounded(request.method, to: 16))), ("path", .string(path(of: request))),
+      ("caller", .string(caller.map { $0.logName } ?? "unknown")),
+    ]
   }
 
   private static func path(of request: HTTPRequest) -> String {
@@ -98,7 +108,7 @@ final class FailureJournal: Sendable {
     return beginning.isEmpty ? "-" : beginning + (text.utf8.count > length ? "…" : "")
   }
 
-  private func write(_ level: ServerLog.Level, _ line: String) {
+  private func write(_ level: ServerLog.Level, _ message: String, _ fields: [Field]) {
     let now = clock()
     let leftOut = state.withLock { state -> Int? in
       guard state.lines.wait(at: now) == 0 else {
@@ -110,8 +120,8 @@ final class FailureJournal: Sendable {
       return state.leftOut
     }
     guard let leftOut else { return }
-    let line = leftOut > 0 ? "\(line) (\(leftOut) lines before were left out)" : line
-    if level == .error { log.error(line) } else { log.info(line) }
+    log.add(
+      level, message, leftOut > 0 ? fields + [("leftOut", .int(Int64(leftOut)))] : fields)
   }
 }
 

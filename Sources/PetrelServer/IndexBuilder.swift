@@ -27,7 +27,9 @@ struct IndexBuilder: Sendable {
       } catch {
         // Who stops the service may close the store at once.
         guard !Task.isCancelled else { return }
-        log.error("an index could not be built: \(error); it is tried again in a minute")
+        log.error(
+          "an index could not be built; it is tried again in a minute",
+          ["cause": .string("\(error)")])
         try? await Task.sleep(for: .seconds(60))
       }
     }

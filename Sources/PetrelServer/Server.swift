@@ -43,7 +43,7 @@ public final class Server: Sendable {
   ///
   /// - Throws: ``ConfigurationError`` when a key file cannot be used.
   public init(
-    configuration: ServerConfiguration, store: any RecordStore, log: ServerLog = .standardError,
+    configuration: ServerConfiguration, store: any RecordStore, log: ServerLog = .standardError(),
     clock: @escaping @Sendable () -> Timestamp = { .now }
   ) throws {
     self.configuration = configuration
@@ -84,7 +84,15 @@ public final class Server: Sendable {
       if let answer = await pages.answer(to: request) { return answer }
       let began = ContinuousClock.now
       let response = await service.respond(to: request)
-      requestTimes.record(service.operationNames.name(ofPath: request.rawPath), since: began)
+      let operation = service.operationNames.name(ofPath: request.rawPath)
+      requestTimes.record(operation, since: began)
+      log.debug(
+        "request answered",
+        [
+          "operation": .string(operation), "status": .int(Int64(response.status)),
+          "seconds": .double((ContinuousClock.now - began) / .seconds(1)),
+          "address": .string(request.remoteAddress),
+        ])
       return response
     }
     address.server.withLock { $0.server = self }

@@ -43,6 +43,7 @@ extension ServerConfiguration {
       "address", "port", "publicURL", "deletionRetentionDays", "signatureWindowSeconds",
       "productionSchema", "limits", "explain",
       "containers", "signIn", "webPush", "webhooks", "metrics", "drainSeconds",
+      "logLevel", "logFormat",
     ])
     address = try reader.string("address") ?? address
     port = try reader.int("port", in: 0...65_535) ?? port
@@ -62,6 +63,8 @@ extension ServerConfiguration {
       throw reader.mistake("'productionSchema' must be fixed or open, not '\(other)'")
     }
     drainTime = try reader.int("drainSeconds", in: 0...300).map(Double.init) ?? drainTime
+    logLevel = try reader.choice("logLevel") ?? logLevel
+    logFormat = try reader.choice("logFormat") ?? logFormat
     if let settings = try reader.object("signIn") { try signIn.apply(settings) }
     if let settings = try reader.object("webPush") { webPush = try WebPush(settings) }
     if let settings = try reader.object("webhooks") { webhooks = try Webhooks(settings) }
@@ -130,6 +133,18 @@ struct ConfigurationReader {
       throw mistake("'\(key)' is missing")
     }
     return string
+  }
+
+  /// One of some words.
+  func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    _ key: String
+  ) throws(ConfigurationError) -> Choice? {
+    guard let word = try string(key) else { return nil }
+    guard let choice = Choice(rawValue: word) else {
+      let known = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+      throw mistake("'\(key)' must be one of \(known), not '\(word)'")
+    }
+    return choice
   }
 
   func bool(_ key: String) throws(ConfigurationError) -> Bool? {

@@ -98,6 +98,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var webhooks: Webhooks?
   public var limits = Limits()
   public var explain = Explain()
+  /// What the log has, and how.
+  public var logLevel = ServerLog.Level.info
+  public var logFormat = ServerLog.Format.text
   /// Who may read `/metrics` besides programs on this machine.
   public var metrics = Metrics()
 

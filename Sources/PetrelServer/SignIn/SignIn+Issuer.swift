@@ -113,7 +113,9 @@ extension SignIn {
   private func page(
     for error: OpenIDError, at issuer: Issuer, _ visit: SignInVisit
   ) -> HTTPResponse {
-    log.warning("sign-in at \(issuer.settings.issuer): \(error)")
+    log.warning(
+      "sign-in failed at an issuer",
+      ["issuer": .string(issuer.settings.issuer), "cause": .string("\(error)")])
     let (status, problem) =
       switch error.code {
       case .refused: (403, "You were not signed in by “\(issuer.settings.label)”. Try again.")

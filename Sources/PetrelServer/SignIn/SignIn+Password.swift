@@ -32,7 +32,7 @@ extension SignIn {
     }
     if case .wait(let seconds) = verdict {
       let whole = Int(seconds.rounded(.up))
-      log.warning("sign-in: too many wrong passwords, the last from \(address)")
+      log.warning("sign-in: too many wrong passwords", ["address": .string(address)])
       return again(
         "There were too many wrong passwords. Wait \(whole) seconds and try again.", status: 429
       ).response(headers: [("Retry-After", String(whole))])
@@ -40,7 +40,7 @@ extension SignIn {
     let hash = try await store.passwordHash(ofUserNamed: name)
     guard try await passwords.isMatch(password, hash), let user = try await store.user(named: name)
     else {
-      log.info("sign-in: wrong name or password from \(address)")
+      log.info("sign-in: wrong name or password", ["address": .string(address)])
       return again(Self.wrong, status: 403).response()
     }
     attempts.withLock { $0.succeeded(account: name, address: address) }

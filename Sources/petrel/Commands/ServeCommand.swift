@@ -18,7 +18,9 @@ enum ServeCommand: Command {
     let configuration = try configuration(arguments)
     let store = try await openStore(
       in: configuration.dataDirectory, with: StoreConfiguration(of: configuration))
-    let server = try Server(configuration: configuration, store: store)
+    let log = ServerLog.standardError(
+      level: configuration.logLevel, format: configuration.logFormat)
+    let server = try Server(configuration: configuration, store: store, log: log)
     try server.start()
     Output.line("petrel listens on \(server.url)")
     Output.line("its data lies in \(absolute(configuration.dataDirectory))")
