@@ -17,17 +17,20 @@ final class WebPushKey: Sendable {
   ) throws(ConfigurationError) {
     self.store = store
     var key: ES256PrivateKey?
-    if let file = settings.keyFile {
-      guard let data = FileManager.default.contents(atPath: file) else {
-        throw ConfigurationError("webPush: keyFile \(file) cannot be read")
-      }
-      do {
-        key = try ES256PrivateKey(pem: String(decoding: data, as: UTF8.self))
-      } catch {
-        throw ConfigurationError("webPush: keyFile \(file) holds no usable key: \(error)")
-      }
-    }
+    if let file = settings.keyFile { key = try Self.key(inFile: file) }
     known = Mutex(key)
+  }
+
+  /// - Throws: ``ConfigurationError`` when the file holds no usable key.
+  static func key(inFile file: String) throws(ConfigurationError) -> ES256PrivateKey {
+    guard let data = FileManager.default.contents(atPath: file) else {
+      throw ConfigurationError("webPush: keyFile \(file) cannot be read")
+    }
+    do {
+      return try ES256PrivateKey(pem: String(decoding: data, as: UTF8.self))
+    } catch {
+      throw ConfigurationError("webPush: keyFile \(file) holds no usable key: \(error)")
+    }
   }
 
   func key() async throws -> ES256PrivateKey {

@@ -24,12 +24,13 @@ extension ServerConfiguration.Metrics {
     guard let name = try reader.string("tokenFile") else { return }
     let file = reader.file(name)
     guard let data = FileManager.default.contents(atPath: file) else {
-      throw reader.mistake("'tokenFile': \(file) cannot be read")
+      throw reader.mistake("tokenFile", "'tokenFile': \(file) cannot be read")
     }
     let text = String(decoding: data, as: UTF8.self)
       .trimmingCharacters(in: .whitespacesAndNewlines)
     guard text.utf8.count >= 16 else {
-      throw reader.mistake("'tokenFile': \(file) must hold a token of at least 16 characters")
+      throw reader.mistake(
+        "tokenFile", "'tokenFile': \(file) must hold a token of at least 16 characters")
     }
     token = text
   }

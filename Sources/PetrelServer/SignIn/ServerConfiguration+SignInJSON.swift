@@ -11,7 +11,7 @@ extension ServerConfiguration.SignIn {
     for name in list.keys {
       guard name.wholeMatch(of: /[a-z0-9-]{1,32}/) != nil else {
         throw list.mistake(
-          "the name '\(name)' must be 1 to 32 lower-case letters, digits and hyphens")
+          name, "the name '\(name)' must be 1 to 32 lower-case letters, digits and hyphens")
       }
       guard let issuer = try list.object(name) else { continue }
       issuers[name] = try IssuerSettings(issuer)
@@ -27,7 +27,7 @@ extension IssuerSettings {
     ])
     let issuer = try reader.required("issuer")
     guard Self.isSafe(issuer), !issuer.contains("?") else {
-      throw reader.mistake("'issuer' must be a URL that begins with https://")
+      throw reader.mistake("issuer", "'issuer' must be a URL that begins with https://")
     }
     let credential = try Self.credential(reader)
     let isApples = if case .signed = credential { true } else { false }
@@ -42,7 +42,8 @@ extension IssuerSettings {
     scopes = try reader.strings("scopes") ?? scopes
     if let mode = try reader.string("responseMode") {
       guard let responseMode = ResponseMode(rawValue: mode) else {
-        throw reader.mistake("'responseMode' must be query or form_post, not '\(mode)'")
+        throw reader.mistake(
+          "responseMode", "'responseMode' must be query or form_post, not '\(mode)'")
       }
       self.responseMode = responseMode
     }
@@ -55,7 +56,8 @@ extension IssuerSettings {
     let secretFile = try reader.string("clientSecretFile")
     let keyFile = try reader.string("keyFile")
     guard [secret, secretFile, keyFile].compactMap({ $0 }).count <= 1 else {
-      throw reader.mistake("only one of 'clientSecret', 'clientSecretFile' and 'keyFile' may be")
+      throw reader.mistake(
+        nil, "only one of 'clientSecret', 'clientSecretFile' and 'keyFile' may be")
     }
     if let secret { return .secret(secret) }
     if let secretFile {
@@ -67,7 +69,7 @@ extension IssuerSettings {
     do {
       _ = try ES256PrivateKey(pem: pem)
     } catch {
-      throw reader.mistake("'keyFile' holds no usable key: \(error)")
+      throw reader.mistake("keyFile", "'keyFile' holds no usable key: \(error)")
     }
     return .signed(
       teamID: try reader.required("teamID"), keyID: try reader.required("keyID"), keyPEM: pem)
@@ -77,7 +79,7 @@ extension IssuerSettings {
     of path: String, as key: String, _ reader: ConfigurationReader
   ) throws(ConfigurationError) -> String {
     guard let data = FileManager.default.contents(atPath: path) else {
-      throw reader.mistake("'\(key)': \(path) cannot be read")
+      throw reader.mistake(key, "'\(key)': \(path) cannot be read")
     }
     return String(decoding: data, as: UTF8.self)
   }
@@ -87,7 +89,7 @@ extension ConfigurationReader {
   fileprivate func strings(_ key: String) throws(ConfigurationError) -> [String]? {
     guard let value = json[key] else { return nil }
     guard let list = value.array, list.allSatisfy({ $0.string != nil }) else {
-      throw mistake("'\(key)' must be a list of strings")
+      throw mistake(key, "'\(key)' must be a list of strings")
     }
     return list.compactMap(\.string)
   }

@@ -6,16 +6,10 @@ import Storage
 enum ServeCommand: Command {
   static let name = "serve"
   static let summary = "Runs the server until it is interrupted."
-  static let options: [Arguments.Option] = [
-    dataOption,
-    .init("config", "FILE", "the configuration (default server.json in the data directory)"),
-    .init("address", "ADDRESS", "where to listen (default 127.0.0.1)"),
-    .init("port", "PORT", "0 lets the system choose (default 8080)"),
-    .init("public-url", "URL", "the URL that clients use, where it differs"),
-  ]
+  static let options = ConfigurationOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let configuration = try configuration(arguments)
+    let configuration = try ConfigurationOptions.configuration(arguments).configuration
     let store = try await openStore(
       in: configuration.dataDirectory, with: StoreConfiguration(of: configuration))
     let log = ServerLog.standardError(
@@ -33,24 +27,12 @@ enum ServeCommand: Command {
     return 0
   }
 
-  private static func configuration(_ arguments: Arguments) throws -> ServerConfiguration {
-    var configuration = ServerConfiguration(dataDirectory: dataDirectory(arguments))
-    let file = arguments.string("config") ?? configuration.dataDirectory + "/server.json"
-    if arguments.string("config") != nil || FileManager.default.fileExists(atPath: file) {
-      try configuration.apply(fileAt: file)
-    }
-    configuration.address = arguments.string("address") ?? configuration.address
-    configuration.port = try arguments.int("port", in: 0...65_535) ?? configuration.port
-    configuration.publicURL = arguments.string("public-url") ?? configuration.publicURL
-    return configuration
-  }
-
   static let dataOption = Arguments.Option(
-    "data", "DIRECTORY", "where the store lies (default .petrel)")
+    "data", "DIRECTORY", "where the store lies (default PETREL_DATA, or .petrel)")
 
   /// The data directory that the options name.
   static func dataDirectory(_ arguments: Arguments) -> String {
-    arguments.string("data") ?? ".petrel"
+    arguments.string("data") ?? ProcessInfo.processInfo.environment["PETREL_DATA"] ?? ".petrel"
   }
 
   /// Opens the store in a data directory, which is made when there is none.

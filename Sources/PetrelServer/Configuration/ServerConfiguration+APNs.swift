@@ -1,3 +1,4 @@
+import Foundation
 import HTTP2Transport
 
 extension ServerConfiguration.APNs {
@@ -5,19 +6,34 @@ extension ServerConfiguration.APNs {
   init(_ reader: ConfigurationReader) throws(ConfigurationError) {
     try reader.allow([
       "topic", "teamID", "keyID", "keyFile", "certificateFile", "certificateKeyFile", "host",
-      "port", "authorityFile", "proxy", "maximumConnections",
+      "port", "authorityFile", "proxy", "proxyFile", "maximumConnections",
     ])
     self.init(
       topic: try reader.required("topic"), credential: try Credential(reader),
       host: try reader.string("host"), port: try reader.int("port", in: 1...65_535),
       authorityFile: try reader.string("authorityFile").map { reader.file($0) })
     maximumConnections = try reader.int("maximumConnections", in: 1...100) ?? maximumConnections
-    proxy = try reader.string("proxy")
+    proxy = try Self.proxy(reader)
     do throws(HTTP2Error) {
       _ = try proxy.map { proxy throws(HTTP2Error) in try HTTPProxy(parsing: proxy) }
     } catch {
-      throw reader.mistake("'proxy': \(error.reason)")
+      throw reader.mistake("proxy", "'proxy': \(error.reason)")
     }
+  }
+}
+
+extension ServerConfiguration.APNs {
+  /// The proxy's URL, from a file where it has a password.
+  private static func proxy(_ reader: ConfigurationReader) throws(ConfigurationError) -> String? {
+    guard let name = try reader.string("proxyFile") else { return try reader.string("proxy") }
+    guard reader.json["proxy"] == nil else {
+      throw reader.mistake("proxyFile", "'proxyFile' and 'proxy' exclude each other")
+    }
+    let file = reader.file(name)
+    guard let data = FileManager.default.contents(atPath: file) else {
+      throw reader.mistake("proxyFile", "'proxyFile': \(file) cannot be read")
+    }
+    return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 }
 
@@ -26,10 +42,12 @@ extension ServerConfiguration.APNs.Credential {
   fileprivate init(_ reader: ConfigurationReader) throws(ConfigurationError) {
     guard let certificate = try reader.string("certificateFile") else {
       if reader.json["certificateKeyFile"] != nil {
-        throw reader.mistake("'certificateKeyFile' needs 'certificateFile' beside it")
+        throw reader.mistake(
+          "certificateKeyFile", "'certificateKeyFile' needs 'certificateFile' beside it")
       }
       guard reader.json["keyFile"] != nil else {
-        throw reader.mistake("'keyFile' is missing (or 'certificateFile', for a certificate)")
+        throw reader.mistake(
+          "keyFile", "'keyFile' is missing (or 'certificateFile', for a certificate)")
       }
       self = .key(
         file: reader.file(try reader.required("keyFile")), keyID: try reader.required("keyID"),
@@ -38,7 +56,7 @@ extension ServerConfiguration.APNs.Credential {
     }
     for key in ["keyFile", "keyID", "teamID"] where reader.json[key] != nil {
       throw reader.mistake(
-        "'\(key)' and 'certificateFile' exclude each other: APNs takes a key or a certificate")
+        key, "'\(key)' and 'certificateFile' exclude each other: APNs takes a key or a certificate")
     }
     self = .certificate(
       file: reader.file(certificate),

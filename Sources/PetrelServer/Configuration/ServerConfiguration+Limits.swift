@@ -43,7 +43,8 @@ extension ServerConfiguration.Limits {
       try reader.int("searchExtractBytes", in: 0...Int64(1) << 60) ?? searchExtractBytes
     if let interval = reader.json["silentPushInterval"] {
       guard let seconds = interval.double, (0...86_400).contains(seconds) else {
-        throw reader.mistake("'silentPushInterval' must be a number of seconds from 0 to 86400")
+        throw reader.mistake(
+          "silentPushInterval", "'silentPushInterval' must be a number of seconds from 0 to 86400")
       }
       silentPushInterval = seconds
     }
@@ -54,7 +55,7 @@ extension ServerConfiguration.Limits {
       guard let rate = try rates.object(subject.rawValue) else { continue }
       try rate.allow(["perSecond", "burst"])
       guard let perSecond = rate.json["perSecond"]?.double, perSecond > 0, perSecond <= 1e6 else {
-        throw rate.mistake("'perSecond' must be a number above 0, at most 1000000")
+        throw rate.mistake("perSecond", "'perSecond' must be a number above 0, at most 1000000")
       }
       let burst =
         try rate.int("burst", in: 1...1_000_000) ?? max(1, Int((perSecond * 10).rounded(.up)))

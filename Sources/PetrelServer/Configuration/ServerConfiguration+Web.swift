@@ -69,7 +69,8 @@ extension ServerConfiguration.WebPush {
       subject: try reader.required("subject"),
       keyFile: try reader.string("keyFile").map { reader.file($0) })
     guard subject.hasPrefix("mailto:") || subject.hasPrefix("https://") else {
-      throw reader.mistake("'subject' must begin with mailto: or https://, not '\(subject)'")
+      throw reader.mistake(
+        "subject", "'subject' must begin with mailto: or https://, not '\(subject)'")
     }
     browsersPerUser = try reader.int("browsersPerUser", in: 1...1000) ?? browsersPerUser
     outbound = try ServerConfiguration.Outbound(reader)
@@ -97,7 +98,7 @@ extension ServerConfiguration.Outbound {
     allowsHTTP = try reader.bool("allowsHTTP") ?? allowsHTTP
     authorityFile = try reader.string("authorityFile").map { reader.file($0) }
     if let authorityFile, !FileManager.default.isReadableFile(atPath: authorityFile) {
-      throw reader.mistake("'authorityFile' \(authorityFile) cannot be read")
+      throw reader.mistake("authorityFile", "'authorityFile' \(authorityFile) cannot be read")
     }
     connections = try reader.int("connections", in: 1...10_000) ?? connections
     timeout = try reader.int("timeoutSeconds", in: 1...300).map(Double.init) ?? timeout
@@ -109,13 +110,13 @@ extension ConfigurationReader {
   func networks(_ key: String) throws(ConfigurationError) -> [IPNetwork] {
     guard let value = json[key] else { return [] }
     guard let elements = value.array else {
-      throw mistake("'\(key)' must be an array, not \(value.kind)")
+      throw mistake(key, "'\(key)' must be an array, not \(value.kind)")
     }
     var networks: [IPNetwork] = []
     for element in elements {
       guard let network = element.string.flatMap(IPNetwork.init) else {
         throw mistake(
-          "'\(key)' must have ranges such as 10.0.0.0/8 or fd00::/8, not \(element.text)")
+          key, "'\(key)' must have ranges such as 10.0.0.0/8 or fd00::/8, not \(element.text)")
       }
       networks.append(network)
     }

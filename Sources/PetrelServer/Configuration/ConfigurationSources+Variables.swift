@@ -1,0 +1,124 @@
+import Foundation
+import JSONCoding
+
+/// Environment variables stand for keys: `PETREL_` and the key in upper case, `__` where an object is
+/// entered, and single underscores wherever they please.
+///
+///     PETREL_PORT                                       port
+///     PETREL_LIMITS__REQUEST_RATES__USER__PER_SECOND    limits.requestRates.user.perSecond
+///     PETREL_CONTAINERS__ICLOUD_COM_EXAMPLE_APP__APNS__KEY_ID
+///
+/// Names of the operator's own, as of containers, must stand in the file; other characters than
+/// letters and digits are underscores. A variable for an object has it as JSON, and replaces all of it.
+extension ConfigurationSources {
+  private static let prefix = "PETREL_"
+
+  /// What other programs of the house, and commands of this one, read.
+  static let others: Set<String> = [
+    "PETREL_DATA", "PETREL_CONFIG", "PETREL_SERVER", "PETREL_TOKEN", "PETREL_API_TOKEN",
+    "PETREL_ADMIN_KEY", "PETREL_CONTAINER", "PETREL_ENVIRONMENT", "PETREL_DEVICE", "PETREL_STATE",
+    "PETREL_PROPERTY_SEEDS",
+  ]
+
+  /// Puts the values of variables over those there are. One that is empty counts as not set.
+  ///
+  /// - Throws: ``ConfigurationError`` naming a variable that stands for no key, or whose value cannot
+  ///   be.
+  public mutating func read(environment: [String: String]) throws(ConfigurationError) {
+    let variables = environment.filter {
+      $0.key.hasPrefix(Self.prefix) && !$0.value.isEmpty && !Self.others.contains($0.key)
+    }
+    // Whole objects first: single keys go over them.
+    let sorted = variables.map { ($0.key, Self.parts(of: $0.key), $0.value) }
+      .sorted { ($0.1.count, $0.0) < ($1.1.count, $1.0) }
+    for (name, parts, text) in sorted {
+      let (path, kind) = try find(parts[...], among: ConfigurationKey.all, at: [], variable: name)
+      set(path, to: try Self.value(of: text, kind, variable: name), by: .variable(name))
+    }
+  }
+
+  private static func parts(of variable: String) -> [String] {
+    variable.dropFirst(prefix.count).components(separatedBy: "__")
+  }
+
+  /// Letters and digits alone, by which names are compared.
+  private static func core(_ name: String) -> String {
+    String(name.lowercased().filter { $0.isLetter || $0.isNumber })
+  }
+
+  /// The variable for a key, as documented.
+  static func variable(for path: [String]) -> String {
+    let parts = path.map { name in
+      var text = ""
+      var previousIsLower = false
+      for character in name {
+        if character.isUppercase, previousIsLower { text += "_" }
+        previousIsLower = character.isLowercase
+        text += character.isLetter || character.isNumber ? character.uppercased() : "_"
+      }
+      return text
+    }
+    return prefix + parts.joined(separator: "__")
+  }
+
+  private func find(
+    _ parts: ArraySlice<String>, among keys: [ConfigurationKey], at path: [String],
+    variable: String
+  ) throws(ConfigurationError) -> (path: [String], kind: ConfigurationKey.Kind) {
+    guard let part = parts.first,
+      let key = keys.first(where: { Self.core($0.name) == Self.core(part) })
+    else {
+      let known = keys.map { Self.variable(for: path + [$0.name]) }.joined(separator: ", ")
+      throw ConfigurationError(
+        "\(variable): no key of the configuration has it; known are \(known)")
+    }
+    let path = path + [key.name]
+    let rest = parts.dropFirst()
+    if rest.isEmpty { return (path, key.kind) }
+    switch key.kind {
+    case .object(let keys):
+      return try find(rest, among: keys, at: path, variable: variable)
+    case .named(let keys):
+      let names = (value(at: path)?.object ?? [:]).keys.sorted()
+      guard let part = rest.first,
+        let name = names.first(where: { Self.core($0) == Self.core(part) })
+      else {
+        throw ConfigurationError(
+          "\(variable): the file has no '\(path.joined(separator: "."))' of this name; give all of "
+            + "them as JSON in \(Self.variable(for: path))")
+      }
+      let more = rest.dropFirst()
+      if more.isEmpty { return (path + [name], .object(keys)) }
+      return try find(more, among: keys, at: path + [name], variable: variable)
+    default:
+      throw ConfigurationError(
+        "\(variable): '\(path.joined(separator: "."))' is no object; the variable for it is "
+          + Self.variable(for: path))
+    }
+  }
+
+  private static func value(
+    of text: String, _ kind: ConfigurationKey.Kind, variable: String
+  ) throws(ConfigurationError) -> JSONValue {
+    let json = try? JSONValue(parsing: text)
+    switch kind {
+    case .text, .secret: return .string(text)
+    case .integer:
+      if let json, json.int != nil { return json }
+      throw ConfigurationError("\(variable): must be a whole number, not '\(text)'")
+    case .number:
+      if let json, json.double != nil { return json }
+      throw ConfigurationError("\(variable): must be a number, not '\(text)'")
+    case .boolean:
+      if let json, json.bool != nil { return json }
+      throw ConfigurationError("\(variable): must be true or false, not '\(text)'")
+    case .list:
+      if let json, json.array != nil { return json }
+      return .array(
+        text.split(separator: ",").map { .string($0.trimmingCharacters(in: .whitespaces)) })
+    case .object, .named:
+      if let json, json.object != nil { return json }
+      throw ConfigurationError("\(variable): must be a JSON object")
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import JSONCoding
+
+/// On which lines the members of a JSON text stand, for messages about them.
+struct JSONLines {
+  /// By the names on the way to a member, the first line being 1.
+  private(set) var lines: [[String]: Int] = [:]
+
+  private let bytes: [UInt8]
+  private var place = 0
+  private var line = 1
+
+  /// - Parameter data: a text that was read as JSON without a mistake. What stands within arrays has no
+  ///   place of its own.
+  init(_ data: Data) {
+    bytes = Array(data)
+    readValue([])
+  }
+
+  private var next: UInt8? { place < bytes.count ? bytes[place] : nil }
+
+  private mutating func skipSpace() {
+    while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { advance() }
+  }
+
+  private mutating func advance() {
+    if bytes[place] == 0x0A { line += 1 }
+    place += 1
+  }
+
+  /// - Parameter path: nil within an array.
+  private mutating func readValue(_ path: [String]?) {
+    skipSpace()
+    switch next {
+    case UInt8(ascii: "{"): readMembers(path)
+    case UInt8(ascii: "["): readElements()
+    case UInt8(ascii: "\""): _ = readString()
+    default:
+      while let byte = next, !",]}".utf8.contains(byte) { advance() }
+    }
+  }
+
+  private mutating func readMembers(_ path: [String]?) {
+    advance()
+    while true {
+      skipSpace()
+      guard next == UInt8(ascii: "\"") else { break }
+      let start = line
+      let name = readString()
+      if let path { lines[path + [name]] = start }
+      skipSpace()
+      if next == UInt8(ascii: ":") { advance() }
+      readValue(path.map { $0 + [name] })
+      skipSpace()
+      if next == UInt8(ascii: ",") { advance() }
+    }
+    if next != nil { advance() }
+  }
+
+  private mutating func readElements() {
+    advance()
+    while let byte = next, byte != UInt8(ascii: "]") {
+      readValue(nil)
+      skipSpace()
+      if next == UInt8(ascii: ",") { advance() }
+      skipSpace()
+    }
+    if next != nil { advance() }
+  }
+
+  private mutating func readString() -> String {
+    let start = place
+    advance()
+    while let byte = next, byte != UInt8(ascii: "\"") {
+      advance()
+      if byte == UInt8(ascii: "\\"), next != nil { advance() }
+    }
+    if next != nil { advance() }
+    return (try? JSONValue(parsing: Data(bytes[start..<place])))?.string ?? ""
+  }
+}

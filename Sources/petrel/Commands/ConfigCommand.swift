@@ -1,0 +1,24 @@
+import PetrelServer
+
+/// `petrel config`
+enum ConfigCommand: Command {
+  static let name = "config"
+  static let summary = "Prints the configuration in force, and where each value comes from."
+  static let options =
+    ConfigurationOptions.all + [
+      .init("json", nil, "print it as JSON"),
+      .init("check", nil, "print nothing but mistakes, those of key files too"),
+    ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let (configuration, sources) = try ConfigurationOptions.configuration(arguments)
+    if arguments.flag("check") {
+      try configuration.checkFiles()
+      Output.line("the configuration is good")
+      return 0
+    }
+    let listing = ConfigurationListing(of: configuration, from: sources)
+    Output.write(arguments.flag("json") ? listing.json.text + "\n" : listing.text)
+    return 0
+  }
+}
