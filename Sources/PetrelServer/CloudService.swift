@@ -22,7 +22,9 @@ public final class CloudService: Sendable {
   private let log: ServerLog
   private let clock: @Sendable () -> Timestamp
   private let executor: (any TaskExecutor)?
-  private let router: RequestRouter
+  private let currentRouter: Mutex<RequestRouter>
+  private let makeRouter: @Sendable (ServerConfiguration, WebPushKey?) -> RequestRouter
+  private let containers: ContainerSettings
   private let journal: FailureJournal
   private let courier: WebCourier
   private let dispatcher: Dispatcher
@@ -73,10 +75,9 @@ public final class CloudService: Sendable {
     var dispatchConfiguration = Dispatcher.Configuration()
     dispatchConfiguration.executor = executor
     dispatchConfiguration.indexBytes = configuration.limits.matchingIndexBytes
-    let containers = configuration.containers
-    dispatchConfiguration.deletionsCarryLastValues = {
-      containers[$0]?.deletionsCarryLastValues ?? false
-    }
+    let settings = ContainerSettings(configuration.containers)
+    containers = settings
+    dispatchConfiguration.deletionsCarryLastValues = { settings[$0].deletionsCarryLastValues }
     dispatcher = Dispatcher(
       store: store, configuration: dispatchConfiguration, clock: clock,
       report: { log.error($0) }, room: { worker.room() },
@@ -86,13 +87,25 @@ public final class CloudService: Sendable {
       })
     let journal = FailureJournal(log: log, clock: clock)
     self.journal = journal
-    router = RequestRouter(
-      store: store, configuration: configuration, courier: courier, journal: journal,
-      clock: clock, publicURL: publicURL,
-      signIn: SignIn(
-        settings: configuration.signIn,
-        addressHeader: configuration.limits.clientAddressHeader, store: store, log: log,
-        clock: clock, publicURL: publicURL), webPushKey: webPushKey)
+    makeRouter = { configuration, webPushKey in
+      RequestRouter(
+        store: store, configuration: configuration, courier: courier, journal: journal,
+        clock: clock, publicURL: publicURL,
+        signIn: SignIn(
+          settings: configuration.signIn,
+          addressHeader: configuration.limits.clientAddressHeader, store: store, log: log,
+          clock: clock, publicURL: publicURL), webPushKey: webPushKey)
+    }
+    currentRouter = Mutex(makeRouter(configuration, webPushKey))
+  }
+
+  private var router: RequestRouter { currentRouter.withLock { $0 } }
+
+  /// Answers later requests by another configuration; those under way go on by the one before.
+  func reload(_ configuration: ServerConfiguration, webPushKey: WebPushKey?) {
+    let router = makeRouter(configuration, webPushKey)
+    currentRouter.withLock { $0 = router }
+    containers.replace(configuration.containers)
   }
 
   public var dispatchMetrics: Dispatcher.Metrics { dispatcher.metrics }

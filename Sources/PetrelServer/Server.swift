@@ -22,10 +22,10 @@ public final class Server: Sendable {
   let store: any RecordStore
   private let http: HTTPServer
   let service: CloudService
-  let routes: APNsRoutes
+  let routes: OutwardRoutes
+  let pages: OperationPages
   let requestTimes = RequestTimes()
   private let health: ServerHealth
-  private let webRoutes: WebRoutes
   private let address: Address
 
   /// For those who are there before the server is.
@@ -50,17 +50,12 @@ public final class Server: Sendable {
     self.store = store
     let address = Address()
     self.address = address
-    let routes = try APNsRoutes(configuration: configuration, clock: clock)
+    let routes = try OutwardRoutes(configuration: configuration, store: store, clock: clock)
     self.routes = routes
-    let webPushKey = try configuration.webPush.map {
-      (settings) throws(ConfigurationError) in try WebPushKey(settings, store: store)
-    }
-    let webRoutes = try WebRoutes(configuration: configuration, key: webPushKey, clock: clock)
-    self.webRoutes = webRoutes
     let service = CloudService(
       configuration: configuration, store: store, log: log, clock: clock, executor: nil,
-      publicURL: { address.url.withLock { $0 } }, webPushKey: webPushKey,
-      route: { $0.kind == .apns ? routes.route(to: $0) : webRoutes.route(to: $0) })
+      publicURL: { address.url.withLock { $0 } },
+      webPushKey: routes.current.webPushKey, route: { routes.route(to: $0) })
     self.service = service
     var settings = HTTPServer.Configuration()
     settings.address = configuration.address
@@ -80,6 +75,7 @@ public final class Server: Sendable {
     let pages = OperationPages(access: OperatorAccess(configuration), health: health) {
       await address.server.withLock { $0.server }?.metricsPage()
     }
+    self.pages = pages
     http = HTTPServer(configuration: settings) { [requestTimes] request in
       if let answer = await pages.answer(to: request) { return answer }
       let began = ContinuousClock.now
@@ -108,8 +104,8 @@ public final class Server: Sendable {
   public var latestWithheld: [WithheldNotification] { service.latestWithheld }
   public var deliveryMetrics: DeliveryWorker.Metrics { service.deliveryMetrics }
   /// What is sent to the push services of browsers, and to webhooks.
-  public var webPushMetrics: HTTPClient.Metrics { webRoutes.webPushMetrics }
-  public var webhookMetrics: HTTPClient.Metrics { webRoutes.webhookMetrics }
+  public var webPushMetrics: HTTPClient.Metrics { routes.current.web.webPushMetrics }
+  public var webhookMetrics: HTTPClient.Metrics { routes.current.web.webhookMetrics }
   public var httpMetrics: HTTPServer.Metrics { http.metrics }
   public var requestMetrics: RequestMetrics { service.requestMetrics }
 
@@ -136,6 +132,5 @@ public final class Server: Sendable {
     await http.stop(within: .seconds(10))
     await service.stop()
     await routes.close()
-    await webRoutes.close()
   }
 }

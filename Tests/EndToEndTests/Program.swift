@@ -75,6 +75,8 @@ final class Program: @unchecked Sendable {
     return process.terminationStatus
   }
 
+  func signal(_ number: Int32) { Foundation.kill(process.processIdentifier, number) }
+
   /// Takes the process away without a chance to put anything in order.
   func kill() async throws {
     Foundation.kill(process.processIdentifier, SIGKILL)

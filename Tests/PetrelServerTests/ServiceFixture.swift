@@ -42,7 +42,7 @@ final class Service: Sendable {
   /// The time that the server goes by.
   let clock: TestClock
   private let state: Mutex<State>
-  private let configuration: ServerConfiguration
+  let configuration: ServerConfiguration
   private let log: ServerLog
 
   private struct State {

@@ -2,10 +2,11 @@ import Foundation
 import HTTPService
 import JSONCoding
 import Measuring
+import Synchronization
 
 /// The pages for those who watch the server: `/metrics`, `/health/live` and `/health/ready`.
-struct OperationPages: Sendable {
-  private let access: OperatorAccess
+final class OperationPages: Sendable {
+  private let currentAccess: Mutex<OperatorAccess>
   private let metrics: @Sendable () async -> MetricsPage?
   private let health: ServerHealth
 
@@ -13,9 +14,16 @@ struct OperationPages: Sendable {
     access: OperatorAccess, health: ServerHealth,
     metrics: @escaping @Sendable () async -> MetricsPage?
   ) {
-    self.access = access
+    currentAccess = Mutex(access)
     self.health = health
     self.metrics = metrics
+  }
+
+  private var access: OperatorAccess { currentAccess.withLock { $0 } }
+
+  /// Lets others read them from now on.
+  func reload(_ access: OperatorAccess) {
+    currentAccess.withLock { $0 = access }
   }
 
   /// The answer to a request for one of the pages; nil for another.

@@ -14,7 +14,7 @@ extension Server {
     page.add(store.metrics, sizes)
     page.add(dispatchMetrics)
     page.add(deliveryMetrics, service.deliveryTimes)
-    page.add(routes.figures)
+    page.add(routes.current.apns.figures)
     page.add(posting: [("web_push", webPushMetrics), ("webhook", webhookMetrics)])
     page.add(process)
     return page

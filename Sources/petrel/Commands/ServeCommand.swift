@@ -9,7 +9,7 @@ enum ServeCommand: Command {
   static let options = ConfigurationOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let configuration = try ConfigurationOptions.configuration(arguments).configuration
+    let (configuration, sources) = try ConfigurationOptions.configuration(arguments)
     let store = try await openStore(
       in: configuration.dataDirectory, with: StoreConfiguration(of: configuration))
     let log = ServerLog.standardError(
@@ -18,7 +18,12 @@ enum ServeCommand: Command {
     try server.start()
     Output.line("petrel listens on \(server.url)")
     Output.line("its data lies in \(absolute(configuration.dataDirectory))")
+    let reloading = Reloading(server: server, log: log, sources: sources) {
+      try ConfigurationOptions.configuration(arguments)
+    }
+    reloading.start()
     await Interruption.wait()
+    reloading.stop()
     Output.line("petrel stops")
     server.drain()
     await Interruption.wait(atMost: configuration.drainTime)

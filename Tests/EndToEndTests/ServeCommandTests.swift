@@ -1,0 +1,55 @@
+import CloudKit
+import Testing
+import Waiting
+
+@Suite("petrel serve", .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+struct ServeCommandTests {
+  private func withFolder(_ body: (String) async throws -> Void) async throws {
+    let folder = NSTemporaryDirectory() + "petrel-serve-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try await body(folder)
+  }
+
+  @Test(
+    "SIGHUP reads the configuration anew, says what changed, and keeps the old one if it is bad")
+  func reloads() async throws {
+    try await withFolder { folder in
+      func configure(_ text: String) throws {
+        try text.write(toFile: folder + "/server.json", atomically: true, encoding: .utf8)
+      }
+      try configure(#"{"limits": {"waitingPushes": 5}}"#)
+      let server = try Program(
+        "petrel", ["serve", "--data", folder, "--port", "0"],
+        environment: ["PETREL_LOG_FORMAT": "json"], in: folder)
+      try await eventually("the server listens") { server.output.contains("listens on") }
+      try configure(
+        #"{"limits": {"waitingPushes": 6, "requestRates": {"user": {"perSecond": 1}}}}"#)
+      server.signal(SIGHUP)
+      try await eventually("the change is told") {
+        server.output.contains(
+          #""changed":"limits.requestRates.user.perSecond, limits.waitingPushes""#)
+      }
+      try await eventually("a restart is asked for") {
+        server.output.contains(#""keys":"limits.waitingPushes""#)
+      }
+      try configure("{\n\"prot\": 1}")
+      server.signal(SIGHUP)
+      try await eventually("the mistake is told") {
+        server.output.contains(folder + "/server.json:2: unknown key 'prot'")
+      }
+      server.signal(SIGTERM)
+      #expect(try await server.end() == 0, "\(server.output)")
+    }
+  }
+
+  @Test("a mistake stops the start with its place")
+  func mistakes() async throws {
+    try await withFolder { folder in
+      let server = try Program(
+        "petrel", ["serve", "--data", folder], environment: ["PETREL_PROT": "1"], in: folder)
+      #expect(try await server.end() == 1)
+      #expect(server.output.hasPrefix("petrel: serve: PETREL_PROT: no key"), "\(server.output)")
+    }
+  }
+}
