@@ -162,6 +162,35 @@ final class SQLiteConnection: SQLConnection {
     return Int(max(0, copied))
   }
 
+  /// Copies the database as the transaction under way sees it into a file that is not there yet.
+  ///
+  /// - Parameter report: takes how many pages are copied, and how many there are.
+  func copy(to path: String, pagesAtOnce: Int, _ report: (Int, Int) -> Void) throws {
+    var target: OpaquePointer?
+    // What is under way when the process dies is of no use, so it needs no journal.
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+    defer { sqlite3_close_v2(target) }
+    guard sqlite3_open_v2(path, &target, flags, nil) == SQLITE_OK,
+      sqlite3_exec(target, "PRAGMA journal_mode = OFF", nil, nil, nil) == SQLITE_OK,
+      let backup = sqlite3_backup_init(target, "main", handle, "main")
+    else {
+      throw StoreError(
+        .cannotOpen, "'\(path)' cannot be written: \(String(cString: sqlite3_errmsg(target)))")
+    }
+    var result = SQLITE_OK
+    while result == SQLITE_OK {
+      result = sqlite3_backup_step(backup, Int32(pagesAtOnce))
+      let pages = Int(sqlite3_backup_pagecount(backup))
+      report(pages - Int(sqlite3_backup_remaining(backup)), pages)
+    }
+    let end = sqlite3_backup_finish(backup)
+    guard result == SQLITE_DONE, end == SQLITE_OK else {
+      throw StoreError(
+        .cannotOpen,
+        "'\(path)' could not be written whole: \(String(cString: sqlite3_errmsg(target)))")
+    }
+  }
+
   func close() {
     guard !isClosed else { return }
     isClosed = true

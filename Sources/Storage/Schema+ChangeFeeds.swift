@@ -1,4 +1,6 @@
 extension Schema {
+  static let changeFeedsVersion: Int64 = 3
+
   /// What a client needs to be told what became of records and zones since it last asked.
   ///
   /// `trimmed_version` is the newest deletion that was forgotten. No change token was ever given

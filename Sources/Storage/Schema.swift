@@ -8,7 +8,7 @@ enum Schema {
   static let migrations: [Migration] = [
     Migration(version: 1, statements: reference + records + subscriptions + delivery),
     Migration(version: 2, statements: notificationLog, fill: fillNotificationIDs),
-    Migration(version: 3, statements: changeFeeds),
+    Migration(version: changeFeedsVersion, statements: changeFeeds),
     Migration(version: 4, statements: userProfiles),
     Migration(version: 5, statements: assets),
     Migration(version: 6, statements: answeredRequests),

@@ -5,7 +5,8 @@ import Foundation
 @main
 enum Program {
   private static let commands: [any Command.Type] = [
-    ServeCommand.self, ConfigCommand.self, DemoCommand.self, UsersAddCommand.self,
+    ServeCommand.self, ConfigCommand.self, BackupCommand.self, RestoreCommand.self,
+    DemoCommand.self, UsersAddCommand.self,
     UsersListCommand.self,
     UsersPasswordCommand.self, UsersAddTokenCommand.self, UsersSignOutCommand.self,
     KeysAddAPITokenCommand.self, KeysAddServerKeyCommand.self,

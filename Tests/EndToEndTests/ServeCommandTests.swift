@@ -52,4 +52,27 @@ struct ServeCommandTests {
       #expect(server.output.hasPrefix("petrel: serve: PETREL_PROT: no key"), "\(server.output)")
     }
   }
+
+  @Test("a backup that is made while a server serves can be restored")
+  func backup() async throws {
+    try await Cloud.run { cloud in
+      let database = try await cloud.container(of: "anna", device: "phone").privateCloudDatabase
+      try await database.add("Item", "kept", ["n": 1])
+      func run(_ words: String...) async throws -> (Int32, String) {
+        let program = try Program("petrel", words, in: cloud.directory)
+        return (try await program.end(), program.output)
+      }
+      let copy = cloud.directory + "/copy"
+      let new = cloud.directory + "/new"
+      #expect(
+        try await run("backup", copy, "--data", cloud.directory)
+          == (0, "the backup lies in \(copy)\n"))
+      let again = try await run("backup", copy, "--data", cloud.directory)
+      #expect(again.0 == 1 && again.1.contains("is there already"), "\(again.1)")
+      #expect(try await run("restore", copy, "--data", new).0 == 0)
+      let served = try await run("restore", copy, "--data", cloud.directory)
+      #expect(served.0 == 1 && served.1.contains("another server has the store"), "\(served.1)")
+      #expect(try await run("users", "list", "--data", new).1.contains("anna"))
+    }
+  }
 }

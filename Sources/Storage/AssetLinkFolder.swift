@@ -1,0 +1,57 @@
+import Foundation
+import Glibc
+
+/// Second names for the files of assets, beside them, so that they stay while they are copied however
+/// soon their records are deleted.
+final class AssetLinkFolder {
+  private static let prefix = "backup-"
+
+  private let assets: String
+  private let folder: String
+
+  /// - Parameter path: the store's file.
+  init(besideAssetsOf path: String) throws {
+    assets = path + "-assets"
+    folder = assets + "/\(Self.prefix)\(getpid())"
+    removeLeftovers()
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  /// Gives a file its second name.
+  ///
+  /// - Parameter name: the file's path among the assets.
+  func add(_ name: String) throws {
+    let target = folder + "/" + name
+    if link(assets + "/" + name, target) == 0 { return }
+    // The first of its folder. Nothing of this needs to outlive the process.
+    try? FileManager.default.createDirectory(
+      atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+    guard link(assets + "/" + name, target) == 0 else {
+      throw AssetFiles.failure("be copied", assets + "/" + name)
+    }
+  }
+
+  /// Copies a file durably, to the same path in another folder.
+  func copy(_ name: String, to other: String) throws {
+    let target = other + "/" + name
+    try AssetFiles.makeFolder((target as NSString).deletingLastPathComponent)
+    do {
+      try FileManager.default.copyItem(atPath: folder + "/" + name, toPath: target)
+    } catch {
+      throw StoreError(.assetFailed, "the asset file \(name) cannot be copied: \(error)")
+    }
+    try AssetFiles.sync(target)
+    try AssetFiles.sync((target as NSString).deletingLastPathComponent)
+  }
+
+  /// What processes left that were killed.
+  private func removeLeftovers() {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: assets)) ?? []
+    for name in names where name.hasPrefix(Self.prefix) {
+      let process = Int32(name.dropFirst(Self.prefix.count))
+      guard let process, process == getpid() || kill(process, 0) != 0 else { continue }
+      try? FileManager.default.removeItem(atPath: assets + "/" + name)
+    }
+  }
+}

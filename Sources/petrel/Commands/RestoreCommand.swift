@@ -1,0 +1,21 @@
+import PetrelServer
+import Storage
+
+/// `petrel restore`
+enum RestoreCommand: Command {
+  static let name = "restore"
+  static let summary = "Makes a store of a backup, in a data directory that has none."
+  static let operands = "DIRECTORY"
+  static let options = [ServeCommand.dataOption]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let source = try arguments.word("DIRECTORY")
+    let target = ServerConfiguration(dataDirectory: ServeCommand.dataDirectory(arguments))
+    let progress = CopyProgress()
+    defer { progress.end() }
+    try await StoreBackup.restore(from: source, toStoreAt: target.storePath) { progress.show($0) }
+    progress.end()
+    Output.line("the store of \(source) lies in \(target.dataDirectory)")
+    return 0
+  }
+}
