@@ -7,7 +7,7 @@ BUILD ?= .build
 DATA ?= .petrel
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools build demo serve test graph api format bench clean
+.PHONY: help setup tools build release demo serve test graph api format bench clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -20,6 +20,9 @@ tools: ## Install that, and what tests and benchmarks use from PyPI and of Prome
 
 build: ## Build the server and the client, optimised
 	@$(SWIFT) build -c release --scratch-path $(BUILD)
+
+release: setup ## Build the server with Swift's libraries in it, to run where there is no Swift
+	@BUILD=$(BUILD) Scripts/release.sh
 
 demo: setup ## Watch subscriptions fire: server, app and push service on this machine
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
