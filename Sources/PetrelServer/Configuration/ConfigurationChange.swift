@@ -8,7 +8,7 @@ public struct ConfigurationChange: Sendable, Hashable {
   private static let restartKeys: Set<String> = [
     "address", "port", "publicURL", "deletionRetentionDays", "productionSchema", "logLevel",
     "logFormat", "limits.matchingIndexBytes", "limits.searchExtractBytes",
-    "limits.silentPushInterval", "limits.waitingPushes",
+    "limits.silentPushInterval", "limits.waitingPushes", "explain.changes", "explain.days",
   ]
 
   public init(from old: ConfigurationSources, to new: ConfigurationSources) {
