@@ -52,6 +52,8 @@ final class CourierReaders: Sendable {
 
   private struct State {
     var readers: [String: [ObjectIdentifier: Reader]] = [:]
+    /// How many there are; each is there by the name of every user that it listens for.
+    var count = 0
     var isClosed = false
   }
 
@@ -73,14 +75,7 @@ final class CourierReaders: Sendable {
   }
 
   /// Polls and event streams that wait.
-  var count: Int {
-    state.withLock { state in
-      // One that listens for several users counts once for the first of them.
-      state.readers.reduce(0) { count, entry in
-        count + entry.value.values.count { $0.userRecordNames.min() == entry.key }
-      }
-    }
-  }
+  var count: Int { state.withLock { $0.count } }
 
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
@@ -90,6 +85,7 @@ final class CourierReaders: Sendable {
     let reader = Reader(userRecordNames: userRecordNames, deadline: deadline)
     let isClosed = state.withLock { state in
       if !state.isClosed {
+        state.count += 1
         for name in userRecordNames {
           state.readers[name, default: [:]][ObjectIdentifier(reader)] = reader
         }
@@ -102,6 +98,10 @@ final class CourierReaders: Sendable {
 
   func unregister(_ reader: Reader) {
     state.withLock { state in
+      let isThere = reader.userRecordNames.contains {
+        state.readers[$0]?[ObjectIdentifier(reader)] != nil
+      }
+      if isThere { state.count -= 1 }
       for name in reader.userRecordNames {
         state.readers[name]?[ObjectIdentifier(reader)] = nil
         if state.readers[name]?.isEmpty ?? false { state.readers[name] = nil }

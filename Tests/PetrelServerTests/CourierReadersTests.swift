@@ -41,4 +41,21 @@ struct CourierReadersTests {
     await late.wait()
     #expect(readers.isClosed)
   }
+
+  @Test("a poll counts once however many users it listens for, until it is done or refused")
+  func counts() {
+    let readers = CourierReaders(clock: { Timestamp(milliseconds: 0) })
+    let deadline = Timestamp(milliseconds: 1)
+    let one = readers.register(userRecordNames: ["_a"], deadline: deadline)
+    let two = readers.register(userRecordNames: ["_a", "_b"], deadline: deadline)
+    #expect(readers.count == 2)
+    readers.unregister(two)
+    readers.unregister(two)
+    #expect(readers.count == 1)
+    readers.close()
+    let late = readers.register(userRecordNames: ["_c"], deadline: deadline)
+    readers.unregister(late)
+    readers.unregister(one)
+    #expect(readers.count == 0)
+  }
 }
