@@ -87,6 +87,9 @@ public final class CloudService: Sendable {
       })
     let journal = FailureJournal(log: log, clock: clock)
     self.journal = journal
+    let admin = AdminService(
+      store: store, configuration: configuration, journal: journal, log: log, clock: clock,
+      publicURL: publicURL)
     makeRouter = { configuration, webPushKey in
       RequestRouter(
         store: store, configuration: configuration, courier: courier, journal: journal,
@@ -94,7 +97,7 @@ public final class CloudService: Sendable {
         signIn: SignIn(
           settings: configuration.signIn,
           addressHeader: configuration.limits.clientAddressHeader, store: store, log: log,
-          clock: clock, publicURL: publicURL), webPushKey: webPushKey)
+          clock: clock, publicURL: publicURL), webPushKey: webPushKey, admin: admin)
     }
     currentRouter = Mutex(makeRouter(configuration, webPushKey))
   }

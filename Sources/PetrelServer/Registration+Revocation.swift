@@ -2,10 +2,10 @@ import CloudKitModel
 import Storage
 
 extension Registration {
-  /// Refuses an API token or a server-to-server key from now on.
+  /// Refuses an API token, a server-to-server key or an admin key from now on.
   ///
   /// - Parameter word: its identifier, or at least eight digits that it begins with, or the text of
-  ///   an API token.
+  ///   an API token or an admin key.
   /// - Returns: what was revoked, for people.
   /// - Throws: ``ConfigurationError`` when nothing or more than one thing has that identifier, or it
   ///   is revoked already.
@@ -20,7 +20,10 @@ extension Registration {
     }
     let tokens = all.apiTokens.filter { $0.hash == hash || fits($0.identifier) }
     let keys = all.serverKeys.filter { fits($0.keyID) }
-    guard tokens.count + keys.count < 2 else {
+    let adminKeys = try await store.administration.adminKeys().filter {
+      $0.hash == hash || fits($0.identifier)
+    }
+    guard tokens.count + keys.count + adminKeys.count < 2 else {
       throw ConfigurationError(
         "'\(word)' is the beginning of several identifiers; write the whole one")
     }
@@ -38,7 +41,15 @@ extension Registration {
       }
       return "revoked \(what) of \(key.container) (\(key.environment.rawValue))"
     }
+    if let key = adminKeys.first {
+      let what = "admin key \(key.identifier) '\(key.label)'"
+      guard try await store.administration.revokeAdminKey(withHash: key.hash, at: now) else {
+        throw ConfigurationError("\(what) is revoked already")
+      }
+      return "revoked \(what); sessions at the console that began with it are over"
+    }
     throw ConfigurationError(
-      "there is no API token or server-to-server key '\(word)'; 'petrel keys list' shows them")
+      "there is no API token, server-to-server key or admin key '\(word)'; 'petrel keys list' shows "
+        + "them")
   }
 }

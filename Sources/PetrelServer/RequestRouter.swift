@@ -17,6 +17,7 @@ final class RequestRouter: Sendable {
   let operationNames: OperationNames
   private let clock: @Sendable () -> Timestamp
   private let signIn: SignIn
+  private let admin: AdminService
   private let journal: FailureJournal
   private let throttle: RequestThrottle
   private let limits: ServerConfiguration.Limits
@@ -24,7 +25,8 @@ final class RequestRouter: Sendable {
   init(
     store: any RecordStore, configuration: ServerConfiguration, courier: WebCourier,
     journal: FailureJournal, clock: @escaping @Sendable () -> Timestamp,
-    publicURL: @escaping @Sendable () -> String, signIn: SignIn, webPushKey: WebPushKey?
+    publicURL: @escaping @Sendable () -> String, signIn: SignIn, webPushKey: WebPushKey?,
+    admin: AdminService
   ) {
     containers = configuration.containers
     self.courier = courier
@@ -33,6 +35,7 @@ final class RequestRouter: Sendable {
     throttle = RequestThrottle(rates: configuration.limits.requestRates)
     limits = configuration.limits
     self.signIn = signIn
+    self.admin = admin
     authenticator = Authenticator(
       store: store, signatureWindow: configuration.signatureWindow, clock: clock)
     let databases = DatabaseDirectory(store: store)
@@ -103,6 +106,7 @@ final class RequestRouter: Sendable {
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     if SignIn.isPath(request.path) { return await signIn.respond(to: request) }
+    if AdminService.isPath(request.path) { return await admin.respond(to: request) }
     var credentials: Credentials?
     do {
       let response = try await answer(to: request, credentials: &credentials)

@@ -11,6 +11,9 @@ import CloudKitModel
 public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, SignInStore,
   CredentialStore, ChangeHistoryStore
 {
+  /// What those who run the server do with the store.
+  var administration: any AdministrationStore { get }
+
   // MARK: Databases
 
   /// The number of the database at this address; made on first use.

@@ -119,6 +119,7 @@ extension StoreSession {
       """,
       "DELETE FROM device_tokens WHERE expires <= $1",
       "DELETE FROM web_auth_tokens WHERE expires <= $1",
+      "DELETE FROM console_sessions WHERE expires <= $1",
     ] {
       try connection.run(statement, [.integer(now)])
     }

@@ -5,13 +5,14 @@ import Foundation
 ///
 /// One thread writes; it makes the writes that wait at the same time one transaction. A few threads
 /// read, each with its own connection. Callers wait in continuations, never on a thread.
-public final class SQLRecordStore: RecordStore {
+public final class SQLRecordStore: RecordStore, AdministrationStore {
   let writer: StoreWriter
   /// Where reads wait; the writer's own queue when the store has no readers.
   let reads: JobQueue
   let configuration: StoreConfiguration
   /// Beside a store in a file, in the folder with its name and `-assets`; else in memory.
   public let assets: any AssetStore
+  public var administration: any AdministrationStore { self }
   private let threads: ThreadGroup
   private let extracts: ExtractShelf
   private let makings: JobQueue

@@ -25,6 +25,7 @@ enum Schema {
     Migration(version: 17, statements: deliveryRoutes),
     Migration(version: 18, statements: webDevices),
     Migration(version: 19, statements: changeHistory),
+    Migration(version: 20, statements: adminAccess),
   ]
 
   /// Small tables that every node knows.

@@ -9,7 +9,7 @@ enum Program {
     DemoCommand.self, UsersAddCommand.self,
     UsersListCommand.self,
     UsersPasswordCommand.self, UsersAddTokenCommand.self, UsersSignOutCommand.self,
-    KeysAddAPITokenCommand.self, KeysAddServerKeyCommand.self,
+    KeysAddAPITokenCommand.self, KeysAddServerKeyCommand.self, KeysAddAdminKeyCommand.self,
     KeysListCommand.self, KeysRevokeCommand.self,
     RolesGrantCommand.self, RolesRevokeCommand.self, RolesListCommand.self,
     SchemaExportCommand.self, SchemaImportCommand.self, SchemaValidateCommand.self,

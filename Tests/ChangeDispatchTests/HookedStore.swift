@@ -59,6 +59,8 @@ struct HookedStore: RecordStore {
 
   // MARK: As the store behind does
 
+  var administration: any AdministrationStore { base.administration }
+
   func database(at address: DatabaseAddress) async throws -> DatabaseID {
     try await base.database(at: address)
   }

@@ -27,6 +27,7 @@ struct ServiceSettings: Sendable {
   var limits = ServerConfiguration.Limits()
   var webPush: ServerConfiguration.WebPush?
   var webhooks: ServerConfiguration.Webhooks?
+  var admin = ServerConfiguration.Admin()
   var log = ServerLog.silent
   /// Whether the server is started before the test begins.
   var starts = true
@@ -66,6 +67,7 @@ final class Service: Sendable {
     configuration.limits = settings.limits
     configuration.webPush = settings.webPush
     configuration.webhooks = settings.webhooks
+    configuration.admin = settings.admin
     log = settings.log
     self.configuration = configuration
     clock = TestClock()

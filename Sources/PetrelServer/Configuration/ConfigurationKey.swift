@@ -54,6 +54,12 @@ struct ConfigurationKey: Sendable {
         .init("changes", .integer) { .int(Int64($0.explain.changes)) },
         .init("days", .integer) { .int(Int64($0.explain.days)) },
       ])),
+    .init(
+      "admin",
+      .object([
+        .init("enabled", .boolean) { .bool($0.servesAdmin) },
+        .init("networks", .list) { .networks($0.admin.networks) },
+      ])),
     .init("containers", .named(container)),
     .init(
       "signIn",

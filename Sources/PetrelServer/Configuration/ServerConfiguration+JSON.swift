@@ -30,7 +30,7 @@ extension ServerConfiguration {
       "address", "port", "publicURL", "deletionRetentionDays", "signatureWindowSeconds",
       "productionSchema", "limits", "explain",
       "containers", "signIn", "webPush", "webhooks", "metrics", "drainSeconds",
-      "logLevel", "logFormat",
+      "logLevel", "logFormat", "admin",
     ])
     address = try reader.string("address") ?? address
     port = try reader.int("port", in: 0...65_535) ?? port
@@ -59,6 +59,7 @@ extension ServerConfiguration {
     if let settings = try reader.object("metrics") { metrics = try Metrics(settings) }
     if let settings = try reader.object("limits") { limits = try Limits(settings) }
     if let settings = try reader.object("explain") { explain = try Explain(settings) }
+    if let settings = try reader.object("admin") { admin = try Admin(settings) }
     guard let list = try reader.object("containers") else { return }
     for identifier in list.keys {
       guard identifier.hasPrefix("iCloud.") else {

@@ -103,6 +103,8 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var logFormat = ServerLog.Format.text
   /// Who may read `/metrics` besides programs on this machine.
   public var metrics = Metrics()
+  /// What those who run the server may do over HTTP.
+  public var admin = Admin()
 
   public init(dataDirectory: String) {
     self.dataDirectory = dataDirectory

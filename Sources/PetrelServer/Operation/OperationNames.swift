@@ -18,7 +18,7 @@ struct OperationNames: Sendable {
     guard let first = parts.first.map({ String(Substring($0)) }) else { return Self.other }
     switch first {
     case "database", "device": break
-    case Self.courier, "assets", "sign-in": return first
+    case Self.courier, "assets", "sign-in", "admin", "console": return first
     default: return Self.other
     }
     // Behind the version, the container and the environment; a database may come first.

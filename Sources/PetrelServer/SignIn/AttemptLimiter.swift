@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// Slows down who guesses passwords: after a few wrong ones for an account, or some more from an
+/// Slows down who guesses passwords or keys: after a few wrong ones for an account, or some more from an
 /// address, each further one has to wait twice as long as the one before.
 ///
 /// An attempt counts as wrong from its beginning, so that many at the same moment gain nothing.
@@ -67,9 +67,21 @@ struct AttemptLimiter {
   /// The attempt that began last was right: the account is as new, and the address as before.
   mutating func succeeded(account: String, address: String) {
     histories[.account(account)] = nil
-    if let wrong = histories[.address(address)]?.wrong {
-      histories[.address(address)]?.wrong = max(0, wrong - 1)
-    }
+    succeeded(address: address)
+  }
+
+  /// Whether an attempt may begin that names no account, such as one with a key.
+  mutating func begin(address: String, at now: Timestamp) -> Verdict {
+    let wait = remainingWait(of: .address(address), at: now)
+    guard wait <= 0 else { return .wait(seconds: wait) }
+    count(.address(address), at: now)
+    return .allowed
+  }
+
+  /// The attempt without an account that began last was right.
+  mutating func succeeded(address: String) {
+    guard let wrong = histories[.address(address)]?.wrong else { return }
+    histories[.address(address)]?.wrong = max(0, wrong - 1)
   }
 
   private func remainingWait(of subject: Subject, at now: Timestamp) -> Double {

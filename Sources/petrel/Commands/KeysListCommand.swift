@@ -4,20 +4,21 @@ import Storage
 /// `petrel keys list`
 enum KeysListCommand: Command {
   static let name = "keys list"
-  static let summary = "Lists API tokens and server-to-server keys with their containers."
+  static let summary = "Lists API tokens, server-to-server keys and admin keys."
   static let options: [Arguments.Option] = [
     .init("container", "IDENTIFIER", "only those of this container"), ServeCommand.dataOption,
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
-    var credentials = try await ServeCommand.withStore(arguments) {
-      try await $0.programCredentials()
+    var (credentials, adminKeys) = try await ServeCommand.withStore(arguments) {
+      (try await $0.programCredentials(), try await $0.administration.adminKeys())
     }
     if arguments.string("container") != nil {
       let container = try ContainerOptions.container(arguments)
       credentials.apiTokens.removeAll { $0.container != container }
       credentials.serverKeys.removeAll { $0.container != container }
+      adminKeys = []
     }
     for token in credentials.apiTokens {
       print(
@@ -28,6 +29,11 @@ enum KeysListCommand: Command {
       print(
         "server key", key.keyID, key.name, key.container, key.environment, since: key.created,
         until: key.revoked, ["user record \(key.userRecordName)"])
+    }
+    for key in adminKeys {
+      Output.line("admin key \(key.identifier)  \(key.label)")
+      Output.line("  the console and the admin API, made \(day(key.created))")
+      if let revoked = key.revoked { Output.line("  REVOKED \(day(revoked))") }
     }
     return 0
   }

@@ -1,0 +1,117 @@
+import CloudKitModel
+import Cryptography
+import Foundation
+import HTTPService
+import Storage
+import Synchronization
+import WebServices
+
+/// Finds out who makes a request of the admin API: a program shows an admin key, a browser the cookie
+/// of a session that began with one.
+final class AdminAuthenticator: Sendable {
+  /// The header field in which a page shows that it is the console: other sites cannot send it.
+  static let proofHeader = "X-Petrel-CSRF"
+  /// Seconds that a session lasts.
+  static let sessionLifetime = 43_200.0
+
+  private let store: any RecordStore
+  private let clock: @Sendable () -> Timestamp
+  private let addressHeader: String?
+  private let attempts = Mutex(AttemptLimiter())
+
+  /// - Parameter addressHeader: the header field in which a proxy tells the client's address.
+  init(
+    store: any RecordStore, addressHeader: String?, clock: @escaping @Sendable () -> Timestamp
+  ) {
+    self.store = store
+    self.addressHeader = addressHeader
+    self.clock = clock
+  }
+
+  /// Who makes a request.
+  ///
+  /// - Throws: `AUTHENTICATION_REQUIRED` where nothing is shown or the session is over,
+  ///   `AUTHENTICATION_FAILED` for a key that is none, `ACCESS_DENIED` where a browser would change
+  ///   something without the proof that its page is the console, `THROTTLED` after many wrong keys.
+  func identity(of request: HTTPRequest) async throws -> AdminIdentity {
+    if let field = request.header("Authorization") {
+      let parts = field.split(separator: " ", maxSplits: 1)
+      guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+        throw ServiceError(
+          .authenticationFailed, "Authorization: must be 'Bearer' and an admin key")
+      }
+      let text = parts[1].trimmingCharacters(in: .whitespaces)
+      guard let key = try await AdminKeys.key(text, in: store) else {
+        try beginAttempt(request)
+        throw Self.wrongKey
+      }
+      return AdminIdentity(key: key)
+    }
+    guard let cookie = ConsoleCookie.value(in: request.header("Cookie")) else {
+      throw ServiceError(
+        .authenticationRequired,
+        "the admin API needs an admin key: send 'Authorization: Bearer KEY' with a key that "
+          + "'petrel keys add-admin-key' made, or sign in at /console/sign-in")
+    }
+    guard
+      let (session, key) = try await store.administration.consoleSession(
+        withHash: AdminKeys.hash(of: cookie), at: clock())
+    else {
+      throw ServiceError(.authenticationRequired, "the session is over; sign in again")
+    }
+    if !["GET", "HEAD"].contains(request.method) {
+      let proof = request.header(Self.proofHeader) ?? ""
+      guard ConstantTime.areEqual(Array(proof.utf8), Array(Self.proof(of: cookie).utf8)) else {
+        throw ServiceError(
+          .accessDenied,
+          "\(Self.proofHeader): a browser's session changes something only with the header field "
+            + "that /admin/v1/session tells")
+      }
+    }
+    return AdminIdentity(key: key, session: session)
+  }
+
+  /// Begins a session for a browser that shows a key.
+  ///
+  /// - Returns: the value of its cookie.
+  /// - Throws: as ``identity(of:)`` does.
+  func beginSession(with text: String, from request: HTTPRequest) async throws -> String {
+    try beginAttempt(request)
+    let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    let cookie = Base64URL.encode(SecureRandom.bytes(count: 32))
+    let now = clock()
+    guard let key = try await AdminKeys.key(text, in: store),
+      try await store.administration.addConsoleSession(
+        ConsoleSession(
+          hash: AdminKeys.hash(of: cookie), keyHash: key.hash, created: now,
+          expires: now.advanced(bySeconds: Self.sessionLifetime)))
+    else { throw Self.wrongKey }
+    let address = ClientAddress.network(of: request, header: addressHeader)
+    attempts.withLock { $0.succeeded(address: address) }
+    return cookie
+  }
+
+  func endSession(_ session: ConsoleSession) async throws {
+    try await store.administration.endConsoleSession(withHash: session.hash)
+  }
+
+  /// What the console sends along with what changes something.
+  static func proof(of cookie: String) -> String {
+    Base64URL.encode(SHA256.hash("console proof \(cookie)".utf8))
+  }
+
+  private static let wrongKey = ServiceError(
+    .authenticationFailed,
+    "this is no admin key of this server, or it was revoked; 'petrel keys list' shows them")
+
+  /// Counts a wrong key, or one that may turn out wrong.
+  private func beginAttempt(_ request: HTTPRequest) throws(ServiceError) {
+    let address = ClientAddress.network(of: request, header: addressHeader)
+    let verdict = attempts.withLock { $0.begin(address: address, at: clock()) }
+    guard case .wait(let seconds) = verdict else { return }
+    throw ServiceError(
+      .throttled,
+      "there were too many wrong keys; try again in \(Int(seconds.rounded(.up))) seconds",
+      retryAfter: seconds)
+  }
+}

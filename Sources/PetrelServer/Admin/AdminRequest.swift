@@ -1,0 +1,35 @@
+import CloudKitModel
+import Foundation
+import HTTPService
+import JSONCoding
+
+/// A request of the admin API whose sender is known.
+struct AdminRequest: Sendable {
+  var identity: AdminIdentity
+  var arguments: AdminArguments
+  var now: Timestamp
+  /// The request as it came.
+  var http: HTTPRequest
+
+  /// An answer with a JSON object.
+  func object(
+    status: Int = 200, _ members: (inout JSONWriter) throws -> Void
+  ) rethrows -> HTTPResponse {
+    var writer = JSONWriter()
+    try writer.object(members)
+    return HTTPResponse(
+      status: status, headers: HTTPResponse.jsonHeaders, body: .data(writer.data))
+  }
+}
+
+extension JSONWriter {
+  /// Milliseconds since 1970, as all times of the admin API.
+  mutating func member(_ name: String, _ time: Timestamp) {
+    member(name, time.milliseconds)
+  }
+
+  /// Writes nothing when there is no time.
+  mutating func member(_ name: String, ifPresent time: Timestamp?) {
+    if let time { member(name, time) }
+  }
+}
