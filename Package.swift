@@ -38,8 +38,8 @@ let package = Package(
       dependencies: [
         "Explanation", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService",
         "HTTP2Transport", "OpenIDConnect", "WebDelivery", "OutboundHTTP", "Cryptography",
-        "WebServices",
-        "CloudKitModel", "JSONCoding", "Measuring",
+        "WebServices", "SchemaLanguage", "PredicateLanguage", "CloudKitModel", "JSONCoding",
+        "Measuring",
       ]),
     .target(
       name: "Explanation",
@@ -68,12 +68,15 @@ let package = Package(
     // The client.
     .target(
       name: "CloudKit",
-      dependencies: ["CoreLocation", "WebServices", "CloudKitModel", "JSONCoding"]),
+      dependencies: [
+        "CoreLocation", "WebServices", "PredicateLanguage", "CloudKitModel", "JSONCoding",
+      ]),
     .target(name: "CoreLocation"),
 
     // What both sides share.
     .target(name: "WebServices", dependencies: ["CloudKitModel", "JSONCoding"]),
     .target(name: "SchemaLanguage", dependencies: ["CloudKitModel"]),
+    .target(name: "PredicateLanguage", dependencies: ["CloudKitModel"]),
     .target(name: "CloudKitModel"),
     .target(name: "JSONCoding"),
 
@@ -183,6 +186,7 @@ let package = Package(
       name: "CloudKitTests",
       dependencies: [
         "PropertyTesting", "CloudKit", "CoreLocation", "HTTPService", "WebServices",
+        "PredicateLanguage",
         "CloudKitModel",
       ]),
     // Code as apps have it, with nothing of the package but the module.
@@ -231,7 +235,9 @@ let package = Package(
 #if !os(Linux)
 // Apple's systems get the client alone. They have a CoreLocation of their own, and a CloudKit too:
 // who depends on this package there renames its module (docs/coming-from-apple.md).
-let client: Set = ["CloudKit", "WebServices", "CloudKitModel", "JSONCoding"]
+let client: Set = [
+  "CloudKit", "WebServices", "PredicateLanguage", "CloudKitModel", "JSONCoding",
+]
 package.platforms = [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)]
 package.products.removeAll { $0.name != "CloudKit" }
 package.targets.removeAll { !client.contains($0.name) }

@@ -27,6 +27,7 @@ public final class CloudService: Sendable {
   private let containers: ContainerSettings
   private let journal: FailureJournal
   private let courier: WebCourier
+  let admin: AdminService
   private let dispatcher: Dispatcher
   private let worker: DeliveryWorker
   private let maintenance = Mutex<Task<Void, Never>?>(nil)
@@ -68,6 +69,7 @@ public final class CloudService: Sendable {
     deliveryConfiguration.executor = executor
     deliveryConfiguration.silentPushInterval = configuration.limits.silentPushInterval
     deliveryConfiguration.waitingLimit = configuration.limits.waitingPushes
+    let pushes = LivePushes()
     let worker = DeliveryWorker(
       store: store, configuration: deliveryConfiguration, clock: clock,
       report: { log.warning($0) }, route: route)
@@ -78,18 +80,24 @@ public final class CloudService: Sendable {
     let settings = ContainerSettings(configuration.containers)
     containers = settings
     dispatchConfiguration.deletionsCarryLastValues = { settings[$0].deletionsCarryLastValues }
-    dispatcher = Dispatcher(
+    let dispatcher = Dispatcher(
       store: store, configuration: dispatchConfiguration, clock: clock,
       report: { log.error($0) }, room: { worker.room() },
       onDispatched: { result in
         worker.enqueue(result.deliveries, waiting: result.waiting)
+        pushes.add(result.logged)
         courier.wake(Set(result.logged.map(\.notification.subscriber)))
       })
+    self.dispatcher = dispatcher
     let journal = FailureJournal(log: log, clock: clock)
     self.journal = journal
     let admin = AdminService(
-      store: store, configuration: configuration, journal: journal, log: log, clock: clock,
-      publicURL: publicURL)
+      store: store, configuration: configuration,
+      gauges: AdminGauges(
+        dispatch: { dispatcher.metrics }, delivery: { worker.metrics },
+        requests: { journal.metrics }),
+      pushes: pushes, journal: journal, log: log, clock: clock, publicURL: publicURL)
+    self.admin = admin
     makeRouter = { configuration, webPushKey in
       RequestRouter(
         store: store, configuration: configuration, courier: courier, journal: journal,
@@ -168,9 +176,10 @@ public final class CloudService: Sendable {
     await trim()
   }
 
-  /// Ends all polls of the web courier, now and from now on.
+  /// Ends all polls of the web courier and all event streams, now and from now on.
   public func endPolls() {
     courier.close()
+    admin.close()
   }
 
   /// Ends polls, then stops dispatching and delivering. What was not dispatched or delivered is in

@@ -13,7 +13,7 @@ extension RecordsEndpoint {
   func access(
     to types: Set<String>, in database: DatabaseID, _ context: RequestContext
   ) async throws -> [String: RecordAccess] {
-    guard try context.scope() == .public, !types.isEmpty else { return [:] }
+    guard context.appliesGrants, try context.scope() == .public, !types.isEmpty else { return [:] }
     return try await store.access(
       of: context.caller.userRecordName, toTypes: types, in: database)
   }

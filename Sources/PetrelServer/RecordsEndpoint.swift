@@ -21,7 +21,7 @@ struct RecordsEndpoint: Sendable {
     var modification = RecordModification(
       database: database, operations: operations.compactMap { try? $0.get() },
       isAtomic: request.isAtomic, origin: origin,
-      appliesGrants: true, timestamp: context.now,
+      appliesGrants: context.appliesGrants, timestamp: context.now,
       requestID: request.requestID)
     modification.quota = context.privateDatabaseQuota
     modification.clientChangeToken = request.clientChangeTokenData.map {

@@ -18,6 +18,9 @@ struct RequestContext: Sendable {
   /// Bytes that a private database may have; nil for any number.
   var privateDatabaseQuota: Int64?
 
+  /// Whether the grants of record types apply; they do not for who runs the server.
+  var appliesGrants = true
+
   var caller: Caller { credentials.caller }
 
   /// Is told of the items that fail.

@@ -92,6 +92,7 @@ public final class Server: Sendable {
       return response
     }
     address.server.withLock { $0.server = self }
+    service.admin.watch { [weak http] in http?.metrics }
   }
 
   /// The port that is listened on; known after ``start()``.

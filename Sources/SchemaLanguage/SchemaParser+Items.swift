@@ -159,7 +159,7 @@ extension FieldIndexes {
   ]
 
   /// The names of the options that are set.
-  var names: [String] { Self.named.filter { isSuperset(of: $0.indexes) }.map(\.name) }
+  package var names: [String] { Self.named.filter { isSuperset(of: $0.indexes) }.map(\.name) }
 }
 
 extension RecordPermissions {
@@ -169,5 +169,5 @@ extension RecordPermissions {
   ]
 
   /// The names of the permissions that are given.
-  var names: [String] { Self.named.filter { isSuperset(of: $0.permissions) }.map(\.name) }
+  package var names: [String] { Self.named.filter { isSuperset(of: $0.permissions) }.map(\.name) }
 }

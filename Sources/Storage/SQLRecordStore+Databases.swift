@@ -18,7 +18,7 @@ extension SQLRecordStore {
 }
 
 extension StoreSession {
-  fileprivate func database(at address: DatabaseAddress) throws -> DatabaseID? {
+  func database(at address: DatabaseAddress) throws -> DatabaseID? {
     try connection.first(
       """
       SELECT database_id FROM databases

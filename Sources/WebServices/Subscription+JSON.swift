@@ -34,7 +34,7 @@ extension Subscription {
     }
   }
 
-  func write(to writer: inout JSONWriter, context: MessageContext) {
+  package func write(to writer: inout JSONWriter, context: MessageContext) {
     writer.object { writer in
       writer.member("subscriptionID", subscriptionID)
       switch kind {

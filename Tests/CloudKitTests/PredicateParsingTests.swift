@@ -1,3 +1,4 @@
+import PredicateLanguage
 import PropertyTesting
 import Testing
 
@@ -179,7 +180,7 @@ struct PredicateParsingTests {
     ]
     for (format, arguments, offset, reason) in cases {
       #expect(throws: PredicateFormatError(format: format, offset: offset, reason: reason)) {
-        try PredicateParser.parse(format, arguments: arguments)
+        try PredicateParser.parse(format, arguments: arguments.map { PredicateArgument($0) })
       }
     }
   }
@@ -237,7 +238,7 @@ struct PredicateParsingTests {
         }
       }
       let format = String(text)
-      guard let node = try? PredicateParser.parse(format, arguments: ["x", 1]) else { continue }
+      guard let node = try? PredicateParser.parse(format, arguments: [PredicateArgument("x"), PredicateArgument(1)]) else { continue }
       let printed = PredicatePrinter.text(node)
       let again = try? PredicateParser.parse(printed)
       #expect(again == node, "seed \(seed), round \(round): \(format) printed as \(printed)")

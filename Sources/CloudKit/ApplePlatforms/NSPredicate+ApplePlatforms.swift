@@ -1,5 +1,6 @@
 #if canImport(ObjectiveC)
 internal import CloudKitModel
+internal import PredicateLanguage
 
 extension NSPredicate {
   /// What the predicate says when it compares two expressions; nil for Foundation's other kinds.
@@ -47,9 +48,9 @@ extension PredicateNode {
     if predicate.options.contains(.normalized) { options += "n" }
     self = .comparison(
       PredicateComparison(
-        modifier: modifier, left: PredicateExpression(predicate.leftExpression),
+        modifier: modifier, left: PredicateTerm(predicate.leftExpression),
         comparison: comparison, options: options,
-        right: PredicateExpression(predicate.rightExpression)))
+        right: PredicateTerm(predicate.rightExpression)))
   }
 }
 
@@ -74,7 +75,7 @@ extension PredicateOperator {
   }
 }
 
-extension PredicateExpression {
+extension PredicateTerm {
   fileprivate init(_ expression: NSExpression) {
     switch expression.expressionType {
     case .constantValue:
@@ -85,10 +86,10 @@ extension PredicateExpression {
       self = .keyPath(expression.keyPath.split(separator: ".").map(String.init))
     case .aggregate:
       let elements = expression.collection as? [NSExpression] ?? []
-      self = .aggregate(elements.map { PredicateExpression($0) })
+      self = .aggregate(elements.map { PredicateTerm($0) })
     case .function:
       self = .function(
-        expression.function, (expression.arguments ?? []).map { PredicateExpression($0) })
+        expression.function, (expression.arguments ?? []).map { PredicateTerm($0) })
     default: self = .unsupported(expression.description)
     }
   }

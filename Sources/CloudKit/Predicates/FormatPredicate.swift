@@ -1,5 +1,6 @@
 #if !canImport(ObjectiveC)
 internal import CloudKitModel
+internal import PredicateLanguage
 
 /// A predicate that was made from a format, and knows what it says.
 ///
@@ -19,7 +20,7 @@ final class FormatPredicate: NSPredicate {
   /// Stops the program when the format does not follow the grammar, as Foundation does.
   convenience init(format: String, arguments: [Any]) {
     do {
-      self.init(try PredicateParser.parse(format, arguments: arguments))
+      self.init(try PredicateParser.parse(format, arguments: arguments.map { PredicateArgument($0) }))
     } catch {
       stopForInvalidArgument(String(describing: error))
     }
@@ -82,7 +83,7 @@ extension CKRecord {
         return try PredicateLowering(now: .now).filters(for: node)
           .allSatisfy { $0.matches(record) }
       } catch {
-        stopForInvalidArgument(error.localizedDescription)
+        stopForInvalidArgument("\(error)")
       }
     }
   }

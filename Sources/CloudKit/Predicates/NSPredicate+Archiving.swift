@@ -1,3 +1,5 @@
+internal import PredicateLanguage
+
 extension NSCoder {
   /// Foundation on Linux cannot archive predicates, so their format goes in their place, on every
   /// platform alike.

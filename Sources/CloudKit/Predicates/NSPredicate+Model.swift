@@ -1,4 +1,5 @@
 package import CloudKitModel
+internal import PredicateLanguage
 
 extension NSPredicate {
   /// What the predicate says, as far as it can be looked into.
@@ -26,7 +27,11 @@ extension NSPredicate {
   /// - Throws: `CKError.invalidArguments`, naming what CloudKit cannot search for.
   package func filters(now: Timestamp?) throws(CKError) -> [Filter] {
     if let filters = ownFilters { return filters }
-    return try PredicateLowering(now: now).filters(for: node)
+    do throws(PredicateSearchError) {
+      return try PredicateLowering(now: now).filters(for: node)
+    } catch {
+      throw CKError(.invalidArguments, error.description)
+    }
   }
 
   /// The predicate that stands for `filters`.

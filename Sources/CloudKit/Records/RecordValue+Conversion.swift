@@ -60,24 +60,11 @@ extension RecordValue {
       }
       values.append(value)
     }
-    return try RecordValue(listOf: values, field: field)
-  }
-
-  /// A list of single values; integers beside doubles become doubles.
-  init(listOf values: [RecordValue], field: String) throws(CKError) {
-    var values = values
-    var types = Set(values.map(\.type.element))
-    if types == [.int64, .double] {
-      values = values.map { value in
-        if case .int64(let integer) = value { .double(Double(integer)) } else { value }
-      }
-      types = [.double]
+    do throws(ModelError) {
+      return try RecordValue(listOf: values, field: field)
+    } catch {
+      throw CKError(.invalidArguments, error.reason)
     }
-    guard types.count <= 1 else {
-      let names = types.map(\.rawValue).sorted().joined(separator: ", ")
-      throw CKError(.invalidArguments, "the list in the field '\(field)' mixes types: \(names)")
-    }
-    self = .list(of: types.first ?? .string, values)
   }
 
   /// The value as code reads it from a record.

@@ -33,3 +33,16 @@ extension JSONWriter {
     if let time { member(name, time) }
   }
 }
+
+extension AdminRequest {
+  /// The body of a request of the protocol: these arguments of this one.
+  func protocolBody(_ names: [String]) throws -> Data {
+    var writer = JSONWriter()
+    writer.object { writer in
+      for name in names {
+        if let value = arguments.value(name) { writer.member(name, value) }
+      }
+    }
+    return writer.data
+  }
+}

@@ -12,23 +12,46 @@ final class AdminService: Sendable {
   private let authenticator: AdminAuthenticator
   private let router: AdminRouter
   private let journal: FailureJournal
+  private let gauges: AdminGauges
+  private let pushes: LivePushes
 
   init(
-    store: any RecordStore, configuration: ServerConfiguration, journal: FailureJournal,
-    log: ServerLog, clock: @escaping @Sendable () -> Timestamp,
-    publicURL: @escaping @Sendable () -> String
+    store: any RecordStore, configuration: ServerConfiguration, gauges: AdminGauges,
+    pushes: LivePushes, journal: FailureJournal, log: ServerLog,
+    clock: @escaping @Sendable () -> Timestamp, publicURL: @escaping @Sendable () -> String
   ) {
     isServed = configuration.servesAdmin
     settings = configuration.admin
     addressHeader = configuration.limits.clientAddressHeader
     self.journal = journal
+    self.gauges = gauges
+    self.pushes = pushes
     let authenticator = AdminAuthenticator(
       store: store, addressHeader: addressHeader, clock: clock)
     self.authenticator = authenticator
+    let databases = AdminDatabases(store: store)
     router = AdminRouter(
-      [AdminSessionEndpoints(authenticator: authenticator, publicURL: publicURL)],
-      authenticator: authenticator, log: log, clock: clock)
+      [
+        AdminSessionEndpoints(authenticator: authenticator, publicURL: publicURL),
+        AdminPlacesEndpoints(
+          store: store, databases: databases, configured: configuration.containers.keys.sorted()),
+        AdminRecordsEndpoints(
+          store: store, databases: databases,
+          links: AssetLinks(store: store, clock: clock, publicURL: publicURL)),
+        AdminSchemaEndpoints(store: store),
+        AdminSubscriptionsEndpoints(store: store, databases: databases),
+        AdminUsersEndpoints(store: store, databases: databases),
+        AdminKeysEndpoints(store: store),
+        AdminPushesEndpoints(
+          store: store, databases: databases, gauges: gauges, pushes: pushes, clock: clock),
+      ], authenticator: authenticator, log: log, clock: clock)
   }
+
+  /// The HTTP server in front, whose numbers belong to the server's.
+  func watch(_ metrics: @escaping @Sendable () -> HTTPServer.Metrics?) { gauges.watch(metrics) }
+
+  /// Ends the event streams, now and from now on.
+  func close() { pushes.close() }
 
   static func isPath(_ path: String) -> Bool {
     path.hasPrefix("/admin/") || path == "/admin"

@@ -1,24 +1,29 @@
-internal import CloudKitModel
+package import CloudKitModel
 
 /// Turns a predicate into the filters that a server searches with, or says what CloudKit cannot
-/// search for (`CKError.invalidArguments`).
+/// search for.
 ///
 /// - All filters must hold, so `AND` is a longer list, and there is no `OR`.
 /// - `NOT` of an equality, `IN`, `CONTAINS` or `BEGINSWITH` is the `NOT_…` comparator, which records
 ///   without the field pass. `NOT a < b` is `a >= b`, which they do not pass: a comparison by order
 ///   never finds a record without the field.
 /// - `now()` becomes the moment of lowering. A subscription lives on, so it is refused there.
-struct PredicateLowering {
+package struct PredicateLowering {
   /// What `now()` stands for; nil where it is not allowed.
-  var now: Timestamp?
+  package var now: Timestamp?
 
-  func filters(for node: PredicateNode) throws(CKError) -> [Filter] {
+  package init(now: Timestamp?) {
+    self.now = now
+  }
+
+
+  package func filters(for node: PredicateNode) throws(PredicateSearchError) -> [Filter] {
     try filters(for: node, negated: false)
   }
 
   private func filters(
     for node: PredicateNode, negated: Bool
-  ) throws(CKError) -> [Filter] {
+  ) throws(PredicateSearchError) -> [Filter] {
     switch node {
     case .constant(let value):
       return value != negated ? [] : [.never]
@@ -38,8 +43,7 @@ struct PredicateLowering {
     case .or:
       throw refusal("OR is not supported; make one query or subscription for each side", node)
     case .block:
-      throw CKError(
-        .invalidArguments,
+      throw PredicateSearchError(
         "predicates made of a block are not supported; use NSPredicate(format:)")
     case .comparison(let comparison):
       do {
@@ -65,10 +69,18 @@ struct PredicateLowering {
     }
   }
 
-  private func refusal(_ reason: String, _ node: PredicateNode) -> CKError {
-    CKError(
-      .invalidArguments,
+  private func refusal(_ reason: String, _ node: PredicateNode) -> PredicateSearchError {
+    PredicateSearchError(
       "the predicate cannot be searched for: \(reason): \(PredicatePrinter.text(node))")
+  }
+}
+
+/// That a predicate says something that CloudKit cannot search for.
+package struct PredicateSearchError: Error, Equatable, CustomStringConvertible {
+  package var description: String
+
+  init(_ description: String) {
+    self.description = description
   }
 }
 

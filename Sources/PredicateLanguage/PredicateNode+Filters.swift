@@ -1,10 +1,10 @@
-internal import CloudKitModel
+package import CloudKitModel
 
 extension PredicateNode {
   /// The predicate that lowers to `filters`, for subscriptions that the server returned.
   ///
   /// A filter for "no value" prints as a comparison with nil, which does not lower again.
-  init(_ filters: [Filter]) {
+  package init(_ filters: [Filter]) {
     switch filters.count {
     case 0: self = .constant(true)
     case 1: self.init(filters[0])
@@ -27,8 +27,8 @@ extension PredicateNode {
 
 extension PredicateComparison {
   fileprivate init(_ filter: Filter, _ comparator: CloudKitModel.Comparator) {
-    let key = PredicateExpression(filter.key)
-    let value = filter.value.map { PredicateExpression($0) } ?? .null
+    let key = PredicateTerm(filter.key)
+    let value = filter.value.map { PredicateTerm($0) } ?? .null
     modifier = nil
     left = key
     right = value
@@ -74,7 +74,7 @@ extension PredicateComparison {
   }
 }
 
-extension PredicateExpression {
+extension PredicateTerm {
   fileprivate init(_ key: FieldKey) {
     switch key {
     case .field(let name): self = .keyPath([name])

@@ -5,13 +5,19 @@
 ///   price ==
 ///           ^
 /// ```
-struct PredicateFormatError: Error, Equatable, CustomStringConvertible {
-  var format: String
+package struct PredicateFormatError: Error, Equatable, CustomStringConvertible {
+  package var format: String
   /// Where the fault is, in Unicode scalars from the start of the format.
-  var offset: Int
-  var reason: String
+  package var offset: Int
+  package var reason: String
 
-  var description: String {
+  package init(format: String, offset: Int, reason: String) {
+    self.format = format
+    self.offset = offset
+    self.reason = reason
+  }
+
+  package var description: String {
     var line = String.UnicodeScalarView()
     var column = 0
     for (index, scalar) in format.unicodeScalars.enumerated() {

@@ -7,19 +7,19 @@ internal import CloudKitModel
 /// operand    = "-" operand | atom { "." name | "[" index "]" }
 /// ```
 extension PredicateParser {
-  mutating func expression() throws(PredicateFormatError) -> PredicateExpression {
+  mutating func expression() throws(PredicateFormatError) -> PredicateTerm {
     try chain(["+": "add:to:", "-": "from:subtract:"]) { (parser) throws(PredicateFormatError) in
       try parser.product()
     }
   }
 
-  private mutating func product() throws(PredicateFormatError) -> PredicateExpression {
+  private mutating func product() throws(PredicateFormatError) -> PredicateTerm {
     try chain(["*": "multiply:by:", "/": "divide:by:", "%%": "modulus:by:"]) {
       (parser) throws(PredicateFormatError) in try parser.power()
     }
   }
 
-  private mutating func power() throws(PredicateFormatError) -> PredicateExpression {
+  private mutating func power() throws(PredicateFormatError) -> PredicateTerm {
     try chain(["**": "raise:toPower:"]) { (parser) throws(PredicateFormatError) in
       try parser.operand()
     }
@@ -27,8 +27,8 @@ extension PredicateParser {
 
   private mutating func chain(
     _ functions: [String: String],
-    _ link: (inout PredicateParser) throws(PredicateFormatError) -> PredicateExpression
-  ) throws(PredicateFormatError) -> PredicateExpression {
+    _ link: (inout PredicateParser) throws(PredicateFormatError) -> PredicateTerm
+  ) throws(PredicateFormatError) -> PredicateTerm {
     var result = try link(&self)
     var length = 0
     while case .symbol(let symbol) = token.kind, let function = functions[symbol] {
@@ -43,7 +43,7 @@ extension PredicateParser {
     return result
   }
 
-  private mutating func operand() throws(PredicateFormatError) -> PredicateExpression {
+  private mutating func operand() throws(PredicateFormatError) -> PredicateTerm {
     if skip(symbol: "-") {
       if case .number(let text) = token.kind {
         return try number("-" + text)
@@ -60,8 +60,8 @@ extension PredicateParser {
 
   /// `.name` or `[index]` after an expression.
   private mutating func step(
-    from expression: PredicateExpression
-  ) throws(PredicateFormatError) -> PredicateExpression {
+    from expression: PredicateTerm
+  ) throws(PredicateFormatError) -> PredicateTerm {
     guard expression.canLeadOn else { throw failure("only a key can have a key after it") }
     let step: String
     if skip(symbol: "[") {
@@ -89,7 +89,7 @@ extension PredicateParser {
   }
 
   /// The number that the token here stands for.
-  mutating func number(_ text: String) throws(PredicateFormatError) -> PredicateExpression {
+  mutating func number(_ text: String) throws(PredicateFormatError) -> PredicateTerm {
     if let integer = Int64(text) {
       advance()
       return .value(.int64(integer))
@@ -102,7 +102,7 @@ extension PredicateParser {
   }
 }
 
-extension PredicateExpression {
+extension PredicateTerm {
   /// Whether a key or an index may follow.
   fileprivate var canLeadOn: Bool {
     switch self {

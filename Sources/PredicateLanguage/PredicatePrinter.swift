@@ -4,8 +4,8 @@ internal import CloudKitModel
 ///
 /// As Foundation prints it: symbols for comparisons, keywords in capitals, double quotes, a compound
 /// inside another in parentheses. Doubles keep their `.0`, so that they stay doubles.
-enum PredicatePrinter {
-  static func text(_ node: PredicateNode) -> String {
+package enum PredicatePrinter {
+  package static func text(_ node: PredicateNode) -> String {
     switch node {
     case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
     case .comparison(let comparison): text(comparison)
@@ -23,14 +23,14 @@ enum PredicatePrinter {
     }
   }
 
-  static func text(_ comparison: PredicateComparison) -> String {
+  package static func text(_ comparison: PredicateComparison) -> String {
     let modifier = comparison.modifier.map { $0.rawValue + " " } ?? ""
     let options = comparison.options.isEmpty ? "" : "[\(comparison.options)]"
     return "\(modifier)\(text(comparison.left)) \(comparison.comparison.rawValue)\(options) "
       + text(comparison.right)
   }
 
-  static func text(_ expression: PredicateExpression) -> String {
+  package static func text(_ expression: PredicateTerm) -> String {
     switch expression {
     case .value(let value): text(value)
     case .null: "nil"
@@ -47,7 +47,7 @@ enum PredicatePrinter {
     }
   }
 
-  private static func list(_ expressions: [PredicateExpression]) -> String {
+  private static func list(_ expressions: [PredicateTerm]) -> String {
     expressions.map { text($0) }.joined(separator: ", ")
   }
 

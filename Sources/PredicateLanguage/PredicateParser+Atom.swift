@@ -6,7 +6,7 @@ internal import CloudKitModel
 ///      | name "(" [ expression { "," expression } ] ")" | "$" name | name
 /// ```
 extension PredicateParser {
-  mutating func atom() throws(PredicateFormatError) -> PredicateExpression {
+  mutating func atom() throws(PredicateFormatError) -> PredicateTerm {
     let token = token
     switch token.kind {
     case .number(let text):
@@ -37,7 +37,7 @@ extension PredicateParser {
     }
   }
 
-  private mutating func named(_ name: String) throws(PredicateFormatError) -> PredicateExpression {
+  private mutating func named(_ name: String) throws(PredicateFormatError) -> PredicateTerm {
     let keyword = name.uppercased()
     if tokens[min(position + 1, tokens.count - 1)].isSymbol("(") { return try function(name) }
     switch keyword {
@@ -65,7 +65,7 @@ extension PredicateParser {
 
   private mutating func function(
     _ name: String
-  ) throws(PredicateFormatError) -> PredicateExpression {
+  ) throws(PredicateFormatError) -> PredicateTerm {
     let keyword = name.uppercased()
     if PredicateToken.reservedWords.contains(keyword),
       !["CAST", "FUNCTION", "SUBQUERY"].contains(keyword)
@@ -80,7 +80,7 @@ extension PredicateParser {
     return .function(name, arguments)
   }
 
-  private mutating func subquery() throws(PredicateFormatError) -> PredicateExpression {
+  private mutating func subquery() throws(PredicateFormatError) -> PredicateTerm {
     let list = try expression()
     try expect(symbol: ",")
     guard case .variable(let variable) = token.kind else {
@@ -95,8 +95,8 @@ extension PredicateParser {
 
   private mutating func list(
     until end: String
-  ) throws(PredicateFormatError) -> [PredicateExpression] {
-    var elements: [PredicateExpression] = []
+  ) throws(PredicateFormatError) -> [PredicateTerm] {
+    var elements: [PredicateTerm] = []
     if skip(symbol: end) { return elements }
     repeat { elements.append(try expression()) } while skip(symbol: ",")
     guard skip(symbol: end) else {

@@ -1,8 +1,8 @@
-internal import CloudKitModel
+package import CloudKitModel
 
 /// What a predicate says, as a tree. It holds all of the format grammar; what CloudKit cannot search
 /// for is refused when the tree is lowered to filters (``PredicateLowering``).
-indirect enum PredicateNode: Sendable, Hashable {
+package indirect enum PredicateNode: Sendable, Hashable {
   /// `TRUEPREDICATE` and `FALSEPREDICATE`.
   case constant(Bool)
   case comparison(PredicateComparison)
@@ -13,7 +13,7 @@ indirect enum PredicateNode: Sendable, Hashable {
   case block
 
   /// Whether there is an `OR` between two predicates anywhere in the tree.
-  var hasAlternatives: Bool {
+  package var hasAlternatives: Bool {
     switch self {
     case .constant, .comparison, .block: false
     case .not(let node): node.hasAlternatives
@@ -24,24 +24,35 @@ indirect enum PredicateNode: Sendable, Hashable {
 }
 
 /// Two expressions and what stands between them.
-struct PredicateComparison: Sendable, Hashable {
-  var modifier: PredicateModifier?
-  var left: PredicateExpression
-  var comparison: PredicateOperator
+package struct PredicateComparison: Sendable, Hashable {
+  package var modifier: PredicateModifier?
+  package var left: PredicateTerm
+  package var comparison: PredicateOperator
   /// The letters of `[cd]`, in the order c, d, l, n, w.
-  var options = ""
-  var right: PredicateExpression
+  package var options = ""
+  package var right: PredicateTerm
+
+  package init(
+    modifier: PredicateModifier? = nil, left: PredicateTerm, comparison: PredicateOperator,
+    options: String = "", right: PredicateTerm
+  ) {
+    self.modifier = modifier
+    self.left = left
+    self.comparison = comparison
+    self.options = options
+    self.right = right
+  }
 }
 
 /// How many of a list's elements must pass a comparison. The raw values are the keywords.
-enum PredicateModifier: String, Sendable, Hashable {
+package enum PredicateModifier: String, Sendable, Hashable {
   case any = "ANY"
   case all = "ALL"
   case none = "NONE"
 }
 
 /// The raw values are the canonical spellings.
-enum PredicateOperator: String, Sendable, Hashable {
+package enum PredicateOperator: String, Sendable, Hashable {
   case equal = "=="
   case notEqual = "!="
   case lessThan = "<"
@@ -59,7 +70,7 @@ enum PredicateOperator: String, Sendable, Hashable {
 }
 
 /// What stands on a side of a comparison.
-indirect enum PredicateExpression: Sendable, Hashable {
+package indirect enum PredicateTerm: Sendable, Hashable {
   case value(RecordValue)
   case null
   /// The record itself.
@@ -67,14 +78,14 @@ indirect enum PredicateExpression: Sendable, Hashable {
   /// A key, or several that lead from object to object; an index is a key in brackets (`[0]`).
   case keyPath([String])
   /// Keys that lead on from the result of a function or from a variable.
-  case path(of: PredicateExpression, [String])
+  case path(of: PredicateTerm, [String])
   /// `{…}`, and arrays and sets among the arguments.
-  case aggregate([PredicateExpression])
+  case aggregate([PredicateTerm])
   /// `name(…)`, and arithmetic under the names that Foundation has for it.
-  case function(String, [PredicateExpression])
+  case function(String, [PredicateTerm])
   /// `$name`.
   case variable(String)
-  case subquery(of: PredicateExpression, variable: String, PredicateNode)
+  case subquery(of: PredicateTerm, variable: String, PredicateNode)
   /// An argument that no field can hold, by its description.
   case unsupported(String)
 }

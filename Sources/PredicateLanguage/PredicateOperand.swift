@@ -10,7 +10,7 @@ enum PredicateOperand {
   /// `tokenize:using:(words, …)`.
   case tokens(String)
 
-  init(_ expression: PredicateExpression, now: Timestamp?) throws(PredicateRefusal) {
+  init(_ expression: PredicateTerm, now: Timestamp?) throws(PredicateRefusal) {
     switch expression {
     case .value(let value): self = .value(try Self.checked(value))
     case .null: throw PredicateRefusal("comparison with nil is not supported")
@@ -49,7 +49,7 @@ enum PredicateOperand {
   }
 
   private static func list(
-    _ elements: [PredicateExpression], now: Timestamp?
+    _ elements: [PredicateTerm], now: Timestamp?
   ) throws(PredicateRefusal) -> [RecordValue] {
     var values: [RecordValue] = []
     for element in elements {
@@ -63,7 +63,7 @@ enum PredicateOperand {
   }
 
   private static func function(
-    _ name: String, _ arguments: [PredicateExpression], now: Timestamp?
+    _ name: String, _ arguments: [PredicateTerm], now: Timestamp?
   ) throws(PredicateRefusal) -> PredicateOperand {
     switch name {
     case "now":

@@ -89,7 +89,7 @@ struct FieldComparison {
     do {
       return try RecordValue(listOf: values.map { own($0) }, field: key.description)
     } catch {
-      throw PredicateRefusal(error.localizedDescription)
+      throw PredicateRefusal(error.reason)
     }
   }
 

@@ -1,4 +1,5 @@
 internal import CloudKitModel
+internal import Foundation
 
 /// `CAST(x, 'type')`: how a format writes values that have no literal.
 ///
@@ -13,14 +14,14 @@ internal import CloudKitModel
 /// format that can be read again.
 enum PredicateCast {
   /// The value that the cast stands for, or the cast itself where it is none of the above.
-  static func folded(_ arguments: [PredicateExpression]) -> PredicateExpression {
+  static func folded(_ arguments: [PredicateTerm]) -> PredicateTerm {
     guard arguments.count == 2, case .value(.string(let type)) = arguments[1],
       let value = value(of: arguments[0], as: type)
     else { return .function("CAST", arguments) }
     return .value(value)
   }
 
-  private static func value(of argument: PredicateExpression, as type: String) -> RecordValue? {
+  private static func value(of argument: PredicateTerm, as type: String) -> RecordValue? {
     switch (type, argument) {
     case ("NSDate", .value(.int64(let seconds))):
       return .timestamp(Timestamp(Date(timeIntervalSinceReferenceDate: Double(seconds))))
@@ -49,7 +50,7 @@ enum PredicateCast {
     }
   }
 
-  private static func double(_ expression: PredicateExpression) -> Double? {
+  private static func double(_ expression: PredicateTerm) -> Double? {
     switch expression {
     case .value(.double(let double)): double
     case .value(.int64(let integer)): Double(integer)

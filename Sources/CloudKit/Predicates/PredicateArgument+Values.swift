@@ -1,8 +1,13 @@
 internal import CloudKitModel
+internal import PredicateLanguage
 
-/// What an argument of `NSPredicate(format:…)` means.
-enum PredicateArgument {
-  static func expression(for argument: Any) -> PredicateExpression {
+extension PredicateArgument {
+  /// What an argument of `NSPredicate(format:…)` means.
+  init(_ argument: Any) {
+    self.init(Self.term(for: argument), typeName: "\(type(of: argument))")
+  }
+
+  static func term(for argument: Any) -> PredicateTerm {
     switch argument {
     case is NSNull: return .null
     case let record as CKRecord: return reference(to: record.recordID)
@@ -16,12 +21,12 @@ enum PredicateArgument {
     case let float as CGFloat: return .value(.double(Double(float)))
     case let text as Substring: return .value(.string(String(text)))
     case let set as Set<AnyHashable>: return aggregate(of: set)
-    case let list as [Any]: return .aggregate(list.map { expression(for: $0) })
+    case let list as [Any]: return .aggregate(list.map { term(for: $0) })
     default: break
     }
     let mirror = Mirror(reflecting: argument)
     if mirror.displayStyle == .optional {
-      return mirror.children.first.map { expression(for: $0.value) } ?? .null
+      return mirror.children.first.map { term(for: $0.value) } ?? .null
     }
     guard let value = try? RecordValue(argument, field: "") else {
       return .unsupported("a value of type \(type(of: argument))")
@@ -33,15 +38,15 @@ enum PredicateArgument {
   }
 
   /// A pointer to a record; its action does not count in a comparison.
-  private static func reference(to id: CKRecord.ID) -> PredicateExpression {
+  private static func reference(to id: CKRecord.ID) -> PredicateTerm {
     .value(
       .reference(
         CloudKitModel.Reference(recordName: id.recordName, zoneID: id.zoneID.model)))
   }
 
   /// The elements of a set, in an order that does not change from run to run.
-  private static func aggregate(of set: Set<AnyHashable>) -> PredicateExpression {
-    let elements = set.map { expression(for: $0.base) }
+  private static func aggregate(of set: Set<AnyHashable>) -> PredicateTerm {
+    let elements = set.map { term(for: $0.base) }
     return .aggregate(elements.sorted { PredicatePrinter.text($0) < PredicatePrinter.text($1) })
   }
 }

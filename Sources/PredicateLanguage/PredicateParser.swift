@@ -10,20 +10,20 @@ internal import CloudKitModel
 /// ```
 ///
 /// Keywords may be in any case. Comparisons and expressions are in files of their own.
-struct PredicateParser {
+package struct PredicateParser {
   /// The deepest nesting that is read, so that no format can exhaust the stack.
-  static let maximumDepth = 100
+  package static let maximumDepth = 100
 
   let format: String
   let tokens: [PredicateToken]
   var position = 0
   var depth = 0
-  var arguments: ArraySlice<Any>
+  var arguments: ArraySlice<PredicateArgument>
 
   /// The tree that `format` describes, with `arguments` put in for `%@`, `%K` and the like.
   /// Arguments beyond those are ignored.
-  static func parse(
-    _ format: String, arguments: [Any] = []
+  package static func parse(
+    _ format: String, arguments: [PredicateArgument] = []
   ) throws(PredicateFormatError) -> PredicateNode {
     var parser = PredicateParser(
       format: format, tokens: try PredicateTokenizer.tokens(of: format), arguments: arguments[...])

@@ -1,0 +1,114 @@
+import CloudKitModel
+import HTTPService
+import JSONCoding
+import Storage
+import WebServices
+
+/// Containers, databases and zones.
+struct AdminPlacesEndpoints: AdminEndpoints {
+  let store: any RecordStore
+  let databases: AdminDatabases
+  let configured: [String]
+
+  var endpoints: [AdminEndpoint] {
+    [
+      .get("containers", [], containers),
+      .get(
+        "databases", ["container", "environment", "limit", "continuation"], listDatabases),
+      .get("zones", AdminDatabases.arguments, zones),
+      .post("zones/modify", AdminDatabases.arguments + ["operations"], modifyZones),
+    ]
+  }
+
+  private func containers(_ request: AdminRequest) async throws -> HTTPResponse {
+    let known = try await store.administration.places()
+    let names = Set(known.map(\.container)).union(configured).sorted()
+    return request.object { writer in
+      writer.key("containers")
+      writer.array { writer in
+        for name in names {
+          writer.object { writer in
+            writer.member("container", name)
+            writer.key("environments")
+            writer.array { writer in
+              for place in known where place.container == name {
+                writer.value(place.environment.rawValue)
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func listDatabases(_ request: AdminRequest) async throws -> HTTPResponse {
+    let arguments = request.arguments
+    let (container, environment) = try arguments.place()
+    let limit = try arguments.limit()
+    let last = try AdminContinuation.parts(arguments, count: 2).flatMap { parts in
+      Int(parts[0]).flatMap { DatabaseScope(rawValue: $0) }.map {
+        DatabaseSummary.Name(scope: $0, owner: parts[1])
+      }
+    }
+    let page = try await store.administration.databases(
+      in: ContainerPlace(container: container, environment: environment), after: last,
+      limit: limit)
+    var usages: [DatabaseID: DatabaseUsage] = [:]
+    for database in page where database.name.scope == .private {
+      usages[database.id] = try await store.usage(of: database.id)
+    }
+    return request.object { writer in
+      writer.key("databases")
+      writer.array { writer in
+        for database in page {
+          writer.object { writer in
+            writer.member("database", database.name.scope.pathComponent)
+            if database.name.scope != .public {
+              writer.member("user", database.name.owner)
+              writer.member("userName", ifPresent: database.userName)
+            }
+            if let usage = usages[database.id] {
+              writer.member("bytes", usage.bytes)
+            }
+          }
+        }
+      }
+      if page.count == limit, let last = page.last {
+        writer.member(
+          "continuation",
+          AdminContinuation.text([String(last.name.scope.rawValue), last.name.owner]))
+      }
+    }
+  }
+
+  private func zones(_ request: AdminRequest) async throws -> HTTPResponse {
+    let address = try await databases.address(request.arguments)
+    guard let database = try await store.administration.existingDatabase(at: address) else {
+      return request.object { writer in
+        writer.key("zones")
+        writer.array { _ in }
+      }
+    }
+    let zones = try await store.zones(in: database)
+    return request.object { writer in
+      writer.key("zones")
+      writer.array { writer in
+        for zone in zones {
+          writer.object { writer in
+            writer.member("zoneName", zone.zoneID.zoneName)
+            writer.member("isDefault", zone.zoneID.isDefaultZone)
+            writer.member("syncToken", ifPresent: zone.changeToken)
+          }
+        }
+      }
+    }
+  }
+
+  private func modifyZones(_ request: AdminRequest) async throws -> HTTPResponse {
+    let body = try request.protocolBody(["operations"])
+    let context = try await databases.context(request, operation: "zones/modify", body: body)
+    let answer = try await ZonesEndpoint(store: store, databases: databases.databases)
+      .modify(context)
+    return HTTPResponse(headers: HTTPResponse.jsonHeaders, body: .data(answer))
+  }
+}

@@ -1,0 +1,108 @@
+import CloudKitModel
+import Foundation
+import HTTPService
+import JSONCoding
+import PredicateLanguage
+import Storage
+import WebServices
+
+/// Records of any database. Changes go the way of everybody's: they are dispatched and notified.
+struct AdminRecordsEndpoints: AdminEndpoints {
+  let store: any RecordStore
+  let databases: AdminDatabases
+  let links: AssetLinks
+
+  var endpoints: [AdminEndpoint] {
+    [
+      .post(
+        "records/query",
+        AdminDatabases.arguments + [
+          "recordType", "predicate", "sortBy", "zoneName", "limit", "continuation",
+        ], changes: false, query),
+      .post(
+        "records/lookup", AdminDatabases.arguments + ["records", "zoneID"], changes: false, lookup),
+      .post("records/modify", AdminDatabases.arguments + ["operations", "atomic"], modify),
+    ]
+  }
+
+  private var endpoint: RecordsEndpoint {
+    RecordsEndpoint(store: store, databases: databases.databases, links: links)
+  }
+
+  private func query(_ request: AdminRequest) async throws -> HTTPResponse {
+    let arguments = request.arguments
+    var query = Query(recordType: try arguments.required("recordType"))
+    if let format = try arguments.text("predicate") {
+      query.filters = try Self.filters(format, arguments, now: request.now)
+    }
+    query.sortKeys = try Self.sortKeys(arguments)
+    try query.validate()
+    let limit = try arguments.limit()
+    let address = try await databases.address(arguments)
+    let context = try await databases.context(request, operation: "records/query", body: Data())
+    let zoneID = try arguments.text("zoneName").map { ZoneID(zoneName: $0) }
+    let page: RecordPage =
+      if let database = try await store.administration.existingDatabase(at: address) {
+        try await store.records(
+          matching: RecordQuery(
+            query: query, zoneID: zoneID, limit: limit,
+            continuation: try arguments.text("continuation")), in: database)
+      } else {
+        RecordPage(records: [], continuation: nil)
+      }
+    let response = RecordsResponse(
+      records: page.records.map { .success(.record($0)) }, continuationMarker: page.continuation)
+    return HTTPResponse(
+      headers: HTTPResponse.jsonHeaders,
+      body: .data(response.body(context: context.messageContext())))
+  }
+
+  private func lookup(_ request: AdminRequest) async throws -> HTTPResponse {
+    let context = try await databases.context(
+      request, operation: "records/lookup",
+      body: try request.protocolBody(["records", "zoneID"]))
+    return HTTPResponse(
+      headers: HTTPResponse.jsonHeaders, body: .data(try await endpoint.lookup(context)))
+  }
+
+  private func modify(_ request: AdminRequest) async throws -> HTTPResponse {
+    let context = try await databases.context(
+      request, operation: "records/modify",
+      body: try request.protocolBody(["operations", "atomic"]))
+    return HTTPResponse(
+      headers: HTTPResponse.jsonHeaders, body: .data(try await endpoint.modify(context)))
+  }
+
+  /// The filters of a predicate, written as apps write them (`title == "Milk" AND count > 3`).
+  ///
+  /// - Parameter now: what `now()` means; nil where it is not allowed.
+  static func filters(
+    _ format: String, _ arguments: AdminArguments, now: Timestamp?
+  ) throws(ServiceError) -> [Filter] {
+    let node: PredicateNode
+    do throws(PredicateFormatError) {
+      node = try PredicateParser.parse(format)
+    } catch {
+      throw arguments.mistake("predicate", "\(error)")
+    }
+    do throws(PredicateSearchError) {
+      return try PredicateLowering(now: now).filters(for: node)
+    } catch {
+      throw arguments.mistake("predicate", "\(error)")
+    }
+  }
+
+  /// `sortBy`: names of fields in order; one that begins with `-` is sorted by from high to low.
+  private static func sortKeys(_ arguments: AdminArguments) throws(ServiceError) -> [SortKey] {
+    guard let value = arguments.value("sortBy") else { return [] }
+    guard let names = value.array?.map({ $0.string }), !names.contains(nil) else {
+      throw arguments.mistake("sortBy", "must be a list of field names")
+    }
+    return names.compactMap { $0 }.map { name in
+      let isDescending = name.hasPrefix("-")
+      let field = isDescending ? String(name.dropFirst()) : name
+      let key = SystemField(anyName: field).map { FieldKey.system($0) } ?? .field(field)
+      return SortKey(key, ascending: !isDescending)
+    }
+  }
+}

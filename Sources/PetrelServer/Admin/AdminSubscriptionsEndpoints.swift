@@ -1,0 +1,164 @@
+import CloudKitModel
+import Foundation
+import HTTPService
+import JSONCoding
+import PredicateLanguage
+import Storage
+import WebServices
+
+/// Subscriptions of any user in any database.
+struct AdminSubscriptionsEndpoints: AdminEndpoints {
+  let store: any RecordStore
+  let databases: AdminDatabases
+
+  var endpoints: [AdminEndpoint] {
+    [
+      .get(
+        "subscriptions",
+        AdminDatabases.arguments + ["subscriber", "recordType", "text", "limit", "continuation"],
+        list),
+      .post(
+        "subscriptions/save",
+        AdminDatabases.arguments + ["subscriber", "subscription", "predicate"], save),
+      .post(
+        "subscriptions/delete", AdminDatabases.arguments + ["subscriber", "subscriptionID"], delete),
+    ]
+  }
+
+  private func list(_ request: AdminRequest) async throws -> HTTPResponse {
+    let arguments = request.arguments
+    let address = try await databases.address(arguments)
+    var subscriber = address.owner
+    if subscriber == nil, let word = try arguments.text("subscriber") {
+      subscriber = try await databases.userRecordName(word, arguments)
+    }
+    let last = try AdminContinuation.parts(arguments, count: 2).map {
+      SubscriptionName(subscriber: $0[0], subscriptionID: $0[1])
+    }
+    let limit = try arguments.limit()
+    let recordType = try arguments.text("recordType")
+    let text = try arguments.text("text")?.lowercased()
+    guard let database = try await store.administration.existingDatabase(at: address) else {
+      return request.object { writer in
+        writer.key("subscriptions")
+        writer.array { _ in }
+      }
+    }
+    let page = try await store.administration.subscriptions(
+      in: database, of: subscriber, after: last, limit: limit
+    ) { stored in
+      if let recordType, stored.subscription.recordType != recordType { return false }
+      guard let text else { return true }
+      return stored.searchText.lowercased().contains(text)
+    }
+    let names = try await store.administration.userNames(
+      of: Set(page.found.map(\.subscriber)))
+    return request.object { writer in
+      writer.key("subscriptions")
+      writer.array { writer in
+        for stored in page.found {
+          writer.object { Self.write(stored, userName: names[stored.subscriber], to: &$0) }
+        }
+      }
+      if let next = page.next {
+        writer.member(
+          "continuation", AdminContinuation.text([next.subscriber, next.subscriptionID]))
+      }
+    }
+  }
+
+  private static func write(
+    _ stored: StoredSubscription, userName: String?, to writer: inout JSONWriter
+  ) {
+    writer.member("subscriber", stored.subscriber)
+    writer.member("userName", ifPresent: userName)
+    writer.member("predicate", ifPresent: stored.subscription.predicate)
+    writer.key("subscription")
+    stored.subscription.write(
+      to: &writer, context: MessageContext(ownerNaming: .relative(to: stored.subscriber)))
+  }
+
+  private func save(_ request: AdminRequest) async throws -> HTTPResponse {
+    let arguments = request.arguments
+    let subscriber = try await subscriber(arguments)
+    guard let json = arguments.value("subscription") else {
+      throw arguments.mistake("subscription", "is missing")
+    }
+    let body: JSONValue = ["operations": [["operationType": "create", "subscription": json]]]
+    let message = MessageContext(ownerNaming: .relative(to: subscriber))
+    let parsed = try ModifySubscriptionsRequest(parsing: Data(body.text.utf8), context: message)
+    guard let first = parsed.operations.first, case .save(var subscription) = try first.get() else {
+      throw arguments.mistake("subscription", "is none")
+    }
+    if let format = try arguments.text("predicate") {
+      let filters = try AdminRecordsEndpoints.filters(format, arguments, now: nil)
+      guard case .query(var query, let zoneID, let options) = subscription.kind else {
+        throw arguments.mistake("predicate", "goes with a query subscription only")
+      }
+      query.filters = filters
+      subscription.kind = .query(query, zoneID: zoneID, options: options)
+    }
+    let address = try await databases.address(arguments)
+    try subscription.validate(in: address.scope)
+    return try await apply(.save(subscription), of: subscriber, request)
+  }
+
+  private func delete(_ request: AdminRequest) async throws -> HTTPResponse {
+    let subscriber = try await subscriber(request.arguments)
+    return try await apply(
+      .delete(subscriptionID: try request.arguments.required("subscriptionID")), of: subscriber,
+      request)
+  }
+
+  /// Whose subscription it is: in a private or shared database its owner's.
+  private func subscriber(_ arguments: AdminArguments) async throws -> String {
+    if let owner = try await databases.address(arguments).owner { return owner }
+    return try await databases.userRecordName(try arguments.required("subscriber"), arguments)
+  }
+
+  private func apply(
+    _ operation: SubscriptionOperation, of subscriber: String, _ request: AdminRequest
+  ) async throws -> HTTPResponse {
+    let (database, _) = try await databases.existing(request.arguments)
+    let outcomes = try await store.modifySubscriptions(
+      [operation], of: subscriber, in: database, timestamp: request.now)
+    switch outcomes.first {
+    case .saved(let subscription):
+      return request.object { writer in
+        writer.key("subscription")
+        subscription.write(
+          to: &writer, context: MessageContext(ownerNaming: .relative(to: subscriber)))
+      }
+    case .deleted(let subscriptionID):
+      return request.object { $0.member("deleted", subscriptionID) }
+    case .failed(_, let failure): throw ServiceError(failure)
+    case nil: throw ServiceError(.internalError, "the store gave no outcome")
+    }
+  }
+}
+
+extension Subscription {
+  /// The record type that it watches; nil where it watches all.
+  var recordType: String? {
+    switch kind {
+    case .query(let query, _, _): query.recordType
+    case .recordZone(_, let recordType), .database(let recordType): recordType
+    }
+  }
+
+  /// What it watches for, as apps write it; nil for one without a query.
+  var predicate: String? {
+    guard case .query(let query, _, _) = kind else { return nil }
+    return PredicatePrinter.text(PredicateNode(query.filters))
+  }
+}
+
+extension StoredSubscription {
+  /// What a search for text looks at.
+  fileprivate var searchText: String {
+    [
+      subscription.subscriptionID, subscriber, subscription.recordType ?? "",
+      subscription.predicate ?? "", subscription.notificationInfo?.alertBody ?? "",
+    ].joined(separator: "\n")
+  }
+}

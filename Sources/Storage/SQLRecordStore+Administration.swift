@@ -1,0 +1,163 @@
+import CloudKitModel
+
+extension SQLRecordStore {
+  public func places() async throws -> [ContainerPlace] {
+    try await read { session in
+      var places: Set<ContainerPlace> = []
+      for table in ["databases", "record_types"] {
+        var last: ContainerPlace?
+        // From one to the next by the index: there may be a million databases.
+        while let place = try session.place(after: last, in: table) {
+          places.insert(place)
+          last = place
+        }
+      }
+      return places.sorted {
+        ($0.container, $0.environment.rawValue) < ($1.container, $1.environment.rawValue)
+      }
+    }
+  }
+
+  public func databases(
+    in place: ContainerPlace, after last: DatabaseSummary.Name?, limit: Int
+  ) async throws -> [DatabaseSummary] {
+    try await read {
+      try $0.connection.rows(
+        """
+        SELECT database_id, scope, owner, users.name FROM databases
+        LEFT JOIN users ON users.user_record_name = databases.owner
+        WHERE container = $1 AND environment = $2 AND (scope, owner) > ($3, $4)
+        ORDER BY scope, owner LIMIT $5
+        """,
+        [
+          .text(place.container), .text(place.environment.rawValue),
+          .integer(Int64(last?.scope.rawValue ?? 0)), .text(last?.owner ?? ""),
+          .integer(Int64(limit)),
+        ]
+      ) { row in
+        guard let scope = DatabaseScope(rawValue: Int(row.integer(1))) else {
+          throw StoreError(.corrupt, "database \(row.integer(0)) has an unknown scope")
+        }
+        return DatabaseSummary(
+          id: DatabaseID(rawValue: row.integer(0)),
+          name: DatabaseSummary.Name(scope: scope, owner: row.text(2)),
+          userName: row.optionalText(3))
+      }
+    }
+  }
+
+  public func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
+    try await read { try $0.database(at: address) }
+  }
+
+  public func users(
+    beginningWith prefix: String, after last: String?, limit: Int
+  ) async throws -> [User] {
+    try await read {
+      try $0.connection.rows(
+        User.selection
+          + """
+           WHERE users.name >= $1 AND users.name < $2 AND users.name > $3
+          ORDER BY users.name LIMIT $4
+          """,
+        [
+          .text(prefix), .text(prefix + "\u{10FFFF}"), .text(last ?? ""),
+          .integer(Int64(limit)),
+        ], User.init)
+    }
+  }
+
+  public func userNames(of userRecordNames: Set<String>) async throws -> [String: String] {
+    try await read { session in
+      var names: [String: String] = [:]
+      for userRecordName in userRecordNames {
+        names[userRecordName] = try session.connection.first(
+          "SELECT name FROM users WHERE user_record_name = $1", [.text(userRecordName)]
+        ) { $0.text(0) }
+      }
+      return names
+    }
+  }
+
+  public func devices(
+    of userRecordName: String?, after last: DeviceName?, limit: Int
+  ) async throws -> [DeviceToken] {
+    try await read { session in
+      var arguments: [SQLValue] = [
+        .text(last?.kind.rawValue ?? ""), .text(last?.token ?? ""), .integer(Int64(limit)),
+      ]
+      if let userRecordName { arguments.append(.text(userRecordName)) }
+      return try session.connection.rows(
+        """
+        SELECT \(DeviceToken.columns) FROM device_tokens
+        WHERE (kind, token) > ($1, $2)\(userRecordName == nil ? "" : " AND user_record_name = $4")
+        ORDER BY kind, token LIMIT $3
+        """, arguments, DeviceToken.init(row:))
+    }
+  }
+
+  public func subscriptions(
+    in database: DatabaseID, of subscriber: String?, after last: SubscriptionName?, limit: Int,
+    where isWanted: @escaping @Sendable (StoredSubscription) -> Bool
+  ) async throws -> SubscriptionSearch {
+    try await read { session in
+      var found: [StoredSubscription] = []
+      var place = last
+      var seen = 0
+      while seen < SubscriptionSearch.budget {
+        let count = min(500, SubscriptionSearch.budget - seen)
+        let rows = try session.subscriptions(
+          in: database, of: subscriber, after: place, limit: count)
+        seen += rows.count
+        for row in rows {
+          place = row.name
+          guard isWanted(row) else { continue }
+          found.append(row)
+          if found.count == limit { return SubscriptionSearch(found: found, next: place) }
+        }
+        if rows.count < count { return SubscriptionSearch(found: found, next: nil) }
+      }
+      return SubscriptionSearch(found: found, next: place)
+    }
+  }
+}
+
+extension StoreSession {
+  fileprivate func place(
+    after last: ContainerPlace?, in table: String
+  ) throws -> ContainerPlace? {
+    try connection.first(
+      table == "databases"
+        ? """
+        SELECT container, environment FROM databases
+        WHERE (container, environment) > ($1, $2) ORDER BY container, environment LIMIT 1
+        """
+        : """
+        SELECT container, environment FROM record_types
+        WHERE (container, environment) > ($1, $2) ORDER BY container, environment LIMIT 1
+        """, [.text(last?.container ?? ""), .text(last?.environment.rawValue ?? "")]
+    ) { ContainerPlace(container: $0.text(0), environment: try $0.environment(1)) }
+  }
+
+  fileprivate func subscriptions(
+    in database: DatabaseID, of subscriber: String?, after last: SubscriptionName?, limit: Int
+  ) throws -> [StoredSubscription] {
+    var arguments: [SQLValue] = [
+      .integer(database.rawValue), .text(last?.subscriber ?? ""),
+      .text(last?.subscriptionID ?? ""), .integer(Int64(limit)),
+    ]
+    if let subscriber { arguments.append(.text(subscriber)) }
+    return try connection.rows(
+      """
+      SELECT subscriber, content, first_version FROM subscriptions
+      WHERE database_id = $1 AND (subscriber, subscription_id) > ($2, $3)\
+      \(subscriber == nil ? "" : " AND subscriber = $5")
+      ORDER BY subscriber, subscription_id LIMIT $4
+      """, arguments
+    ) {
+      StoredSubscription(
+        subscriber: $0.text(0), subscription: try Subscription(stored: $0.bytes(1)),
+        version: $0.integer(2))
+    }
+  }
+}
