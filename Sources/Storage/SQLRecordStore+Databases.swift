@@ -8,10 +8,6 @@ extension SQLRecordStore {
     }
   }
 
-  public func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
-    try await read { try $0.database(at: address) }
-  }
-
   public func address(of database: DatabaseID) async throws -> DatabaseAddress {
     try await read { try $0.address(of: database) }
   }

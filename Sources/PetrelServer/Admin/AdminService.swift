@@ -42,6 +42,7 @@ final class AdminService: Sendable {
         AdminSubscriptionsEndpoints(store: store, databases: databases),
         AdminUsersEndpoints(store: store, databases: databases),
         AdminKeysEndpoints(store: store),
+        AdminExplainEndpoints(store: store, databases: databases),
         AdminPushesEndpoints(
           store: store, databases: databases, gauges: gauges, pushes: pushes, clock: clock),
       ], authenticator: authenticator, log: log, clock: clock)

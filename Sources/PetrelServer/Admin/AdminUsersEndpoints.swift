@@ -110,8 +110,9 @@ struct AdminUsersEndpoints: AdminEndpoints {
   }
 
   private func deleteDevice(_ request: AdminRequest) async throws -> HTTPResponse {
-    guard let kind: DeviceToken.Kind = DeviceToken.Kind(
-      rawValue: try request.arguments.required("kind")), kind != .courier
+    guard
+      let kind: DeviceToken.Kind = DeviceToken.Kind(
+        rawValue: try request.arguments.required("kind")), kind != .courier
     else { throw request.arguments.mistake("kind", "must be apns, webPush or webhook") }
     let token = try request.arguments.required("token")
     guard let device = try await store.deviceToken(token, kind: kind),
