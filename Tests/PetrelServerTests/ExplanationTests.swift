@@ -105,7 +105,9 @@ struct ExplanationTests {
       try await subscribe(service, info: #""shouldSendContentAvailable": true"#)
       push.script([.init(503, [("retry-after", "3600")])], for: browser)
       try await save("A", at: service)
-      try await push.wait(count: 1)
+      _ = try await explain("A", at: service) { change in
+        change.notifications.first?.deliveries.first?.delivery.attempts == 1
+      }
       try await save("B", at: service)
       _ = try await explain("B", at: service) { !$0.notifications.isEmpty }
       service.clock.advance(bySeconds: 3601)
