@@ -39,7 +39,7 @@ let package = Package(
         "Explanation", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService",
         "HTTP2Transport", "OpenIDConnect", "WebDelivery", "OutboundHTTP", "Cryptography",
         "WebServices", "SchemaLanguage", "PredicateLanguage", "CloudKitModel", "JSONCoding",
-        "Measuring",
+        "Measuring", "CConsoleFiles",
       ]),
     .target(
       name: "Explanation",
@@ -91,6 +91,7 @@ let package = Package(
     .systemLibrary(name: "CLinuxEvents"),
     .systemLibrary(name: "CMemoryAllocation"),
     .systemLibrary(name: "CPrefetch"),
+    .target(name: "CConsoleFiles", exclude: ["files"]),
     .systemLibrary(
       name: "CNgHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
     .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -224,8 +225,8 @@ let package = Package(
     .testTarget(
       name: "BrowserTests",
       dependencies: [
-        "Waiting", "IssuerSimulation", "WebPushSimulation", "PetrelServer", "Storage",
-        "HTTPService", "OpenIDConnect", "OutboundHTTP", "JSONCoding",
+        "Waiting", "PythonPrograms", "IssuerSimulation", "WebPushSimulation", "PetrelServer",
+        "Storage", "HTTPService", "OpenIDConnect", "OutboundHTTP", "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(name: "PetrelTestingTests", dependencies: ["PetrelTesting", "CloudKit"]),
   ],

@@ -16,7 +16,6 @@ package struct PredicateLowering {
     self.now = now
   }
 
-
   package func filters(for node: PredicateNode) throws(PredicateSearchError) -> [Filter] {
     try filters(for: node, negated: false)
   }

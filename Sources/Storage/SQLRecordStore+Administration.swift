@@ -126,34 +126,36 @@ extension StoreSession {
   fileprivate func place(
     after last: ContainerPlace?, in table: String
   ) throws -> ContainerPlace? {
-    try connection.first(
-      table == "databases"
-        ? """
-        SELECT container, environment FROM databases
-        WHERE (container, environment) > ($1, $2) ORDER BY container, environment LIMIT 1
-        """
-        : """
-        SELECT container, environment FROM record_types
-        WHERE (container, environment) > ($1, $2) ORDER BY container, environment LIMIT 1
-        """, [.text(last?.container ?? ""), .text(last?.environment.rawValue ?? "")]
-    ) { ContainerPlace(container: $0.text(0), environment: try $0.environment(1)) }
+    // First the container's other environments: with both columns in one range SQLite would walk
+    // through all rows of the container.
+    for range in ["container = $1 AND environment > $2", "container > $1 AND $2 = $2"] {
+      let found = try connection.first(
+        "SELECT container, environment FROM \(table) WHERE \(range) "
+          + "ORDER BY container, environment LIMIT 1",
+        [.text(last?.container ?? ""), .text(last?.environment.rawValue ?? "")]
+      ) { ContainerPlace(container: $0.text(0), environment: try $0.environment(1)) }
+      if let found { return found }
+    }
+    return nil
   }
 
   fileprivate func subscriptions(
     in database: DatabaseID, of subscriber: String?, after last: SubscriptionName?, limit: Int
   ) throws -> [StoredSubscription] {
-    var arguments: [SQLValue] = [
-      .integer(database.rawValue), .text(last?.subscriber ?? ""),
-      .text(last?.subscriptionID ?? ""), .integer(Int64(limit)),
-    ]
-    if let subscriber { arguments.append(.text(subscriber)) }
+    // With one subscriber only the ID is a range: SQLite would walk the whole index otherwise.
+    let range =
+      subscriber == nil
+      ? "(subscriber, subscription_id) > ($2, $3)" : "subscriber = $2 AND subscription_id > $3"
+    let lastID = subscriber == nil || last?.subscriber == subscriber ? last?.subscriptionID : nil
     return try connection.rows(
       """
       SELECT subscriber, content, first_version FROM subscriptions
-      WHERE database_id = $1 AND (subscriber, subscription_id) > ($2, $3)\
-      \(subscriber == nil ? "" : " AND subscriber = $5")
-      ORDER BY subscriber, subscription_id LIMIT $4
-      """, arguments
+      WHERE database_id = $1 AND \(range) ORDER BY subscriber, subscription_id LIMIT $4
+      """,
+      [
+        .integer(database.rawValue), .text(subscriber ?? last?.subscriber ?? ""),
+        .text(lastID ?? ""), .integer(Int64(limit)),
+      ]
     ) {
       StoredSubscription(
         subscriber: $0.text(0), subscription: try Subscription(stored: $0.bytes(1)),

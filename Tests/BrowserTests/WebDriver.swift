@@ -48,7 +48,14 @@ final class WebDriver: Sendable {
     ]
     let answer = try await Self.send(
       "POST", driver.url + "/session",
-      ["capabilities": ["alwaysMatch": ["browserName": "chrome", "goog:chromeOptions": options]]])
+      [
+        "capabilities": [
+          "alwaysMatch": [
+            "browserName": "chrome", "goog:chromeOptions": options,
+            "goog:loggingPrefs": ["browser": "ALL"],
+          ]
+        ]
+      ])
     guard let session = answer["sessionId"]?.string else {
       throw Failure(description: "no browser: \(answer.text)")
     }
@@ -115,6 +122,12 @@ final class WebDriver: Sendable {
   @discardableResult
   func command(_ name: String, _ parameters: JSONValue = [:]) async throws -> JSONValue {
     try await post("/goog/cdp/execute", ["cmd": .string(name), "params": parameters])
+  }
+
+  /// What pages wrote to the browser's console since the last call: level and text.
+  func log() async throws -> [(level: String, text: String)] {
+    let entries = try await post("/se/log", ["type": "browser"]).array ?? []
+    return entries.map { ($0["level"]?.string ?? "", $0["message"]?.string ?? "") }
   }
 
   // MARK: Requests

@@ -1,4 +1,5 @@
 import CloudKitModel
+import PredicateLanguage
 import PropertyTesting
 import Testing
 

@@ -238,7 +238,10 @@ struct PredicateParsingTests {
         }
       }
       let format = String(text)
-      guard let node = try? PredicateParser.parse(format, arguments: [PredicateArgument("x"), PredicateArgument(1)]) else { continue }
+      guard
+        let node = try? PredicateParser.parse(
+          format, arguments: [PredicateArgument("x"), PredicateArgument(1)])
+      else { continue }
       let printed = PredicatePrinter.text(node)
       let again = try? PredicateParser.parse(printed)
       #expect(again == node, "seed \(seed), round \(round): \(format) printed as \(printed)")

@@ -20,7 +20,8 @@ final class FormatPredicate: NSPredicate {
   /// Stops the program when the format does not follow the grammar, as Foundation does.
   convenience init(format: String, arguments: [Any]) {
     do {
-      self.init(try PredicateParser.parse(format, arguments: arguments.map { PredicateArgument($0) }))
+      self.init(
+        try PredicateParser.parse(format, arguments: arguments.map { PredicateArgument($0) }))
     } catch {
       stopForInvalidArgument(String(describing: error))
     }

@@ -52,16 +52,17 @@ struct AdminPushesEndpoints: AdminEndpoints {
     }
     guard arguments.value("container") != nil else {
       let entries = pushes.latest.lazy.filter(isWanted).prefix(limit)
-      return answer(request, try await logged(Array(entries)), next: nil)
+      return try await answer(
+        request, try await logged(Array(entries)), next: nil)
     }
     let before = try AdminContinuation.parts(arguments, count: 1).flatMap { Int64($0[0]) }
     let address = try await databases.address(arguments)
     guard let database = try await store.administration.existingDatabase(at: address) else {
-      return answer(request, [], next: nil)
+      return try await answer(request, [], next: nil)
     }
     let page = try await store.administration.pushes(
       in: database, before: before, limit: limit, where: isWanted)
-    return answer(request, page.found, next: page.next)
+    return try await answer(request, page.found, next: page.next)
   }
 
   /// What became of entries of several databases, in their order.
@@ -77,13 +78,17 @@ struct AdminPushesEndpoints: AdminEndpoints {
 
   private func answer(
     _ request: AdminRequest, _ pushes: [LoggedPush], next: Int64?
-  ) -> HTTPResponse {
-    request.object { writer in
+  ) async throws -> HTTPResponse {
+    let names = try await store.administration.userNames(
+      of: Set(pushes.map(\.entry.notification.subscriber)))
+    return request.object { writer in
       writer.key("pushes")
       writer.array { writer in
         for push in pushes {
           writer.object { writer in
             Self.write(push.entry, to: &writer)
+            writer.member(
+              "subscriberName", ifPresent: names[push.entry.notification.subscriber])
             writer.key("deliveries")
             writer.array { writer in
               for delivery in push.deliveries {

@@ -4,13 +4,14 @@ import HTTPService
 import Storage
 import WebServices
 
-/// What those who run the server reach over HTTP: the admin API.
+/// What those who run the server reach over HTTP: the admin API and the console.
 final class AdminService: Sendable {
   private let isServed: Bool
   private let settings: ServerConfiguration.Admin
   private let addressHeader: String?
   private let authenticator: AdminAuthenticator
   private let router: AdminRouter
+  private let console: Console
   private let journal: FailureJournal
   private let gauges: AdminGauges
   private let pushes: LivePushes
@@ -29,6 +30,7 @@ final class AdminService: Sendable {
     let authenticator = AdminAuthenticator(
       store: store, addressHeader: addressHeader, clock: clock)
     self.authenticator = authenticator
+    console = Console(authenticator: authenticator, publicURL: publicURL)
     let databases = AdminDatabases(store: store)
     router = AdminRouter(
       [
@@ -55,13 +57,20 @@ final class AdminService: Sendable {
   func close() { pushes.close() }
 
   static func isPath(_ path: String) -> Bool {
-    path.hasPrefix("/admin/") || path == "/admin"
+    path.hasPrefix("/admin/") || path == "/admin" || Console.isPath(path)
   }
 
   /// The answer to a request whose path ``isPath(_:)``.
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     do {
       try checkAdmission(of: request)
+      if Console.isPath(request.path) {
+        guard settings.hasConsole else {
+          throw ServiceError(
+            .notFound, "the console is off: 'admin.console' in server.json is false")
+        }
+        return try await console.answer(to: request)
+      }
       return protected(try await router.answer(to: request))
     } catch {
       let failure = ServiceError(any: error)
@@ -78,7 +87,7 @@ final class AdminService: Sendable {
     guard isServed else {
       throw ServiceError(
         .notFound,
-        "the admin API is off: it is on by itself only where the server listens on a loopback "
+        "the admin API and the console are off: they are on by themselves only where the server listens on a loopback "
           + "address, and elsewhere with \"admin\": {\"enabled\": true} in server.json")
     }
     guard !settings.networks.isEmpty else { return }

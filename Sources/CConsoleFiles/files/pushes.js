@@ -1,0 +1,170 @@
+import { get } from './api.js';
+import { badge, choice, definitions, empty, field, h, heading, problem, sheet, table, time } from './dom.js';
+import { watch } from './live.js';
+import { database, place } from './place.js';
+
+const state = { where: 'latest', text: '', isPaused: false };
+const shown = 200;
+const events = {
+  recordCreated: 'created', recordUpdated: 'updated', recordDeleted: 'deleted',
+  zoneCreated: 'zone made', zoneDeleted: 'zone deleted',
+};
+const kinds = { waiting: 'warn', delivered: 'good', abandoned: 'bad', merged: '', refused: 'bad' };
+
+function outcomes(push) {
+  if (!push.deliveries) return badge('on its way');
+  if (!push.deliveries.length) return badge('in the log only');
+  const counts = {};
+  for (const delivery of push.deliveries) counts[delivery.state] = (counts[delivery.state] ?? 0) + 1;
+  return Object.entries(counts).map(([name, count]) => badge(count > 1 ? `${name} ×${count}` : name, kinds[name]));
+}
+
+export function pushes(main) {
+  const results = h('section', { class: 'card flush', 'aria-label': 'Pushes' });
+  const news = h('p', { class: 'quiet small', role: 'status' });
+  const text = h('input', { name: 'text', type: 'search', value: state.text, placeholder: 'record, subscription, user, zone' });
+  const where = choice([['latest', 'everywhere, since the start'], ['database', 'the database above']], state.where,
+    { name: 'where', onchange: () => { state.where = where.value; begin(); } });
+  const pause = h('button', { type: 'button', onclick: () => {
+    state.isPaused = !state.isPaused;
+    showPause();
+    if (!state.isPaused) begin();
+  } });
+  const showPause = () => {
+    pause.textContent = state.isPaused ? 'Go on' : 'Pause';
+    pause.setAttribute('aria-pressed', String(state.isPaused));
+  };
+  showPause();
+  main.append(heading('Pushes', 'Notifications as they are logged, and what became of them on their way.', pause),
+    h('form', { class: 'card', 'aria-label': 'Search', onsubmit: (event) => { event.preventDefault(); state.text = text.value; begin(); } },
+      h('div', { class: 'bar' }, h('div', { class: 'grow' }, field('Text', text)), field('Where', where),
+        h('button', { class: 'first' }, 'Search')), news), results);
+
+  const columns = [
+    { title: 'Logged', class: 'nowrap', cell: (push) => h('button', { type: 'button', class: 'link', onclick: () => open(push) }, time(push.logged)) },
+    { title: 'Record', cell: (push) => [h('code', {}, push.recordName ?? push.zoneName), ' ', h('span', { class: 'quiet' }, push.recordType ?? '')] },
+    { title: 'Event', cell: (push) => events[push.event] ?? push.event },
+    { title: 'Subscription', class: 'clip', cell: (push) => h('code', {}, push.subscriptionID) },
+    { title: 'Subscriber', class: 'clip', cell: (push) => push.subscriberName ?? h('code', {}, push.subscriber) },
+    { title: 'Outcome', cell: outcomes },
+  ];
+  let rows = [];
+  let next;
+  let missed = 0;
+  let generation = 0;
+  let isAsking = false;
+
+  function query() { return { ...(state.where === 'database' ? database() : {}), text: state.text }; }
+
+  function draw() {
+    // Who is reading with the keyboard keeps the place: the button of the same push.
+    const focused = results.contains(document.activeElement)
+      ? [...results.querySelectorAll('tbody tr')].indexOf(document.activeElement.closest('tr')) : -1;
+    const key = drawn[focused]?.key;
+    if (!rows.length && !next) {
+      results.replaceChildren(state.text
+        ? empty('Nothing fits', 'No push here has this text. Clear the search to see all.')
+        : empty('No pushes yet', state.where === 'latest'
+          ? 'Nothing was notified since the server started. As soon as a change fires a subscription, it appears here by itself.'
+          : 'Nothing was notified in this database. Save a record that a subscription watches for, and see it appear.'));
+      drawn = [];
+      return;
+    }
+    const list = table('Pushes', columns, rows);
+    results.replaceChildren(list, h('div', { class: 'more' }, `${rows.length} shown`,
+      next ? h('button', { type: 'button', onclick: more }, 'Show older') : null));
+    drawn = rows;
+    const place = drawn.findIndex((push) => push.key === key);
+    if (key && place >= 0) results.querySelectorAll('tbody tr')[place].querySelector('button')?.focus();
+  }
+  let drawn = [];
+
+  async function begin() {
+    const own = ++generation;
+    missed = 0;
+    try {
+      if (state.where === 'database' && place.database !== 'public' && !place.user) {
+        results.replaceChildren(empty('Whose database?', 'Enter the name of an account in “of user” above.'));
+        return;
+      }
+      const page = await get('pushes', query());
+      if (own !== generation) return;
+      rows = page.pushes;
+      next = page.continuation;
+      draw();
+      tell();
+    } catch (error) {
+      if (own === generation) results.replaceChildren(problem(error, begin));
+    }
+  }
+  async function more() {
+    const page = await get('pushes', { ...query(), continuation: next });
+    rows = rows.concat(page.pushes);
+    next = page.continuation;
+    state.isPaused = true;
+    showPause();
+    draw();
+    tell();
+  }
+  function tell() {
+    news.textContent = state.isPaused
+      ? `Paused.${missed ? ` ${missed.toLocaleString('en')} came meanwhile.` : ''}`
+      : 'New pushes appear by themselves.';
+  }
+  /** Outcomes come later than the entries, so the first page is read again while some wait. */
+  async function refresh() {
+    if (state.isPaused || isAsking || document.hidden) return;
+    isAsking = true;
+    const own = generation;
+    try {
+      const page = await get('pushes', query());
+      if (own !== generation || state.isPaused) return;
+      const known = new Set(page.pushes.map((push) => push.key));
+      const changed = JSON.stringify(page.pushes) !== JSON.stringify(rows.slice(0, page.pushes.length));
+      if (!changed) return;
+      rows = page.pushes.concat(rows.filter((push) => !known.has(push.key))).slice(0, shown);
+      next ??= page.continuation;
+      draw();
+    } catch { /* the next sample tries again */ } finally {
+      isAsking = false;
+    }
+  }
+  begin();
+  tell();
+  let isStale = false;
+  return watch((kind, data) => {
+    if (kind === 'pushes') {
+      isStale = true;
+      if (state.isPaused) { missed += data.pushes.length + data.leftOut; tell(); }
+    } else if (kind === 'sample' && (isStale || rows.some((push) => push.deliveries?.some((delivery) => delivery.state === 'waiting')))) {
+      isStale = false;
+      refresh();
+    }
+  });
+}
+
+function open(push) {
+  const delay = push.logged - push.changed;
+  const steps = [
+    h('li', { class: 'good' }, h('strong', {}, 'The change was saved'), h('div', { class: 'quiet small' }, time(push.changed))),
+    h('li', { class: 'good' }, h('strong', {}, 'The subscription fired, and the log has it'),
+      h('div', { class: 'quiet small' }, time(push.logged), `, ${delay} ms later`)),
+    ...(push.deliveries ?? []).map((delivery) => h('li', { class: kinds[delivery.state] },
+      h('strong', {}, `${delivery.kind ?? 'a device'}: ${delivery.state}`),
+      h('div', { class: 'quiet small' }, time(delivery.updated), `, ${delivery.attempts} ${delivery.attempts === 1 ? 'attempt' : 'attempts'}`,
+        delivery.due ? [', next not before ', time(delivery.due)] : null),
+      delivery.reason ? h('div', {}, delivery.reason) : null,
+      h('div', { class: 'small' }, 'to ', h('code', {}, delivery.token)))),
+    ...(push.deliveries && !push.deliveries.length ? [h('li', {}, h('strong', {}, 'No device to push to'),
+      h('div', { class: 'quiet small' }, 'The subscriber has no other device in this container than perhaps the one that made the change. Readers of the log see it all the same.'))] : []),
+  ];
+  sheet(push.recordName ?? push.zoneName, `${events[push.event] ?? push.event}${push.recordType ? ` · ${push.recordType}` : ''}`, [
+    h('ol', { class: 'steps' }, steps),
+    h('div', { class: 'card' }, definitions([
+      ['Subscription', h('code', {}, push.subscriptionID)], ['Subscriber', [push.subscriberName ? `${push.subscriberName}, ` : '', h('code', {}, push.subscriber)]],
+      ['Container', `${push.container}, ${push.environment}`],
+      ['Database', push.user ? [push.database, ' of ', h('code', {}, push.user)] : push.database],
+      ['Zone', push.zoneName], ['Notification', h('code', {}, push.notificationID)],
+    ])),
+  ]);
+}

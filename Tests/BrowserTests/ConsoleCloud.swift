@@ -1,0 +1,192 @@
+import Foundation
+import JSONCoding
+import PythonPrograms
+import Storage
+import Waiting
+
+@testable import PetrelServer
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A server with an admin key, some records and subscriptions, and a browser.
+struct ConsoleCloud: Sendable {
+  static let container = "iCloud.com.example.notes"
+
+  let store: any RecordStore
+  let server: Server
+  let key: String
+  let anna: User
+  let browser: WebDriver
+
+  static func run(_ body: (ConsoleCloud) async throws -> Void) async throws {
+    let store = try await SQLRecordStore.inMemory()
+    var configuration = ServerConfiguration(dataDirectory: "")
+    configuration.port = 0
+    let server = try Server(configuration: configuration, store: store, log: .silent)
+    try server.start()
+    let outcome: Result<Void, any Error>
+    do {
+      let key = try await AdminKeys.add(label: "tests", to: store, at: .now)
+      let anna = try await store.addUser(named: "anna", at: .now)
+      try await WebDriver.run { browser in
+        let cloud = ConsoleCloud(
+          store: store, server: server, key: key, anna: anna, browser: browser)
+        try await cloud.fill()
+        try await body(cloud)
+      }
+      outcome = .success(())
+    } catch {
+      outcome = .failure(error)
+    }
+    await server.stop()
+    await store.close()
+    try outcome.get()
+  }
+
+  private func fill() async throws {
+    for (name, title, count) in [("milk", "Milk", 1), ("bread", "Bread", 5), ("storm", "Storm", 9)]
+    {
+      try await save(name, title: title, count: Int64(count))
+    }
+    try await admin(
+      "subscriptions/save",
+      [
+        "subscriber": .string(anna.name), "predicate": "count > 3",
+        "subscription": [
+          "subscriptionID": "many", "subscriptionType": "query", "zoneWide": true,
+          "firesOn": ["create", "update"], "query": ["recordType": "Note"],
+          "notificationInfo": ["alertBody": "Many of them"],
+        ],
+      ])
+    try await admin(
+      "zones/modify",
+      [
+        "database": "private", "user": .string(anna.name),
+        "operations": [
+          ["operationType": "create", "zone": ["zoneID": ["zoneName": "Travel"]]]
+        ],
+      ])
+  }
+
+  func save(_ name: String, title: String, count: Int64) async throws {
+    try await admin(
+      "records/modify",
+      [
+        "operations": [
+          [
+            "operationType": "forceUpdate",
+            "record": [
+              "recordType": "Note", "recordName": .string(name),
+              "fields": [
+                "title": ["value": .string(title)],
+                "count": ["value": .int(count), "type": "INT64"],
+              ],
+            ],
+          ]
+        ]
+      ])
+  }
+
+  /// Posts to the admin API, about the container's development environment.
+  @discardableResult
+  func admin(_ path: String, _ body: JSONValue) async throws -> JSONValue {
+    var members = body.object ?? [:]
+    members["container"] = .string(Self.container)
+    guard let url = URL(string: "\(server.url)/admin/v1/\(path)") else {
+      throw WebDriver.Failure(description: "no URL")
+    }
+    var request = URLRequest(url: url)
+    request.httpMethod = "POST"
+    request.httpBody = Data(JSONValue.object(members).text.utf8)
+    request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization")
+    let (data, response) = try await URLSession.shared.data(for: request)
+    let text = String(decoding: data, as: UTF8.self)
+    guard (response as? HTTPURLResponse)?.statusCode == 200, !text.contains("serverErrorCode")
+    else { throw WebDriver.Failure(description: "\(path): \(text)") }
+    return try JSONValue(parsing: data)
+  }
+
+  // MARK: The browser
+
+  func signIn() async throws {
+    try await browser.go(to: server.url + "/console/")
+    try await browser.type(key, into: "input[name=key]")
+    try await browser.click("button.first")
+    try await eventually("the console opens") {
+      try await browser.text(of: "main").contains("Overview")
+    }
+  }
+
+  func open(_ page: String, until text: String) async throws {
+    _ = try await browser.run("location.hash = '#/' + arguments[0];", .string(page))
+    try await shows(text)
+  }
+
+  /// Waits until the page's main part shows this text.
+  func shows(_ text: String) async throws {
+    try await eventually("the page shows '\(text)'") {
+      try await browser.run("return document.querySelector('main').innerText;").string?
+        .contains(text) ?? false
+    }
+  }
+
+  func hides(_ text: String) async throws {
+    try await eventually("the page does not show '\(text)'") {
+      try await browser.run("return document.querySelector('main').innerText;").string?
+        .contains(text) == false
+    }
+  }
+
+  /// Presses the button with this text that was made last, as one in a dialog was.
+  func press(_ text: String) async throws {
+    try await eventually("there is a button '\(text)'") {
+      try await browser.run(
+        """
+        const all = [...document.querySelectorAll('button')].filter((button) =>
+          button.innerText === arguments[0] && !button.disabled);
+        all.at(-1)?.click();
+        return all.length > 0;
+        """, .string(text)
+      ).bool ?? false
+    }
+  }
+
+  /// Puts a value into the control of this name that was made last, in place of what it has.
+  func fill(_ name: String, with value: String) async throws {
+    try await eventually("there is a control '\(name)'") {
+      try await browser.run(
+        """
+        const control = [...document.getElementsByName(arguments[0])].at(-1);
+        if (!control) return false;
+        control.value = arguments[1];
+        control.dispatchEvent(new Event('change', { bubbles: true }));
+        return true;
+        """, .string(name), .string(value)
+      ).bool ?? false
+    }
+  }
+
+  /// The serious findings of axe-core on the page as it is: rule and elements.
+  func accessibilityFindings() async throws -> [String] {
+    let source = try String(contentsOfFile: try Self.axe.get(), encoding: .utf8)
+    _ = try await browser.run("if (!window.axe) { \(source) }")
+    let found = try await browser.run(
+      """
+      return axe.run(document, { resultTypes: ['violations'] }).then((result) => result.violations
+        .filter((rule) => ['serious', 'critical'].includes(rule.impact))
+        .map((rule) => rule.id + ': ' + rule.nodes.map((node) => node.html).join(' | ')));
+      """)
+    return found.array?.compactMap(\.string) ?? ["axe gave no answer: \(found.text)"]
+  }
+
+  private static let axe = Result {
+    try Python.run(
+      """
+      import os, axe_selenium_python
+      folder = os.path.dirname(axe_selenium_python.__file__)
+      print(os.path.join(folder, "node_modules/axe-core/axe.min.js"))
+      """)
+  }
+}
