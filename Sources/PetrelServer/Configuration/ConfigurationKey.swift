@@ -58,6 +58,7 @@ struct ConfigurationKey: Sendable {
       "admin",
       .object([
         .init("enabled", .boolean) { .bool($0.servesAdmin) },
+        .init("console", .boolean) { .bool($0.admin.hasConsole) },
         .init("networks", .list) { .networks($0.admin.networks) },
       ])),
     .init("containers", .named(container)),
