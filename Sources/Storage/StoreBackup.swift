@@ -34,6 +34,7 @@ public enum StoreBackup {
     ofStoreAt path: String, in directory: String,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
   ) async throws {
+    let (path, directory) = (absolute(path), absolute(directory))
     try await onThread {
       guard FileManager.default.fileExists(atPath: path) else {
         throw StoreError(.cannotOpen, "there is no store at '\(path)'")
@@ -50,7 +51,7 @@ public enum StoreBackup {
         try AssetFiles.sync(partial)
         rmdir(directory)
         try AssetFiles.move(partial, to: directory)
-        try AssetFiles.sync((directory as NSString).deletingLastPathComponent.nonEmptyPath)
+        try AssetFiles.sync((directory as NSString).deletingLastPathComponent)
       } catch {
         try? FileManager.default.removeItem(atPath: partial)
         throw error
@@ -70,12 +71,13 @@ public enum StoreBackup {
     from directory: String, toStoreAt path: String,
     progress: @escaping @Sendable (Progress) -> Void = { _ in }
   ) async throws {
+    let (path, directory) = (absolute(path), absolute(directory))
     try await onThread {
       let copyPath = directory + "/" + fileName
       guard FileManager.default.fileExists(atPath: copyPath) else {
         throw StoreError(.cannotOpen, "there is no backup in '\(directory)': it has no \(fileName)")
       }
-      try AssetFiles.makeFolder((path as NSString).deletingLastPathComponent.nonEmptyPath)
+      try AssetFiles.makeFolder((path as NSString).deletingLastPathComponent)
       let lock = try ServerLock(forStoreAt: path)
       defer { withExtendedLifetime(lock) {} }
       for file in [path, path + "-wal", path + "-assets"] where isThere(file) {
@@ -104,7 +106,7 @@ public enum StoreBackup {
         try AssetFiles.move(partial + "-assets", to: path + "-assets")
       }
       try AssetFiles.move(partial, to: path)
-      try AssetFiles.sync((path as NSString).deletingLastPathComponent.nonEmptyPath)
+      try AssetFiles.sync((path as NSString).deletingLastPathComponent)
     }
   }
 
@@ -221,15 +223,15 @@ public enum StoreBackup {
     }
   }
 
+  /// With a folder that it lies in, and no slash at its end.
+  private static func absolute(_ path: String) -> String {
+    URL(fileURLWithPath: path).standardizedFileURL.path
+  }
+
   private static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
     try await withCheckedThrowingContinuation { continuation in
       let thread = Thread { continuation.resume(with: Result { try body() }) }
       thread.start()
     }
   }
-}
-
-extension String {
-  /// The folder that a path without one lies in.
-  fileprivate var nonEmptyPath: String { isEmpty ? "." : self }
 }

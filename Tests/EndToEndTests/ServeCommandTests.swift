@@ -53,6 +53,24 @@ struct ServeCommandTests {
     }
   }
 
+  @Test("a backup may have a name without a folder, and a slash at its end")
+  func relativeNames() async throws {
+    try await withFolder { folder in
+      func run(_ words: String...) async throws -> (Int32, String) {
+        let program = try Program("petrel", words, in: folder)
+        return (try await program.end(), program.output)
+      }
+      #expect(try await run("users", "add", "anna", "--data", "d").0 == 0)
+      #expect(try await run("backup", "copy/", "--data", "d") == (0, "the backup lies in copy/\n"))
+      #expect(try await run("restore", "copy", "--data", "new").0 == 0)
+      let users = try await run("users", "list", "--data", "new")
+      #expect(users.1.contains("anna"), "\(users.1)")
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: folder).contains("copy.partial")
+          == false)
+    }
+  }
+
   @Test("a backup that is made while a server serves can be restored")
   func backup() async throws {
     try await Cloud.run { cloud in
