@@ -94,8 +94,16 @@ final class WebDriver: Sendable {
     try await post("/element/\(try await element(selector))/value", ["text": .string(text)])
   }
 
+  /// The text of an element, once it is there. Found and read at once: pages put others in its place.
   func text(of selector: String) async throws -> String {
-    try await get("/element/\(try await element(selector))/text").string ?? ""
+    var text: String?
+    try await eventually("there is an element \(selector)") {
+      text = try await self.run(
+        "return document.querySelector(arguments[0])?.innerText ?? null;", .string(selector)
+      ).string
+      return text != nil
+    }
+    return text ?? ""
   }
 
   /// The element, once it is there.
