@@ -63,6 +63,9 @@ extension Connection {
 
   private func queue(_ response: HTTPResponse, stream: ResponseStream?, closing: Bool) -> Bool {
     let method = incoming.head?.method ?? ""
+    // A stream may last for hours, and nothing asks for these any more.
+    incoming.head?.target = ""
+    incoming.head?.headers = []
     beginAnswer(response.body)
     do {
       let answer = try NativeResponse.make(

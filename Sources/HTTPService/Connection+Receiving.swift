@@ -31,6 +31,7 @@ extension Connection {
     let head = RequestHead(
       method: method, target: incoming.target, version: version, headers: readHeaders())
     incoming.head = head
+    incoming.target = ""
     shared.withLock { $0.pace.handle(.headReceived, at: .now) }
     incoming.isReceived = false
     incoming.isAnswered = false

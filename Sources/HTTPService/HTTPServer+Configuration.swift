@@ -29,11 +29,12 @@ extension HTTPServer {
     public var maximumTargetSize = 8 << 10
     /// Bytes of the header fields; more get 431.
     public var maximumHeaderSize = 8 << 10
-    /// Bytes of buffer for each connection, which it keeps while it waits. The request line and the
-    /// header fields must fit into about two thirds of it together, and so must those of the answer.
-    /// A request that does not fit gets 414 or 431 from the library itself, with a body in HTML that
-    /// nothing can change; keep this larger than either limit above.
-    public var connectionMemory = 16 << 10
+    /// Bytes of buffer for each connection, which it keeps while it waits: all of it once the
+    /// connection has had an answer. The request line and the header fields must fit in together, with
+    /// 56 bytes more for each field. A request that does not fit gets 414 or 431 from the library
+    /// itself, with a body in HTML that nothing can change, or is disconnected; keep this larger than
+    /// either limit above.
+    public var connectionMemory = 12 << 10
     /// How long a connection may do nothing while the server waits for it: between requests,
     /// within a request, or taking the answer. Whole seconds, at least 1. Requests that wait for
     /// their handler, and streams that wait for their producer, do not count.

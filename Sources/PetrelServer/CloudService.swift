@@ -126,7 +126,9 @@ public final class CloudService: Sendable {
   public var requestMetrics: RequestMetrics { journal.metrics }
   var deliveryTimes: DeliveryTimes { worker.times }
   var operationNames: OperationNames { router.operationNames }
-  /// Readers of the web courier that wait, and those among them that have an event stream.
+  /// Requests of the web courier that wait to be looked after.
+  var courierRequestsWaiting: Int { courier.desk.waitingCount }
+  /// Readers of the web courier that wait for a notification, and those among them that have an event stream.
   var courierReaders: (waiting: Int, streams: Int) {
     (courier.readers.count, courier.streams.count)
   }
@@ -157,7 +159,11 @@ public final class CloudService: Sendable {
   /// A poll of the web courier is answered when there is a notification, when its time is up, or
   /// when the task is cancelled.
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
-    await router.respond(to: request)
+    let router = router
+    if request.path == WebCourier.path {
+      return await CourierRequest(request, router: router).answer()
+    }
+    return await router.respond(to: request)
   }
 
   /// Comes back as soon as every change that was committed has been dispatched, every push that is

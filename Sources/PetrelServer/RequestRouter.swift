@@ -10,7 +10,7 @@ final class RequestRouter: Sendable {
 
   private let containers: [String: ServerConfiguration.Container]
   private let authenticator: Authenticator
-  private let courier: WebCourier
+  let courier: WebCourier
   private let assetTransfers: AssetTransfers
   private let endpoints: [String: Endpoint]
   /// What requests are called in metrics.
@@ -116,11 +116,23 @@ final class RequestRouter: Sendable {
     }
   }
 
-  // Thousands of requests wait at once, as polls of the web courier do, and an asynchronous function
-  // keeps room for all that it may ever make. So this is not done in `respond`.
-  @inline(never)
+  /// The answer to a request for the web courier's path; nil when it has to be waited for.
+  func courierAnswer(to request: CourierRequest) async -> HTTPResponse? {
+    do {
+      if request.http.method == "OPTIONS" {
+        return complete(try await answer(toPreflight: request.http), to: request.http)
+      }
+      try Self.checkCoding(of: request.http)
+      // A HEAD would use up a notification that it does not deliver.
+      try WrongMethod.check(request.http.method, of: "the web courier", allowed: ["GET"])
+      return try await courier.answer(to: request).map { complete($0, to: request.http) }
+    } catch {
+      return refusal(of: request.http, because: error)
+    }
+  }
+
   private func refusal(
-    of request: HTTPRequest, because error: any Error, credentials: Credentials?
+    of request: HTTPRequest, because error: any Error, credentials: Credentials? = nil
   ) -> HTTPResponse {
     var failure = ServiceError(any: error)
     if credentials == nil { failure = strangersFailure(failure, of: request) }
@@ -139,9 +151,8 @@ final class RequestRouter: Sendable {
   }
 
   /// Adds the header fields that any answer may bear.
-  @inline(never)
   private func complete(
-    _ response: HTTPResponse, to request: HTTPRequest, credentials: Credentials?,
+    _ response: HTTPResponse, to request: HTTPRequest, credentials: Credentials? = nil,
     pagesMayRead: Bool = true
   ) -> HTTPResponse {
     var response = response
@@ -175,12 +186,6 @@ final class RequestRouter: Sendable {
       return try await answer(toPreflight: request)
     }
     try Self.checkCoding(of: request)
-    if request.path == WebCourier.path {
-      // A HEAD would use up a notification that it does not deliver.
-      try WrongMethod.check(request.method, of: "the web courier", allowed: ["GET"])
-      return WebCourier.asksForEvents(request)
-        ? try await courier.events(request) : try await courier.poll(request)
-    }
     if request.path.hasPrefix(AssetLinks.prefix) {
       return try await assetTransfers.respond(to: request)
     }

@@ -82,13 +82,7 @@ public final class Server: Sendable {
       let response = await service.respond(to: request)
       let operation = service.operationNames.name(ofPath: request.rawPath)
       requestTimes.record(operation, since: began)
-      log.debug(
-        "request answered",
-        [
-          "operation": .string(operation), "status": .int(Int64(response.status)),
-          "seconds": .double((ContinuousClock.now - began) / .seconds(1)),
-          "address": .string(request.remoteAddress),
-        ])
+      log.note(response, to: request, operation, since: began)
       return response
     }
     address.server.withLock { $0.server = self }
@@ -133,5 +127,22 @@ public final class Server: Sendable {
     await http.stop(within: .seconds(10))
     await service.stop()
     await routes.close()
+  }
+}
+
+extension ServerLog {
+  // Not where the request waits: what waits keeps room for all that its functions may make.
+  @inline(never)
+  fileprivate func note(
+    _ response: HTTPResponse, to request: HTTPRequest, _ operation: String,
+    since began: ContinuousClock.Instant
+  ) {
+    debug(
+      "request answered",
+      [
+        "operation": .string(operation), "status": .int(Int64(response.status)),
+        "seconds": .double((ContinuousClock.now - began) / .seconds(1)),
+        "address": .string(request.remoteAddress),
+      ])
   }
 }

@@ -30,25 +30,23 @@ extension WebCourier {
     }
   }
 
-  /// Answers `GET /aps?tok=…` with `Accept: text/event-stream`: a stream that ends when the token
-  /// expires or the server stops.
+  /// A stream that ends when the token expires or the server stops.
   ///
-  /// - Throws: as ``poll(_:)`` does; `BAD_REQUEST` for a `Last-Event-ID` that is none.
-  func events(_ request: HTTPRequest) async throws -> HTTPResponse {
-    let token = try await token(of: request)
+  /// - Throws: `BAD_REQUEST` for a `Last-Event-ID` that is none.
+  func events(_ request: HTTPRequest, to device: DeviceToken) throws -> HTTPResponse {
     let beginning = try Self.beginning(of: request)
     return HTTPResponse(
       headers: [
         ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"),
         ("X-Accel-Buffering", "no"),
       ],
-      body: .stream { writer in
-        try await self.write(eventsFor: token, from: beginning, to: writer)
+      body: .stream { [token = device.token, expiry = device.expires] writer in
+        try await self.write(
+          eventsFor: token, until: expiry, from: beginning, to: writer)
       })
   }
 
   /// Where the reader says that it is.
-  @inline(never)
   private static func beginning(of request: HTTPRequest) throws -> CourierPosition {
     let last = request.header("Last-Event-ID") ?? request.query("lastEventId") ?? ""
     guard !last.isEmpty else { return CourierPosition() }
@@ -59,34 +57,44 @@ extension WebCourier {
     return position
   }
 
+  /// What it asks the store is asked in tasks of their own, as for a ``CourierRequest``.
   private func write(
-    eventsFor token: DeviceToken, from beginning: CourierPosition, to writer: HTTPStreamWriter
+    eventsFor token: String, until expiry: Timestamp?, from beginning: CourierPosition,
+    to writer: HTTPStreamWriter
   ) async throws {
-    let turn = streams.begin(forToken: token.token)
-    defer { streams.end(turn, forToken: token.token) }
-    readers.wake(try await listeners(with: token))
+    let turn = streams.begin(forToken: token)
+    defer { streams.end(turn, forToken: token) }
+    try await desk.serve { self.readers.wake(try await self.listeners(withToken: token)) }
     var position = beginning
     try await writer.write(Data("retry: 2000\n\n".utf8))
-    while turn.isCurrent, !readers.isClosed, token.expires.map({ $0 > clock() }) ?? true {
-      let reader = readers.register(
-        userRecordNames: try await listeners(with: token),
-        deadline: clock().advanced(bySeconds: Self.keepAlive))
-      defer { readers.unregister(reader) }
-      guard
-        let next = try await store.nextCourierEntry(forToken: token.token, after: position)
-      else {
-        await reader.wait()
+    while turn.isCurrent, !readers.isClosed, expiry.map({ $0 > clock() }) ?? true {
+      let deadline = clock().advanced(bySeconds: Self.keepAlive)
+      let look = try await desk.serve { [position] in
+        try await self.look(for: token, after: position, until: deadline)
+      }
+      guard look.next != nil else {
+        await look.wait()
         // Fails when the reader has left.
-        if reader.deadline <= clock() { try await writer.write(Data(":\n\n".utf8)) }
+        if deadline <= clock() { try await writer.write(Data(":\n\n".utf8)) }
         try Task.checkCancellation()
         continue
       }
       guard turn.isCurrent else { return }
-      position.pass(next.entry)
-      let payload = PushPayload(next.entry.notification, badge: next.badge, form: .courier)
-      try await writer.write(
-        Data("id: \(position.text)\ndata: ".utf8) + Data(payload.bytes) + Data("\n\n".utf8))
-      try await store.acknowledgeCourierEntry(next.entry, forToken: token.token)
+      try await writer.write(Self.event(look, moving: &position))
+      try await desk.serve { try await self.acknowledge(look, token) }
     }
+  }
+
+  @inline(never)
+  private static func event(_ look: Look, moving position: inout CourierPosition) -> Data {
+    guard let next = look.next else { return Data() }
+    position.pass(next.entry)
+    let payload = PushPayload(next.entry.notification, badge: next.badge, form: .courier)
+    return Data("id: \(position.text)\ndata: ".utf8) + Data(payload.bytes) + Data("\n\n".utf8)
+  }
+
+  private func acknowledge(_ look: Look, _ token: String) async throws {
+    guard let entry = look.next?.entry else { return }
+    try await store.acknowledgeCourierEntry(entry, forToken: token)
   }
 }

@@ -20,6 +20,7 @@ final class WebCourier: Sendable {
   let store: any RecordStore
   let readers: CourierReaders
   let streams = CourierStreams()
+  let desk = CourierDesk(places: 64)
   /// How long a poll is held when nothing comes, in seconds.
   private let pollTime: Double
   let clock: @Sendable () -> Timestamp
@@ -49,22 +50,29 @@ final class WebCourier: Sendable {
     readers.close()
   }
 
-  /// Answers `GET /aps?tok=…`: 200 with one notification, or 200 with an empty body after
-  /// the poll time. A token that is unknown or has expired gets an error: start again at
-  /// `tokens/create`.
-  func poll(_ request: HTTPRequest) async throws -> HTTPResponse {
-    let token = try await token(of: request)
-    let text = token.token
-    if let entry = answered.withLock({ $0.removeValue(forKey: text) }) {
-      try await store.acknowledgeCourierEntry(entry, forToken: text)
+  /// Answers `GET /aps?tok=…`: an event stream where the request accepts one; otherwise 200 with one
+  /// notification, or 200 with an empty body after the poll time. Nil when there is none yet: ask
+  /// again when the reader of the request's look was woken.
+  ///
+  /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown or has expired: start again at
+  ///   `tokens/create`.
+  func answer(to request: CourierRequest) async throws -> HTTPResponse? {
+    guard let token = request.http.query("tok"), !token.isEmpty else {
+      throw ServiceError(.badRequest, "tok: is missing")
     }
-    // A reader that has left gets no answer, so its next poll must not acknowledge one.
-    guard let next = try await nextEntry(for: token), !Task.isCancelled else {
-      return HTTPResponse(headers: Self.headers)
+    let deadline = request.look?.reader.deadline
+    if deadline == nil {
+      let device = try await registered(token)
+      if Self.asksForEvents(request.http) { return try events(request.http, to: device) }
+      if let entry = answered.withLock({ $0.removeValue(forKey: token) }) {
+        try await store.acknowledgeCourierEntry(entry, forToken: token)
+      }
     }
-    answered.withLock { answered in
-      if answered.count >= Self.capacity { answered.removeAll() }
-      answered[text] = next.entry
+    let end = deadline ?? clock().advanced(bySeconds: pollTime)
+    let look = try await look(for: token, until: end)
+    request.look = look
+    guard let next = look.next else {
+      return clock() >= end || readers.isClosed ? HTTPResponse(headers: Self.headers) : nil
     }
     let payload = PushPayload(next.entry.notification, badge: next.badge, form: .courier)
     return HTTPResponse(
@@ -72,49 +80,68 @@ final class WebCourier: Sendable {
       body: .data(Data(payload.bytes)))
   }
 
-  /// The token that a request bears in its query.
-  ///
-  /// - Throws: `AUTHENTICATION_FAILED` for one that is unknown or has expired.
-  func token(of request: HTTPRequest) async throws -> DeviceToken {
-    let text = try Self.text(of: request)
-    return try valid(try await store.deviceToken(text, kind: .courier))
-  }
-
-  // Not in the asynchronous function: what waits keeps room for all that its functions may make.
-  @inline(never)
-  private static func text(of request: HTTPRequest) throws -> String {
-    guard let text = request.query("tok"), !text.isEmpty else {
-      throw ServiceError(.badRequest, "tok: is missing")
+  /// Has the token's next poll acknowledge what this look found.
+  func remember(_ look: Look?) {
+    guard let look, let next = look.next else { return }
+    answered.withLock { answered in
+      if answered.count >= Self.capacity { answered.removeAll() }
+      answered[look.token] = next.entry
     }
-    return text
   }
 
-  @inline(never)
-  private func valid(_ token: DeviceToken?) throws -> DeviceToken {
-    guard let token, token.expires.map({ $0 > clock() }) ?? true else {
+  private func registered(_ token: String) async throws -> DeviceToken {
+    guard let device = try await store.deviceToken(token, kind: .courier),
+      device.expires.map({ $0 > clock() }) ?? true
+    else {
       throw ServiceError(
         .authenticationFailed,
         "tok: the web courier token is unknown or has expired; make a new one with tokens/create")
     }
-    return token
+    return device
+  }
+
+  /// What was found in the log for a reader, which listens from before the look until this goes away.
+  final class Look: Sendable {
+    let token: String
+    let reader: CourierReaders.Reader
+    let next: CourierEntry?
+    private let readers: CourierReaders
+
+    fileprivate init(
+      _ token: String, _ reader: CourierReaders.Reader, of readers: CourierReaders,
+      next: CourierEntry?
+    ) {
+      self.token = token
+      self.reader = reader
+      self.readers = readers
+      self.next = next
+    }
+
+    deinit { readers.unregister(reader) }
+
+    /// Returns when something may have come, when the time is up, or when the task is cancelled.
+    func wait() async { await reader.wait() }
+  }
+
+  func look(
+    for token: String, after position: CourierPosition = CourierPosition(),
+    until deadline: Timestamp
+  ) async throws -> Look {
+    let reader = readers.register(
+      userRecordNames: try await listeners(withToken: token), deadline: deadline)
+    do {
+      let next = try await store.nextCourierEntry(forToken: token, after: position)
+      return Look(token, reader, of: readers, next: next)
+    } catch {
+      readers.unregister(reader)
+      throw error
+    }
   }
 
   /// The users for whom a reader listens. A reader that goes on listening asks again, for a page
   /// registers its token for one container after the other.
-  func listeners(with token: DeviceToken) async throws -> Set<String> {
-    Set(try await store.courierRegistrations(ofToken: token.token).map(\.userRecordName))
-  }
-
-  private func nextEntry(for token: DeviceToken) async throws -> CourierEntry? {
-    let deadline = clock().advanced(bySeconds: pollTime)
-    while true {
-      let reader = readers.register(
-        userRecordNames: try await listeners(with: token), deadline: deadline)
-      defer { readers.unregister(reader) }
-      if let entry = try await store.nextCourierEntry(forToken: token.token) { return entry }
-      if clock() >= deadline || readers.isClosed || Task.isCancelled { return nil }
-      await reader.wait()
-    }
+  func listeners(withToken token: String) async throws -> Set<String> {
+    Set(try await store.courierRegistrations(ofToken: token).map(\.userRecordName))
   }
 
   private static let headers = [("Cache-Control", "no-store")]

@@ -169,6 +169,23 @@ struct LimitTests {
     }
   }
 
+  @Test(
+    "a connection has room for a request line of 8,000 bytes (RFC 9112, section 3), and for 8 KiB of header fields, time and again",
+    arguments: [(8_000, 20, 0), (40, 20, 7_000), (1_500, 60, 5_000), (5_000, 25, 5_000)])
+  func hasRoomForUsualHeads(target: Int, fields: Int, values: Int) async throws {
+    try await withServer { _ in
+    } body: { server in
+      let client = try RawClient(port: server.port)
+      let value = String(repeating: "v", count: values / fields)
+      let head = (0..<fields).map { "X-Field-\($0): \(value)\r\n" }.joined()
+      let path = "/" + String(repeating: "t", count: target - 1)
+      for _ in 0..<3 {
+        try await client.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\(head)\r\n")
+        #expect(try await client.response().status == 200)
+      }
+    }
+  }
+
   @Test("answers that nobody takes count as buffered, and new requests get 503 meanwhile")
   func untakenAnswers() async throws {
     let size = 16 << 20

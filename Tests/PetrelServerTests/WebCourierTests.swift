@@ -218,6 +218,9 @@ struct WebCourierTests {
       try await eventually("the server must notice") {
         service.server.httpMetrics.requestsUnderWay == 0
       }
+      try await eventually("nobody must listen any more") {
+        await service.server.metricsPage().text.contains(#"petrel_courier_readers{kind="poll"} 0"#)
+      }
       _ = try await service.modify(Service.operation("create", "n"))
       #expect(Self.summary(try await service.poll(path)) == "s n")
     }

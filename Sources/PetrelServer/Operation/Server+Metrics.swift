@@ -65,6 +65,10 @@ extension Server {
         .init([("kind", "poll")], max(0, readers.waiting - readers.streams)),
         .init([("kind", "stream")], readers.streams),
       ])
+    page.gauge(
+      "petrel_courier_requests_waiting",
+      "Requests of the web courier that wait until others have been looked after.",
+      service.courierRequestsWaiting)
   }
 }
 
