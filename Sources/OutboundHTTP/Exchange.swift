@@ -6,6 +6,7 @@ final class Exchange {
   let easy: UnsafeMutableRawPointer
   let origin: String
   let completion: HTTPClient.Completion
+  private let receive: HTTPClient.Receiver?
   private let configuration: HTTPClient.Configuration
   private var headerList: UnsafeMutablePointer<curl_slist>?
   private var headers: [String: String] = [:]
@@ -15,10 +16,11 @@ final class Exchange {
   /// The last address that the rules forbid.
   private var refused: IPAddress?
 
+  /// - Parameter receive: takes the body of a good answer instead of the answer itself.
   /// - Throws: ``OutboundError/Code/libraryFailure``, also for a URL that libcurl does not take.
   init(
     _ request: OutboundRequest, configuration: HTTPClient.Configuration,
-    completion: @escaping HTTPClient.Completion
+    receive: HTTPClient.Receiver? = nil, completion: @escaping HTTPClient.Completion
   ) throws(OutboundError) {
     guard let easy = curl_easy_init() else {
       throw OutboundError(.libraryFailure, "libcurl is out of memory")
@@ -26,6 +28,7 @@ final class Exchange {
     self.easy = easy
     self.configuration = configuration
     self.completion = completion
+    self.receive = receive
     origin = request.url.origin
     // A header without a value takes back the one that libcurl would send.
     for line in request.headers.map({ "\($0.name): \($0.value)" }) + ["Expect:", "Accept:"] {
@@ -35,8 +38,14 @@ final class Exchange {
     if code == CURLE_OK {
       code = petrel_curl_set_text(easy, CURLOPT_URL, request.url.description)
     }
-    if code == CURLE_OK {
-      code = petrel_curl_set_body(easy, request.body, request.body.count)
+    switch request.method {
+    case .get:
+      if code == CURLE_OK { code = petrel_curl_set_long(easy, CURLOPT_HTTPGET, 1) }
+    case .post:
+      if code == CURLE_OK { code = petrel_curl_set_long(easy, CURLOPT_POST, 1) }
+      if code == CURLE_OK {
+        code = petrel_curl_set_body(easy, request.body, request.body.count)
+      }
     }
     if code == CURLE_OK { code = petrel_curl_set_headers(easy, headerList) }
     if code == CURLE_OK {
@@ -72,7 +81,7 @@ final class Exchange {
       if code != CURLE_OK { return code }
     }
     let numbers: [(CURLoption, Int)] = [
-      (CURLOPT_POST, 1), (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
+      (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
       (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
       (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
       (CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS),
@@ -135,6 +144,10 @@ final class Exchange {
   private static let takeBody: petrel_curl_receiver = { bytes, size, count, context in
     guard let bytes, let exchange = exchange(context) else { return 0 }
     let count = size * count
+    if let receive = exchange.receive, (200..<300).contains(petrel_curl_status(exchange.easy)) {
+      receive(Array(UnsafeRawBufferPointer(start: bytes, count: count)))
+      return count
+    }
     guard exchange.body.count + count <= exchange.configuration.answerBytes else {
       exchange.isTooLarge = true
       return count + 1

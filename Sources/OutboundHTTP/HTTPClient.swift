@@ -2,7 +2,7 @@ import CCurl
 import Foundation
 import Synchronization
 
-/// Posts to servers of others, over HTTP/2 or HTTP/1.1, with limits on everything.
+/// Sends requests to servers of others, over HTTP/2 or HTTP/1.1, with limits on everything.
 ///
 /// Certificates are checked, redirects are not followed, no proxy is used, there are no cookies, and
 /// ``AddressRules`` are applied to the address itself when it is connected to: a name that means
@@ -19,8 +19,12 @@ import Synchronization
 public final class HTTPClient: @unchecked Sendable {
   public typealias Completion = @Sendable (Result<OutboundAnswer, OutboundError>) -> Void
 
+  /// Takes a piece of an answer's body, on the client's thread. It must not block.
+  public typealias Receiver = @Sendable ([UInt8]) -> Void
+
   private struct Waiting {
     var request: OutboundRequest
+    var receive: Receiver?
     var completion: Completion
   }
 
@@ -93,11 +97,17 @@ public final class HTTPClient: @unchecked Sendable {
     }
   }
 
-  /// Posts, and calls back once, on the client's thread or the caller's. The callback must not block.
-  public func send(_ request: OutboundRequest, completion: @escaping Completion) {
+  /// Sends a request, and calls back once, on the client's thread or the caller's. The callback must
+  /// not block.
+  ///
+  /// - Parameter receive: takes the body as it comes, where the status is 200 to 299; it may then be of
+  ///   any size, and the answer that is told at the end has none.
+  public func send(
+    _ request: OutboundRequest, receive: Receiver? = nil, completion: @escaping Completion
+  ) {
     let refusal: OutboundError? = shared.withLock { shared in
       guard !shared.isClosed else { return Self.closed }
-      let item = Waiting(request: request, completion: completion)
+      let item = Waiting(request: request, receive: receive, completion: completion)
       guard shared.schedule.add(item, to: request.url.origin) else {
         shared.metrics.refused += 1
         return OutboundError(
@@ -111,10 +121,12 @@ public final class HTTPClient: @unchecked Sendable {
     if let refusal { completion(.failure(refusal)) }
   }
 
-  /// Posts and waits for the answer.
-  public func send(_ request: OutboundRequest) async throws(OutboundError) -> OutboundAnswer {
+  /// Sends a request and waits for the answer.
+  public func send(
+    _ request: OutboundRequest, receive: Receiver? = nil
+  ) async throws(OutboundError) -> OutboundAnswer {
     try await withCheckedContinuation { continuation in
-      send(request) { continuation.resume(returning: $0) }
+      send(request, receive: receive) { continuation.resume(returning: $0) }
     }.get()
   }
 
@@ -165,7 +177,8 @@ public final class HTTPClient: @unchecked Sendable {
     let exchange: Exchange
     do {
       exchange = try Exchange(
-        item.request, configuration: configuration, completion: item.completion)
+        item.request, configuration: configuration, receive: item.receive,
+        completion: item.completion)
     } catch {
       shared.withLock { $0.schedule.finish(item.request.url.origin) }
       return item.completion(.failure(error))
