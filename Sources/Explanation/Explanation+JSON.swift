@@ -46,7 +46,9 @@ extension NotificationExplanation {
       "subscriptionID": .string(notification.subscription.subscriptionID),
       "subscriber": .string(notification.subscriber), "logged": .time(entry.logged),
       "recordName": .text(notification.change.record?.recordID.recordName),
+      "zoneName": .string(notification.change.zoneID.zoneName),
       "event": .string("\(notification.change.event)"), "pruned": .bool(isPruned),
+      "changed": .time(notification.change.timestamp),
       "deliveries": .array(deliveries.map(\.json)),
       "silentDevices": .array(silentDevices.map(\.json)),
     ])
@@ -64,6 +66,7 @@ extension DeliveryExplanation {
       "mergedInto": delivery.mergedInto.map { .int($0) } ?? .null,
       "mergedIntoNotification": .text(
         mergedInto?.notification.change.notificationID.uuidString.lowercased()),
+      "mergedIntoRecord": .text(mergedInto?.notification.change.record?.recordID.recordName),
     ])
   }
 }

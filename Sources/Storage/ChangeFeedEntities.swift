@@ -17,6 +17,9 @@ public struct RecordChangesQuery: Sendable {
   /// Who reads: whose ``ClientChangeToken`` the page brings back, and in the public database, whose
   /// roles decide what it tells. nil for an anonymous reader.
   public var reader: ChangeOrigin?
+  /// Whether everything is told that the zone holds, whatever the grants say, also of the default zone
+  /// of a private database: for who runs the server.
+  public var tellsAll = false
 
   public init(
     zoneID: ZoneID, token: String? = nil, limit: Int = ServiceLimits.recordsPerPage,

@@ -40,7 +40,7 @@ struct RecordFeed {
     self.database = database
     self.session = session
     self.address = address
-    guard !query.zoneID.isDefaultZone || address.scope == .public else {
+    guard !query.zoneID.isDefaultZone || address.scope == .public || query.tellsAll else {
       throw ItemFailure(
         .invalid, field: "zoneID",
         "the default zone has no change feed; keep what you follow in a zone of your own")
@@ -214,14 +214,16 @@ struct RecordFeed {
   ///
   /// Grants hold in the public database alone. A page may be short for what is left out.
   private func mayTell(_ candidate: Candidate) throws -> Bool {
-    guard address.scope == .public else { return true }
+    guard address.scope == .public, !query.tellsAll else { return true }
     let access = try access(toType: try session.recordTypeName(candidate.typeNumber))
     if case .tombstone = candidate.subject { return access.reach == .all }
     return access.reach != .none
   }
 
   private func mayTell(_ change: RecordChange) throws -> Bool {
-    guard address.scope == .public, case .saved(let record) = change else { return true }
+    guard address.scope == .public, !query.tellsAll, case .saved(let record) = change else {
+      return true
+    }
     return try access(toType: record.recordType).mayRead(record)
   }
 

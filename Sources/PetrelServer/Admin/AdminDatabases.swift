@@ -71,11 +71,6 @@ struct AdminDatabases: Sendable {
   }
 }
 
-extension AdminIdentity {
-  /// Under which name records of the public database are changed.
-  var userRecordName: String { "_" + key.hash.prefix(16).hexadecimal }
-}
-
 /// Where a list goes on, in a form that only the server reads.
 enum AdminContinuation {
   static func text(_ parts: [String]) -> String {

@@ -43,7 +43,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
     let recordID = RecordID(recordName: try arguments.required("recordName"), zoneID: zoneID)
     let explanation = try await explainer(arguments).explain(
       recordID, in: database, about: question(arguments))
-    return try request.answer(explanation.json)
+    return try await answer(explanation.json)
   }
 
   private func subscription(_ request: AdminRequest) async throws -> HTTPResponse {
@@ -56,7 +56,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
     }
     let explanation = try await explainer(arguments).explain(
       SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID), in: database)
-    return try request.answer(explanation.json)
+    return try await answer(explanation.json)
   }
 
   private func recordTrial(_ request: AdminRequest) async throws -> HTTPResponse {
@@ -68,7 +68,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
       Change(
         event: trial.event, zoneID: trial.record.recordID.zoneID, record: trial.record,
         notificationID: UUID(), timestamp: request.now), in: database, about: question(arguments))
-    return try request.answer(run.json)
+    return try await answer(run.json)
   }
 
   private func subscriptionTrial(_ request: AdminRequest) async throws -> HTTPResponse {
@@ -79,14 +79,24 @@ struct AdminExplainEndpoints: AdminEndpoints {
       scope: address.scope)
     let run = try await explainer(arguments).dryRun(
       trial.subscription, of: question(arguments).subscriber ?? address.owner ?? "", in: database)
-    return try request.answer(run.json)
+    return try await answer(run.json)
+  }
+
+  /// The answer, with the names of the accounts in it by their user record names.
+  private func answer(_ json: JSONValue) async throws -> HTTPResponse {
+    let names = try await store.administration.userNames(of: json.userRecordNames)
+    var members = json.object ?? [:]
+    if !names.isEmpty { members["users"] = .object(names.mapValues { .string($0) }) }
+    var writer = JSONWriter()
+    writer.value(.object(members))
+    return HTTPResponse(headers: HTTPResponse.jsonHeaders, body: .data(writer.data))
   }
 
   // MARK: Arguments
 
   private func explainer(_ arguments: AdminArguments) throws -> Explainer {
     var limits = Explainer.Limits()
-    limits.changes = try arguments.int("limit", in: 1...200) ?? limits.changes
+    limits.changes = try arguments.int("limit", in: 1...1_000) ?? limits.changes
     return Explainer(store: store, limits: limits)
   }
 
@@ -108,10 +118,20 @@ struct AdminExplainEndpoints: AdminEndpoints {
   }
 }
 
-extension AdminRequest {
-  fileprivate func answer(_ json: JSONValue) throws -> HTTPResponse {
-    var writer = JSONWriter()
-    writer.value(json)
-    return HTTPResponse(headers: HTTPResponse.jsonHeaders, body: .data(writer.data))
+extension JSONValue {
+  /// Those who are named in an explanation.
+  fileprivate var userRecordNames: Set<String> {
+    switch self {
+    case .array(let elements): return elements.reduce(into: []) { $0.formUnion($1.userRecordNames) }
+    case .object(let members):
+      return members.reduce(into: []) { names, member in
+        if ["subscriber", "changedBy"].contains(member.key), let name = member.value.string {
+          names.insert(name)
+        } else {
+          names.formUnion(member.value.userRecordNames)
+        }
+      }
+    default: return []
+    }
   }
 }

@@ -3,8 +3,18 @@ import Storage
 
 /// Who makes a request of the admin API.
 struct AdminIdentity: Sendable {
-  /// The key that was shown with the request, or when the session began.
-  var key: AdminKey
+  /// The key that was shown with the request, or when the session began; nil for a program that has
+  /// the store itself open.
+  var key: AdminKey?
   /// The browser's session; nil for a program that shows its key with each request.
   var session: ConsoleSession?
+
+  /// A program that has the store itself open: who may read its file needs no key.
+  static let local = AdminIdentity()
+
+  /// Under which name records of the public database are changed.
+  var userRecordName: String {
+    guard let key else { return "_" + String(repeating: "0", count: 32) }
+    return "_" + key.hash.prefix(16).hexadecimal
+  }
 }

@@ -32,7 +32,7 @@ struct AdminKeysEndpoints: AdminEndpoints {
           writer.object { writer in
             Self.write(
               "admin", key.identifier, key.label, key.created, key.revoked, to: &writer)
-            writer.member("isCurrent", key.hash == request.identity.key.hash)
+            writer.member("isCurrent", key.hash == request.identity.key?.hash)
           }
         }
         for token in credentials.apiTokens {

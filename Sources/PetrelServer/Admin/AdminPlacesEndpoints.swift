@@ -96,6 +96,9 @@ struct AdminPlacesEndpoints: AdminEndpoints {
         for zone in zones {
           writer.object { writer in
             writer.member("zoneName", zone.zoneID.zoneName)
+            if zone.zoneID.ownerName != ZoneID.currentOwnerName {
+              writer.member("ownerRecordName", zone.zoneID.ownerName)
+            }
             writer.member("isDefault", zone.zoneID.isDefaultZone)
             writer.member("syncToken", ifPresent: zone.changeToken)
           }

@@ -18,20 +18,24 @@ struct AdminPushesEndpoints: AdminEndpoints {
 
   let store: any RecordStore
   let databases: AdminDatabases
-  let gauges: AdminGauges
+  /// Nil where no server runs: then there is only the list.
+  let gauges: AdminGauges?
   let pushes: LivePushes
   let clock: @Sendable () -> Timestamp
 
   var endpoints: [AdminEndpoint] {
-    [
-      .get("overview", [], overview),
-      .get("events", [], events),
-      .get("pushes", AdminDatabases.arguments + ["text", "limit", "continuation"], list),
+    let list = AdminEndpoint.get(
+      "pushes", AdminDatabases.arguments + ["text", "limit", "continuation"], list)
+    guard let gauges else { return [list] }
+    return [
+      list,
+      .get("overview", []) { request in
+        request.object {
+          gauges.write(to: &$0, at: request.now, delays: delays(at: request.now))
+        }
+      },
+      .get("events", []) { try events($0, gauges) },
     ]
-  }
-
-  private func overview(_ request: AdminRequest) -> HTTPResponse {
-    request.object { gauges.write(to: &$0, at: request.now, delays: delays(at: request.now)) }
   }
 
   private func delays(at now: Timestamp) -> [Double] {
@@ -134,7 +138,9 @@ struct AdminPushesEndpoints: AdminEndpoints {
 
   // MARK: The stream
 
-  private func events(_ request: AdminRequest) throws -> HTTPResponse {
+  private func events(
+    _ request: AdminRequest, _ gauges: AdminGauges
+  ) throws -> HTTPResponse {
     guard request.http.method == "GET" else {
       throw ServiceError(.badRequest, "a stream has no HEAD")
     }
@@ -151,13 +157,13 @@ struct AdminPushesEndpoints: AdminEndpoints {
         defer { pushes.endReading(reader) }
         try await writer.write(Data("retry: 1000\n\n".utf8))
         while clock() < end, let news = pushes.news(for: reader) {
-          try await writer.write(event(news))
+          try await writer.write(event(news, gauges))
           try await Task.sleep(for: .seconds(Self.pace))
         }
       })
   }
 
-  private func event(_ news: LivePushes.News) -> Data {
+  private func event(_ news: LivePushes.News, _ gauges: AdminGauges) -> Data {
     var text = "event: sample\ndata: "
     let now = clock()
     var sample = JSONWriter()

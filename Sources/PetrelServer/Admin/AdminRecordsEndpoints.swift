@@ -58,6 +58,7 @@ struct AdminRecordsEndpoints: AdminEndpoints {
   }
 
   private func lookup(_ request: AdminRequest) async throws -> HTTPResponse {
+    _ = try await databases.existing(request.arguments)
     let context = try await databases.context(
       request, operation: "records/lookup",
       body: try request.protocolBody(["records", "zoneID"]))

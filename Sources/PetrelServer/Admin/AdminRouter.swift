@@ -7,23 +7,22 @@ struct AdminRouter: Sendable {
   static let prefix = "/admin/v1/"
 
   private let endpoints: [String: [AdminEndpoint]]
-  private let authenticator: AdminAuthenticator
   private let log: ServerLog
   private let clock: @Sendable () -> Timestamp
 
   init(
-    _ matters: [any AdminEndpoints], authenticator: AdminAuthenticator, log: ServerLog,
-    clock: @escaping @Sendable () -> Timestamp
+    _ matters: [any AdminEndpoints], log: ServerLog, clock: @escaping @Sendable () -> Timestamp
   ) {
     endpoints = Dictionary(grouping: matters.flatMap(\.endpoints), by: \.path)
-    self.authenticator = authenticator
     self.log = log
     self.clock = clock
   }
 
+  /// - Parameter identity: who makes the request.
   /// - Throws: what was wrong with the request.
-  func answer(to request: HTTPRequest) async throws -> HTTPResponse {
-    let identity = try await authenticator.identity(of: request)
+  func answer(
+    to request: HTTPRequest, by identity: AdminIdentity
+  ) async throws -> HTTPResponse {
     let path = String(request.path.dropFirst(Self.prefix.count))
     guard let choices = endpoints[path] else {
       throw ServiceError(
@@ -41,8 +40,8 @@ struct AdminRouter: Sendable {
     let arguments = try AdminArguments(request, known: endpoint.arguments)
     let response = try await endpoint.answer(
       AdminRequest(identity: identity, arguments: arguments, now: clock(), http: request))
-    if endpoint.changes {
-      log.info("admin: \(path) by the key \(identity.key.identifier)")
+    if endpoint.changes, let key = identity.key {
+      log.info("admin: \(path) by the key \(key.identifier)")
     }
     return response
   }

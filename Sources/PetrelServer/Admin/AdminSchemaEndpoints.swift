@@ -12,6 +12,7 @@ struct AdminSchemaEndpoints: AdminEndpoints {
     [
       .get("schema", ["container", "environment"], show),
       .get("schema/differences", ["container"], differences),
+      .get("schema/index-work", [], indexWork),
       .post("schema/deploy", ["container"], deploy),
     ]
   }
@@ -76,6 +77,24 @@ struct AdminSchemaEndpoints: AdminEndpoints {
     writer.member("phase", work.phase == .clearing ? "clearing" : "building")
     writer.member("done", work.done)
     if let total = work.total { writer.member("total", total) }
+  }
+
+  /// The indexes of all containers that are not complete.
+  private func indexWork(_ request: AdminRequest) async throws -> HTTPResponse {
+    let work = try await store.indexWork()
+    return request.object { writer in
+      writer.key("indexWork")
+      writer.array { writer in
+        for item in work {
+          writer.object { writer in
+            writer.member("container", item.container)
+            writer.member("environment", item.environment.rawValue)
+            Self.write(item, to: &writer)
+            writer.member("text", "\(item.name): \(item.progress)")
+          }
+        }
+      }
+    }
   }
 
   private func differences(_ request: AdminRequest) async throws -> HTTPResponse {

@@ -31,23 +31,36 @@ final class AdminService: Sendable {
       store: store, addressHeader: addressHeader, clock: clock)
     self.authenticator = authenticator
     console = Console(authenticator: authenticator, publicURL: publicURL)
-    let databases = AdminDatabases(store: store)
     router = AdminRouter(
-      [
-        AdminSessionEndpoints(authenticator: authenticator, publicURL: publicURL),
-        AdminPlacesEndpoints(
-          store: store, databases: databases, configured: configuration.containers.keys.sorted()),
-        AdminRecordsEndpoints(
-          store: store, databases: databases,
-          links: AssetLinks(store: store, clock: clock, publicURL: publicURL)),
-        AdminSchemaEndpoints(store: store),
-        AdminSubscriptionsEndpoints(store: store, databases: databases),
-        AdminUsersEndpoints(store: store, databases: databases),
-        AdminKeysEndpoints(store: store),
-        AdminExplainEndpoints(store: store, databases: databases),
-        AdminPushesEndpoints(
-          store: store, databases: databases, gauges: gauges, pushes: pushes, clock: clock),
-      ], authenticator: authenticator, log: log, clock: clock)
+      [AdminSessionEndpoints(authenticator: authenticator, publicURL: publicURL)]
+        + Self.matters(
+          store: store, configuration: configuration, gauges: gauges, pushes: pushes, clock: clock,
+          publicURL: publicURL), log: log, clock: clock)
+  }
+
+  /// The endpoints that do not ask how somebody signed in.
+  ///
+  /// - Parameter gauges: nil where no server runs.
+  static func matters(
+    store: any RecordStore, configuration: ServerConfiguration, gauges: AdminGauges?,
+    pushes: LivePushes, clock: @escaping @Sendable () -> Timestamp,
+    publicURL: @escaping @Sendable () -> String
+  ) -> [any AdminEndpoints] {
+    let databases = AdminDatabases(store: store)
+    let links = AssetLinks(store: store, clock: clock, publicURL: publicURL)
+    return [
+      AdminPlacesEndpoints(
+        store: store, databases: databases, configured: configuration.containers.keys.sorted()),
+      AdminRecordsEndpoints(store: store, databases: databases, links: links),
+      AdminChangesEndpoints(store: store, databases: databases, links: links),
+      AdminSchemaEndpoints(store: store),
+      AdminSubscriptionsEndpoints(store: store, databases: databases),
+      AdminUsersEndpoints(store: store, databases: databases),
+      AdminKeysEndpoints(store: store),
+      AdminExplainEndpoints(store: store, databases: databases),
+      AdminPushesEndpoints(
+        store: store, databases: databases, gauges: gauges, pushes: pushes, clock: clock),
+    ]
   }
 
   /// The HTTP server in front, whose numbers belong to the server's.
@@ -71,7 +84,8 @@ final class AdminService: Sendable {
         }
         return try await console.answer(to: request)
       }
-      return protected(try await router.answer(to: request))
+      let identity = try await authenticator.identity(of: request)
+      return protected(try await router.answer(to: request, by: identity))
     } catch {
       let failure = ServiceError(any: error)
       let response = (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)

@@ -12,10 +12,12 @@ struct AdminSessionEndpoints: AdminEndpoints {
 
   private func show(_ request: AdminRequest) -> HTTPResponse {
     request.object { writer in
-      writer.key("key")
-      writer.object { writer in
-        writer.member("identifier", request.identity.key.identifier)
-        writer.member("label", request.identity.key.label)
+      if let key = request.identity.key {
+        writer.key("key")
+        writer.object { writer in
+          writer.member("identifier", key.identifier)
+          writer.member("label", key.label)
+        }
       }
       writer.member("expires", ifPresent: request.identity.session?.expires)
       if request.identity.session != nil,

@@ -15,8 +15,9 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     [
       .get(
         "subscriptions",
-        AdminDatabases.arguments + ["subscriber", "recordType", "text", "limit", "continuation"],
-        list),
+        AdminDatabases.arguments + [
+          "subscriber", "subscriptionID", "recordType", "text", "limit", "continuation",
+        ], list),
       .post(
         "subscriptions/save",
         AdminDatabases.arguments + ["subscriber", "subscription", "predicate"], save),
@@ -36,6 +37,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       SubscriptionName(subscriber: $0[0], subscriptionID: $0[1])
     }
     let limit = try arguments.limit()
+    let subscriptionID = try arguments.text("subscriptionID")
     let recordType = try arguments.text("recordType")
     let text = try arguments.text("text")?.lowercased()
     guard let database = try await store.administration.existingDatabase(at: address) else {
@@ -47,6 +49,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     let page = try await store.administration.subscriptions(
       in: database, of: subscriber, after: last, limit: limit
     ) { stored in
+      if let subscriptionID, stored.subscription.subscriptionID != subscriptionID { return false }
       if let recordType, stored.subscription.recordType != recordType { return false }
       guard let text else { return true }
       return stored.searchText.lowercased().contains(text)

@@ -1,0 +1,48 @@
+import CloudKitModel
+import HTTPService
+import Storage
+import WebServices
+
+/// Everything that a zone holds, in the order of its changes.
+struct AdminChangesEndpoints: AdminEndpoints {
+  /// Bytes of stored changes after which a page ends.
+  private static let pageSize = 2 << 20
+
+  let store: any RecordStore
+  let databases: AdminDatabases
+  let links: AssetLinks
+
+  var endpoints: [AdminEndpoint] {
+    [
+      .get(
+        "records/changes",
+        AdminDatabases.arguments + ["zone", "zoneOwner", "recordType", "syncToken", "limit"],
+        changes)
+    ]
+  }
+
+  /// Unlike other answers it does not name the database's own owner, so that what it tells can be
+  /// saved in another database as it is.
+  private func changes(_ request: AdminRequest) async throws -> HTTPResponse {
+    let arguments = request.arguments
+    let (database, _) = try await databases.existing(arguments)
+    let zoneID = ZoneID(
+      zoneName: try arguments.text("zone") ?? ZoneID.defaultZoneName,
+      ownerName: try arguments.text("zoneOwner") ?? ZoneID.currentOwnerName)
+    var query = RecordChangesQuery(
+      zoneID: zoneID, token: try arguments.text("syncToken"), limit: try arguments.limit(),
+      sizeLimit: Self.pageSize)
+    query.recordTypes = try arguments.text("recordType").map { [$0] }
+    query.tellsAll = true
+    let page = try await store.recordChanges(matching: query, in: database)
+    let response = RecordChangesResponse(
+      zoneID: zoneID, changes: try await links.linked(page.changes, in: database),
+      syncToken: page.token, moreComing: page.hasMore)
+    return HTTPResponse(
+      headers: HTTPResponse.jsonHeaders,
+      body: .data(
+        response.body(
+          context: MessageContext(ownerNaming: .explicit),
+          for: RecordChangesRequest(zoneID: zoneID))))
+  }
+}
