@@ -19,8 +19,8 @@ let package = Package(
         "PetrelTesting", "PetrelServer", "Explanation", "ChangeDispatch", "PushDelivery",
         "Matching",
         "Storage",
-        "HTTPService", "HTTP2Transport", "APNsSimulation", "Cryptography", "WebServices",
-        "SchemaLanguage",
+        "HTTPService", "HTTP2Transport", "OutboundHTTP", "APNsSimulation", "Cryptography",
+        "WebServices", "SchemaLanguage",
         "CloudKitModel", "JSONCoding", "CSQLite", "CLinuxEvents", "CMemoryAllocation",
       ]),
 

@@ -1,22 +1,20 @@
 import Foundation
-import Storage
 import Synchronization
 
-/// Shows on a terminal how far a copy is; elsewhere nothing.
-final class CopyProgress: Sendable {
+/// A line on a terminal that tells how far a long work is; elsewhere nothing.
+final class ProgressLine: Sendable {
   private let isShown = isatty(STDERR_FILENO) == 1
   private let last = Mutex(ContinuousClock.now - .seconds(1))
 
-  func show(_ progress: StoreBackup.Progress) {
+  /// Shows the text in the place of the one before, ten times a second at most.
+  func show(_ text: @autoclosure () -> String) {
     guard isShown else { return }
     let isDue = last.withLock { last in
       guard ContinuousClock.now - last > .milliseconds(100) else { return false }
       last = .now
       return true
     }
-    guard isDue else { return }
-    let percent = progress.pages == 0 ? 0 : progress.copiedPages * 100 / progress.pages
-    write("\rdatabase \(percent) %, assets \(progress.copiedAssets) of \(progress.assets) ")
+    if isDue { write("\r\u{1B}[K" + text()) }
   }
 
   /// Takes the line away.

@@ -6,16 +6,30 @@ enum BackupCommand: Command {
   static let name = "backup"
   static let summary = "Copies the store and its assets, beside a server that may run."
   static let operands = "DIRECTORY"
-  static let options = [ServeCommand.dataOption]
+  static let options = [AdminOptions.json, ServeCommand.dataOption]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let target = try arguments.word("DIRECTORY")
     let source = ServerConfiguration(dataDirectory: ServeCommand.dataDirectory(arguments))
-    let progress = CopyProgress()
+    let progress = ProgressLine()
     defer { progress.end() }
-    try await StoreBackup.make(ofStoreAt: source.storePath, in: target) { progress.show($0) }
+    try await StoreBackup.make(ofStoreAt: source.storePath, in: target) {
+      progress.show($0.text)
+    }
     progress.end()
-    Output.line("the backup lies in \(target)")
+    if arguments.flag("json") {
+      Output.json(["backup": .string(target), "data": .string(source.dataDirectory)])
+    } else {
+      Output.line("the backup lies in \(target)")
+    }
     return 0
+  }
+}
+
+extension StoreBackup.Progress {
+  /// How far it is, for people.
+  var text: String {
+    let percent = pages == 0 ? 0 : copiedPages * 100 / pages
+    return "database \(percent) %, assets \(copiedAssets) of \(assets) "
   }
 }

@@ -1,7 +1,3 @@
-import CloudKitModel
-import Explanation
-import Storage
-
 /// `petrel explain record`
 enum ExplainRecordCommand: Command {
   static let name = "explain record"
@@ -10,21 +6,17 @@ enum ExplainRecordCommand: Command {
   static let operands = "NAME"
   static let options: [Arguments.Option] =
     ExplainOptions.place + [.init("zone", "NAME", "the record's zone (default _defaultZone)")]
-    + ExplainOptions.question + ExplainOptions.output
+    + [ExplainOptions.subscription, ExplainOptions.subscriber] + ExplainOptions.output
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let recordName = try arguments.word("the record's name")
-    let explanation = try await ServeCommand.withStore(arguments) { store in
-      let (database, _) = try await ExplainOptions.database(arguments, in: store)
-      return try await ExplainOptions.explainer(arguments, of: store).explain(
-        RecordID(recordName: recordName, zoneID: ExplainOptions.zone(arguments)), in: database,
-        about: ExplainOptions.question(arguments, in: store))
+    var query: [String: String?] = try ExplainOptions.members(arguments).mapValues { $0 }
+    query["recordName"] = recordName
+    query["zone"] = arguments.string("zone")
+    let answer = try await AdminOptions.withAccess(arguments) { [query] in
+      try await $0.get("explain/record", query)
     }
-    if arguments.flag("json") {
-      ExplainOptions.print(explanation.json)
-    } else {
-      for line in explanation.lines { Output.line(line) }
-    }
-    return explanation.changes.isEmpty ? 1 : 0
+    ExplainOptions.show(answer, arguments) { $0.ofRecord }
+    return answer["changes"]?.array?.isEmpty ?? true ? 1 : 0
   }
 }

@@ -1,7 +1,3 @@
-import CloudKitModel
-import Explanation
-import Storage
-
 /// `petrel explain subscription`
 enum ExplainSubscriptionCommand: Command {
   static let name = "explain subscription"
@@ -9,24 +5,19 @@ enum ExplainSubscriptionCommand: Command {
     "Tells how a subscription fared of late: its firings, their pushes, and what it looked at in vain."
   static let operands = "ID"
   static let options: [Arguments.Option] =
-    ExplainOptions.place + [ExplainOptions.question[1]] + ExplainOptions.output
+    ExplainOptions.place + [ExplainOptions.subscriber] + ExplainOptions.output
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let subscriptionID = try arguments.word("the subscription's ID")
-    let explanation = try await ServeCommand.withStore(arguments) { store in
-      let (database, address) = try await ExplainOptions.database(arguments, in: store)
-      let question = try await ExplainOptions.question(arguments, in: store)
-      guard let subscriber = question.subscriber ?? address.owner else {
-        throw UsageError("needs --subscriber, whose subscription it is")
-      }
-      return try await ExplainOptions.explainer(arguments, of: store).explain(
-        SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID), in: database)
+    var query: [String: String?] = try ExplainOptions.members(arguments).mapValues { $0 }
+    if query["database"] == "public", arguments.string("subscriber") == nil {
+      throw UsageError("needs --subscriber, whose subscription it is")
     }
-    if arguments.flag("json") {
-      ExplainOptions.print(explanation.json)
-    } else {
-      for line in explanation.lines { Output.line(line) }
+    query["subscriptionID"] = subscriptionID
+    let answer = try await AdminOptions.withAccess(arguments) { [query] in
+      try await $0.get("explain/subscription", query)
     }
-    return explanation.subscription == nil ? 1 : 0
+    ExplainOptions.show(answer, arguments) { $0.ofSubscription }
+    return answer["exists"]?.bool == true ? 0 : 1
   }
 }

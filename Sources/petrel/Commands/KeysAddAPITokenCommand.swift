@@ -1,6 +1,6 @@
 import Foundation
+import JSONCoding
 import PetrelServer
-import Storage
 
 /// `petrel keys add-api-token`
 enum KeysAddAPITokenCommand: Command {
@@ -8,16 +8,17 @@ enum KeysAddAPITokenCommand: Command {
   static let summary =
     "Makes an API token for a web app and prints it; from then on one is asked for."
   static let operands = "NAME"
-  static let options: [Arguments.Option] = [
-    ContainerOptions.container, ContainerOptions.environment,
-    .init(
-      "origins", "LIST",
-      "where its pages may come from, separated by commas (default anywhere)"),
-    .init(
-      "redirect", "URL",
-      "where the sign-in page leads back to; without it, it posts a message to its opener"),
-    ServeCommand.dataOption,
-  ]
+  static let options: [Arguments.Option] =
+    [
+      ContainerOptions.container, ContainerOptions.environment,
+      .init(
+        "origins", "LIST",
+        "where its pages may come from, separated by commas (default anywhere)"),
+      .init(
+        "redirect", "URL",
+        "where the sign-in page leads back to; without it, it posts a message to its opener"),
+      AdminOptions.json,
+    ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let name = try arguments.word("NAME, by which you know the token again")
@@ -31,14 +32,16 @@ enum KeysAddAPITokenCommand: Command {
         throw UsageError("--origins: \(error)")
       }
     }
-    var callback = APIToken.SignInCallback.postMessage
-    if let url = arguments.string("redirect") { callback = .redirect(url: try redirect(url)) }
-    let token = try await ServeCommand.withStore(arguments) { store in
-      try await Registration.addAPIToken(
-        named: name, container: container, environment: environment, signInCallback: callback,
-        origins: origins, to: store, at: .now)
+    var body: [String: JSONValue] = [
+      "name": .string(name), "container": .string(container),
+      "environment": .string(environment.rawValue),
+      "origins": .array(origins.map { .string($0.description) }),
+    ]
+    if let url = arguments.string("redirect") { body["redirect"] = .string(try redirect(url)) }
+    let answer = try await AdminOptions.withAccess(arguments, makesStore: true) { [body] in
+      try await $0.post("keys/add-api-token", body)
     }
-    Output.line(token)
+    KeysListCommand.tell(answer, "token", arguments)
     return 0
   }
 

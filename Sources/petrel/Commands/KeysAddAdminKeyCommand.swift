@@ -1,22 +1,20 @@
-import PetrelServer
-
 /// `petrel keys add-admin-key`
 enum KeysAddAdminKeyCommand: Command {
   static let name = "keys add-admin-key"
   static let summary = "Makes a key for the console and the admin API and prints it."
-  static let options: [Arguments.Option] = [
-    .init("label", "TEXT", "by which you know the key again"), ServeCommand.dataOption,
-  ]
+  static let options: [Arguments.Option] =
+    [.init("label", "TEXT", "by which you know the key again"), AdminOptions.json]
+    + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else {
       throw UsageError("takes no words; name the key with --label")
     }
     let label = arguments.string("label") ?? ""
-    let key = try await ServeCommand.withStore(arguments) { store in
-      try await AdminKeys.add(label: label, to: store, at: .now)
+    let answer = try await AdminOptions.withAccess(arguments, makesStore: true) {
+      try await $0.post("keys/add-admin-key", ["label": .string(label)])
     }
-    Output.line(key)
+    KeysListCommand.tell(answer, "key", arguments)
     return 0
   }
 }

@@ -1,20 +1,21 @@
 import Cryptography
 import Foundation
-import PetrelServer
+import JSONCoding
 
 /// `petrel keys add-server-key`
 enum KeysAddServerKeyCommand: Command {
   static let name = "keys add-server-key"
   static let summary = "Registers a server-to-server key and prints its key ID."
   static let operands = "NAME"
-  static let options: [Arguments.Option] = [
-    ContainerOptions.container, ContainerOptions.environment,
-    .init("public-key", "FILE", "the public half of your key in PEM form (P-256)"),
-    .init(
-      "new-private-key", "FILE",
-      "makes a pair and writes its private half there, readable for you alone"),
-    ServeCommand.dataOption,
-  ]
+  static let options: [Arguments.Option] =
+    [
+      ContainerOptions.container, ContainerOptions.environment,
+      .init("public-key", "FILE", "the public half of your key in PEM form (P-256)"),
+      .init(
+        "new-private-key", "FILE",
+        "makes a pair and writes its private half there, readable for you alone"),
+      AdminOptions.json,
+    ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let name = try arguments.word("NAME, by which you know the key again")
@@ -32,12 +33,14 @@ enum KeysAddServerKeyCommand: Command {
         "needs either --public-key FILE, or --new-private-key FILE to make a pair")
     }
     do {
-      let key = try await ServeCommand.withStore(arguments) { store in
-        try await Registration.addServerKey(
-          named: name, container: container, environment: environment, publicKey: publicKey,
-          to: store, at: .now)
+      let body: [String: JSONValue] = [
+        "name": .string(name), "container": .string(container),
+        "environment": .string(environment.rawValue), "publicKey": .string(try publicKey.pem),
+      ]
+      let answer = try await AdminOptions.withAccess(arguments, makesStore: true) {
+        try await $0.post("keys/add-server-key", body)
       }
-      Output.line(key.keyID)
+      KeysListCommand.tell(answer, "keyID", arguments)
     } catch {
       // A private key that belongs to nothing would only mislead.
       if let privateKeyFile { try? FileManager.default.removeItem(atPath: privateKeyFile) }

@@ -1,64 +1,64 @@
-import CloudKitModel
-import Storage
+import JSONCoding
 
 /// `petrel keys list`
 enum KeysListCommand: Command {
   static let name = "keys list"
   static let summary = "Lists API tokens, server-to-server keys and admin keys."
-  static let options: [Arguments.Option] = [
-    .init("container", "IDENTIFIER", "only those of this container"), ServeCommand.dataOption,
-  ]
+  static let options: [Arguments.Option] =
+    [.init("container", "IDENTIFIER", "only those of this container"), AdminOptions.json]
+    + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
-    var (credentials, adminKeys) = try await ServeCommand.withStore(arguments) {
-      (try await $0.programCredentials(), try await $0.administration.adminKeys())
+    let container =
+      arguments.string("container") == nil ? nil : try ContainerOptions.container(arguments)
+    let answer = try await AdminOptions.withAccess(arguments, makesStore: true) {
+      try await $0.get("keys")
     }
-    if arguments.string("container") != nil {
-      let container = try ContainerOptions.container(arguments)
-      credentials.apiTokens.removeAll { $0.container != container }
-      credentials.serverKeys.removeAll { $0.container != container }
-      adminKeys = []
+    let keys = (answer["keys"]?.array ?? []).filter { key in
+      container == nil || key["container"]?.string == container
     }
-    for token in credentials.apiTokens {
-      print(
-        "API token", token.identifier, token.name, token.container, token.environment,
-        since: token.created, until: token.revoked, details(of: token))
+    if arguments.flag("json") {
+      Output.json(["keys": .array(keys)])
+      return 0
     }
-    for key in credentials.serverKeys {
-      print(
-        "server key", key.keyID, key.name, key.container, key.environment, since: key.created,
-        until: key.revoked, ["user record \(key.userRecordName)"])
-    }
-    for key in adminKeys {
-      Output.line("admin key \(key.identifier)  \(key.label)")
-      Output.line("  the console and the admin API, made \(day(key.created))")
-      if let revoked = key.revoked { Output.line("  REVOKED \(day(revoked))") }
+    for kind in ["apiToken", "server", "admin"] {
+      for key in keys where key["kind"]?.string == kind { print(key, kind: kind) }
     }
     return 0
   }
 
-  private static func details(of token: APIToken) -> [String] {
-    let origins =
-      token.allowedOrigins.isEmpty
-      ? "pages from anywhere"
-      : "pages from " + token.allowedOrigins.sorted().joined(separator: ", ")
-    switch token.signInCallback {
-    case .postMessage: return [origins, "sign-in posts a message"]
-    case .redirect(let url): return [origins, "sign-in leads to \(url)"]
+  /// Prints what was made or revoked: this member of the answer, or all of it as JSON.
+  static func tell(_ answer: JSONValue, _ member: String, _ arguments: Arguments) {
+    if arguments.flag("json") {
+      Output.json(answer)
+    } else {
+      Output.line(answer[member]?.string ?? "")
     }
   }
 
-  private static func print(
-    _ kind: String, _ identifier: String, _ name: String, _ container: String,
-    _ environment: ContainerEnvironment, since created: Timestamp, until revoked: Timestamp?,
-    _ details: [String]
-  ) {
-    Output.line("\(kind) \(identifier)  \(name)")
-    Output.line("  \(container) (\(environment.rawValue)), made \(day(created))")
-    for detail in details { Output.line("  \(detail)") }
-    if let revoked { Output.line("  REVOKED \(day(revoked))") }
+  private static func print(_ key: JSONValue, kind: String) {
+    let titles = ["apiToken": "API token", "server": "server key", "admin": "admin key"]
+    func text(_ member: String) -> String { key[member]?.string?.printable ?? "" }
+    Output.line("\(titles[kind] ?? kind) \(text("identifier"))  \(text("name"))")
+    let made = "made \(day(key["created"]))"
+    let place =
+      kind == "admin"
+      ? "the console and the admin API" : "\(text("container")) (\(text("environment")))"
+    Output.line("  \(place), \(made)")
+    if kind == "apiToken" {
+      let origins = key["origins"]?.array?.compactMap(\.string) ?? []
+      Output.line(
+        "  pages from " + (origins.isEmpty ? "anywhere" : origins.joined(separator: ", ")))
+      Output.line(
+        key["redirect"] == nil
+          ? "  sign-in posts a message" : "  sign-in leads to \(text("redirect"))")
+    }
+    if kind == "server" { Output.line("  user record \(text("user"))") }
+    if key["revoked"] != nil { Output.line("  REVOKED \(day(key["revoked"]))") }
   }
 
-  private static func day(_ timestamp: Timestamp) -> Substring { timestamp.iso8601.prefix(10) }
+  private static func day(_ time: JSONValue?) -> Substring {
+    (time?.timeText ?? "").prefix(10)
+  }
 }

@@ -6,16 +6,22 @@ enum RestoreCommand: Command {
   static let name = "restore"
   static let summary = "Makes a store of a backup, in a data directory that has none."
   static let operands = "DIRECTORY"
-  static let options = [ServeCommand.dataOption]
+  static let options = [AdminOptions.json, ServeCommand.dataOption]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let source = try arguments.word("DIRECTORY")
     let target = ServerConfiguration(dataDirectory: ServeCommand.dataDirectory(arguments))
-    let progress = CopyProgress()
+    let progress = ProgressLine()
     defer { progress.end() }
-    try await StoreBackup.restore(from: source, toStoreAt: target.storePath) { progress.show($0) }
+    try await StoreBackup.restore(from: source, toStoreAt: target.storePath) {
+      progress.show($0.text)
+    }
     progress.end()
-    Output.line("the store of \(source) lies in \(target.dataDirectory)")
+    if arguments.flag("json") {
+      Output.json(["backup": .string(source), "data": .string(target.dataDirectory)])
+    } else {
+      Output.line("the store of \(source) lies in \(target.dataDirectory)")
+    }
     return 0
   }
 }

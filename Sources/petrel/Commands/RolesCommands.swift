@@ -1,4 +1,5 @@
 import CloudKitModel
+import JSONCoding
 import PetrelServer
 import Storage
 
@@ -73,22 +74,33 @@ enum RolesRevokeCommand: Command {
 enum RolesListCommand: Command {
   static let name = "roles list"
   static let summary = "Lists a container's own roles with those who have them."
-  static let options = RolesCommand.options
+  static let options = RolesCommand.options + [AdminOptions.json]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let container = try ContainerOptions.container(arguments)
     let environment = try ContainerOptions.environment(arguments)
-    try await ServeCommand.withStore(arguments) { store in
-      let schema = try await store.schema(of: container, in: environment)
-      for role in schema.roles.sorted() {
+    let roles = try await ServeCommand.withStore(arguments) { store in
+      var roles: [(name: String, members: [String])] = []
+      for role in try await store.schema(of: container, in: environment).roles.sorted() {
         var names: [String] = []
         for member in try await store.members(
           of: role, container: container, environment: environment)
         {
           names.append(try await RolesCommand.name(of: member, in: store))
         }
-        Output.line("\(role): \(names.isEmpty ? "nobody" : names.joined(separator: ", "))")
+        roles.append((role, names))
       }
+      return roles
+    }
+    if arguments.flag("json") {
+      let list = roles.map { role -> JSONValue in
+        ["role": .string(role.name), "members": .array(role.members.map { .string($0) })]
+      }
+      Output.json(["roles": .array(list)])
+      return 0
+    }
+    for (name, members) in roles {
+      Output.line("\(name): \(members.isEmpty ? "nobody" : members.joined(separator: ", "))")
     }
     return 0
   }

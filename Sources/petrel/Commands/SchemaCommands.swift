@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import JSONCoding
 import PetrelServer
 import SchemaLanguage
 import Storage
@@ -8,18 +9,20 @@ import Storage
 enum SchemaExportCommand: Command {
   static let name = "schema export"
   static let summary = "Prints a container's schema in the schema language."
-  static let options: [Arguments.Option] = [
-    ContainerOptions.container, ContainerOptions.environment,
-    .init("output", "FILE", "where to write it instead of printing it"),
-    ServeCommand.dataOption,
-  ]
+  static let options: [Arguments.Option] =
+    [
+      ContainerOptions.container, ContainerOptions.environment,
+      .init("output", "FILE", "where to write it instead of printing it"), AdminOptions.json,
+    ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let container = try SchemaWork.container(arguments)
     let environment = try ContainerOptions.environment(arguments)
-    let text = try await ServeCommand.withStore(arguments) { store in
-      try await store.schema(of: container, in: environment).text
+    let schema = try await AdminOptions.withAccess(arguments, makesStore: true) {
+      try await $0.get(
+        "schema", ["container": container, "environment": environment.rawValue])
     }
+    let text = arguments.flag("json") ? schema.text + "\n" : schema["text"]?.string ?? ""
     guard let file = arguments.string("output") else {
       Output.write(text)
       return 0
@@ -36,7 +39,7 @@ enum SchemaValidateCommand: Command {
   static let operands = "FILE"
   static let options: [Arguments.Option] = [
     .init("container", "IDENTIFIER", "tells also what an import into it would change"),
-    ServeCommand.dataOption,
+    AdminOptions.json, ServeCommand.dataOption,
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
@@ -48,14 +51,28 @@ enum SchemaValidateCommand: Command {
     guard words.count == 1, let file = words.first else { throw UsageError("needs one FILE") }
     guard let schema = try SchemaWork.readSchema(file) else { return 1 }
     let fields = schema.recordTypes.values.reduce(0) { $0 + $1.fields.count }
-    Output.line(
-      "\(file) is valid. Record types: \(schema.recordTypes.count), fields: \(fields), "
-        + "roles: \(schema.roles.count)")
-    guard let container = try container.map(ContainerOptions.checked) else { return 0 }
-    let outcome = try await ServeCommand.withStore(arguments) { store in
-      try await store.importSchema(schema, of: container, isTrial: true)
+    var report: [String: JSONValue] = [
+      "file": .string(file), "recordTypes": .int(Int64(schema.recordTypes.count)),
+      "fields": .int(Int64(fields)), "roles": .int(Int64(schema.roles.count)),
+    ]
+    if !arguments.flag("json") {
+      Output.line(
+        "\(file) is valid. Record types: \(schema.recordTypes.count), fields: \(fields), "
+          + "roles: \(schema.roles.count)")
     }
-    return SchemaWork.tell(outcome, isTrial: true)
+    var outcome: JSONValue = [:]
+    if let container = try container.map(ContainerOptions.checked) {
+      outcome = SchemaWork.json(
+        of: try await ServeCommand.withStore(arguments) { store in
+          try await store.importSchema(schema, of: container, isTrial: true)
+        })
+      guard arguments.flag("json") else {
+        return SchemaWork.tell(outcome, isTrial: true, arguments)
+      }
+    }
+    guard arguments.flag("json") else { return 0 }
+    report.merge(outcome.object ?? [:]) { $1 }
+    return SchemaWork.tell(.object(report), isTrial: true, arguments)
   }
 }
 
@@ -64,7 +81,7 @@ enum SchemaImportCommand: Command {
   static let name = "schema import"
   static let summary = "Makes a schema file the development schema of a container."
   static let operands = "FILE"
-  static let options: [Arguments.Option] = SchemaWork.changeOptions
+  static let options: [Arguments.Option] = SchemaWork.changeOptions + [ServeCommand.dataOption]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let (container, file) = try SchemaWork.containerAndFile(arguments)
@@ -72,7 +89,8 @@ enum SchemaImportCommand: Command {
     let isTrial = arguments.flag("dry-run")
     return try await ServeCommand.withStore(arguments) { store in
       let outcome = try await store.importSchema(schema, of: container, isTrial: isTrial)
-      return try await SchemaWork.finish(outcome, isTrial: isTrial, arguments, in: store)
+      return try await SchemaWork.finish(
+        SchemaWork.json(of: outcome), isTrial: isTrial, arguments, in: store)
     }
   }
 }
@@ -81,13 +99,19 @@ enum SchemaImportCommand: Command {
 enum SchemaDeployCommand: Command {
   static let name = "schema deploy"
   static let summary = "Adds a container's development schema to its production schema."
-  static let options: [Arguments.Option] = SchemaWork.changeOptions
+  static let options: [Arguments.Option] = SchemaWork.changeOptions + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let container = try SchemaWork.container(arguments)
     let isTrial = arguments.flag("dry-run")
-    return try await ServeCommand.withStore(arguments) { store in
-      let outcome = try await store.deploySchema(of: container, isTrial: isTrial)
+    return try await AdminOptions.withAccess(arguments, makesStore: true) { access in
+      let outcome =
+        isTrial
+        ? try await access.get("schema/differences", ["container": container])
+        : try await access.post("schema/deploy", ["container": .string(container)])
+      guard let store = (access as? LocalAdminAccess)?.store else {
+        return SchemaWork.tell(outcome, isTrial: isTrial, arguments)
+      }
       return try await SchemaWork.finish(outcome, isTrial: isTrial, arguments, in: store)
     }
   }
@@ -97,15 +121,20 @@ enum SchemaDeployCommand: Command {
 enum SchemaStatusCommand: Command {
   static let name = "schema status"
   static let summary = "Tells which indexes are being built, and how far they are."
-  static let options: [Arguments.Option] = [
-    ServeCommand.dataOption
-  ]
+  static let options: [Arguments.Option] = [AdminOptions.json] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes no words but options") }
-    let work = try await ServeCommand.withStore(arguments) { try await $0.indexWork() }
+    let answer = try await AdminOptions.withAccess(arguments, makesStore: true) {
+      try await $0.get("schema/index-work")
+    }
+    if arguments.flag("json") {
+      Output.json(answer)
+      return 0
+    }
+    let work = answer["indexWork"]?.array ?? []
     if work.isEmpty { Output.line("all indexes are complete") }
-    for item in work { Output.line("\(item.name): \(item.progress)") }
+    for item in work { Output.line(item["text"]?.string ?? "") }
     return 0
   }
 }

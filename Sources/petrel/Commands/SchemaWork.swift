@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import JSONCoding
 import PetrelServer
 import SchemaLanguage
 import Storage
@@ -8,7 +9,7 @@ import Storage
 enum SchemaWork {
   static let changeOptions: [Arguments.Option] = [
     ContainerOptions.container, .init("dry-run", nil, "only print what would be changed"),
-    ServeCommand.dataOption,
+    AdminOptions.json,
   ]
 
   /// The container, which may also be the first word, without its option, as it once had to be.
@@ -50,14 +51,28 @@ enum SchemaWork {
     }
   }
 
+  /// The changes and refusals as the admin API tells them.
+  static func json(of outcome: SchemaOutcome) -> JSONValue {
+    [
+      "changes": .array(outcome.changes.map { .string("\($0)") }),
+      "refusals": .array(outcome.refusals.map { .string($0.reason) }),
+    ]
+  }
+
   /// Prints the changes and refusals.
   ///
   /// - Returns: the exit status.
-  static func tell(_ outcome: SchemaOutcome, isTrial: Bool) -> Int32 {
-    for change in outcome.changes { Output.line("\(change)") }
-    if outcome.changes.isEmpty { Output.line("nothing to change") }
-    for refusal in outcome.refusals { Output.complain("refused: \(refusal.reason)") }
-    if outcome.refusals.isEmpty { return 0 }
+  static func tell(_ outcome: JSONValue, isTrial: Bool, _ arguments: Arguments) -> Int32 {
+    let changes = (outcome["changes"]?.array ?? []).compactMap(\.string)
+    let refusals = (outcome["refusals"]?.array ?? []).compactMap(\.string)
+    if arguments.flag("json") {
+      Output.json(outcome)
+      return refusals.isEmpty ? 0 : 1
+    }
+    for change in changes { Output.line(change) }
+    if changes.isEmpty { Output.line("nothing to change") }
+    for refusal in refusals { Output.complain("refused: \(refusal)") }
+    if refusals.isEmpty { return 0 }
     if !isTrial { Output.complain("nothing was changed") }
     return 1
   }
@@ -66,20 +81,25 @@ enum SchemaWork {
   ///
   /// - Returns: the exit status.
   static func finish(
-    _ outcome: SchemaOutcome, isTrial: Bool, _ arguments: Arguments, in store: any RecordStore
+    _ outcome: JSONValue, isTrial: Bool, _ arguments: Arguments, in store: any RecordStore
   ) async throws -> Int32 {
-    let status = tell(outcome, isTrial: isTrial)
+    let status = tell(outcome, isTrial: isTrial, arguments)
     guard status == 0, !isTrial, try await !store.indexWork().isEmpty else { return status }
+    let isQuiet = arguments.flag("json")
     let path = ServerConfiguration(
       dataDirectory: ServeCommand.dataDirectory(arguments)
     ).storePath
     guard !SQLRecordStore.isServed(at: path) else {
-      Output.line("the server builds the indexes; petrel schema status tells how far it is")
+      if !isQuiet {
+        Output.line("the server builds the indexes; petrel schema status tells how far it is")
+      }
       return 0
     }
     var report = IndexWorkReport()
     while let work = try await store.continueIndexWork() {
-      if let line = report.line(after: work, at: ContinuousClock.now) { Output.line(line) }
+      if let line = report.line(after: work, at: ContinuousClock.now), !isQuiet {
+        Output.line(line)
+      }
     }
     return 0
   }

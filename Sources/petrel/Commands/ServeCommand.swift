@@ -72,9 +72,9 @@ enum ServeCommand: Command {
 }
 
 extension StoreConfiguration {
-  /// How a server with this configuration opens its store.
-  fileprivate init(of server: ServerConfiguration) {
-    self.init(role: .server)
+  /// How a server with this configuration opens its store, and a tool that works in its place.
+  init(of server: ServerConfiguration, role: Role = .server) {
+    self.init(role: role)
     deletionRetention = Double(server.deletionRetentionDays) * 24 * 60 * 60
     if !server.hasFixedProduction { fixedEnvironments = [] }
     tuning.extractBytes = server.limits.searchExtractBytes

@@ -9,7 +9,7 @@ enum UsersAddCommand: Command {
   static let summary = "Adds a user and prints a web auth token for it."
   static let operands = "NAME"
   static let options: [Arguments.Option] = [
-    ServeCommand.dataOption,
+    AdminOptions.json, ServeCommand.dataOption,
     lifetimeOption,
     .init(
       "password-from-stdin", nil, "reads a password for the sign-in page from standard input"),
@@ -38,8 +38,17 @@ enum UsersAddCommand: Command {
       }
       return try await Account.makeToken(for: user, in: store, lifetime: lifetime, at: .now)
     }
-    Output.line(token)
+    tell(token: token, of: name, arguments)
     return 0
+  }
+
+  /// Prints a web auth token.
+  static func tell(token: String, of name: String, _ arguments: Arguments) {
+    if arguments.flag("json") {
+      Output.json(["name": .string(name), "token": .string(token)])
+    } else {
+      Output.line(token)
+    }
   }
 
   private static func profile(_ arguments: Arguments) throws -> UserProfile {

@@ -6,7 +6,7 @@ enum UsersAddTokenCommand: Command {
   static let summary = "Prints another web auth token for a user's native clients."
   static let operands = "NAME"
   static let options: [Arguments.Option] = [
-    UsersAddCommand.lifetimeOption, ServeCommand.dataOption,
+    UsersAddCommand.lifetimeOption, AdminOptions.json, ServeCommand.dataOption,
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
@@ -17,7 +17,7 @@ enum UsersAddTokenCommand: Command {
         for: try await Account.user(named: name, in: store), in: store, lifetime: lifetime,
         at: .now)
     }
-    Output.line(token)
+    UsersAddCommand.tell(token: token, of: name, arguments)
     return 0
   }
 }

@@ -1,17 +1,25 @@
-import Storage
-
 /// `petrel users list`
 enum UsersListCommand: Command {
   static let name = "users list"
   static let summary = "Lists the users with their record names."
-  static let options: [Arguments.Option] = [
-    ServeCommand.dataOption
-  ]
+  static let options: [Arguments.Option] =
+    [
+      .init("text", "TEXT", "only those whose names begin with it"), Listing.limitOption,
+      AdminOptions.json,
+    ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let users = try await ServeCommand.withStore(arguments) { try await $0.users() }
-    let width = users.map(\.name.count).max() ?? 0
-    for user in users { Output.line("\(user.name.padding(to: width))  \(user.userRecordName)") }
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    try await AdminOptions.withAccess(arguments, makesStore: true) { access in
+      try await Listing(
+        "users", of: "users", ["text": arguments.string("text")], by: access,
+        emptiness: "there are no users",
+        [
+          .init("NAME", "name"), .init("USER RECORD", "userRecordName"),
+          .init("ADDED") { $0["created"]?.timeText ?? "" }, .init("FULL NAME", "fullName"),
+        ]
+      ).show(arguments)
+    }
     return 0
   }
 }

@@ -1,22 +1,29 @@
-import PetrelServer
+import JSONCoding
 
 /// `petrel users sign-out`
 enum UsersSignOutCommand: Command {
   static let name = "users sign-out"
   static let summary = "Ends a user's sessions in web apps, or all that the user's tokens are for."
   static let operands = "NAME"
-  static let options: [Arguments.Option] = [
-    .init("everywhere", nil, "native clients and readers of the web courier too"),
-    ServeCommand.dataOption,
-  ]
+  static let options: [Arguments.Option] =
+    [
+      .init("everywhere", nil, "native clients and readers of the web courier too"),
+      AdminOptions.json,
+    ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let name = try arguments.word("NAME")
     let isEverywhere = arguments.flag("everywhere")
-    let count = try await ServeCommand.withStore(arguments) { store in
-      try await Account.signOut(userNamed: name, everywhere: isEverywhere, in: store, at: .now)
+    let answer = try await AdminOptions.withAccess(arguments, makesStore: true) { access in
+      try await access.post(
+        "users/sign-out", ["user": .string(name), "everywhere": .bool(isEverywhere)])
     }
-    Output.line("\(count) \(count == 1 ? "session" : "sessions") ended")
+    if arguments.flag("json") {
+      Output.json(answer)
+    } else {
+      let count = answer["sessions"]?.int ?? 0
+      Output.line("\(count) \(count == 1 ? "session" : "sessions") ended")
+    }
     return 0
   }
 }

@@ -4,12 +4,16 @@ import PetrelServer
 enum VersionCommand: Command {
   static let name = "version"
   static let summary = "Prints the version."
-  static let options: [Arguments.Option] = []
+  static let options: [Arguments.Option] = [AdminOptions.json]
 
   static let version = Server.version
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    Output.line("petrel \(version)")
+    if arguments.flag("json") {
+      Output.json(["version": .string(version)])
+    } else {
+      Output.line("petrel \(version)")
+    }
     return 0
   }
 }

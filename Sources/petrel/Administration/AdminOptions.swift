@@ -1,0 +1,107 @@
+import Foundation
+import PetrelServer
+import Storage
+
+/// The options by which commands are told where to work: on a server over HTTP, or on a store.
+enum AdminOptions {
+  static let all: [Arguments.Option] = [
+    .init("server", "URL", "works on this server (default PETREL_SERVER, where a key is named)"),
+    .init(
+      "key-file", "FILE",
+      "holds the admin key for it (default PETREL_ADMIN_KEY, or PETREL_ADMIN_KEY_FILE)"),
+    ServeCommand.dataOption,
+  ]
+
+  static let json = Arguments.Option("json", nil, "prints JSON")
+
+  /// What a command does to a store beside which a server may run.
+  enum Work {
+    /// Reads, or changes what a server reads from the store each time.
+    case besideServer
+    /// Changes what a server must know at once: records and zones, whose changes it would not dispatch.
+    case withoutServer
+  }
+
+  /// Runs `body` with the way that the options name.
+  ///
+  /// - Parameters:
+  ///   - makesStore: whether a data directory without a store gets one.
+  /// - Throws: ``UsageError`` for options that contradict each other, ``AdminFailure`` where a server
+  ///   stands in the way.
+  static func withAccess<Value: Sendable>(
+    _ arguments: Arguments, _ work: Work = .besideServer, makesStore: Bool = false,
+    _ body: (any AdminAccess) async throws -> Value
+  ) async throws -> Value {
+    if let remote = try remote(arguments) {
+      do {
+        let value = try await body(remote)
+        await remote.close()
+        return value
+      } catch {
+        await remote.close()
+        throw error
+      }
+    }
+    return try await withLocal(arguments, work, makesStore: makesStore, body)
+  }
+
+  /// The server that the options name; nil where they name a data directory, or nothing.
+  static func remote(_ arguments: Arguments) throws -> RemoteAdminAccess? {
+    let key = try AdminKeySource.key(arguments)
+    var server = arguments.string("server")
+    if server != nil, arguments.string("data") != nil {
+      throw UsageError("takes --server or --data, not both")
+    }
+    // Apps have the variable for themselves; with a key it is meant for this program too.
+    if server == nil, key != nil, arguments.string("data") == nil {
+      server = ProcessInfo.processInfo.environment["PETREL_SERVER"]
+    }
+    guard let server, !server.isEmpty else {
+      guard arguments.string("key-file") == nil else {
+        throw UsageError("--key-file goes with --server, the URL that the key is for")
+      }
+      return nil
+    }
+    guard let key else {
+      throw UsageError(
+        "--server needs an admin key: name its file with --key-file, or set PETREL_ADMIN_KEY or "
+          + "PETREL_ADMIN_KEY_FILE; 'petrel keys add-admin-key' makes one on the server")
+    }
+    return try RemoteAdminAccess(server: server, key: key)
+  }
+
+  private static func withLocal<Value: Sendable>(
+    _ arguments: Arguments, _ work: Work, makesStore: Bool,
+    _ body: (any AdminAccess) async throws -> Value
+  ) async throws -> Value {
+    let directory = ServeCommand.dataDirectory(arguments)
+    let path = ServerConfiguration(dataDirectory: directory).storePath
+    if !makesStore, !FileManager.default.fileExists(atPath: path) {
+      throw UsageError(
+        "there is no store in '\(directory)'; name its directory with --data, or a server with "
+          + "--server")
+    }
+    let isServed = SQLRecordStore.isServed(at: path)
+    if work == .withoutServer, isServed {
+      throw AdminFailure(
+        "a server has the store in '\(directory)' open, and would not notice this change: name it "
+          + "with --server and an admin key")
+    }
+    // As its server has it: in which environments the schema is fixed, say.
+    let (configuration, _) = try ConfigurationOptions.configuration(arguments)
+    // Who takes a server's place keeps one from starting meanwhile.
+    let store = try await ServeCommand.openStore(
+      in: directory,
+      with: StoreConfiguration(
+        of: configuration, role: work == .withoutServer ? .server : .tool))
+    do {
+      let value = try await body(
+        LocalAdminAccess(store: store, isServed: isServed, configuration: configuration))
+      await store.close()
+      return value
+    } catch {
+      await store.close()
+      throw error
+    }
+  }
+}

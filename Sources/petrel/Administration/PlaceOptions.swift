@@ -1,0 +1,42 @@
+import CloudKitModel
+import JSONCoding
+
+/// The options by which a database is named, the same everywhere.
+enum PlaceOptions {
+  static let all: [Arguments.Option] = [
+    ContainerOptions.container, ContainerOptions.environment,
+    .init("database", "SCOPE", "public, private or shared (default public)"),
+    .init("user", "USER", "whose database it is, unless public: a name or a user record name"),
+  ]
+  static let zone = Arguments.Option("zone", "NAME", "the zone (default _defaultZone)")
+  static let subscriber = Arguments.Option(
+    "subscriber", "USER", "whose subscriptions: a name or a user record name")
+
+  /// The database as arguments of the admin API.
+  ///
+  /// - Throws: ``UsageError`` where a part is missing or wrong.
+  static func members(_ arguments: Arguments) throws -> [String: String] {
+    var members = [
+      "container": try ContainerOptions.container(arguments),
+      "environment": try ContainerOptions.environment(arguments).rawValue,
+    ]
+    let scope = arguments.string("database") ?? "public"
+    guard DatabaseScope.allCases.contains(where: { "\($0)" == scope }) else {
+      throw UsageError("--database must be public, private or shared, not '\(scope)'")
+    }
+    members["database"] = scope
+    members["user"] = arguments.string("user")
+    if scope == "public", members["user"] != nil {
+      throw UsageError("--user goes with --database private or shared")
+    }
+    if scope != "public", members["user"] == nil {
+      throw UsageError("--database \(scope) needs --user, whose database it is")
+    }
+    return members
+  }
+}
+
+extension [String: String] {
+  /// As the members of a JSON object.
+  var json: [String: JSONValue] { mapValues { .string($0) } }
+}

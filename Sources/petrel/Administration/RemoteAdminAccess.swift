@@ -1,0 +1,104 @@
+import Foundation
+import JSONCoding
+import OutboundHTTP
+
+/// The admin API of a server that runs, over HTTP with an admin key.
+struct RemoteAdminAccess: AdminAccess {
+  /// Bytes of an answer at most. A page of records has 200, of up to a megabyte each.
+  private static let answerLimit = 512 << 20
+
+  private let server: String
+  private let key: AdminKeySource.Key
+  private let client: HTTPClient
+
+  /// - Parameter server: the server's URL, such as `https://cloud.example.com`.
+  /// - Throws: ``UsageError`` for what is no URL of a server.
+  init(server: String, key: AdminKeySource.Key) throws {
+    self.server = server.hasSuffix("/") ? String(server.dropLast()) : server
+    self.key = key
+    do {
+      _ = try OutboundURL(self.server, allowsHTTP: true, rules: Self.anywhere)
+    } catch {
+      throw UsageError("--server '\(server)' \(error)")
+    }
+    client = try HTTPClient(Self.configuration, name: "petrel-admin")
+  }
+
+  /// Who runs a server may reach it wherever it is.
+  private static let anywhere = AddressRules(
+    allowed: ["0.0.0.0/0", "::/0"].compactMap(IPNetwork.init))
+
+  private static var configuration: HTTPClient.Configuration {
+    var configuration = HTTPClient.Configuration()
+    configuration.rules = anywhere
+    configuration.allowsHTTP = true
+    configuration.answerBytes = answerLimit
+    // Longer than a stream of events lasts.
+    configuration.time = 600
+    return configuration
+  }
+
+  func close() async { await client.close() }
+
+  func answer(to call: AdminCall) async throws -> (status: Int, body: Data) {
+    let answer = try await send(call)
+    return (answer.status, Data(answer.body))
+  }
+
+  /// The pieces of a stream as they come. It ends with the stream, and when the client is closed.
+  func stream(_ call: AdminCall) -> AsyncThrowingStream<[UInt8], any Error> {
+    // More than a server sends while its reader is slow for a minute; what comes beyond it breaks the
+    // stream off.
+    let (stream, pieces) = AsyncThrowingStream.makeStream(
+      of: [UInt8].self, bufferingPolicy: .bufferingOldest(10_000))
+    Task {
+      do {
+        let answer = try await send(call) { piece in
+          if case .dropped = pieces.yield(piece) {
+            pieces.finish(throwing: AdminFailure("the events come faster than they can be shown"))
+          }
+        }
+        if !(200..<300).contains(answer.status) {
+          let json = try? JSONValue(parsing: Data(answer.body))
+          var failure =
+            json.flatMap { AdminFailure($0) }
+            ?? AdminFailure("\(call.path) was answered with status \(answer.status)")
+          failure.remark = remark(on: failure)
+          throw failure
+        }
+        pieces.finish()
+      } catch {
+        pieces.finish(throwing: error)
+      }
+    }
+    return stream
+  }
+
+  private func send(
+    _ call: AdminCall, receive: HTTPClient.Receiver? = nil
+  ) async throws -> OutboundAnswer {
+    let url = "\(server)/admin/v1/\(call.target)"
+    do {
+      let request = OutboundRequest(
+        call.method == .get ? .get : .post,
+        url: try OutboundURL(url, allowsHTTP: true, rules: Self.anywhere),
+        headers: [
+          (name: "Authorization", value: "Bearer \(key.text)"),
+          (name: "Content-Type", value: "application/json"),
+        ], body: Array(call.body))
+      return try await client.send(request, receive: receive)
+    } catch let error as OutboundURL.Flaw {
+      throw AdminFailure("\(url.prefix(200)) \(error)")
+    } catch let error as OutboundError {
+      throw AdminFailure("no answer from \(server): \(error)")
+    }
+  }
+
+  func remark(on failure: AdminFailure) -> String? {
+    switch failure.code {
+    case "AUTHENTICATION_FAILED": "the key came from \(key.origin)"
+    case "INTERNAL_ERROR": failure.uuid.map { "the server's log has it as \($0)" }
+    default: nil
+    }
+  }
+}

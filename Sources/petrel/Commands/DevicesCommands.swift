@@ -1,0 +1,72 @@
+import JSONCoding
+
+/// `petrel devices list`
+enum DevicesListCommand: Command {
+  static let name = "devices list"
+  static let summary =
+    "Lists devices: APNs tokens, browsers, webhooks and readers of the web courier."
+  static let options: [Arguments.Option] =
+    [
+      .init("user", "USER", "only this user's: a name or a user record name"),
+      Listing.limitOption, AdminOptions.json,
+    ] + AdminOptions.all
+
+  static let columns: [Table.Column] = [
+    .init("KIND", "kind"), .init("TOKEN", "token", width: 64), .init("CONTAINER", "container"),
+    .init("ENVIRONMENT", "environment"),
+    .init("USER") { $0["userName"]?.string ?? $0["user"]?.string ?? "" },
+    .init("REGISTERED") { $0["registered"]?.timeText ?? "" },
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    try await AdminOptions.withAccess(arguments) { access in
+      try await Listing(
+        "devices", of: "devices", ["user": arguments.string("user")], by: access,
+        emptiness: "there are no devices", columns
+      ).show(arguments)
+    }
+    return 0
+  }
+}
+
+/// `petrel devices remove`
+enum DevicesRemoveCommand: Command {
+  static let name = "devices remove"
+  static let summary = "Forgets a device, and gives up what waits for it."
+  static let operands = "TOKEN"
+  static let options: [Arguments.Option] =
+    [
+      .init("kind", "KIND", "apns, webPush or webhook (default whichever has the token)"),
+      AdminOptions.json,
+    ] + AdminOptions.all
+
+  private static let kinds = ["apns", "webPush", "webhook"]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let token = try arguments.word("TOKEN, as 'petrel devices list --json' shows it")
+    if let kind = arguments.string("kind"), !kinds.contains(kind) {
+      throw UsageError("--kind must be apns, webPush or webhook, not '\(kind)'")
+    }
+    let candidates = arguments.string("kind").map { [$0] } ?? kinds
+    let kind = try await AdminOptions.withAccess(arguments) { access in
+      var last: AdminFailure?
+      for kind in candidates {
+        do {
+          _ = try await access.post(
+            "devices/delete", ["kind": .string(kind), "token": .string(token)])
+          return kind
+        } catch let failure as AdminFailure where failure.code == "NOT_FOUND" {
+          last = failure
+        }
+      }
+      throw last ?? AdminFailure("there is no such device")
+    }
+    if arguments.flag("json") {
+      Output.json(["deleted": .string(token), "kind": .string(kind)])
+    } else {
+      Output.line("removed the \(kind) device \(token)".printable)
+    }
+    return 0
+  }
+}

@@ -1,0 +1,180 @@
+import CloudKitModel
+import JSONCoding
+
+/// Explanations as lines for people, of what the admin API answers. Times are told in full for
+/// changes, and after them from there; users by their names, where they have accounts.
+struct ExplanationLines {
+  private let json: JSONValue
+  private let users: [String: JSONValue]
+
+  init(_ json: JSONValue) {
+    self.json = json
+    users = json["users"]?.object ?? [:]
+  }
+
+  // MARK: Explanations
+
+  var ofRecord: [String] {
+    var lines = [
+      "\(text(json, "recordName")) in \(json["zoneID"].map { text($0, "zoneName") } ?? "")"
+    ]
+    if let remark = json["remark"]?.string { lines.append("  \(remark)") }
+    for change in list(json, "changes") { lines += [""] + self.lines(ofChange: change) }
+    if json["more"]?.bool == true {
+      lines += ["", "there are older changes; --limit shows more"]
+    }
+    return lines
+  }
+
+  var ofSubscription: [String] {
+    var lines: [String] = []
+    let exists = json["exists"]?.bool == true
+    if !exists { lines.append("there is no such subscription") }
+    if let deleted = json["deleted"] {
+      lines.append("one of this ID was deleted at \(deleted.timeText)")
+    }
+    if exists { lines += tally }
+    for firing in list(json, "firings") {
+      let record = firing["recordName"]?.string ?? text(firing, "zoneName")
+      lines += ["", "\(firing["changed"]?.timeText ?? "")  \(record) \(firing.eventText)"]
+      lines += self.lines(ofNotification: firing, from: firing["changed"]?.int ?? 0)
+    }
+    if list(json, "firings").isEmpty { lines.append("nothing that it fired is in the log") }
+    return lines
+  }
+
+  var ofRecordTrial: [String] {
+    let firing = list(json, "firing")
+    var lines = firing.map { "would fire: \(name(ofSubscription: $0))" }
+    if json["moreFiring"]?.bool == true { lines.append("and more") }
+    if firing.isEmpty { lines.append("no subscription would fire") }
+    let silent = list(json, "silent")
+    guard !silent.isEmpty else { return lines }
+    return lines + ["would not fire:"]
+      + silent.flatMap { self.lines(ofSilent: $0) }.map { "  " + $0 }
+  }
+
+  var ofSubscriptionTrial: [String] {
+    tally
+      + list(json, "fitting").map { past in
+        let event = past["event"] == nil ? "changed" : past.eventText
+        return "would have fired: \(past["time"]?.timeText ?? "")  "
+          + "\(past["recordName"]?.string ?? "a zone") \(event)"
+      }
+  }
+
+  // MARK: Parts
+
+  private func lines(ofChange change: JSONValue) -> [String] {
+    let start = change["time"]?.int ?? 0
+    var lines = ["\(change["time"]?.timeText ?? "")  \(title(ofChange: change))"]
+    let matched = list(change, "steps").first { $0["step"]?.string == "matched" }
+    if let matched {
+      lines.append("  \(after(start, matched["time"]))  matched")
+    } else {
+      lines.append("  waits to be matched")
+    }
+    let notifications = list(change, "notifications")
+    for notification in notifications {
+      lines += self.lines(ofNotification: notification, from: start)
+    }
+    if change["moreNotifications"]?.bool == true { lines.append("  and more notifications") }
+    if notifications.isEmpty, matched != nil { lines.append("  nobody was notified") }
+    let silent = list(change, "silent")
+    guard !silent.isEmpty else { return lines }
+    lines.append("  did not fire:")
+    for subscription in silent { lines += self.lines(ofSilent: subscription).map { "    " + $0 } }
+    if change["moreSilent"]?.bool == true {
+      lines.append("    and more; --subscriber and --subscription choose")
+    }
+    return lines
+  }
+
+  private func title(ofChange change: JSONValue) -> String {
+    guard change["event"] != nil else {
+      return "a change whose values were too large to be kept"
+    }
+    var words = (change["recordType"]?.string ?? "zone") + " " + change.eventText
+    if let user = change["changedBy"]?.string { words += " by \(name(ofUser: user))" }
+    if let device = change["device"]?.string { words += " on \(device)" }
+    return words
+  }
+
+  private func lines(ofNotification notification: JSONValue, from start: Int64) -> [String] {
+    var lines = [
+      "  \(after(start, notification["logged"]))  \(name(ofSubscription: notification)) fired"
+        + (notification["pruned"]?.bool == true
+          ? ", too large for a push: cut there, whole in the log" : "")
+    ]
+    lines += list(notification, "deliveries").map { "    " + line(ofDelivery: $0, from: start) }
+    lines += list(notification, "silentDevices").map { reason in
+      "    " + (reason["device"]?.string.map { "\(short($0)): " } ?? "") + "no push: "
+        + text(reason, "text")
+    }
+    return lines
+  }
+
+  private func line(ofDelivery delivery: JSONValue, from start: Int64) -> String {
+    var line = "\(after(start, delivery["updated"]))  \(delivery["kind"]?.string ?? "device") "
+    line += "\(short(text(delivery, "device"))): \(text(delivery, "state"))"
+    if let attempts = delivery["attempts"]?.int, attempts > 1 {
+      line += " at attempt \(attempts)"
+    }
+    if delivery["mergedIntoNotification"] != nil {
+      let record = delivery["mergedIntoRecord"]?.string.map { "record \($0)" } ?? "its zone"
+      line += " into that for \(record)"
+    }
+    if let reason = delivery["reason"]?.string { line += ": \(reason)" }
+    if let due = delivery["due"] { line += ", next try \(due.timeText)" }
+    return line
+  }
+
+  private func lines(ofSilent subscription: JSONValue) -> [String] {
+    let reasons = list(subscription, "reasons").map { text($0, "text") }
+    return ["\(name(ofSubscription: subscription)): \(reasons.first ?? "")"]
+      + reasons.dropFirst().map { "  and \($0)" }
+  }
+
+  private var tally: [String] {
+    guard let tally = json["tally"], let since = tally["since"] else {
+      return ["no change is kept that was made since it was saved"]
+    }
+    func count(_ name: String) -> Int64 { tally[name]?.int ?? 0 }
+    return [
+      "of \(count("changes")) changes since \(since.timeText) it fits \(count("fitting")), and "
+        + "\(count("lookedAtInVain")) had to be looked at in vain"
+    ]
+      + list(tally, "refusals").map { refusal in
+        "  \(text(refusal, "filter")) said no to \(refusal["count"]?.int ?? 0)"
+      }
+  }
+
+  // MARK: Words
+
+  private func text(_ json: JSONValue, _ member: String) -> String { json[member]?.string ?? "" }
+
+  private func list(_ json: JSONValue, _ member: String) -> [JSONValue] {
+    json[member]?.array ?? []
+  }
+
+  private func name(ofSubscription json: JSONValue) -> String {
+    "\(text(json, "subscriptionID")) of \(name(ofUser: text(json, "subscriber")))"
+  }
+
+  private func name(ofUser recordName: String) -> String {
+    users[recordName]?.string.map { "\($0) (\(recordName))" } ?? recordName
+  }
+
+  /// The beginning of a device's token.
+  private func short(_ token: String) -> String {
+    token.count > 12 ? token.prefix(12) + "…" : token
+  }
+
+  /// How much later a time is, in seconds.
+  private func after(_ start: Int64, _ time: JSONValue?) -> String {
+    let milliseconds = (time?.int ?? start) - start
+    let seconds = String(milliseconds.magnitude / 1_000)
+    let rest = String(milliseconds.magnitude % 1_000).leftPadding(to: 3)
+    return (milliseconds < 0 ? "-" : "+") + seconds + "." + rest.replacing(" ", with: "0") + " s"
+  }
+}

@@ -1,0 +1,59 @@
+import CloudKitModel
+import Explanation
+import JSONCoding
+
+/// `petrel notifications list`
+enum NotificationsListCommand: Command {
+  static let name = "notifications list"
+  static let summary = "Lists notifications, newest first, with what became of their pushes."
+  static let options: [Arguments.Option] =
+    PlaceOptions.all + [
+      .init(
+        "text", "TEXT", "only those with this in a record's, subscriber's or subscription's name"),
+      Listing.limitOption, AdminOptions.json,
+    ] + AdminOptions.all
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    try await AdminOptions.withAccess(arguments) { access in
+      var query: [String: String?] = ["text": arguments.string("text")]
+      // A server remembers the latest of all databases; a store does not.
+      if access is LocalAdminAccess || arguments.string("container") != nil {
+        query.merge(try PlaceOptions.members(arguments)) { $1 }
+      }
+      try await Listing(
+        "pushes", of: "pushes", query, by: access, emptiness: "there are no such notifications",
+        columns
+      ).show(arguments)
+    }
+    return 0
+  }
+
+  static let columns: [Table.Column] = [
+    .init("CHANGED") { $0["changed"]?.timeText ?? "" },
+    .init("EVENT") { $0.eventText },
+    .init("RECORD") { $0["recordName"]?.string ?? "zone \($0["zoneName"]?.string ?? "")" },
+    .init("TYPE", "recordType"), .init("SUBSCRIPTION", "subscriptionID"),
+    .init("SUBSCRIBER") { $0["subscriberName"]?.string ?? $0["subscriber"]?.string ?? "" },
+    .init("PUSHES") { $0.deliveriesText },
+  ]
+}
+
+extension JSONValue {
+  /// What was done, for people.
+  var eventText: String {
+    let name = self["event"]?.string ?? ""
+    let event = ChangeEvent.allCases.first { "\($0)" == name }
+    return event?.text ?? name
+  }
+
+  /// What became of a notification's pushes, for people.
+  fileprivate var deliveriesText: String {
+    let deliveries = self["deliveries"]?.array ?? []
+    let texts = deliveries.map { delivery in
+      let reason = delivery["reason"]?.string.map { " (\($0))" } ?? ""
+      return "\(delivery["kind"]?.string ?? "device") \(delivery["state"]?.string ?? "")\(reason)"
+    }
+    return texts.isEmpty ? "none" : texts.joined(separator: ", ")
+  }
+}

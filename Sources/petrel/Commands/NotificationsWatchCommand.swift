@@ -1,0 +1,111 @@
+import Foundation
+import JSONCoding
+
+/// `petrel notifications watch`
+enum NotificationsWatchCommand: Command {
+  static let name = "notifications watch"
+  static let summary = "Shows a server's notifications as they are logged, until it is interrupted."
+  static let options: [Arguments.Option] =
+    [
+      .init(
+        "text", "TEXT", "only those with this in a record's, subscriber's or subscription's name"),
+      .init("count", "NUMBER", "stops after so many"), AdminOptions.json,
+    ] + AdminOptions.all.filter { $0.name != "data" }
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    guard let remote = try AdminOptions.remote(arguments) else {
+      throw UsageError("needs --server: a store by itself logs nothing")
+    }
+    let count = try arguments.int("count", in: 1...Int.max) ?? .max
+    let text = arguments.string("text")?.lowercased()
+    let isJSON = arguments.flag("json")
+    do {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          try await watch(remote, text: text, count: count, isJSON: isJSON)
+        }
+        group.addTask { await Interruption.wait() }
+        try await group.next()
+        group.cancelAll()
+        await remote.close()
+      }
+    } catch {
+      await remote.close()
+      throw error
+    }
+    return 0
+  }
+
+  /// A stream ends after some minutes, so that the server asks anew who reads it.
+  private static func watch(
+    _ remote: RemoteAdminAccess, text: String?, count: Int, isJSON: Bool
+  ) async throws {
+    var left = count
+    var isFirst = true
+    while !Task.isCancelled {
+      var events = EventStreamReader()
+      let stream = remote.stream(AdminCall(method: .get, path: "events"))
+      for try await piece in stream {
+        if isFirst {
+          Output.complain("watching; interrupt to stop")
+          isFirst = false
+        }
+        for data in events.read(piece, named: "pushes") {
+          let json = try JSONValue(parsing: data)
+          for push in json["pushes"]?.array ?? [] where fits(push, text) {
+            show(push, isJSON: isJSON)
+            left -= 1
+            if left == 0 { return }
+          }
+          if let leftOut = json["leftOut"]?.int, leftOut > 0 {
+            Output.complain("\(leftOut) more came than can be shown")
+          }
+        }
+      }
+    }
+  }
+
+  private static func fits(_ push: JSONValue, _ text: String?) -> Bool {
+    guard let text else { return true }
+    return ["recordName", "recordType", "subscriber", "subscriptionID", "zoneName", "container"]
+      .contains { push[$0]?.string?.lowercased().contains(text) ?? false }
+  }
+
+  private static func show(_ push: JSONValue, isJSON: Bool) {
+    if isJSON { return Output.json(push) }
+    let record =
+      push["recordName"]?.string.map { "\(push["recordType"]?.string ?? "") \($0)" }
+      ?? "zone \(push["zoneName"]?.string ?? "")"
+    let line =
+      "\(push["changed"]?.timeText ?? "")  \(record) \(push.eventText): "
+      + "\(push["subscriptionID"]?.string ?? "") of \(push["subscriber"]?.string ?? "")"
+    Output.line(line.printable)
+  }
+}
+
+/// Reads an event stream (the HTML standard, "Server-sent events") in pieces.
+struct EventStreamReader {
+  private var rest: [UInt8] = []
+  private var event = ""
+  private var data = ""
+
+  /// The data of the events of one name that end with this piece.
+  mutating func read(_ piece: [UInt8], named name: String) -> [String] {
+    var found: [String] = []
+    rest += piece
+    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+      let line = String(decoding: rest[..<end], as: UTF8.self)
+      rest.removeSubrange(...end)
+      if line.isEmpty {
+        if event == name, !data.isEmpty { found.append(data) }
+        (event, data) = ("", "")
+      } else if line.hasPrefix("event: ") {
+        event = String(line.dropFirst(7))
+      } else if line.hasPrefix("data: ") {
+        data += line.dropFirst(6)
+      }
+    }
+    return found
+  }
+}

@@ -1,0 +1,49 @@
+import JSONCoding
+
+/// `petrel subscriptions list`
+enum SubscriptionsListCommand: Command {
+  static let name = "subscriptions list"
+  static let summary = "Lists the subscriptions in a database."
+  static let options: [Arguments.Option] =
+    PlaceOptions.all + [
+      PlaceOptions.subscriber, .init("type", "TYPE", "only those to this record type"),
+      .init("text", "TEXT", "only those with this in their ID, subscriber, predicate or alert"),
+      Listing.limitOption, AdminOptions.json,
+    ] + AdminOptions.all
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    var query: [String: String?] = try PlaceOptions.members(arguments).mapValues { $0 }
+    query["subscriber"] = arguments.string("subscriber")
+    query["recordType"] = arguments.string("type")
+    query["text"] = arguments.string("text")
+    try await AdminOptions.withAccess(arguments) { [query] access in
+      try await Listing(
+        "subscriptions", of: "subscriptions", query, by: access,
+        emptiness: "there are no such subscriptions",
+        [
+          .init("ID") { $0["subscription"]?["subscriptionID"]?.string ?? "" },
+          .init("SUBSCRIBER") { $0["userName"]?.string ?? $0["subscriber"]?.string ?? "" },
+          .init("WATCHES") { $0["subscription"]?.watchedText ?? "" },
+          .init("PREDICATE", "predicate", width: 60),
+        ]
+      ).show(arguments)
+    }
+    return 0
+  }
+}
+
+extension JSONValue {
+  /// What a subscription in the protocol's form watches, for people.
+  var watchedText: String {
+    let zone = self["zoneID"]?["zoneName"]?.string
+    let place = zone.map { $0 == "_defaultZone" ? "" : " in \($0)" } ?? " in all zones"
+    guard self["subscriptionType"]?.string == "query" else {
+      return (self["recordType"]?.string ?? "changes") + place
+    }
+    let events = self["firesOn"]?.array?.compactMap(\.string) ?? []
+    let once = self["firesOnce"]?.bool == true ? ", once" : ""
+    return "\(self["query"]?["recordType"]?.string ?? "") \(events.joined(separator: "/"))\(once)"
+      + place
+  }
+}

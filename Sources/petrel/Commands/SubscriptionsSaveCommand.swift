@@ -1,0 +1,113 @@
+import Foundation
+import JSONCoding
+
+/// `petrel subscriptions save`
+enum SubscriptionsSaveCommand: Command {
+  static let name = "subscriptions save"
+  static let summary = "Saves a subscription for a user, of a file or of the words of the command."
+  static let operands = "[ID]"
+  static let options: [Arguments.Option] =
+    PlaceOptions.all + [
+      PlaceOptions.subscriber,
+      .init(
+        "file", "FILE", "the subscription as JSON of CloudKit Web Services; - is standard input"),
+      .init("type", "TYPE", "the record type to watch"),
+      .init("predicate", "TEXT", "which records, such as 'magnitude > 5' (default all)"),
+      .init("fires-on", "LIST", "create, update, delete (default create)"),
+      .init("once", nil, "is deleted when it has fired"),
+      .init("zone", "NAME", "the zone to watch (default all zones)"),
+      .init("alert", "TEXT", "what its pushes show (default nothing: they wake the app)"),
+      AdminOptions.json,
+    ] + AdminOptions.all
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard arguments.positional.count < 2 else { throw UsageError("takes one ID") }
+    let place = try PlaceOptions.members(arguments)
+    if place["database"] == "public", arguments.string("subscriber") == nil {
+      throw UsageError("needs --subscriber, whose subscription it is")
+    }
+    var body = place.json
+    if let subscriber = arguments.string("subscriber") { body["subscriber"] = .string(subscriber) }
+    if let predicate = arguments.string("predicate") { body["predicate"] = .string(predicate) }
+    var subscription = try subscription(arguments)
+    if let word = arguments.positional.first { subscription["subscriptionID"] = .string(word) }
+    body["subscription"] = .object(subscription)
+    let answer = try await AdminOptions.withAccess(arguments) { [body] in
+      try await $0.post("subscriptions/save", body)
+    }
+    if arguments.flag("json") {
+      Output.json(answer)
+    } else {
+      Output.line("saved \(answer["subscription"]?["subscriptionID"]?.string ?? "")".printable)
+    }
+    return 0
+  }
+
+  private static func subscription(_ arguments: Arguments) throws -> [String: JSONValue] {
+    if let file = arguments.string("file") {
+      for option in ["type", "fires-on", "once", "zone", "alert"] where arguments.flag(option) {
+        throw UsageError("--\(option) does not go with --file, which says it")
+      }
+      let json = try JSONFile.read(file)
+      guard let object = json["subscription"]?.object ?? json.object else {
+        throw UsageError("\(file) holds \(json.kind), not a subscription")
+      }
+      return object
+    }
+    guard let type = arguments.string("type") else {
+      throw UsageError("needs --file, or --type with the record type to watch")
+    }
+    let events = (arguments.string("fires-on") ?? "create").split(separator: ",").map {
+      $0.trimmingCharacters(in: .whitespaces)
+    }
+    for event in events where !["create", "update", "delete"].contains(event) {
+      throw UsageError("--fires-on must be of create, update and delete, not '\(event)'")
+    }
+    var subscription: [String: JSONValue] = [
+      "subscriptionType": "query", "query": ["recordType": .string(type), "filterBy": []],
+      "firesOn": .array(events.map { .string($0) }), "firesOnce": .bool(arguments.flag("once")),
+    ]
+    if let zone = arguments.string("zone") {
+      subscription["zoneID"] = ["zoneName": .string(zone)]
+    } else {
+      subscription["zoneWide"] = true
+    }
+    subscription["notificationInfo"] =
+      arguments.string("alert").map { ["alertBody": .string($0)] }
+      ?? ["shouldSendContentAvailable": true]
+    return subscription
+  }
+}
+
+/// `petrel subscriptions delete`
+enum SubscriptionsDeleteCommand: Command {
+  static let name = "subscriptions delete"
+  static let summary = "Deletes subscriptions of a user."
+  static let operands = "ID…"
+  static let options: [Arguments.Option] =
+    PlaceOptions.all + [PlaceOptions.subscriber, AdminOptions.json] + AdminOptions.all
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard !arguments.positional.isEmpty else { throw UsageError("needs the subscription's ID") }
+    var body = try PlaceOptions.members(arguments).json
+    if body["database"] == "public" {
+      guard let subscriber = arguments.string("subscriber") else {
+        throw UsageError("needs --subscriber, whose subscription it is")
+      }
+      body["subscriber"] = .string(subscriber)
+    }
+    return try await AdminOptions.withAccess(arguments) { [body] access in
+      for subscriptionID in arguments.positional {
+        let answer = try await access.post(
+          "subscriptions/delete",
+          body.merging(["subscriptionID": .string(subscriptionID)]) { $1 })
+        if arguments.flag("json") {
+          Output.json(answer)
+        } else {
+          Output.line("deleted \(subscriptionID)".printable)
+        }
+      }
+      return 0
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import JSONCoding
+
+/// `petrel zones list`
+enum ZonesListCommand: Command {
+  static let name = "zones list"
+  static let summary = "Lists the zones of a database."
+  static let options: [Arguments.Option] =
+    PlaceOptions.all + [AdminOptions.json] + AdminOptions.all
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    let place = try PlaceOptions.members(arguments)
+    let answer = try await AdminOptions.withAccess(arguments) {
+      try await $0.get("zones", place)
+    }
+    if arguments.flag("json") {
+      Output.json(answer)
+      return 0
+    }
+    let zones = answer["zones"]?.array ?? []
+    var table = Table([.init("ZONE", "zoneName", width: 255), .init("OWNER", "ownerRecordName")])
+    table.print(zones)
+    if zones.isEmpty { Output.line("nothing was ever saved in this database") }
+    return 0
+  }
+}
+
+/// What `petrel zones save` and `petrel zones delete` do alike.
+private enum ZonesWork {
+  static let options: [Arguments.Option] =
+    PlaceOptions.all + [AdminOptions.json] + AdminOptions.all
+
+  /// - Parameter done: tells what became of a zone that did not fail.
+  static func modify(_ kind: String, done: String, _ arguments: Arguments) async throws -> Int32 {
+    guard !arguments.positional.isEmpty else { throw UsageError("needs the NAME of a zone") }
+    let place = try PlaceOptions.members(arguments)
+    let operations = arguments.positional.map { name -> JSONValue in
+      ["operationType": .string(kind), "zone": ["zoneID": ["zoneName": .string(name)]]]
+    }
+    let answer = try await AdminOptions.withAccess(arguments, .withoutServer) { access in
+      try await access.post(
+        "zones/modify", place.json.merging(["operations": .array(operations)]) { $1 })
+    }
+    let items = answer["zones"]?.array ?? []
+    var status: Int32 = 0
+    if arguments.flag("json") { Output.json(answer) }
+    for (name, item) in zip(arguments.positional, items) {
+      if let failure = AdminFailure(item) {
+        Output.complain("zone '\(name)': \(failure)".printable)
+        status = 1
+      } else if !arguments.flag("json") {
+        Output.line("\(done) \(name)".printable)
+      }
+    }
+    return status
+  }
+}
+
+/// `petrel zones save`
+enum ZonesSaveCommand: Command {
+  static let name = "zones save"
+  static let summary = "Makes zones in a private database; those that are there stay."
+  static let operands = "NAME…"
+  static let options = ZonesWork.options
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    try await ZonesWork.modify("create", done: "saved", arguments)
+  }
+}
+
+/// `petrel zones delete`
+enum ZonesDeleteCommand: Command {
+  static let name = "zones delete"
+  static let summary = "Deletes zones of a private database with all their records."
+  static let operands = "NAME…"
+  static let options = ZonesWork.options
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    try await ZonesWork.modify("delete", done: "deleted", arguments)
+  }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import JSONCoding
+
+/// Writes the records of zones as lines of JSON, with one page of them in memory.
+struct RecordExport {
+  let access: any AdminAccess
+  /// The database, as arguments of the admin API.
+  let place: [String: String]
+  let recordType: String?
+  let leavesOutAssets: Bool
+  let output: FileHandle
+  let progress: ProgressLine
+  private(set) var records = 0
+  private(set) var assetsLeftOut = 0
+  private(set) var sharesLeftOut = 0
+
+  init(
+    access: any AdminAccess, place: [String: String], recordType: String?, leavesOutAssets: Bool,
+    output: FileHandle, progress: ProgressLine
+  ) {
+    self.access = access
+    self.place = place
+    self.recordType = recordType
+    self.leavesOutAssets = leavesOutAssets
+    self.output = output
+    self.progress = progress
+  }
+
+  /// Writes a zone in the order in which its records were last changed. What changes meanwhile comes
+  /// once more at the end, and what is deleted as a line that says so.
+  mutating func write(zone: String) async throws {
+    var query: [String: String?] = place.mapValues { $0 }
+    query["zone"] = zone
+    query["recordType"] = recordType
+    query["limit"] = "200"
+    while true {
+      let page = try await access.get("records/changes", query)
+      var lines = JSONLines()
+      for record in page["records"]?.array ?? [] { try add(record, to: &lines) }
+      try output.write(contentsOf: lines.takeData())
+      progress.show("\(records) records ")
+      guard page["moreComing"]?.bool == true else { return }
+      query["syncToken"] = page["syncToken"]?.string
+    }
+  }
+
+  private mutating func add(_ json: JSONValue, to lines: inout JSONLines) throws {
+    guard let members = json.object else { return }
+    if members["recordType"] == .string(PortableRecord.shareType) {
+      sharesLeftOut += 1
+      return
+    }
+    let record: PortableRecord
+    do {
+      record = try PortableRecord(members, leavesOutAssets: leavesOutAssets)
+    } catch {
+      throw AdminFailure("\(error)")
+    }
+    assetsLeftOut += record.assetsLeftOut
+    lines.add(.object(record.members))
+    records += 1
+  }
+}
+
+/// Lines of JSON that are being put together.
+private struct JSONLines {
+  private var data = Data()
+
+  mutating func add(_ json: JSONValue) {
+    var writer = JSONWriter()
+    writer.value(json)
+    data.append(writer.data)
+    data.append(UInt8(ascii: "\n"))
+  }
+
+  mutating func takeData() -> Data {
+    defer { data = Data() }
+    return data
+  }
+}

@@ -1,0 +1,230 @@
+import Foundation
+import JSONCoding
+
+/// Saves lines of records, in the order in which they come and in requests of bounded size.
+///
+/// A record whose parent, or another record that it must point at, comes later waits until the end: an
+/// export has records in the order of their last changes.
+struct RecordImport {
+  /// What is done with records that are there already.
+  enum Existing: String, CaseIterable {
+    case replace, skip, fail
+  }
+
+  /// Lines of one request, and about how many bytes.
+  static let batchLines = 200
+  static let batchBytes = 1_500_000
+  /// Lines that may wait for others, and their bytes.
+  private static let waitingLines = 100_000
+  private static let waitingBytes = 256 << 20
+  /// How often a request is sent again that a server has no room for.
+  private static let attempts = 30
+
+  let access: any AdminAccess
+  /// The database, as arguments of the admin API.
+  let place: [String: JSONValue]
+  let existing: Existing
+  let makesZones: Bool
+  private(set) var saved = 0
+  private(set) var deleted = 0
+  private(set) var skipped = 0
+  private var waiting: [ImportedLine] = []
+  private var bytesWaiting = 0
+  private var knownZones: Set<String> = ["_defaultZone"]
+
+  init(
+    access: any AdminAccess, place: [String: JSONValue], existing: Existing, makesZones: Bool
+  ) {
+    self.access = access
+    self.place = place
+    self.existing = existing
+    self.makesZones = makesZones
+  }
+
+  /// Saves some lines.
+  ///
+  /// - Throws: ``ImportFailure`` with the first line that cannot be saved.
+  mutating func save(_ lines: [ImportedLine]) async throws {
+    if makesZones { try await makeZones(of: lines) }
+    var rest = lines
+    while !rest.isEmpty {
+      if existing == .skip { rest = try await withoutExisting(rest) }
+      guard !rest.isEmpty else { return }
+      rest = try await send(rest)
+    }
+  }
+
+  /// Saves what waited for other records.
+  mutating func finish() async throws {
+    while !waiting.isEmpty {
+      let lines = waiting
+      let first = lines[0]
+      waiting = []
+      bytesWaiting = 0
+      for start in stride(from: 0, to: lines.count, by: Self.batchLines) {
+        try await save(Array(lines[start..<min(start + Self.batchLines, lines.count)]))
+      }
+      guard waiting.count < lines.count else {
+        throw ImportFailure(
+          line: first.number,
+          reason:
+            "record '\(first.recordName)' points at a record that is neither there nor in the "
+            + "file: \(waitingReason)")
+      }
+    }
+  }
+
+  /// Why the last line waits.
+  private var waitingReason = ""
+
+  // MARK: Requests
+
+  /// Sends lines in one request.
+  ///
+  /// - Returns: those that were not saved because others of their zone were not, to be sent again.
+  private mutating func send(_ lines: [ImportedLine]) async throws -> [ImportedLine] {
+    let answer: JSONValue
+    do {
+      answer = try await patiently {
+        try await access.post("records/modify", body: body(of: lines))
+      }
+    } catch let failure as AdminFailure where failure.limit != nil && lines.count > 1 {
+      // Too large together: bytes of JSON tell only about how large records are.
+      let half = lines.count / 2
+      try await save(Array(lines[..<half]))
+      return Array(lines[half...])
+    } catch {
+      throw ImportFailure(
+        line: lines.count == 1 ? lines.first?.number : nil,
+        reason: "lines \(lines.first?.number ?? 0) to \(lines.last?.number ?? 0): \(error)")
+    }
+    let items = answer["records"]?.array ?? []
+    guard items.count == lines.count else {
+      throw ImportFailure(reason: "the answer has \(items.count) records, not \(lines.count)")
+    }
+    return try settle(lines, items)
+  }
+
+  private mutating func settle(
+    _ lines: [ImportedLine], _ items: [JSONValue]
+  ) throws -> [ImportedLine] {
+    var again: [ImportedLine] = []
+    var refused: ImportFailure?
+    var isMoved = false
+    for (line, item) in zip(lines, items) {
+      guard let failure = AdminFailure(item) else {
+        if line.isDeletion { deleted += 1 } else { saved += 1 }
+        continue
+      }
+      switch failure.code {
+      case "ATOMIC_ERROR": again.append(line)
+      case "VALIDATING_REFERENCE_ERROR" where hasRoom:
+        isMoved = true
+        waiting.append(line)
+        bytesWaiting += line.record.count
+        waitingReason = failure.reason
+      case "EXISTS" where existing == .skip:
+        // Somebody else made it meanwhile.
+        isMoved = true
+        skipped += 1
+      default:
+        if refused == nil { refused = ImportFailure(line: line.number, reason: "\(failure)") }
+      }
+    }
+    if let refused { throw refused }
+    guard again.isEmpty || isMoved else {
+      throw ImportFailure(line: again[0].number, reason: "was refused with its whole request")
+    }
+    return again
+  }
+
+  private var hasRoom: Bool {
+    waiting.count < Self.waitingLines && bytesWaiting < Self.waitingBytes
+  }
+
+  private func body(of lines: [ImportedLine]) -> Data {
+    let kind = existing == .replace ? "forceReplace" : "create"
+    var body = Data()
+    body.reserveCapacity(lines.reduce(1_000) { $0 + $1.record.count + 64 })
+    var head = JSONWriter()
+    head.object { writer in
+      writer.member("atomic", true)
+      for (name, value) in place { writer.member(name, value) }
+    }
+    // The list is put into the object as it is: its records are JSON already.
+    body.append(head.data.dropLast())
+    body.append(contentsOf: Array(#","operations":["#.utf8))
+    for (index, line) in lines.enumerated() {
+      if index > 0 { body.append(UInt8(ascii: ",")) }
+      let kind = line.isDeletion ? "forceDelete" : kind
+      body.append(contentsOf: Array(#"{"operationType":"\#(kind)","record":"#.utf8))
+      body.append(line.record)
+      body.append(UInt8(ascii: "}"))
+    }
+    body.append(contentsOf: Array("]}".utf8))
+    return body
+  }
+
+  /// The lines whose records are not there yet.
+  private mutating func withoutExisting(_ lines: [ImportedLine]) async throws -> [ImportedLine] {
+    let names = lines.map { line -> JSONValue in
+      [
+        "recordName": .string(line.recordName), "zoneID": ["zoneName": .string(line.zoneName)],
+        "desiredKeys": [],
+      ]
+    }
+    let items: [JSONValue]
+    do {
+      let answer = try await patiently {
+        try await access.post(
+          "records/lookup", place.merging(["records": .array(names)]) { $1 })
+      }
+      items = answer["records"]?.array ?? []
+    } catch let failure as AdminFailure where failure.code == "NOT_FOUND" {
+      // The database was never used.
+      return lines
+    }
+    guard items.count == lines.count else {
+      throw ImportFailure(reason: "the answer has \(items.count) records, not \(lines.count)")
+    }
+    var missing: [ImportedLine] = []
+    for (line, item) in zip(lines, items) {
+      if line.isDeletion || item["serverErrorCode"] != nil {
+        missing.append(line)
+      } else {
+        skipped += 1
+      }
+    }
+    return missing
+  }
+
+  private mutating func makeZones(of lines: [ImportedLine]) async throws {
+    for zone in Set(lines.map(\.zoneName)).subtracting(knownZones).sorted() {
+      let operation: JSONValue = [
+        "operationType": "create", "zone": ["zoneID": ["zoneName": .string(zone)]],
+      ]
+      let answer = try await access.post(
+        "zones/modify", place.merging(["operations": [operation]]) { $1 })
+      if let failure = answer["zones"]?.array?.first.flatMap({ AdminFailure($0) }) {
+        throw ImportFailure(reason: "zone '\(zone)' cannot be made: \(failure)")
+      }
+      knownZones.insert(zone)
+    }
+  }
+
+  /// Asks again, a second later, what a server has no room for now.
+  private func patiently(
+    _ request: () async throws -> JSONValue
+  ) async throws -> JSONValue {
+    for _ in 1..<Self.attempts {
+      do {
+        return try await request()
+      } catch let failure as AdminFailure
+        where ["TRY_AGAIN_LATER", "THROTTLED"].contains(failure.code)
+      {
+        try await Task.sleep(for: .seconds(1))
+      }
+    }
+    return try await request()
+  }
+}

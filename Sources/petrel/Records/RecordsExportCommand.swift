@@ -1,0 +1,85 @@
+import Foundation
+import JSONCoding
+
+/// `petrel records export`
+enum RecordsExportCommand: Command {
+  static let name = "records export"
+  static let summary = "Writes all records of a database, or of a zone, as lines of JSON."
+  static let options: [Arguments.Option] =
+    PlaceOptions.all + [
+      .init("zone", "NAME", "only this zone"), .init("type", "TYPE", "only this record type"),
+      .init("output", "FILE", "where to write instead of standard output"),
+      .init("without-assets", nil, "leaves out fields with files, instead of failing at the first"),
+    ] + AdminOptions.all
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    let place = try PlaceOptions.members(arguments)
+    return try await AdminOptions.withAccess(arguments) { access in
+      let target = try ExportTarget(arguments.string("output"))
+      defer { target.discard() }
+      let progress = ProgressLine()
+      defer { progress.end() }
+      var export = RecordExport(
+        access: access, place: place, recordType: arguments.string("type"),
+        leavesOutAssets: arguments.flag("without-assets"), output: target.file, progress: progress)
+      for zone in try await zones(arguments, place, access) { try await export.write(zone: zone) }
+      try target.keep()
+      progress.end()
+      if export.sharesLeftOut > 0 {
+        Output.complain("\(export.sharesLeftOut) shares were left out: sharing is not exported")
+      }
+      if export.assetsLeftOut > 0 {
+        Output.complain("\(export.assetsLeftOut) fields with files were left out")
+      }
+      if arguments.string("output") != nil { Output.complain("\(export.records) records") }
+      return 0
+    }
+  }
+
+  private static func zones(
+    _ arguments: Arguments, _ place: [String: String], _ access: any AdminAccess
+  ) async throws -> [String] {
+    if let zone = arguments.string("zone") { return [zone] }
+    if place["database"] == "shared" {
+      throw UsageError(
+        "the shared database has no records of its own: export its owner's private one")
+    }
+    let zones = try await access.get("zones", place)["zones"]?.array ?? []
+    return zones.compactMap { $0["zoneName"]?.string }
+  }
+}
+
+/// The file that an export goes to. It has its name when it is whole.
+private struct ExportTarget {
+  let file: FileHandle
+  private let path: String?
+  private var partPath: String? { path.map { $0 + ".part" } }
+
+  /// - Parameter path: nil for standard output.
+  init(_ path: String?) throws {
+    self.path = path
+    guard let path else {
+      file = .standardOutput
+      return
+    }
+    let descriptor = open(path + ".part", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw UsageError("cannot write \(path): \(String(cString: strerror(errno)))")
+    }
+    file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+  }
+
+  func keep() throws {
+    guard let path, let partPath else { return }
+    try file.synchronize()
+    guard rename(partPath, path) == 0 else {
+      throw AdminFailure("cannot write \(path): \(String(cString: strerror(errno)))")
+    }
+  }
+
+  /// Takes away what was not kept.
+  func discard() {
+    if let partPath { unlink(partPath) }
+  }
+}

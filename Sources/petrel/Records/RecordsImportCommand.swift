@@ -1,0 +1,139 @@
+import Foundation
+
+/// `petrel records import`
+enum RecordsImportCommand: Command {
+  static let name = "records import"
+  static let summary = "Saves records from lines of JSON, as 'petrel records export' writes them."
+  static let operands = "FILE|-"
+  static let options: [Arguments.Option] =
+    PlaceOptions.all + [
+      .init(
+        "existing", "WHAT",
+        "what to do with records that are there: fail, skip or replace (default fail)"),
+      .init("zone", "NAME", "saves all of them in this zone (default the one that each names)"),
+      .init("make-zones", nil, "makes the zones that are missing"),
+      .init("without-assets", nil, "leaves out fields with files, instead of failing at the first"),
+      AdminOptions.json,
+    ] + AdminOptions.all
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let path = try arguments.word("FILE, or - for standard input")
+    let place = try PlaceOptions.members(arguments).json
+    let word = arguments.string("existing") ?? "fail"
+    guard let existing = RecordImport.Existing(rawValue: word) else {
+      throw UsageError("--existing must be fail, skip or replace, not '\(word)'")
+    }
+    guard let file = path == "-" ? .standardInput : FileHandle(forReadingAtPath: path) else {
+      throw UsageError("cannot read \(path)")
+    }
+    return try await AdminOptions.withAccess(arguments, .withoutServer, makesStore: true) {
+      access in
+      var work = RecordImport(
+        access: access, place: place, existing: existing,
+        makesZones: arguments.flag("make-zones"))
+      var reader = BatchReader(
+        file, zone: arguments.string("zone"), leavesOutAssets: arguments.flag("without-assets"))
+      let failure = await run(&work, &reader)
+      tell(work, reader, failure, arguments)
+      return failure == nil ? 0 : 1
+    }
+  }
+
+  private static func run(
+    _ work: inout RecordImport, _ reader: inout BatchReader
+  ) async -> ImportFailure? {
+    let progress = ProgressLine()
+    defer { progress.end() }
+    do {
+      while let lines = try reader.next() {
+        try await work.save(lines)
+        progress.show("line \(reader.line)\(reader.share), \(work.saved) saved ")
+      }
+      try await work.finish()
+      return nil
+    } catch let failure as ImportFailure {
+      return failure
+    } catch {
+      return ImportFailure(reason: "\(error)")
+    }
+  }
+
+  private static func tell(
+    _ work: RecordImport, _ reader: BatchReader, _ failure: ImportFailure?, _ arguments: Arguments
+  ) {
+    if arguments.flag("json") {
+      Output.json([
+        "saved": .int(Int64(work.saved)), "skipped": .int(Int64(work.skipped)),
+        "deleted": .int(Int64(work.deleted)),
+        "assetsLeftOut": .int(Int64(reader.assetsLeftOut)),
+        "line": failure?.line.map { .int(Int64($0)) } ?? .null,
+        "error": failure.map { .string($0.reason) } ?? .null,
+      ])
+    } else {
+      var parts = ["\(work.saved) saved"]
+      if work.skipped > 0 { parts.append("\(work.skipped) skipped, for they were there") }
+      if work.deleted > 0 { parts.append("\(work.deleted) deleted") }
+      if reader.assetsLeftOut > 0 {
+        parts.append("\(reader.assetsLeftOut) fields with files left out")
+      }
+      Output.line("records: " + parts.joined(separator: ", "))
+    }
+    guard let failure else { return }
+    let place = failure.line.map { "line \($0): " } ?? ""
+    Output.complain("\(name): \(place)\(failure.reason)".printable)
+    Output.complain(
+      "the import stopped; \(work.saved) records were saved. When the file is put right, import it "
+        + "again with --existing skip to leave them as they are, or with replace")
+  }
+}
+
+/// Reads lines of records in the pieces in which they are saved.
+private struct BatchReader {
+  private var lines: LineReader
+  private let zone: String?
+  private let leavesOutAssets: Bool
+  /// The size of a file; nil for what has none.
+  private let size: Int?
+  /// The last line that was read.
+  private(set) var line = 0
+  private(set) var assetsLeftOut = 0
+
+  init(_ file: FileHandle, zone: String?, leavesOutAssets: Bool) {
+    lines = LineReader(file)
+    self.zone = zone
+    self.leavesOutAssets = leavesOutAssets
+    var status = stat()
+    let isFile =
+      fstat(file.fileDescriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    size = isFile && status.st_size > 0 ? Int(status.st_size) : nil
+  }
+
+  /// How much of the file was read, for people.
+  var share: String { size.map { " (\(lines.bytesRead * 100 / $0) %)" } ?? "" }
+
+  /// The next lines; nil at the end. Empty lines are passed over.
+  ///
+  /// - Throws: ``ImportFailure`` for a line that is no record; those before it in the piece are then
+  ///   not answered either.
+  mutating func next() throws -> [ImportedLine]? {
+    var batch: [ImportedLine] = []
+    var bytes = 0
+    while batch.count < RecordImport.batchLines, bytes < RecordImport.batchBytes {
+      let data: Data?
+      do {
+        data = try lines.next()
+      } catch let error as LineReader.TooLong {
+        throw ImportFailure(line: line + 1, reason: "\(error)")
+      }
+      guard let data else { break }
+      line += 1
+      guard data.contains(where: { ![0x20, 0x09, 0x0D].contains($0) }) else { continue }
+      let record = try ImportedLine(
+        data, number: line, zone: zone, leavesOutAssets: leavesOutAssets)
+      assetsLeftOut += record.assetsLeftOut
+      bytes += record.record.count
+      batch.append(record)
+    }
+    return batch.isEmpty ? nil : batch
+  }
+}

@@ -1,0 +1,91 @@
+import JSONCoding
+
+/// `petrel records put`
+enum RecordsPutCommand: Command {
+  static let name = "records put"
+  static let summary = "Saves a record, of JSON or of the words of the command."
+  static let operands = "[NAME FIELD=VALUE…]"
+  static let options: [Arguments.Option] =
+    PlaceOptions.all + [
+      .init("zone", "NAME", "the zone (default the one that the record names, or _defaultZone)"),
+      .init("type", "TYPE", "the record type, with fields as words"),
+      .init(
+        "file", "FILE",
+        "the record as JSON of CloudKit Web Services, without words (default standard input)"),
+      .init("force", nil, "also over changes that came after the record of the file was read"),
+      AdminOptions.json,
+    ] + AdminOptions.all
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    var place = try PlaceOptions.members(arguments).json
+    let answer: JSONValue
+    if arguments.positional.isEmpty {
+      let operation = try operation(ofFile: arguments.string("file") ?? "-", arguments)
+      place["operations"] = [operation]
+      answer = try await AdminOptions.withAccess(arguments, .withoutServer, makesStore: true) {
+        [place] in try await $0.post("records/modify", place)
+      }
+    } else {
+      guard arguments.string("file") == nil else {
+        throw UsageError("takes a record of --file, or words, not both")
+      }
+      guard let type = arguments.string("type") else {
+        throw UsageError("needs --type, the record's type, with fields as words")
+      }
+      let schemaPlace = [
+        "container": place["container"]?.string, "environment": place["environment"]?.string,
+      ]
+      answer = try await AdminOptions.withAccess(arguments, .withoutServer, makesStore: true) {
+        [place] access in
+        let schema = try await access.get("schema", schemaPlace)
+        let fields = try RecordWords(type: type, schema: schema).fields(
+          arguments.positional.dropFirst())
+        var record: [String: JSONValue] = [
+          "recordName": .string(arguments.positional[0]), "recordType": .string(type),
+          "fields": .object(fields),
+        ]
+        if let zone = arguments.string("zone") { record["zoneID"] = ["zoneName": .string(zone)] }
+        let operation: JSONValue = [
+          "operationType": "forceUpdate", "record": .object(record),
+        ]
+        return try await access.post(
+          "records/modify", place.merging(["operations": [operation]]) { $1 })
+      }
+    }
+    guard let record = answer["records"]?.array?.first else {
+      throw AdminFailure("the answer has no record")
+    }
+    if let failure = AdminFailure(record) { throw failure }
+    if arguments.flag("json") {
+      Output.json(record)
+    } else {
+      Output.line("saved \(record["recordName"]?.string ?? "")".printable)
+    }
+    return 0
+  }
+
+  /// Replaces the record; where the JSON has a change tag, only the record as it was then.
+  private static func operation(
+    ofFile file: String, _ arguments: Arguments
+  ) throws -> JSONValue {
+    let json = try JSONFile.read(file)
+    guard let object = json["record"]?.object ?? json.object else {
+      throw UsageError("a record must be a JSON object, not \(json.kind)")
+    }
+    var record: [String: JSONValue]
+    do {
+      record = try PortableRecord(object, leavesOutAssets: false).members
+    } catch {
+      throw UsageError("\(error)")
+    }
+    for member in ["created", "modified", "deleted"] { record[member] = nil }
+    if let type = arguments.string("type") { record["recordType"] = .string(type) }
+    if let zone = arguments.string("zone") { record["zoneID"] = ["zoneName": .string(zone)] }
+    var kind = record["recordName"] == nil ? "create" : "forceReplace"
+    if let tag = object["recordChangeTag"]?.string, !arguments.flag("force") {
+      record["recordChangeTag"] = .string(tag)
+      kind = "replace"
+    }
+    return ["operationType": .string(kind), "record": .object(record)]
+  }
+}
