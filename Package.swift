@@ -217,7 +217,7 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "Waiting", "ProxySimulation", "WebPushSimulation", "CloudKit",
+        "Waiting", "PropertyTesting", "ProxySimulation", "WebPushSimulation", "CloudKit",
         "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "APNsSimulation",
         "HTTPService", "HTTP2Transport", "Cryptography", "WebServices", "CloudKitModel",
         "JSONCoding",

@@ -66,6 +66,41 @@ import Waiting
       body: Array(body.utf8))
   }
 
+  @Test("a body is handed over in pieces as it comes, of any size, and that of a refusal is not")
+  func pieces() async throws {
+    try await withServer(
+      Handler { request in
+        guard request.method == "GET" else { return HTTPResponse(status: 405) }
+        guard request.path == "/long" else {
+          return HTTPResponse(status: 404, body: .data(Data("gone".utf8)))
+        }
+        return HTTPResponse(
+          body: .stream { writer in
+            for number in 0..<100 {
+              try await writer.write(Data(repeating: UInt8(number), count: 1_000))
+            }
+          })
+      }
+    ) { url in
+      // Less than the body has.
+      try await withClient(configuration { $0.answerBytes = 10_000 }) { client in
+        let received = Mutex<[UInt8]>([])
+        var get = try request(url + "/long")
+        get.method = .get
+        let answer = try await client.send(get) { piece in received.withLock { $0 += piece } }
+        #expect(answer.status == 200 && answer.body.isEmpty)
+        #expect(
+          received.withLock { $0 } == (0..<100).flatMap { [UInt8](repeating: $0, count: 1_000) })
+        var missing = try request(url + "/short")
+        missing.method = .get
+        let refusal = try await client.send(missing) { _ in
+          Issue.record("a refusal was handed over")
+        }
+        #expect(refusal.status == 404 && refusal.body == Array("gone".utf8))
+      }
+    }
+  }
+
   @Test("a request arrives with its headers and body, and the answer comes back")
   func exchange() async throws {
     try await withServer(

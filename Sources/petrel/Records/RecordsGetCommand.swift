@@ -56,39 +56,3 @@ enum RecordsGetCommand: Command {
     }
   }
 }
-
-/// `petrel records delete`
-enum RecordsDeleteCommand: Command {
-  static let name = "records delete"
-  static let summary = "Deletes records by their names."
-  static let operands = "NAME…"
-  static let options: [Arguments.Option] =
-    PlaceOptions.all + [PlaceOptions.zone, AdminOptions.json] + AdminOptions.all
-
-  static func run(_ arguments: Arguments) async throws -> Int32 {
-    guard !arguments.positional.isEmpty else { throw UsageError("needs the NAME of a record") }
-    var body = try PlaceOptions.members(arguments).json
-    let zone = arguments.string("zone") ?? "_defaultZone"
-    body["operations"] = .array(
-      arguments.positional.map { name in
-        [
-          "operationType": "forceDelete",
-          "record": ["recordName": .string(name), "zoneID": ["zoneName": .string(zone)]],
-        ]
-      })
-    let answer = try await AdminOptions.withAccess(arguments, .withoutServer) { [body] in
-      try await $0.post("records/modify", body)
-    }
-    var status: Int32 = 0
-    if arguments.flag("json") { Output.json(answer) }
-    for (name, item) in zip(arguments.positional, answer["records"]?.array ?? []) {
-      if let failure = AdminFailure(item) {
-        Output.complain("record '\(name)': \(failure)".printable)
-        status = 1
-      } else if !arguments.flag("json") {
-        Output.line("deleted \(name)".printable)
-      }
-    }
-    return status
-  }
-}

@@ -1,0 +1,97 @@
+import CloudKit
+import JSONCoding
+import Testing
+
+@Suite(
+  "Admin keys of commands",
+  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+struct AdminKeyCommandTests {
+  @Test("a key comes from a file or the environment, and its place is told when it is wrong")
+  func keys() async throws {
+    try await AdminDesk.run(.overHTTP) { desk in
+      let cloud = desk.cloud
+      let server = await cloud.serverURL.absoluteString
+      let good = cloud.directory + "/admin.key"
+      let text = try String(contentsOfFile: good, encoding: .utf8)
+      func list(
+        _ words: [String], _ environment: [String: String] = [:]
+      ) async throws -> AdminDesk.Outcome {
+        try await AdminDesk.run(["users", "list"] + words, environment: environment, in: cloud)
+      }
+      for environment in [
+        ["PETREL_ADMIN_KEY": text, "PETREL_SERVER": server],
+        ["PETREL_ADMIN_KEY_FILE": good, "PETREL_SERVER": server + "/"],
+      ] {
+        let outcome = try await list([], environment)
+        #expect(outcome.status == 0 && outcome.output.contains("anna"), "\(outcome.output)")
+      }
+      // Apps use the variable too: without a key it means nothing, and a directory comes first.
+      let elsewhere = cloud.directory + "/elsewhere"
+      for environment in [
+        ["PETREL_SERVER": server, "PETREL_DATA": elsewhere],
+        ["PETREL_SERVER": server, "PETREL_ADMIN_KEY": text],
+      ] {
+        let words = environment["PETREL_DATA"] == nil ? ["--data", elsewhere] : []
+        let outcome = try await list(words, environment)
+        #expect(outcome.output == "there are no users\n", "\(outcome.output)")
+      }
+      let none = try await list(["--server", server])
+      #expect(none.status == 64 && none.output.contains("--key-file"), "\(none.output)")
+      let missing = try await list(["--server", server, "--key-file", "none.key"])
+      #expect(missing.status == 64 && missing.output.contains("'none.key' cannot be read"))
+      let both = try await list(["--server", server, "--data", "x", "--key-file", good])
+      #expect(both.status == 64 && both.output.contains("not both"), "\(both.output)")
+      let alone = try await list(["--key-file", good])
+      #expect(alone.status == 64 && alone.output.contains("goes with --server"))
+
+      let wrong = cloud.directory + "/wrong.key"
+      try AdminDesk.write(String(repeating: "0", count: 64), toKeyFile: wrong, mode: 0o644)
+      let refused = try await list(["--server", server, "--key-file", wrong])
+      #expect(refused.status == 1, "\(refused.output)")
+      #expect(refused.output.contains("(AUTHENTICATION_FAILED); the key came from \(wrong)"))
+      #expect(refused.output.contains("everybody on this machine can read"), "\(refused.output)")
+      try AdminDesk.write("two words", toKeyFile: wrong)
+      let noKey = try await list(["--server", server, "--key-file", wrong])
+      #expect(noKey.status == 64 && noKey.output.contains("holds no admin key"))
+
+      await cloud.stopServer()
+      let gone = try await list(["--server", server, "--key-file", good])
+      #expect(
+        gone.status == 1 && gone.output.contains("no answer from \(server)"), "\(gone.output)")
+    }
+  }
+
+  @Test("commands that only a store can answer know no server")
+  func storeOnly() async throws {
+    try await AdminDesk.run(.overHTTP) { desk in
+      for command in ["users add zoe", "users password anna", "roles list", "schema import x.ckdb"]
+      {
+        let outcome = try await desk.petrel(command)
+        #expect(outcome.status == 64, "\(outcome.output)")
+        #expect(outcome.output.contains("unknown option --server"), "\(outcome.output)")
+      }
+    }
+  }
+
+  @Test(
+    "everything that prints takes --json",
+    arguments: [
+      ("users add zoe", "token"), ("users add-token anna", "token"), ("version", "version"),
+      ("roles list --container iCloud.a", "roles"), ("keys list", "keys"),
+      ("schema validate schema.ckdb", "fields"), ("schema status", "indexWork"),
+      ("schema import schema.ckdb --container iCloud.a", "changes"), ("users list", "users"),
+      ("backup copy", "backup"), ("devices list", "devices"),
+    ])
+  func json(_ words: String, _ member: String) async throws {
+    try await AdminDesk.run(.onStore) { desk in
+      try Data("DEFINE SCHEMA\nRECORD TYPE Note (title STRING);\n".utf8).write(
+        to: URL(fileURLWithPath: desk.cloud.directory + "/schema.ckdb"))
+      let place = words == "version" ? [] : ["--data", desk.cloud.directory]
+      let outcome = try await AdminDesk.run(
+        words.split(separator: " ").map(String.init) + ["--json"] + place, in: desk.cloud)
+      #expect(outcome.status == 0, "\(outcome.output)")
+      let json = try JSONValue(parsing: outcome.output)
+      #expect(json.object?.keys.contains(member) == true, "\(outcome.output)")
+    }
+  }
+}

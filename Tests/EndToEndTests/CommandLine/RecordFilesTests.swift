@@ -1,0 +1,194 @@
+import CloudKit
+import JSONCoding
+import PropertyTesting
+import Testing
+
+@Suite(
+  "petrel records export and import",
+  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+struct RecordFilesTests {
+  private static let anna = "--database private --user anna"
+  private static let ben = "--database private --user ben"
+
+  /// The exported records without when and by whom they were saved.
+  private func records(_ outcome: AdminDesk.Outcome) -> [JSONValue] {
+    let records = outcome.json.map { record in
+      JSONValue.object((record.object ?? [:]).filter { !["created", "modified"].contains($0.key) })
+    }
+    return records.map { ($0, $0.text) }.sorted { $0.1 < $1.1 }.map(\.0)
+  }
+
+  @Test("what is exported comes back as it was, with fields of every type", arguments: Way.allCases)
+  func allTypes(_ way: Way) async throws {
+    for seed in 1...2 {
+      var records = GeneratedRecords(seed: seed)
+      let lines = records.lines(count: 250)
+      try await AdminDesk.run(way) { desk in
+        let first = try await desk.inContainer(
+          "records import - --make-zones \(Self.anna)", input: lines.joined(separator: "\n") + "\n")
+        #expect(first.status == 0, "seed \(seed): \(first.output)")
+        #expect(first.output == "records: 250 saved\n", "\(first.output)")
+        let file = desk.cloud.directory + "/records.jsonl"
+        let exported = try await desk.inContainer(
+          "records export \(Self.anna) --output", [file])
+        #expect(exported.status == 0, "\(exported.output)")
+        let second = try await desk.inContainer(
+          "records import --make-zones \(Self.ben)", [file])
+        #expect(second.status == 0, "seed \(seed): \(second.output)")
+        let one = self.records(try await desk.inContainer("records export \(Self.anna)"))
+        let other = self.records(try await desk.inContainer("records export \(Self.ben)"))
+        #expect(one.count == 250)
+        #expect(one == other)
+        let given = try lines.map { try JSONValue(parsing: $0) }
+        #expect(Set(one.map { $0["recordName"] }) == Set(given.map { $0["recordName"] }))
+        let byName = Dictionary(
+          grouping: one, by: { "\($0["recordName"]?.text ?? "") \($0["zoneID"]?.text ?? "")" })
+        for record in given {
+          let key = "\(record["recordName"]?.text ?? "") \(record["zoneID"]?.text ?? "")"
+          #expect(byName[key]?.first?["fields"] == record["fields"], "seed \(seed)")
+        }
+      }
+    }
+  }
+
+  @Test("everything is exported, whatever the grants say, and one type or zone when asked")
+  func choice() async throws {
+    try await AdminDesk.run(.overHTTP) { desk in
+      for type in ["Note", "Quake"] {
+        _ = try await desk.inContainer("records put \(type) --type \(type) n:INT64=1")
+      }
+      let schema = try await desk.inContainer("schema export").output
+      let file = desk.cloud.directory + "/schema.ckdb"
+      try Data(
+        schema.replacing("GRANT READ TO \"_world\"", with: "GRANT READ TO \"_creator\"").utf8
+      )
+      .write(to: URL(fileURLWithPath: file))
+      let store = try await desk.switching(to: .onStore)
+      #expect(try await store.inContainer("schema import \(file)").status == 0)
+      for desk in [desk, store] {
+        let all = records(try await desk.inContainer("records export"))
+        #expect(all.map { $0["recordName"]?.string } == ["Note", "Quake"])
+        let notes = records(try await desk.inContainer("records export --type Note"))
+        #expect(notes.map { $0["recordName"]?.string } == ["Note"])
+      }
+      _ = try await desk.inContainer("zones save Work \(Self.anna)")
+      _ = try await desk.inContainer("records put w --type Note n=1 --zone Work \(Self.anna)")
+      _ = try await desk.inContainer("records put d --type Note n=1 \(Self.anna)")
+      let work = records(try await store.inContainer("records export --zone Work \(Self.anna)"))
+      #expect(work.map { $0["recordName"]?.string } == ["w"])
+      let both = records(try await store.inContainer("records export \(Self.anna)"))
+      #expect(both.count == 2)
+    }
+  }
+
+  @Test("a bad line stops the import with its number, and nothing of its batch is saved")
+  func badLine() async throws {
+    try await AdminDesk.run(.onStore) { desk in
+      func line(_ name: String, _ fields: String = "{}") -> String {
+        #"{"recordName":"\#(name)","recordType":"Note","fields":\#(fields)}"#
+      }
+      for (bad, reason) in [
+        ("{\"recordName\": ", "no JSON"), ("[]", "must be a record as a JSON object"),
+        ("{\"recordType\": \"Note\"}", "'recordName' is missing"),
+        ("{\"recordName\": \"c\"}", "'recordType' of record 'c' is missing"),
+        (
+          line("c", #"{"photo":{"value":{"fileChecksum":"ab","size":1},"type":"ASSETID"}}"#),
+          "the field 'photo' of record 'c' has a file in it"
+        ),
+        (line("c", #"{"n":{"value":"x","type":"INT64"}}"#), "expected type INT64"),
+      ] {
+        let text = [line("a"), line("b"), bad, line("d")].joined(separator: "\n")
+        // In a zone of its own a request is carried out as a whole, or not at all.
+        let outcome = try await desk.inContainer(
+          "records import - --zone Work --make-zones \(Self.anna)", input: text)
+        #expect(outcome.status == 1, "\(outcome.output)")
+        #expect(outcome.output.contains("line 3: "), "\(outcome.output)")
+        #expect(outcome.output.contains(reason), "\(outcome.output)")
+        #expect(outcome.output.contains("the import stopped; 0 records were saved"))
+        #expect(records(try await desk.inContainer("records export \(Self.anna)")).isEmpty)
+      }
+      let left = line("c", #"{"photo":{"value":{"fileChecksum":"ab","size":1},"type":"ASSETID"}}"#)
+      let outcome = try await desk.inContainer(
+        "records import - --without-assets --json \(Self.anna)", input: left)
+      #expect(outcome.status == 0, "\(outcome.output)")
+      #expect(outcome.json.first?["assetsLeftOut"]?.int == 1)
+    }
+  }
+
+  @Test(
+    "an import is done again: what is there is refused, left or replaced", arguments: Way.allCases)
+  func existing(_ way: Way) async throws {
+    try await AdminDesk.run(way) { desk in
+      func text(_ numbers: Range<Int>, _ value: Int) -> String {
+        numbers.map {
+          #"{"recordName":"r\#($0)","recordType":"Note","fields":{"n":{"value":\#(value)}}}"#
+        }.joined(separator: "\n")
+      }
+      func sum() async throws -> Int64 {
+        let all = try await desk.inContainer("records export \(Self.anna)").json
+        return all.reduce(0) { $0 + ($1["fields"]?["n"]?["value"]?.int ?? 0) }
+      }
+      let place = "--zone Work --make-zones \(Self.anna)"
+      let first = try await desk.inContainer("records import - \(place)", input: text(0..<250, 1))
+      #expect(first.output == "records: 250 saved\n", "\(first.output)")
+      // In the second batch the line before is there, too.
+      let refused = try await desk.inContainer(
+        "records import - \(place)", input: text(300..<500, 1) + "\n" + text(249..<252, 1))
+      #expect(refused.status == 1 && refused.output.contains("line 201: "), "\(refused.output)")
+      #expect(refused.output.contains("200 records were saved"), "\(refused.output)")
+      let skipped = try await desk.inContainer(
+        "records import - --existing skip --json \(place)", input: text(240..<310, 2))
+      #expect(skipped.json.first?["skipped"] == 20, "\(skipped.output)")
+      #expect(skipped.json.first?["saved"] == 50)
+      #expect(try await sum() == 250 + 200 + 2 * 50)
+      let replaced = try await desk.inContainer(
+        "records import - --existing replace \(place)", input: text(0..<250, 3))
+      #expect(replaced.status == 0, "\(replaced.output)")
+      #expect(try await sum() == 3 * 250 + 200 + 2 * 50)
+    }
+  }
+
+  @Test("records that must be there first are saved first, however late they come")
+  func order() async throws {
+    try await AdminDesk.run(.onStore) { desk in
+      var lines: [String] = []
+      for number in 0..<401 {
+        // Each points at the one behind it.
+        let target = number < 400 ? ",\"parent\":{\"recordName\":\"r\(number + 1)\"}" : ""
+        lines.append(#"{"recordName":"r\#(number)","recordType":"Note"\#(target)}"#)
+      }
+      let place = "--zone Work --make-zones \(Self.anna)"
+      let outcome = try await desk.inContainer(
+        "records import - \(place)", input: lines.joined(separator: "\n"))
+      #expect(outcome.status == 0, "\(outcome.output)")
+      #expect(outcome.output == "records: 401 saved\n")
+      let again = try await desk.inContainer(
+        "records import - \(place)",
+        input: #"{"recordName":"x","recordType":"Note","parent":{"recordName":"nowhere"}}"#)
+      #expect(again.status == 1 && again.output.contains("line 1: record 'x' points at"))
+    }
+  }
+
+  @Test("an export of a record with a file fails with its field, unless it may be left out")
+  func assets() async throws {
+    try await AdminDesk.run(
+      .onStore,
+      before: { cloud in
+        let file = URL(fileURLWithPath: cloud.directory + "/photo")
+        try Data("picture".utf8).write(to: file)
+        let laptop = try await cloud.container(of: "anna", device: "laptop")
+        try await laptop.privateCloudDatabase.add(
+          "Item", "A", ["photo": CKAsset(fileURL: file), "n": 1])
+      }
+    ) { desk in
+      let file = desk.cloud.directory + "/out.jsonl"
+      let refused = try await desk.inContainer("records export \(Self.anna) --output", [file])
+      #expect(refused.status == 1, "\(refused.output)")
+      #expect(refused.output.contains("field 'photo' of record 'A'"), "\(refused.output)")
+      #expect(!FileManager.default.fileExists(atPath: file))
+      let left = try await desk.inContainer("records export --without-assets \(Self.anna)")
+      #expect(left.status == 0 && left.output.contains("1 fields with files were left out"))
+      #expect(left.json.first?["fields"]?.object?.keys.sorted() == ["n"])
+    }
+  }
+}
