@@ -49,7 +49,7 @@ struct AdminUsersEndpoints: AdminEndpoints {
     let word = try request.arguments.required("user")
     if let user = try await store.user(named: word) { return user }
     if let user = try await store.user(withRecordName: word) { return user }
-    throw ServiceError(.notFound, "there is no user '\(word.prefix(80))'")
+    throw ServiceError(.notFound, "there is no user named '\(word.prefix(80))'")
   }
 
   private func show(_ request: AdminRequest) async throws -> HTTPResponse {
