@@ -90,10 +90,14 @@ enum AdminOptions {
     // As its server has it: in which environments the schema is fixed, say.
     let (configuration, _) = try ConfigurationOptions.configuration(arguments)
     // Who takes a server's place keeps one from starting meanwhile.
-    let store = try await ServeCommand.openStore(
-      in: directory,
-      with: StoreConfiguration(
-        of: configuration, role: work == .withoutServer ? .server : .tool))
+    var storeConfiguration = StoreConfiguration(
+      of: configuration, role: work == .withoutServer ? .server : .tool)
+    if work == .besideServer {
+      // Reads each page once or a few times, and leaves the memory to the server.
+      storeConfiguration.tuning.cacheKilobytes = 16 * 1024
+      storeConfiguration.tuning.mappedMegabytes = 0
+    }
+    let store = try await ServeCommand.openStore(in: directory, with: storeConfiguration)
     do {
       let value = try await body(
         LocalAdminAccess(store: store, isServed: isServed, configuration: configuration))

@@ -21,7 +21,15 @@ struct RemoteAdminAccess: AdminAccess {
     } catch {
       throw UsageError("--server '\(server)' \(error)")
     }
+    if self.server.hasPrefix("http:"), !Self.isOnThisMachine(self.server) {
+      Output.complain("the admin key goes to \(self.server) without TLS: others may read it")
+    }
     client = try HTTPClient(Self.configuration, name: "petrel-admin")
+  }
+
+  private static func isOnThisMachine(_ server: String) -> Bool {
+    guard let host = URLComponents(string: server)?.encodedHost?.lowercased() else { return false }
+    return host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
   }
 
   /// Who runs a server may reach it wherever it is.

@@ -148,6 +148,44 @@ struct RecordFilesTests {
     }
   }
 
+  @Test("in the default zone each line stands alone, and a line may say that its record is gone")
+  func defaultZone() async throws {
+    try await AdminDesk.run(.onStore) { desk in
+      func line(_ name: String) -> String {
+        #"{"recordName":"\#(name)","recordType":"Note","fields":{}}"#
+      }
+      _ = try await desk.inContainer("records import -", input: line("b"))
+      let outcome = try await desk.inContainer(
+        "records import -",
+        input: ["a", "b", "", "c"].map { $0.isEmpty ? $0 : line($0) }
+          .joined(separator: "\n"))
+      #expect(outcome.status == 1, "\(outcome.output)")
+      #expect(outcome.output.contains("line 2: ") && outcome.output.contains("(EXISTS)"))
+      #expect(outcome.output.contains("; 2 records were saved"), "\(outcome.output)")
+      let replayed = try await desk.inContainer(
+        "records import - --existing replace",
+        input: line("b") + "\n" + #"{"recordName":"a","recordType":"Note","deleted":true}"#)
+      #expect(replayed.output == "records: 1 saved, 1 deleted\n", "\(replayed.output)")
+      let names = records(try await desk.inContainer("records export")).map { $0["recordName"] }
+      #expect(names == [.string("b"), .string("c")])
+    }
+  }
+
+  @Test("records that are too large for one request together are saved in several")
+  func largeRecords() async throws {
+    try await AdminDesk.run(.onStore) { desk in
+      // Small numbers take two bytes in a line, and eight in a record.
+      let numbers = Array(repeating: "1", count: 100_000).joined(separator: ",")
+      let lines = (0..<7).map {
+        #"{"recordName":"r\#($0)","recordType":"Note","fields":{"n":{"value":[\#(numbers)]}}}"#
+      }
+      let outcome = try await desk.inContainer(
+        "records import - --zone Work --make-zones \(Self.anna)",
+        input: lines.joined(separator: "\n"))
+      #expect(outcome.status == 0 && outcome.output == "records: 7 saved\n", "\(outcome.output)")
+    }
+  }
+
   @Test("records that must be there first are saved first, however late they come")
   func order() async throws {
     try await AdminDesk.run(.onStore) { desk in
