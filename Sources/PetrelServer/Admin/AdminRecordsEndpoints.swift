@@ -22,6 +22,7 @@ struct AdminRecordsEndpoints: AdminEndpoints {
       .post(
         "records/lookup", AdminDatabases.arguments + ["records", "zoneID"], changes: false, lookup),
       .post("records/modify", AdminDatabases.arguments + ["operations", "atomic"], modify),
+      .post("assets/upload", AdminDatabases.arguments + ["tokens", "zoneID"], uploadAssets),
     ]
   }
 
@@ -72,6 +73,14 @@ struct AdminRecordsEndpoints: AdminEndpoints {
       body: try request.protocolBody(["operations", "atomic"]))
     return HTTPResponse(
       headers: HTTPResponse.jsonHeaders, body: .data(try await endpoint.modify(context)))
+  }
+
+  private func uploadAssets(_ request: AdminRequest) async throws -> HTTPResponse {
+    let context = try await databases.context(
+      request, operation: "assets/upload", body: try request.protocolBody(["tokens", "zoneID"]))
+    let assets = AssetsEndpoint(store: store, databases: databases.databases, links: links)
+    return HTTPResponse(
+      headers: HTTPResponse.jsonHeaders, body: .data(try await assets.upload(context)))
   }
 
   /// The filters of a predicate, written as apps write them (`title == "Milk" AND count > 3`).

@@ -16,20 +16,29 @@ import WebServices
 /// ```
 public struct LocalAdministration: Sendable {
   private let router: AdminRouter
+  private let transfers: AssetTransfers
 
   public init(
     store: any RecordStore, configuration: ServerConfiguration,
     clock: @escaping @Sendable () -> Timestamp = { .now }
   ) {
+    transfers = AssetTransfers(
+      store: store,
+      links: AssetLinks(store: store, clock: clock, publicURL: { configuration.publicURL ?? "" }),
+      clock: clock, privateDatabaseQuota: nil)
     router = AdminRouter(
       AdminService.matters(
         store: store, configuration: configuration, gauges: nil, pushes: LivePushes(), clock: clock,
         publicURL: { configuration.publicURL ?? "" }), log: .silent, clock: clock)
   }
 
-  /// The answer to a request below ``path``; never fails, for what goes wrong is in the answer.
+  /// The answer to a request below ``path``, or to an asset's URL; never fails, for what goes wrong is
+  /// in the answer.
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
     do {
+      if request.path.hasPrefix(AssetLinks.prefix) {
+        return try await transfers.respond(to: request)
+      }
       return try await router.answer(to: request, by: .local)
     } catch {
       var failure = ServiceError(any: error)

@@ -6,6 +6,9 @@ protocol AdminAccess: Sendable {
   /// - Throws: ``AdminFailure`` where no answer comes.
   func answer(to call: AdminCall) async throws -> (status: Int, body: Data)
 
+  /// Sends a file to the URL that `assets/upload` told, or fetches one from a `downloadURL`.
+  func transfer(_ file: AssetTransfer) async throws -> (status: Int, body: Data)
+
   /// What is told of a call that was refused, beside what the answer says.
   func remark(on failure: AdminFailure) -> String?
 }
@@ -37,6 +40,23 @@ struct AdminCall: Sendable {
   /// RFC 3986, section 2.3.
   private static let unreserved = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+}
+
+/// A file on its way to a server, or from it.
+enum AssetTransfer: Sendable {
+  case upload(Data, url: String)
+  case download(url: String)
+
+  /// The URL without the server's own: that is the one that the command names, whatever the server
+  /// takes for its name.
+  var path: String {
+    let url =
+      switch self {
+      case .upload(_, let url), .download(let url): url
+      }
+    return url.range(of: "/assets/", options: .backwards).map { String(url[$0.lowerBound...]) }
+      ?? url
+  }
 }
 
 /// Why a call of the admin API came to nothing.

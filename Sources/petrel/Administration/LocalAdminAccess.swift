@@ -2,6 +2,7 @@ import Foundation
 import HTTPService
 import PetrelServer
 import Storage
+import Synchronization
 
 /// The admin API on a store that this process has open.
 struct LocalAdminAccess: AdminAccess {
@@ -17,12 +18,30 @@ struct LocalAdminAccess: AdminAccess {
   }
 
   func answer(to call: AdminCall) async throws -> (status: Int, body: Data) {
-    let response = await administration.respond(
+    try await answer(
       to: HTTPRequest(
         method: call.method.rawValue, target: LocalAdministration.path + call.target,
         body: call.body))
-    guard case .data(let data) = response.body else { return (response.status, Data()) }
-    return (response.status, data)
+  }
+
+  func transfer(_ file: AssetTransfer) async throws -> (status: Int, body: Data) {
+    switch file {
+    case .upload(let data, _):
+      try await answer(to: HTTPRequest(method: "POST", target: file.path, body: data))
+    case .download:
+      try await answer(to: HTTPRequest(method: "GET", target: file.path))
+    }
+  }
+
+  private func answer(to request: HTTPRequest) async throws -> (status: Int, body: Data) {
+    let response = await administration.respond(to: request)
+    switch response.body {
+    case .data(let data): return (response.status, data)
+    case .stream(let write), .streamOfLength(_, let write):
+      let gathered = Mutex(Data())
+      try await write(HTTPStreamWriter { piece in gathered.withLock { $0 += piece } })
+      return (response.status, gathered.withLock { $0 })
+    }
   }
 
   func remark(on failure: AdminFailure) -> String? { nil }

@@ -11,17 +11,38 @@ struct PortableRecord {
     var description: String
   }
 
+  /// What is done with fields that have files in them.
+  enum Assets: Sendable {
+    /// They are an error.
+    case refused
+    case leftOut
+    /// They are kept with checksum and size; the file itself lies elsewhere.
+    case kept
+  }
+
+  /// A file in a field.
+  struct File: Sendable {
+    var fieldName: String
+    /// Its place in a list; nil for a single one.
+    var index: Int?
+    /// The SHA-256 of the file, in hexadecimal.
+    var checksum: String
+    /// Where it can be fetched; nil in a line of a file.
+    var url: String?
+  }
+
   var members: [String: JSONValue]
   /// How many fields with files were left out.
   private(set) var assetsLeftOut = 0
+  /// The files of the fields that were kept.
+  private(set) var files: [File] = []
   /// Whether the record was shared, which is left out.
   private(set) var isShared: Bool
 
   static let shareType = "cloudkit.share"
 
-  /// - Parameter leavesOutAssets: whether fields with files are left out, instead of being an error.
   /// - Throws: ``Obstacle`` naming record and field.
-  init(_ record: [String: JSONValue], leavesOutAssets: Bool) throws(Obstacle) {
+  init(_ record: [String: JSONValue], assets: Assets) throws(Obstacle) {
     members = [:]
     for name in ["recordName", "recordType", "created", "modified"] {
       members[name] = record[name]
@@ -42,21 +63,54 @@ struct PortableRecord {
     for (name, field) in kept {
       guard let value = field["value"] else { continue }
       if Self.isAsset(field, value) {
-        guard leavesOutAssets else {
+        switch assets {
+        case .refused:
           throw Obstacle(
             description:
               "the field '\(name)' of record '\(record["recordName"]?.string ?? "")' has a "
-              + "file in it, which goes with 'petrel backup' only; --without-assets leaves such "
+              + "file in it; --assets names a directory for files, and --without-assets leaves such "
               + "fields out")
+        case .leftOut:
+          kept[name] = nil
+          assetsLeftOut += 1
+        case .kept:
+          kept[name] = try file(field, value, named: name)
         }
-        kept[name] = nil
-        assetsLeftOut += 1
       } else if case .object(var field) = field {
         field["value"] = Self.withoutOwners(value)
         kept[name] = .object(field)
       }
     }
     members["fields"] = .object(kept)
+  }
+
+  /// A field with files, without what is good for one database only.
+  private mutating func file(
+    _ field: JSONValue, _ value: JSONValue, named name: String
+  ) throws(Obstacle) -> JSONValue {
+    func reduced(_ value: JSONValue, at index: Int?) throws(Obstacle) -> JSONValue {
+      guard let checksum = value["fileChecksum"]?.string,
+        checksum.wholeMatch(of: /[0-9a-f]{64}/) != nil
+      else {
+        throw Obstacle(
+          description: "the field '\(name)' has a file without a SHA-256 in 'fileChecksum'")
+      }
+      files.append(
+        File(
+          fieldName: name, index: index, checksum: checksum, url: value["downloadURL"]?.string))
+      return ["fileChecksum": .string(checksum), "size": value["size"] ?? 0]
+    }
+    var members = field.object ?? [:]
+    if let elements = value.array {
+      var list: [JSONValue] = []
+      for (index, element) in elements.enumerated() {
+        list.append(try reduced(element, at: index))
+      }
+      members["value"] = .array(list)
+    } else {
+      members["value"] = try reduced(value, at: nil)
+    }
+    return .object(members)
   }
 
   private static func isAsset(_ field: JSONValue, _ value: JSONValue) -> Bool {

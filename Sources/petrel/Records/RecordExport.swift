@@ -7,7 +7,9 @@ struct RecordExport {
   /// The database, as arguments of the admin API.
   let place: [String: String]
   let recordType: String?
-  let leavesOutAssets: Bool
+  let assets: PortableRecord.Assets
+  /// Where files go.
+  let folder: AssetFolder?
   let output: FileHandle
   let progress: ProgressLine
   private(set) var records = 0
@@ -15,13 +17,15 @@ struct RecordExport {
   private(set) var sharesLeftOut = 0
 
   init(
-    access: any AdminAccess, place: [String: String], recordType: String?, leavesOutAssets: Bool,
-    output: FileHandle, progress: ProgressLine
+    access: any AdminAccess, place: [String: String], recordType: String?,
+    assets: PortableRecord.Assets, folder: AssetFolder?, output: FileHandle,
+    progress: ProgressLine
   ) {
     self.access = access
     self.place = place
     self.recordType = recordType
-    self.leavesOutAssets = leavesOutAssets
+    self.assets = assets
+    self.folder = folder
     self.output = output
     self.progress = progress
   }
@@ -36,7 +40,7 @@ struct RecordExport {
     while true {
       let page = try await access.get("records/changes", query)
       var lines = JSONLines()
-      for record in page["records"]?.array ?? [] { try add(record, to: &lines) }
+      for record in page["records"]?.array ?? [] { try await add(record, to: &lines) }
       try output.write(contentsOf: lines.takeData())
       progress.show("\(records) records ")
       guard page["moreComing"]?.bool == true else { return }
@@ -44,7 +48,7 @@ struct RecordExport {
     }
   }
 
-  private mutating func add(_ json: JSONValue, to lines: inout JSONLines) throws {
+  private mutating func add(_ json: JSONValue, to lines: inout JSONLines) async throws {
     guard let members = json.object else { return }
     if members["recordType"] == .string(PortableRecord.shareType) {
       sharesLeftOut += 1
@@ -52,11 +56,12 @@ struct RecordExport {
     }
     let record: PortableRecord
     do {
-      record = try PortableRecord(members, leavesOutAssets: leavesOutAssets)
+      record = try PortableRecord(members, assets: assets)
     } catch {
       throw AdminFailure("\(error)")
     }
     assetsLeftOut += record.assetsLeftOut
+    for file in record.files { try await folder?.save(file, from: access) }
     lines.add(.object(record.members))
     records += 1
   }

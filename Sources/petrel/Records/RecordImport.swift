@@ -25,6 +25,8 @@ struct RecordImport {
   let place: [String: JSONValue]
   let existing: Existing
   let makesZones: Bool
+  /// Where files come from.
+  let folder: AssetFolder?
   private(set) var saved = 0
   private(set) var deleted = 0
   private(set) var skipped = 0
@@ -33,12 +35,14 @@ struct RecordImport {
   private var knownZones: Set<String> = ["_defaultZone"]
 
   init(
-    access: any AdminAccess, place: [String: JSONValue], existing: Existing, makesZones: Bool
+    access: any AdminAccess, place: [String: JSONValue], existing: Existing, makesZones: Bool,
+    folder: AssetFolder? = nil
   ) {
     self.access = access
     self.place = place
     self.existing = existing
     self.makesZones = makesZones
+    self.folder = folder
   }
 
   /// Saves some lines.
@@ -50,6 +54,9 @@ struct RecordImport {
     while !rest.isEmpty {
       if existing == .skip { rest = try await withoutExisting(rest) }
       guard !rest.isEmpty else { return }
+      for index in rest.indices where !rest[index].files.isEmpty {
+        try await upload(&rest[index])
+      }
       rest = try await send(rest)
     }
   }
@@ -76,6 +83,42 @@ struct RecordImport {
 
   /// Why the last line waits.
   private var waitingReason = ""
+
+  // MARK: Files
+
+  private static let uploadsPerRequest = 200
+
+  private func upload(_ line: inout ImportedLine) async throws {
+    guard let folder else { return }
+    do {
+      var values: [JSONValue] = []
+      let tokens = line.uploadTokens
+      for start in stride(from: 0, to: tokens.count, by: Self.uploadsPerRequest) {
+        let part = tokens[start..<min(start + Self.uploadsPerRequest, tokens.count)]
+        let answer = try await access.post(
+          "assets/upload",
+          place.merging([
+            "tokens": .array(Array(part)), "zoneID": ["zoneName": .string(line.zoneName)],
+          ]) { $1 })
+        let targets = answer["tokens"]?.array?.compactMap { $0["url"]?.string } ?? []
+        for (url, file) in zip(targets, line.files[start...]) {
+          let data = try folder.data(of: file)
+          let (status, body) = try await access.transfer(.upload(data, url: url))
+          let json = (try? JSONValue(parsing: body)) ?? .null
+          guard status == 200, let value = json["singleFile"] else {
+            throw AdminFailure(json) ?? AdminFailure("the upload was answered with \(status)")
+          }
+          values.append(value)
+        }
+      }
+      guard values.count == line.files.count else {
+        throw AdminFailure("the answer has \(values.count) uploads, not \(line.files.count)")
+      }
+      line.setFiles(values)
+    } catch {
+      throw ImportFailure(line: line.number, reason: "\(error)")
+    }
+  }
 
   // MARK: Requests
 

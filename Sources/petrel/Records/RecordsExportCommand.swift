@@ -9,12 +9,14 @@ enum RecordsExportCommand: Command {
     PlaceOptions.all + [
       .init("zone", "NAME", "only this zone"), .init("type", "TYPE", "only this record type"),
       .init("output", "FILE", "where to write instead of standard output"),
+      .init("assets", "DIRECTORY", "where to write the files that fields hold"),
       .init("without-assets", nil, "leaves out fields with files, instead of failing at the first"),
     ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
     let place = try PlaceOptions.members(arguments)
+    let (assets, folder) = try AssetFolder.choice(arguments)
     return try await AdminOptions.withAccess(arguments) { access in
       let target = try ExportTarget(arguments.string("output"))
       defer { target.discard() }
@@ -22,7 +24,7 @@ enum RecordsExportCommand: Command {
       defer { progress.end() }
       var export = RecordExport(
         access: access, place: place, recordType: arguments.string("type"),
-        leavesOutAssets: arguments.flag("without-assets"), output: target.file, progress: progress)
+        assets: assets, folder: folder, output: target.file, progress: progress)
       for zone in try await zones(arguments, place, access) { try await export.write(zone: zone) }
       try target.keep()
       progress.end()

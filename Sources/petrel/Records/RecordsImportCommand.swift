@@ -12,6 +12,7 @@ enum RecordsImportCommand: Command {
         "what to do with records that are there: fail, skip or replace (default fail)"),
       .init("zone", "NAME", "saves all of them in this zone (default the one that each names)"),
       .init("make-zones", nil, "makes the zones that are missing"),
+      .init("assets", "DIRECTORY", "where the files lie that fields hold"),
       .init("without-assets", nil, "leaves out fields with files, instead of failing at the first"),
       AdminOptions.json,
     ] + AdminOptions.all
@@ -23,6 +24,7 @@ enum RecordsImportCommand: Command {
     guard let existing = RecordImport.Existing(rawValue: word) else {
       throw UsageError("--existing must be fail, skip or replace, not '\(word)'")
     }
+    let (assets, folder) = try AssetFolder.choice(arguments)
     guard let file = path == "-" ? .standardInput : FileHandle(forReadingAtPath: path) else {
       throw UsageError("cannot read \(path)")
     }
@@ -30,9 +32,8 @@ enum RecordsImportCommand: Command {
       access in
       var work = RecordImport(
         access: access, place: place, existing: existing,
-        makesZones: arguments.flag("make-zones"))
-      var reader = BatchReader(
-        file, zone: arguments.string("zone"), leavesOutAssets: arguments.flag("without-assets"))
+        makesZones: arguments.flag("make-zones"), folder: folder)
+      var reader = BatchReader(file, zone: arguments.string("zone"), assets: assets)
       let failure = await run(&work, &reader)
       tell(work, reader, failure, arguments)
       return failure == nil ? 0 : 1
@@ -91,17 +92,17 @@ enum RecordsImportCommand: Command {
 private struct BatchReader {
   private var lines: LineReader
   private let zone: String?
-  private let leavesOutAssets: Bool
+  private let assets: PortableRecord.Assets
   /// The size of a file; nil for what has none.
   private let size: Int?
   /// The last line that was read.
   private(set) var line = 0
   private(set) var assetsLeftOut = 0
 
-  init(_ file: FileHandle, zone: String?, leavesOutAssets: Bool) {
+  init(_ file: FileHandle, zone: String?, assets: PortableRecord.Assets) {
     lines = LineReader(file)
     self.zone = zone
-    self.leavesOutAssets = leavesOutAssets
+    self.assets = assets
     var status = stat()
     let isFile =
       fstat(file.fileDescriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -129,7 +130,7 @@ private struct BatchReader {
       line += 1
       guard data.contains(where: { ![0x20, 0x09, 0x0D].contains($0) }) else { continue }
       let record = try ImportedLine(
-        data, number: line, zone: zone, leavesOutAssets: leavesOutAssets)
+        data, number: line, zone: zone, assets: assets)
       assetsLeftOut += record.assetsLeftOut
       bytes += record.record.count
       batch.append(record)

@@ -74,7 +74,7 @@ enum RecordsPutCommand: Command {
     }
     var record: [String: JSONValue]
     do {
-      record = try PortableRecord(object, leavesOutAssets: false).members
+      record = try PortableRecord(object, assets: .refused).members
     } catch {
       throw UsageError("\(error)")
     }

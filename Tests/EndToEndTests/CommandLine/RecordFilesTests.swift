@@ -207,6 +207,54 @@ struct RecordFilesTests {
     }
   }
 
+  @Test("files go with their records from one database to another", arguments: Way.allCases)
+  func files(_ way: Way) async throws {
+    let contents = [Data("picture".utf8), Data(repeating: 7, count: 300_000), Data("third".utf8)]
+    try await AdminDesk.run(
+      way,
+      before: { cloud in
+        let assets = try contents.enumerated().map { number, data in
+          let file = URL(fileURLWithPath: cloud.directory + "/asset-\(number)")
+          try data.write(to: file)
+          return CKAsset(fileURL: file)
+        }
+        let database = try await cloud.container(of: "anna", device: "laptop").privateCloudDatabase
+        let zone = try await database.addZone("Work")
+        try await database.add("Item", "A", ["photo": assets[0], "n": 1], zone: zone)
+        try await database.add("Item", "B", ["list": [assets[1], assets[2]]], zone: zone)
+      }
+    ) { desk in
+      let file = desk.cloud.directory + "/out.jsonl"
+      let folder = desk.cloud.directory + "/files"
+      let exported = try await desk.inContainer(
+        "records export \(Self.anna) --output", [file, "--assets", folder])
+      #expect(exported.status == 0, "\(exported.output)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 3)
+      let imported = try await desk.inContainer(
+        "records import --make-zones \(Self.ben)", [file, "--assets", folder])
+      #expect(imported.output == "records: 2 saved\n", "\(imported.output)")
+      if way == .onStore { try await desk.cloud.startServer() }
+      let database = try await desk.cloud.container(of: "ben", device: "phone").privateCloudDatabase
+      let zone = CKRecordZone.ID(zoneName: "Work")
+      let first = try await database.record(for: .init(recordName: "A", zoneID: zone))
+      let second = try await database.record(for: .init(recordName: "B", zoneID: zone))
+      let assets =
+        [try #require(first["photo"] as? CKAsset)]
+        + (try #require(second["list"] as? [CKAsset]))
+      #expect(try assets.map { try Data(contentsOf: try #require($0.fileURL)) } == contents)
+
+      let http = try await desk.switching(to: .overHTTP)
+      let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
+      try Data("other".utf8).write(to: URL(fileURLWithPath: folder + "/" + name))
+      let changed = try await http.inContainer(
+        "records import --existing replace \(Self.ben)", [file, "--assets", folder])
+      #expect(changed.status == 1 && changed.output.contains("is another than its name says"))
+      let missing = try await http.inContainer(
+        "records import --existing replace \(Self.ben)", [file, "--assets", "nowhere"])
+      #expect(missing.status == 1 && missing.output.contains("line 1: the file nowhere/"))
+    }
+  }
+
   @Test("an export of a record with a file fails with its field, unless it may be left out")
   func assets() async throws {
     try await AdminDesk.run(

@@ -1,0 +1,65 @@
+import Cryptography
+import Foundation
+
+/// The directory beside a file of records that holds the files of their fields, each under its
+/// SHA-256.
+struct AssetFolder: Sendable {
+  private let directory: String
+
+  /// What `--assets` and `--without-assets` say.
+  static func choice(
+    _ arguments: Arguments
+  ) throws -> (assets: PortableRecord.Assets, folder: AssetFolder?) {
+    guard let directory = arguments.string("assets") else {
+      return (arguments.flag("without-assets") ? .leftOut : .refused, nil)
+    }
+    guard !arguments.flag("without-assets") else {
+      throw UsageError("takes --assets or --without-assets, not both")
+    }
+    return (.kept, AssetFolder(directory: directory))
+  }
+
+  /// Fetches a file, unless the directory has it.
+  func save(_ file: PortableRecord.File, from access: any AdminAccess) async throws {
+    let path = directory + "/" + file.checksum
+    guard !FileManager.default.fileExists(atPath: path) else { return }
+    guard let url = file.url else {
+      throw AdminFailure("the server tells no URL for the file in the field '\(file.fieldName)'")
+    }
+    let (status, data) = try await access.transfer(.download(url: url))
+    guard status == 200 else {
+      throw AdminFailure(
+        "the file in the field '\(file.fieldName)' cannot be fetched: status \(status)")
+    }
+    guard SHA256.hash(data).hexadecimalText == file.checksum else {
+      throw AdminFailure(
+        "the file in the field '\(file.fieldName)' is not the one that was saved: its SHA-256 is "
+          + "another than \(file.checksum)")
+    }
+    try FileManager.default.createDirectory(
+      atPath: directory, withIntermediateDirectories: true)
+    try data.write(to: URL(fileURLWithPath: path), options: .atomic)
+  }
+
+  /// The bytes of a file.
+  ///
+  /// - Throws: ``AdminFailure`` where the directory does not have it, or has another in its place.
+  func data(of file: PortableRecord.File) throws -> Data {
+    let path = directory + "/" + file.checksum
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw AdminFailure(
+        "the file \(path), for the field '\(file.fieldName)', cannot be read")
+    }
+    guard SHA256.hash(data).hexadecimalText == file.checksum else {
+      throw AdminFailure(
+        "the file \(path), for the field '\(file.fieldName)', is another than its name says")
+    }
+    return data
+  }
+}
+
+extension [UInt8] {
+  fileprivate var hexadecimalText: String {
+    map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}
