@@ -56,7 +56,7 @@ struct AdminCommandsTests {
   func devices(_ way: Way) async throws {
     try await AdminDesk.run(
       way,
-      before: { cloud in
+      after: AdminDesk.Preparation { cloud in
         for device in ["phone", "pad"] {
           try await cloud.registeredContainer(of: "anna", device: device)
         }
@@ -120,7 +120,7 @@ struct AdminCommandsTests {
   func explanations(_ way: Way) async throws {
     try await AdminDesk.run(
       way,
-      before: { cloud in
+      after: AdminDesk.Preparation { cloud in
         let phone = try await cloud.registeredContainer(of: "anna", device: "phone")
         let laptop = try await cloud.container(of: "anna", device: "laptop")
         try await phone.privateCloudDatabase.subscribe(where: .all, info: .init(alertBody: "New"))
@@ -155,7 +155,7 @@ struct AdminCommandsTests {
   func watch() async throws {
     try await AdminDesk.run(
       .overHTTP,
-      before: { cloud in
+      after: AdminDesk.Preparation { cloud in
         let phone = try await cloud.registeredContainer(of: "anna", device: "phone")
         try await phone.privateCloudDatabase.subscribe(where: .all)
       }
@@ -183,7 +183,7 @@ struct AdminCommandsTests {
   func deliveredLater() async throws {
     try await AdminDesk.run(
       .onStore,
-      before: { cloud in
+      after: AdminDesk.Preparation { cloud in
         try await cloud.registeredContainer(of: "anna", device: "phone")
       }
     ) { desk in
@@ -204,7 +204,7 @@ struct AdminCommandsTests {
   func besideServer() async throws {
     try await AdminDesk.run(
       .overHTTP,
-      before: { cloud in
+      after: AdminDesk.Preparation { cloud in
         try await cloud.registeredContainer(of: "anna", device: "phone")
         let laptop = try await cloud.container(of: "anna", device: "laptop")
         // The server has the matching index of a database with a subscription in memory.

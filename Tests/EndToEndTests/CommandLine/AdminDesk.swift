@@ -28,14 +28,21 @@ struct AdminDesk {
     }
   }
 
-  /// Runs `body` for a cloud of which everything else was made before: without a server it is stopped.
+  /// What is made while the cloud's server runs.
+  struct Preparation {
+    var make: (Cloud) async throws -> Void
+
+    init(_ make: @escaping (Cloud) async throws -> Void = { _ in }) { self.make = make }
+  }
+
+  /// Runs `body` for a cloud whose server is then stopped where the way is that on the store.
   static func run(
-    _ way: Way, before: (Cloud) async throws -> Void = { _ in },
+    _ way: Way, after preparation: Preparation = Preparation(),
     _ body: (AdminDesk) async throws -> Void
   ) async throws {
     try await Cloud.run { cloud in
       for user in ["anna", "ben"] { _ = try await cloud.token(of: user) }
-      try await before(cloud)
+      try await preparation.make(cloud)
       let desk = try await AdminDesk(cloud, way)
       if way == .onStore { try await cloud.makeRoomForProgram() }
       try await body(desk)

@@ -212,7 +212,7 @@ struct RecordFilesTests {
     let contents = [Data("picture".utf8), Data(repeating: 7, count: 300_000), Data("third".utf8)]
     try await AdminDesk.run(
       way,
-      before: { cloud in
+      after: AdminDesk.Preparation { cloud in
         let assets = try contents.enumerated().map { number, data in
           let file = URL(fileURLWithPath: cloud.directory + "/asset-\(number)")
           try data.write(to: file)
@@ -259,7 +259,7 @@ struct RecordFilesTests {
   func assets() async throws {
     try await AdminDesk.run(
       .onStore,
-      before: { cloud in
+      after: AdminDesk.Preparation { cloud in
         let file = URL(fileURLWithPath: cloud.directory + "/photo")
         try Data("picture".utf8).write(to: file)
         let laptop = try await cloud.container(of: "anna", device: "laptop")
