@@ -85,7 +85,8 @@ enum AdminOptions {
     if work == .withoutServer, isServed {
       throw AdminFailure(
         "a server has the store in '\(directory)' open, and would not notice this change: name it "
-          + "with --server and an admin key")
+          + "with --server and an admin key (where it is another command that changes records, wait "
+          + "for its end)")
     }
     // As its server has it: in which environments the schema is fixed, say.
     let (configuration, _) = try ConfigurationOptions.configuration(arguments)
