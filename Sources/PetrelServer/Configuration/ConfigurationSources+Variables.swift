@@ -16,7 +16,8 @@ extension ConfigurationSources {
   /// What other programs of the house, and commands of this one, read.
   static let others: Set<String> = [
     "PETREL_DATA", "PETREL_CONFIG", "PETREL_SERVER", "PETREL_TOKEN", "PETREL_API_TOKEN",
-    "PETREL_ADMIN_KEY", "PETREL_CONTAINER", "PETREL_ENVIRONMENT", "PETREL_DEVICE", "PETREL_STATE",
+    "PETREL_ADMIN_KEY", "PETREL_ADMIN_KEY_FILE", "PETREL_CONTAINER", "PETREL_ENVIRONMENT",
+    "PETREL_DEVICE", "PETREL_STATE",
     "PETREL_PROPERTY_SEEDS",
   ]
 

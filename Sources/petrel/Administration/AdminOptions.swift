@@ -47,22 +47,19 @@ enum AdminOptions {
 
   /// The server that the options name; nil where they name a data directory, or nothing.
   static func remote(_ arguments: Arguments) throws -> RemoteAdminAccess? {
-    let key = try AdminKeySource.key(arguments)
-    var server = arguments.string("server")
-    if server != nil, arguments.string("data") != nil {
-      throw UsageError("takes --server or --data, not both")
-    }
-    // Apps have the variable for themselves; with a key it is meant for this program too.
-    if server == nil, key != nil, arguments.string("data") == nil {
-      server = ProcessInfo.processInfo.environment["PETREL_SERVER"]
-    }
-    guard let server, !server.isEmpty else {
+    let named = arguments.string("server")
+    let isOnStore = arguments.string("data") != nil
+    if named != nil, isOnStore { throw UsageError("takes --server or --data, not both") }
+    let server = named ?? ProcessInfo.processInfo.environment["PETREL_SERVER"] ?? ""
+    guard !server.isEmpty, !isOnStore else {
       guard arguments.string("key-file") == nil else {
         throw UsageError("--key-file goes with --server, the URL that the key is for")
       }
       return nil
     }
-    guard let key else {
+    guard let key = try AdminKeySource.key(arguments) else {
+      // Apps have the variable for themselves; with a key it is meant for this program too.
+      guard named != nil else { return nil }
       throw UsageError(
         "--server needs an admin key: name its file with --key-file, or set PETREL_ADMIN_KEY or "
           + "PETREL_ADMIN_KEY_FILE; 'petrel keys add-admin-key' makes one on the server")

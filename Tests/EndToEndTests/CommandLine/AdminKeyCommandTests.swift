@@ -30,6 +30,7 @@ struct AdminKeyCommandTests {
       for environment in [
         ["PETREL_SERVER": server, "PETREL_DATA": elsewhere],
         ["PETREL_SERVER": server, "PETREL_ADMIN_KEY": text],
+        ["PETREL_SERVER": server, "PETREL_ADMIN_KEY_FILE": "none.key"],
       ] {
         let words = environment["PETREL_DATA"] == nil ? ["--data", elsewhere] : []
         let outcome = try await list(words, environment)
