@@ -163,5 +163,6 @@ extension DeliveryWorker {
       $0.outcomes.append(.init(delivery: delivery, update: update, hasExpired: hasExpired))
     }
     recorderSignal.signal()
+    configuration.trace?(delivery, outcome)
   }
 }

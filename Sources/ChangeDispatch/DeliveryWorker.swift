@@ -31,6 +31,8 @@ public final class DeliveryWorker: Sendable {
     /// When more deliveries than these wait, silent ones for a device become one whatever their
     /// subscriptions.
     public var waitingLimit = 1_000_000
+    /// Is told what each attempt led to; nil for nobody. It must not block.
+    public var trace: (@Sendable (Delivery, DeliveryUpdate.State) -> Void)?
     /// Where the worker's tasks run; nil is Swift's own pool.
     public var executor: (any TaskExecutor)?
 

@@ -26,6 +26,7 @@ extension ChangeExplanation {
       "event": .text(change.map { "\($0.event)" }),
       "recordType": .text(change?.record?.recordType), "zoneID": change?.zoneID.json ?? .null,
       "notificationID": .text(change?.notificationID.uuidString.lowercased()),
+      "request": .text(change.map { "\(RequestUUID(ofNotification: $0.notificationID))" }),
       "changedBy": .text(change?.userRecordName), "device": .text(change?.deviceID),
       "steps": .array(steps), "notifications": .array(notifications.map(\.json)),
       "moreNotifications": .bool(moreNotifications), "silent": .array(silent.map(\.json)),

@@ -69,6 +69,7 @@ public final class CloudService: Sendable {
     deliveryConfiguration.executor = executor
     deliveryConfiguration.silentPushInterval = configuration.limits.silentPushInterval
     deliveryConfiguration.waitingLimit = configuration.limits.waitingPushes
+    deliveryConfiguration.trace = log.pushTrace
     let pushes = LivePushes()
     let worker = DeliveryWorker(
       store: store, configuration: deliveryConfiguration, clock: clock,
@@ -87,6 +88,7 @@ public final class CloudService: Sendable {
         worker.enqueue(result.deliveries, waiting: result.waiting)
         pushes.add(result.logged)
         courier.wake(Set(result.logged.map(\.notification.subscriber)))
+        log.trace(result.logged)
       })
     self.dispatcher = dispatcher
     let journal = FailureJournal(log: log, clock: clock)

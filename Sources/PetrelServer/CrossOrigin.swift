@@ -8,7 +8,8 @@ import HTTPService
 enum CrossOrigin {
   /// Header fields of answers that pages may read, besides those that they may always.
   private static let exposed =
-    "X-Apple-CloudKit-Web-Auth-Token, Retry-After, ETag, Accept-Ranges, Content-Range"
+    "X-Apple-CloudKit-Web-Auth-Token, X-Apple-Request-UUID, Retry-After, ETag, Accept-Ranges, "
+    + "Content-Range"
   /// Seconds for which a browser need not ask again.
   private static let maximumAge = 600
 

@@ -41,15 +41,15 @@ final class FailureJournal: Sendable {
   ///   - operation: what the request is called in metrics.
   ///   - cause: what happened inside, where that is not for the client.
   func note(
-    _ error: ServiceError, status: Int, of request: HTTPRequest, operation: String,
-    by caller: Caller?, cause: (any Error)? = nil
+    _ error: ServiceError, status: Int, of request: HTTPRequest, called uuid: RequestUUID? = nil,
+    operation: String, by caller: Caller?, cause: (any Error)? = nil
   ) {
     let operation = RequestMetrics.FailedOperation(operation: operation, code: error.code)
     state.withLock { state in
       state.metrics.failed[error.code, default: 0] += 1
       state.metrics.failedOperations[operation, default: 0] += 1
     }
-    var fields = Self.fields(of: error, status) + Self.fields(for: request, caller)
+    var fields = Self.fields(of: error, status) + Self.fields(for: request, called: uuid, caller)
     if error.code == .internalError, let cause { fields.append(("cause", .string("\(cause)"))) }
     write(error.code == .internalError ? .error : .info, "request failed", fields)
   }
@@ -63,14 +63,17 @@ final class FailureJournal: Sendable {
   }
 
   /// Items of a request failed that did not fail itself.
-  func note(_ failures: [ServiceError], of request: HTTPRequest, by caller: Caller?) {
+  func note(
+    _ failures: [ServiceError], of request: HTTPRequest, called uuid: RequestUUID,
+    by caller: Caller?
+  ) {
     guard !failures.isEmpty else { return }
     state.withLock { state in
       for error in failures { state.metrics.failedItems[error.code, default: 0] += 1 }
     }
     let named = failures.prefix(Self.itemCount).map { "\($0.uuid)=\($0.code)" }
     let rest = failures.count - named.count
-    var fields = Self.fields(for: request, caller)
+    var fields = Self.fields(for: request, called: uuid, caller)
     fields.append(("items", .string(named.joined(separator: ","))))
     if rest > 0 { fields.append(("more", .int(Int64(rest)))) }
     write(
@@ -86,8 +89,10 @@ final class FailureJournal: Sendable {
     ]
   }
 
-  private static func fields(for request: HTTPRequest, _ caller: Caller?) -> [Field] {
-    [
+  private static func fields(
+    for request: HTTPRequest, called uuid: RequestUUID?, _ caller: Caller?
+  ) -> [Field] {
+    (uuid.map { [("request", .string("\($0)"))] } ?? []) + [
       ("method", .string(bounded(request.method, to: 16))), ("path", .string(path(of: request))),
       ("caller", .string(caller.map { $0.logName } ?? "unknown")),
     ]

@@ -7,6 +7,8 @@ import WebServices
 struct RequestContext: Sendable {
   var path: ServicePath
   var credentials: Credentials
+  /// What the request is called in the log, and what the notification IDs of its changes begin with.
+  var uuid = RequestUUID()
   /// The name that the client gave for its device.
   var deviceID: String?
   /// Whether the device that makes a change gets no push for it.
@@ -78,6 +80,6 @@ struct RequestContext: Sendable {
 
   func origin() throws(ServiceError) -> ChangeOrigin {
     ChangeOrigin(
-      userRecordName: try user(), deviceID: excludesOriginDevice ? deviceID : nil)
+      userRecordName: try user(), deviceID: excludesOriginDevice ? deviceID : nil, request: uuid)
   }
 }

@@ -107,14 +107,22 @@ final class RequestRouter: Sendable {
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     if SignIn.isPath(request.path) { return await signIn.respond(to: request) }
     if AdminService.isPath(request.path) { return await admin.respond(to: request) }
+    let uuid = RequestUUID()
     var credentials: Credentials?
+    var response: HTTPResponse
     do {
-      let response = try await answer(to: request, credentials: &credentials)
-      return complete(response, to: request, credentials: credentials)
+      response = complete(
+        try await answer(to: request, called: uuid, credentials: &credentials), to: request,
+        credentials: credentials)
     } catch {
-      return refusal(of: request, because: error, credentials: credentials)
+      response = refusal(of: request, called: uuid, because: error, credentials: credentials)
     }
+    response.headers.append((Self.uuidHeader, "\(uuid)"))
+    return response
   }
+
+  /// The header field that tells what a request is called in the log.
+  static let uuidHeader = "X-Apple-Request-UUID"
 
   /// The answer to a request for the web courier's path; nil when it has to be waited for.
   func courierAnswer(to request: CourierRequest) async -> HTTPResponse? {
@@ -132,7 +140,8 @@ final class RequestRouter: Sendable {
   }
 
   private func refusal(
-    of request: HTTPRequest, because error: any Error, credentials: Credentials? = nil
+    of request: HTTPRequest, called uuid: RequestUUID? = nil, because error: any Error,
+    credentials: Credentials? = nil
   ) -> HTTPResponse {
     var failure = ServiceError(any: error)
     if credentials == nil { failure = strangersFailure(failure, of: request) }
@@ -143,7 +152,7 @@ final class RequestRouter: Sendable {
       response.body = .data(failure.uploadBody)
     }
     journal.note(
-      failure, status: response.status, of: request,
+      failure, status: response.status, of: request, called: uuid,
       operation: operationNames.name(ofPath: request.rawPath), by: credentials?.caller,
       cause: error)
     return complete(
@@ -180,7 +189,7 @@ final class RequestRouter: Sendable {
 
   /// - Parameter credentials: are set as soon as they are known.
   private func answer(
-    to request: HTTPRequest, credentials: inout Credentials?
+    to request: HTTPRequest, called uuid: RequestUUID, credentials: inout Credentials?
   ) async throws -> HTTPResponse {
     if request.method == "OPTIONS", CrossOrigin.applies(to: request.path) {
       return try await answer(toPreflight: request)
@@ -189,7 +198,7 @@ final class RequestRouter: Sendable {
     if request.path.hasPrefix(AssetLinks.prefix) {
       return try await assetTransfers.respond(to: request)
     }
-    return try await serve(request, credentials: &credentials)
+    return try await serve(request, called: uuid, credentials: &credentials)
   }
 
   /// Checks that the body is not compressed: that of an asset would be kept so.
@@ -238,7 +247,7 @@ final class RequestRouter: Sendable {
   }
 
   private func serve(
-    _ request: HTTPRequest, credentials known: inout Credentials?
+    _ request: HTTPRequest, called uuid: RequestUUID, credentials known: inout Credentials?
   ) async throws -> HTTPResponse {
     let path = try ServicePath(parsing: request.path)
     guard let endpoint = endpoints[path.operation] else {
@@ -265,7 +274,10 @@ final class RequestRouter: Sendable {
       refusesEqualSubscriptions: container.refusesEqualSubscriptions,
       body: request.body, now: clock())
     context.privateDatabaseQuota = limits.privateDatabaseBytes
-    context.report = { [journal] in journal.note($0, of: request, by: credentials.caller) }
+    context.uuid = uuid
+    context.report = { [journal] in
+      journal.note($0, of: request, called: uuid, by: credentials.caller)
+    }
     do {
       return HTTPResponse(
         headers: HTTPResponse.jsonHeaders, body: .data(try await endpoint(context)))

@@ -137,10 +137,13 @@ extension ServerLog {
     _ response: HTTPResponse, to request: HTTPRequest, _ operation: String,
     since began: ContinuousClock.Instant
   ) {
+    // Polls of the web courier change nothing and have none.
+    let uuid = response.headers.first { $0.0 == RequestRouter.uuidHeader }?.1 ?? "-"
     debug(
       "request answered",
       [
-        "operation": .string(operation), "status": .int(Int64(response.status)),
+        "request": .string(uuid), "operation": .string(operation),
+        "status": .int(Int64(response.status)),
         "seconds": .double((ContinuousClock.now - began) / .seconds(1)),
         "address": .string(request.remoteAddress),
       ])

@@ -240,7 +240,8 @@ extension RecordModifier {
     try session.post(
       Change(
         event: event, zoneID: record.recordID.zoneID, record: record,
-        notificationID: session.makeUUID(), timestamp: modification.timestamp,
+        notificationID: session.notificationID(ofChange: sequence, from: modification.origin),
+        timestamp: modification.timestamp,
         userRecordName: modification.origin.userRecordName,
         deviceID: modification.origin.deviceID),
       sequence: sequence, numbers: numbers)

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Foundation
 
 extension SQLRecordStore {
   public func modifyRecords(
@@ -55,6 +56,11 @@ extension StoreSession {
       OutboxEntry(
         database: numbers.database, sequence: sequence,
         subscriptionVersion: numbers.subscriptionVersion, change: change))
+  }
+
+  /// - Parameter number: no other change of the request has it.
+  func notificationID(ofChange number: Int64, from origin: ChangeOrigin) -> UUID {
+    origin.request?.notificationID(ofChange: number) ?? makeUUID()
   }
 
   /// Whether the database has a subscription in this transaction. Drawing the numbers locked its

@@ -62,9 +62,10 @@ extension StoreSession {
   ) throws -> [ZoneOutcome] {
     let address = try address(of: database)
     var numbers = try NumberSupply(of: database, count: operations.count, from: self)
-    return try operations.map { operation in
+    return try operations.enumerated().map { number, operation in
       var change = Change(
-        event: .zoneCreated, zoneID: .default, record: nil, notificationID: makeUUID(),
+        event: .zoneCreated, zoneID: .default, record: nil,
+        notificationID: notificationID(ofChange: Int64(number + 1), from: origin),
         timestamp: timestamp, userRecordName: origin.userRecordName, deviceID: origin.deviceID)
       switch operation {
       case .create(let name):

@@ -18,7 +18,7 @@ struct ExplanationTests {
   func timeLine() async throws {
     try await withPushService { service, push in
       let browser = try push.subscribe()
-      try await register(browser, device: "tab", at: service)
+      try await service.register(browser, device: "tab")
       try await subscribe(service)
       try await save("A", at: service)
       let change = try await explain("A", at: service) { change in
@@ -68,8 +68,8 @@ struct ExplanationTests {
     try await withPushService { service, push in
       let failing = try push.subscribe()
       let gone = try push.subscribe()
-      try await register(failing, device: "failing", at: service)
-      try await register(gone, device: "gone", at: service)
+      try await service.register(failing, device: "failing")
+      try await service.register(gone, device: "gone")
       push.script([.init(503, [("retry-after", "3600")])], for: failing)
       push.script([.init(410)], for: gone)
       try await subscribe(service)
@@ -101,7 +101,7 @@ struct ExplanationTests {
   func merged() async throws {
     try await withPushService { service, push in
       let browser = try push.subscribe()
-      try await register(browser, device: "tab", at: service)
+      try await service.register(browser, device: "tab")
       try await subscribe(service, info: #""shouldSendContentAvailable": true"#)
       push.script([.init(503, [("retry-after", "3600")])], for: browser)
       try await save("A", at: service)
@@ -140,12 +140,12 @@ struct ExplanationTests {
   @Test("the device that made the change, and one that came later, have no push")
   func originAndLater() async throws {
     try await withPushService { service, push in
-      try await register(push.subscribe(), device: "own", at: service)
+      try await service.register(push.subscribe(), device: "own")
       try await subscribe(service)
       try await save("A", device: "own", at: service)
       _ = try await explain("A", at: service) { !$0.notifications.isEmpty }
       service.clock.advance(bySeconds: 60)
-      try await register(push.subscribe(), device: "new", at: service)
+      try await service.register(push.subscribe(), device: "new")
       let change = try await explain("A", at: service) { !$0.notifications.isEmpty }
       let codes = change.notifications.first?.silentDevices.map(\.code.rawValue).sorted()
       #expect(codes == ["originDevice", "registeredLater"])
@@ -389,36 +389,6 @@ struct ExplanationTests {
 }
 
 extension ExplanationTests {
-  /// Runs `body` with a server whose Web Push goes to this machine, and a push service there.
-  private func withPushService(
-    _ body: (Service, SimulatedPushService) async throws -> Void
-  ) async throws {
-    let folder = NSTemporaryDirectory() + "petrel-push-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let push = try SimulatedPushService(folder: folder)
-    var settings = ServiceSettings()
-    settings.webPush = .toThisMachine(trusting: push.authorityFile)
-    do {
-      try await withService(settings) { try await body($0, push) }
-    } catch {
-      await push.stop()
-      throw error
-    }
-    await push.stop()
-  }
-
-  private func register(
-    _ browser: BrowserSubscription, device: String, at service: Service
-  ) async throws {
-    let answer = try await service.post(
-      "webPush/register",
-      #"{"subscription": {"endpoint": "\#(browser.endpoint)", "expirationTime": null, "keys": "#
-        + #"{"p256dh": "\#(browser.p256dh)", "auth": "\#(browser.auth)"}}, "clientId": "\#(device)"}"#,
-      as: service.alice)
-    try #require(answer.status == 200, "\(answer.json)")
-  }
-
   private func subscribe(
     _ service: Service, id: String = "notes", type: String = "Note",
     firesOn: [String] = ["create", "update"], filters: String = "",

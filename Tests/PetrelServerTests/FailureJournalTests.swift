@@ -11,8 +11,12 @@ import Testing
 final class LogLines: Sendable {
   private let lines = Mutex<[String]>([])
 
-  var log: ServerLog {
-    ServerLog { level, message in self.lines.withLock { $0.append("\(level) \(message)") } }
+  var log: ServerLog { log(.info) }
+
+  func log(_ level: ServerLog.Level) -> ServerLog {
+    ServerLog(level: level) { level, message in
+      self.lines.withLock { $0.append("\(level) \(message)") }
+    }
   }
 
   func containing(_ text: String) -> [String] {
@@ -30,7 +34,8 @@ struct FailureJournalTests {
       let uuid = try #require(answer.json["uuid"]?.string)
       #expect(
         lines.containing(uuid) == [
-          "info request failed: uuid=\(uuid) code=BAD_REQUEST status=400 method=POST "
+          "info request failed: uuid=\(uuid) code=BAD_REQUEST status=400 "
+            + "request=\(answer.headers["x-apple-request-uuid"] ?? "") method=POST "
             + "path=/database/1/iCloud.com.example.app/development/public/records/query "
             + "caller=\(service.alice.recordName)"
         ])
@@ -59,7 +64,8 @@ struct FailureJournalTests {
       let uuids = answer.items.compactMap { $0["uuid"]?.string }
       #expect(uuids.count == 8)
       let line = try #require(lines.containing(uuids[0]).first)
-      #expect(line.contains("items failed: method=POST path=/database/1/"))
+      #expect(
+        line.contains("items failed: request=") && line.contains(" method=POST path=/database/1/"))
       #expect(line.contains("\(uuids[4])=NOT_FOUND more=3"), "\(line)")
       #expect(service.server.requestMetrics.failedItems[.notFound] == 8)
     }

@@ -10,37 +10,6 @@ import WebPushSimulation
 /// From the saved record to the browser, over a push service of our own.
 @Suite("Notifications for browsers", .serialized)
 struct WebPushDeliveryTests {
-  /// Runs `body` with a server whose Web Push goes to this machine, and a push service there.
-  private func withPushService(
-    _ body: (Service, SimulatedPushService) async throws -> Void
-  ) async throws {
-    let folder = NSTemporaryDirectory() + "petrel-push-" + UUID().uuidString
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let push = try SimulatedPushService(folder: folder)
-    var settings = ServiceSettings()
-    settings.webPush = .toThisMachine(trusting: push.authorityFile)
-    do {
-      try await withService(settings) { try await body($0, push) }
-    } catch {
-      await push.stop()
-      throw error
-    }
-    await push.stop()
-  }
-
-  private func register(
-    _ browser: BrowserSubscription, as user: TestUser, device: String = "tab",
-    at service: Service
-  ) async throws {
-    let answer = try await service.post(
-      "webPush/register",
-      #"{"subscription": {"endpoint": "\#(browser.endpoint)", "expirationTime": null, "keys": "#
-        + #"{"p256dh": "\#(browser.p256dh)", "auth": "\#(browser.auth)"}}, "clientId": "\#(device)"}"#,
-      as: user)
-    try #require(answer.status == 200, "\(answer.json)")
-  }
-
   private func subscribe(
     _ service: Service, info: String = #""alertBody": "New note", "shouldBadge": true"#
   ) async throws {
@@ -66,7 +35,7 @@ struct WebPushDeliveryTests {
   func arrives() async throws {
     try await withPushService { service, push in
       let browser = try push.subscribe()
-      try await register(browser, as: service.alice, at: service)
+      try await service.register(browser)
       try await subscribe(service)
       for name in ["A", "B"] { try await save(name, at: service) }
       let messages = try await push.wait(count: 2)
@@ -89,8 +58,8 @@ struct WebPushDeliveryTests {
     try await withPushService { service, push in
       let own = try push.subscribe()
       let other = try push.subscribe()
-      try await register(own, as: service.alice, device: "own", at: service)
-      try await register(other, as: service.alice, device: "other", at: service)
+      try await service.register(own, device: "own")
+      try await service.register(other, device: "other")
       try await subscribe(service)
       try await save("A", device: "own", at: service)
       try await save("B", device: "phone", at: service)
@@ -105,8 +74,8 @@ struct WebPushDeliveryTests {
     try await withPushService { service, push in
       let gone = try push.subscribe()
       let there = try push.subscribe()
-      try await register(gone, as: service.alice, at: service)
-      try await register(there, as: service.alice, at: service)
+      try await service.register(gone)
+      try await service.register(there)
       try await subscribe(service)
       push.script([.init(status)], for: gone)
       try await save("A", at: service)
@@ -123,7 +92,7 @@ struct WebPushDeliveryTests {
   func retried() async throws {
     try await withPushService { service, push in
       let browser = try push.subscribe()
-      try await register(browser, as: service.alice, at: service)
+      try await service.register(browser)
       try await subscribe(service)
       push.script([.init(503)], for: browser)
       try await save("A", at: service)
@@ -138,7 +107,7 @@ struct WebPushDeliveryTests {
   func restart() async throws {
     try await withPushService { service, push in
       let browser = try push.subscribe()
-      try await register(browser, as: service.alice, at: service)
+      try await service.register(browser)
       try await subscribe(service)
       let key = try await service.get("webPush/key", as: nil).json["applicationServerKey"]?.string
       push.script([.init(503, [("retry-after", "3600")])], for: browser)
@@ -161,8 +130,8 @@ struct WebPushDeliveryTests {
     try await withPushService { service, push in
       let browser = try push.subscribe()
       let other = try push.subscribe()
-      try await register(browser, as: service.alice, at: service)
-      try await register(other, as: service.alice, at: service)
+      try await service.register(browser)
+      try await service.register(other)
       try await subscribe(service)
       _ = try await service.post(
         "webPush/unregister", #"{"endpoint": "\#(browser.endpoint)"}"#, as: service.alice)
@@ -178,8 +147,8 @@ struct WebPushDeliveryTests {
     try await withPushService { service, push in
       let refusing = try push.subscribe()
       let taking = try push.subscribe()
-      try await register(refusing, as: service.alice, at: service)
-      try await register(taking, as: service.alice, at: service)
+      try await service.register(refusing)
+      try await service.register(taking)
       try await subscribe(service)
       push.script([.init(403)], for: refusing)
       for name in ["A", "B", "C"] { try await save(name, at: service) }

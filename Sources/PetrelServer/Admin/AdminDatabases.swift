@@ -66,6 +66,7 @@ struct AdminDatabases: Sendable {
         caller: .user(userRecordName: address.owner ?? request.identity.userRecordName)),
       deviceID: nil, excludesOriginDevice: false, refusesEqualSubscriptions: false, body: body,
       now: request.now)
+    context.uuid = request.uuid
     context.appliesGrants = false
     return context
   }

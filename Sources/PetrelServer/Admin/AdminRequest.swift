@@ -5,6 +5,8 @@ import JSONCoding
 
 /// A request of the admin API whose sender is known.
 struct AdminRequest: Sendable {
+  /// What the request is called in the log.
+  var uuid = RequestUUID()
   var identity: AdminIdentity
   var arguments: AdminArguments
   var now: Timestamp

@@ -38,11 +38,14 @@ struct AdminRouter: Sendable {
           + "not \(request.method)")
     }
     let arguments = try AdminArguments(request, known: endpoint.arguments)
-    let response = try await endpoint.answer(
-      AdminRequest(identity: identity, arguments: arguments, now: clock(), http: request))
+    let admin = AdminRequest(
+      identity: identity, arguments: arguments, now: clock(), http: request)
+    var response = try await endpoint.answer(admin)
     if endpoint.changes, let key = identity.key {
-      log.info("admin: \(path) by the key \(key.identifier)")
+      log.info(
+        "admin: \(path) by the key \(key.identifier)", ["request": .string("\(admin.uuid)")])
     }
+    response.headers.append((RequestRouter.uuidHeader, "\(admin.uuid)"))
     return response
   }
 }

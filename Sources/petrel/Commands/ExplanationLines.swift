@@ -97,6 +97,7 @@ struct ExplanationLines {
     var words = (change["recordType"]?.string ?? "zone") + " " + change.eventText
     if let user = change["changedBy"]?.string { words += " by \(name(ofUser: user))" }
     if let device = change["device"]?.string { words += " on \(device)" }
+    if let request = change["request"]?.string { words += ", request \(request)" }
     return words
   }
 
