@@ -113,7 +113,10 @@ private final class Receiver: NSObject, URLSessionDataDelegate, Sendable {
             .badAnswer, "\(exchange.url) answered with more than \(exchange.limit) bytes")))
     } else if let response = task.response as? HTTPURLResponse, error == nil {
       exchange.finish(
-        .success(FetchedAnswer(status: response.statusCode, body: exchange.body)))
+        .success(
+          FetchedAnswer(
+            status: response.statusCode, body: exchange.body,
+            date: response.value(forHTTPHeaderField: "Date"))))
     } else {
       let detail = error.map { ": \($0.localizedDescription)" } ?? ""
       exchange.finish(

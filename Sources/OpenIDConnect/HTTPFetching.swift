@@ -15,9 +15,12 @@ public protocol HTTPFetching: Sendable {
 public struct FetchedAnswer: Sendable, Hashable {
   public var status: Int
   public var body: Data
+  /// The header field `Date`.
+  public var date: String?
 
-  public init(status: Int, body: Data) {
+  public init(status: Int, body: Data, date: String? = nil) {
     self.status = status
     self.body = body
+    self.date = date
   }
 }

@@ -62,6 +62,17 @@ public actor Issuer {
     return try rules.identity(token.claims, at: clock())
   }
 
+  /// Fetches the issuer's document and its keys, as a sign-in would.
+  ///
+  /// - Returns: the header field `Date` of the answer with the document.
+  public func checkReachability() async throws -> String? {
+    let url = IssuerMetadata.url(ofIssuer: settings.issuer)
+    let answer = try await fetcher.fetch(url, form: nil, authorization: nil)
+    let metadata = try IssuerMetadata(try Self.object(answer, from: url), issuer: settings.issuer)
+    _ = try IssuerKeySet(try await document(metadata.keysURL), issuer: settings.issuer)
+    return answer.date
+  }
+
   // MARK: The token
 
   private func idToken(
@@ -141,7 +152,10 @@ public actor Issuer {
   }
 
   private func document(_ url: String) async throws -> JSONValue {
-    let answer = try await fetcher.fetch(url, form: nil, authorization: nil)
+    try Self.object(try await fetcher.fetch(url, form: nil, authorization: nil), from: url)
+  }
+
+  private static func object(_ answer: FetchedAnswer, from url: String) throws -> JSONValue {
     guard answer.status == 200 else {
       throw OpenIDError(.unreachable, "\(url) answered with \(answer.status)")
     }

@@ -17,6 +17,8 @@ import Synchronization
 public final class Server: Sendable {
   /// The version of the server.
   public static let version = "0.1.0"
+  /// With less free on the store's disk, in bytes, it calls itself not ready.
+  public static let leastFreeBytes = ServerHealth.leastFreeBytes
 
   private let configuration: ServerConfiguration
   let store: any RecordStore

@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 
 /// A connection to an SQLite database.
 final class SQLiteConnection: SQLConnection {
@@ -51,6 +52,30 @@ final class SQLiteConnection: SQLConnection {
         statement: error.statement)
     }
   }
+
+  /// Opens a file to look at it. Neither it nor its log is changed, and no statement can.
+  ///
+  /// - Parameter isAlone: Whether nobody else uses the file and it has no log: then it is read as it
+  ///   is. Otherwise the log is read too, which needs the file for the log's index beside it.
+  init(readingFileAt path: String, isAlone: Bool) throws {
+    _ = Self.isConfigured
+    var opened: OpaquePointer?
+    let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX
+    let name = URL(fileURLWithPath: path).absoluteString + (isAlone ? "?immutable=1" : "?mode=ro")
+    let code = sqlite3_open_v2(name, &opened, flags, nil)
+    guard code == SQLITE_OK, let opened else {
+      let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close_v2(opened)
+      throw StoreError(.cannotOpen, "the store at '\(path)' cannot be read: \(message)")
+    }
+    handle = opened
+    sqlite3_extended_result_codes(handle, 1)
+    sqlite3_busy_timeout(handle, 1_000)
+    sqlite3_keep_log_on_close(handle)
+  }
+
+  /// Ends the statement that runs, from any thread.
+  func interrupt() { sqlite3_interrupt(handle) }
 
   /// ``PageCache`` takes it for granted; a new file has it.
   private func checkPageSize() throws {

@@ -1,5 +1,4 @@
 import CloudKitModel
-import Foundation
 
 /// Reads `Retry-After` (RFC 9110, section 10.2.3).
 enum RetryAfter {
@@ -7,31 +6,6 @@ enum RetryAfter {
   /// 0 for a date that has passed.
   static func seconds(_ text: String, at now: Timestamp) -> Double? {
     if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) { return Double(text) }
-    return date(text).map { max(0, $0 - now.seconds) }
+    return HTTPDate.seconds(text).map { max(0, $0 - now.seconds) }
   }
-
-  /// Seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate; the two
-  /// forms that RFC 9110 calls obsolete are not sent by anybody any more).
-  private static func date(_ text: String) -> Double? {
-    let parts = text.split(separator: " ", omittingEmptySubsequences: false)
-    guard parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT", let day = Int(parts[1]),
-      let month = months.firstIndex(of: parts[2]), let year = Int(parts[3])
-    else { return nil }
-    let clock = parts[4].split(separator: ":").compactMap { Int($0) }
-    guard clock.count == 3, (1...31).contains(day), (1970...9999).contains(year),
-      (0...23).contains(clock[0]), (0...59).contains(clock[1]), (0...60).contains(clock[2])
-    else { return nil }
-    var calendarTime = tm()
-    calendarTime.tm_year = Int32(year - 1900)
-    calendarTime.tm_mon = Int32(month)
-    calendarTime.tm_mday = Int32(day)
-    calendarTime.tm_hour = Int32(clock[0])
-    calendarTime.tm_min = Int32(clock[1])
-    calendarTime.tm_sec = Int32(clock[2])
-    return Double(timegm(&calendarTime))
-  }
-
-  private static let months: [Substring] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-  ]
 }

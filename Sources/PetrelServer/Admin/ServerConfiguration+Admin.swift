@@ -16,7 +16,7 @@ extension ServerConfiguration {
 
   /// Whether there is an admin API: as `admin.enabled` says, and without it where the server listens
   /// on a loopback address and is not known by another one.
-  var servesAdmin: Bool {
+  public var servesAdmin: Bool {
     admin.isEnabled
       ?? (Self.isLoopback(address)
         && (publicURL.map { url in
@@ -24,7 +24,8 @@ extension ServerConfiguration {
         } ?? true))
   }
 
-  private static func isLoopback(_ host: String) -> Bool {
+  /// Whether only this machine can reach what listens at this address.
+  public static func isLoopback(_ host: String) -> Bool {
     if host.lowercased() == "localhost" { return true }
     let text = host.trimmingCharacters(in: ["[", "]"])
     guard let address = IPAddress(text) else { return false }

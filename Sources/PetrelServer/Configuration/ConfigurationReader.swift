@@ -16,8 +16,9 @@ struct ConfigurationReader {
 
   /// - Parameter key: the one of the object's keys that it is about; nil for the object.
   func mistake(_ key: String?, _ text: String) -> ConfigurationError {
-    let place = sources.place(of: path + (key.map { [$0] } ?? []))
-    return ConfigurationError(place + path.map { $0 + ": " }.joined() + text)
+    let full = path + (key.map { [$0] } ?? [])
+    return ConfigurationError(
+      sources.place(of: full) + path.map { $0 + ": " }.joined() + text, at: .key(full))
   }
 
   func allow(_ known: [String]) throws(ConfigurationError) {

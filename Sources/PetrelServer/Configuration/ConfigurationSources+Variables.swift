@@ -33,8 +33,12 @@ extension ConfigurationSources {
     let sorted = variables.map { ($0.key, Self.parts(of: $0.key), $0.value) }
       .sorted { ($0.1.count, $0.0) < ($1.1.count, $1.0) }
     for (name, parts, text) in sorted {
-      let (path, kind) = try find(parts[...], among: ConfigurationKey.all, at: [], variable: name)
-      set(path, to: try Self.value(of: text, kind, variable: name), by: .variable(name))
+      do throws(ConfigurationError) {
+        let (path, kind) = try find(parts[...], among: ConfigurationKey.all, at: [], variable: name)
+        set(path, to: try Self.value(of: text, kind, variable: name), by: .variable(name))
+      } catch {
+        throw ConfigurationError(error.description, at: .variable(name))
+      }
     }
   }
 

@@ -32,9 +32,9 @@ public struct ConfigurationSources: Sendable {
   private(set) var json = JSONValue.object([:])
   private var origins: [[String]: Origin] = [:]
   /// Where relative file names begin.
-  let directory: String
+  public let directory: String
   /// The file, if there is one.
-  private var file: String?
+  public private(set) var file: String?
 
   /// - Parameter directory: where relative file names begin when there is no file; with one, they
   ///   begin at the file's own.
@@ -81,6 +81,19 @@ public struct ConfigurationSources: Sendable {
     guard let name = path.first else { return value }
     var members = json.object ?? [:]
     members[name] = setting(value, at: path.dropFirst(), in: members[name] ?? .object([:]))
+    return .object(members)
+  }
+
+  /// Takes a key away.
+  mutating func remove(_ path: [String]) {
+    json = Self.removing(path[...], from: json)
+    for known in origins.keys where known.starts(with: path) { origins[known] = nil }
+  }
+
+  private static func removing(_ path: ArraySlice<String>, from json: JSONValue) -> JSONValue {
+    guard let name = path.first, var members = json.object else { return json }
+    members[name] =
+      path.count == 1 ? nil : members[name].map { removing(path.dropFirst(), from: $0) }
     return .object(members)
   }
 

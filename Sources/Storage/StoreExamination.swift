@@ -1,0 +1,154 @@
+import CSQLite
+import Foundation
+import Synchronization
+
+/// What a look at a store's file shows. Nothing in it is changed, and a server may be using it.
+public struct StoreExamination: Sendable, Hashable {
+  /// How thoroughly the file is read.
+  public enum Depth: Sendable, Hashable {
+    /// All pages, and what stands in rows (SQLite's `quick_check`).
+    case quick
+    /// That, and whether indexes agree with their tables (`integrity_check`).
+    case full
+  }
+
+  /// The form that this program brings stores to.
+  public static var newestForm: Int64 { Schema.migrations.last?.version ?? 0 }
+
+  /// The form that migrations have led to; nil for a file that is no store yet, or cannot be read.
+  public var form: Int64?
+  /// What is damaged, ten lines at most.
+  public var faults: [String] = []
+  /// Whether there was time to look at all of it.
+  public var isComplete = true
+  /// Whether a server has the store open.
+  public var isServed = false
+  /// Bytes in the file, and in the write-ahead log beside it.
+  public var bytes = 0
+  public var logBytes = 0
+
+  /// Looks at a store.
+  ///
+  /// - Parameters:
+  ///   - path: the store's file.
+  ///   - limit: how long the contents are looked at; what was found by then is told.
+  /// - Throws: ``StoreError/Code/notFound`` when there is no such file, and
+  ///   ``StoreError/Code/cannotOpen`` when it cannot be read.
+  public static func look(
+    atStoreAt path: String, depth: Depth, within limit: Duration
+  ) async throws -> StoreExamination {
+    try await withCheckedThrowingContinuation { continuation in
+      let thread = Thread {
+        continuation.resume(
+          with: Result {
+            var found = try examine(path, depth, limit, isAlone: isAlone(path))
+            // A server that came meanwhile has written to what was taken for unused.
+            if !found.faults.isEmpty, !isAlone(path) {
+              found = try examine(path, depth, limit, isAlone: false)
+            }
+            return found
+          })
+      }
+      thread.start()
+    }
+  }
+
+  /// Whether nobody uses the file, and no log beside it has more than is in it.
+  private static func isAlone(_ path: String) -> Bool {
+    (size(path + "-wal") ?? 0) == 0 && !SQLRecordStore.isServed(at: path)
+  }
+
+  private static func examine(
+    _ path: String, _ depth: Depth, _ limit: Duration, isAlone: Bool
+  ) throws -> StoreExamination {
+    var found = StoreExamination()
+    guard let bytes = size(path) else {
+      throw StoreError(.notFound, "there is no store at '\(path)'")
+    }
+    found.bytes = bytes
+    found.logBytes = size(path + "-wal") ?? 0
+    found.isServed = SQLRecordStore.isServed(at: path)
+    guard bytes > 0 else { return found }
+    if let fault = try headerFault(path) {
+      found.faults = [fault]
+      return found
+    }
+    do {
+      let connection = try SQLiteConnection(readingFileAt: path, isAlone: isAlone)
+      defer { connection.close() }
+      found.form = StoreBackup.form(of: connection)
+      let timer = Interruption(of: connection, after: limit)
+      defer { timer.end() }
+      let check = depth == .full ? "PRAGMA integrity_check(10)" : "PRAGMA quick_check(10)"
+      do {
+        let rows = try connection.rows(check, []) { $0.text(0) }
+        found.faults = rows.flatMap { $0.split(separator: "\n") }.map(String.init)
+          .filter { $0 != "ok" && !$0.hasPrefix("***") }
+      } catch let error as StoreError where error.code == .corrupt {
+        found.faults = [error.reason]
+      } catch {
+        if !timer.hasStruck { throw error }
+      }
+      if timer.hasStruck {
+        found.isComplete = false
+        // Of a check that was broken off this says nothing.
+        found.faults.removeAll { $0.hasSuffix("is never used") }
+      }
+    } catch let error as StoreError where error.code == .corrupt {
+      found.faults = [error.reason]
+    }
+    return found
+  }
+
+  /// What is wrong with the first bytes (https://sqlite.org/fileformat.html, section 1.3).
+  private static func headerFault(_ path: String) throws -> String? {
+    guard let file = FileHandle(forReadingAtPath: path),
+      let header = try file.read(upToCount: 18), header.count == 18
+    else {
+      throw StoreError(.cannotOpen, "'\(path)' cannot be read")
+    }
+    guard header.starts(with: Data("SQLite format 3\0".utf8)) else {
+      return "the file is no database of SQLite: its first bytes are others"
+    }
+    let size = Int(header[16]) << 8 | Int(header[17])
+    guard size == PageCache.pageSize else {
+      return "its pages have \(size) bytes instead of \(PageCache.pageSize)"
+    }
+    return nil
+  }
+
+  private static func size(_ path: String) -> Int? {
+    var information = stat()
+    return stat(path, &information) == 0 ? Int(information.st_size) : nil
+  }
+}
+
+/// Ends what a connection does after a time.
+private final class Interruption: Sendable {
+  private struct State: @unchecked Sendable {
+    // Behind the lock, and not touched after the end.
+    var connection: SQLiteConnection?
+    var hasStruck = false
+  }
+
+  private let state: Mutex<State>
+
+  init(of connection: SQLiteConnection, after limit: Duration) {
+    state = Mutex(State(connection: connection))
+    DispatchQueue.global().asyncAfter(deadline: .now() + limit / .seconds(1)) { [weak self] in
+      self?.strike()
+    }
+  }
+
+  var hasStruck: Bool { state.withLock(\.hasStruck) }
+
+  func end() { state.withLock { $0.connection = nil } }
+
+  private func strike() {
+    state.withLock { state in
+      guard let connection = state.connection else { return }
+      state.hasStruck = true
+      connection.interrupt()
+    }
+  }
+}
