@@ -16,11 +16,14 @@ struct Arguments {
     /// What its value is called in the help; nil for a flag.
     var valueName: String?
     var help: String
+    /// What its value may be, where that is one of some words.
+    var words: [String]
 
-    init(_ name: String, _ valueName: String?, _ help: String) {
+    init(_ name: String, _ valueName: String?, _ help: String, words: [String] = []) {
       self.name = name
       self.valueName = valueName
       self.help = help
+      self.words = words
     }
   }
 
@@ -39,8 +42,11 @@ struct Arguments {
         separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = String(parts[0])
       guard let option = options.first(where: { $0.name == name }) else {
-        let known = options.map { "--" + $0.name }.joined(separator: ", ")
-        throw UsageError("unknown option --\(name); known are \(known)")
+        guard !options.isEmpty else { throw UsageError("unknown option --\(name); it takes none") }
+        let known = options.map { "--" + $0.name }
+        let near = NearestWord.among(known, to: "--" + name).map { "did you mean \($0)? " } ?? ""
+        throw UsageError(
+          "unknown option --\(name); \(near)known are \(known.joined(separator: ", "))")
       }
       if parts.count == 2 {
         guard option.valueName != nil else { throw UsageError("--\(name) takes no value") }

@@ -4,30 +4,24 @@ protocol Command: SendableMetatype {
   static var name: String { get }
   /// One line for the list of commands.
   static var summary: String { get }
-  /// What stands after the name, such as `NAME`.
+  /// A whole line as one would type it.
+  static var example: String { get }
+  /// What stands after the name, such as `NAME`, or `bash|zsh` where it is one of some words.
   static var operands: String { get }
   static var options: [Arguments.Option] { get }
+  /// What the exit status says, where that is more than whether it was done.
+  static var exitStatuses: [(Int32, String)] { get }
 
   /// Runs the command.
   ///
-  /// - Returns: the exit status.
+  /// - Returns: the exit status, one of ``ExitStatus``.
   static func run(_ arguments: Arguments) async throws -> Int32
 }
 
 extension Command {
+  static var example: String { "petrel \(name)" }
   static var operands: String { "" }
-
-  /// The text of `petrel NAME --help`.
-  static var help: String {
-    var text = "petrel \(name)\(operands.isEmpty ? "" : " " + operands)"
-    text += options.isEmpty ? "\n\n\(summary)\n" : " [OPTION…]\n\n\(summary)\n\n"
-    let left = options.map { "--\($0.name)" + ($0.valueName.map { " " + $0 } ?? "") }
-    let width = left.map(\.count).max() ?? 0
-    for (words, option) in zip(left, options) {
-      text += "  \(words.padding(to: width))  \(option.help)\n"
-    }
-    return text
-  }
+  static var exitStatuses: [(Int32, String)] { [] }
 }
 
 extension String {

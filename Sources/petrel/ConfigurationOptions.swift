@@ -12,25 +12,64 @@ enum ConfigurationOptions {
     .init("address", "ADDRESS", "where to listen (default 127.0.0.1)"),
     .init("port", "PORT", "0 lets the system choose (default 8080)"),
     .init("public-url", "URL", "the URL that clients use, where it differs"),
-    .init("log-level", "LEVEL", "debug, info, warning or error (default info)"),
-    .init("log-format", "FORMAT", "text or json (default text)"),
+    .init(
+      "log-level", "LEVEL", "debug, info, warning or error (default info)",
+      words: ServerLog.Level.allCases.map(\.rawValue)),
+    .init(
+      "log-format", "FORMAT", "text or json (default text)",
+      words: ServerLog.Format.allCases.map(\.rawValue)),
   ]
 
   /// The configuration that file, environment variables and flags make, and where it comes from.
   static func configuration(
     _ arguments: Arguments
   ) throws -> (configuration: ServerConfiguration, sources: ConfigurationSources) {
-    let environment = ProcessInfo.processInfo.environment
-    let directory = ServeCommand.dataDirectory(arguments)
-    let named = arguments.string("config") ?? environment["PETREL_CONFIG"]
-    let file = named ?? directory + "/server.json"
-    var sources =
-      if named != nil || FileManager.default.fileExists(atPath: file) {
-        try ConfigurationSources(fileAt: file)
-      } else {
-        ConfigurationSources(directory: directory)
-      }
-    try sources.read(environment: environment)
+    var sources = try file(arguments) ?? ConfigurationSources(directory: directory(arguments))
+    try sources.read(environment: ProcessInfo.processInfo.environment)
+    try setFlags(arguments, in: &sources)
+    var configuration = ServerConfiguration(dataDirectory: directory(arguments))
+    try sources.apply(to: &configuration)
+    return (configuration, sources)
+  }
+
+  /// The same as far as it goes, and all that is wrong, instead of the first mistake.
+  ///
+  /// - Throws: ``UsageError`` for flags that cannot be.
+  static func readWhatCan(
+    _ arguments: Arguments
+  ) throws -> (ServerConfiguration, ConfigurationSources, [ConfigurationError]) {
+    var sources = ConfigurationSources(directory: directory(arguments))
+    var mistakes: [ConfigurationError] = []
+    do throws(ConfigurationError) {
+      if let read = try file(arguments) { sources = read }
+    } catch {
+      mistakes.append(error)
+    }
+    mistakes += sources.readWhatCan(environment: ProcessInfo.processInfo.environment)
+    try setFlags(arguments, in: &sources)
+    var configuration = ServerConfiguration(dataDirectory: directory(arguments))
+    mistakes += sources.applyWhatCan(to: &configuration)
+    return (configuration, sources, mistakes)
+  }
+
+  private static func directory(_ arguments: Arguments) -> String {
+    ServeCommand.dataDirectory(arguments)
+  }
+
+  /// What the configuration file has; nil when there is none and none is named.
+  private static func file(
+    _ arguments: Arguments
+  ) throws(ConfigurationError) -> ConfigurationSources? {
+    let named =
+      arguments.string("config") ?? ProcessInfo.processInfo.environment["PETREL_CONFIG"]
+    let file = named ?? directory(arguments) + "/server.json"
+    guard named != nil || FileManager.default.fileExists(atPath: file) else { return nil }
+    return try ConfigurationSources(fileAt: file)
+  }
+
+  private static func setFlags(
+    _ arguments: Arguments, in sources: inout ConfigurationSources
+  ) throws {
     for (flag, key) in [
       ("address", "address"), ("public-url", "publicURL"), ("log-level", "logLevel"),
       ("log-format", "logFormat"),
@@ -41,8 +80,5 @@ enum ConfigurationOptions {
     if let port = try arguments.int("port", in: 0...65_535) {
       sources.set(["port"], to: .int(Int64(port)), by: .flag("--port"))
     }
-    var configuration = ServerConfiguration(dataDirectory: directory)
-    try sources.apply(to: &configuration)
-    return (configuration, sources)
   }
 }

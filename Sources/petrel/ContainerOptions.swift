@@ -5,7 +5,8 @@ enum ContainerOptions {
   static let container = Arguments.Option(
     "container", "IDENTIFIER", "the container, such as iCloud.com.example.app")
   static let environment = Arguments.Option(
-    "environment", "NAME", "development or production (default development)")
+    "environment", "NAME", "development or production (default development)",
+    words: ContainerEnvironment.allCases.map(\.rawValue))
 
   static func container(_ arguments: Arguments) throws -> String {
     guard let container = arguments.string("container") else {

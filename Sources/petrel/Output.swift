@@ -12,6 +12,7 @@ enum Output {
 
   /// A line for people on standard error.
   static func complain(_ message: String) {
-    FileHandle.standardError.write(Data("petrel: \(message)\n".utf8))
+    let text = TextStyle.errors.alarming("petrel:") + " \(message)\n"
+    FileHandle.standardError.write(Data(text.utf8))
   }
 }

@@ -4,8 +4,9 @@ import Foundation
 /// The program `petrel`: finds the command that the words name and runs it.
 @main
 enum Program {
-  private static let commands: [any Command.Type] = [
-    ServeCommand.self, ConfigCommand.self, BackupCommand.self, RestoreCommand.self,
+  static let commands: [any Command.Type] = [
+    ServeCommand.self, ConfigCommand.self, BackupCommand.self,
+    RestoreCommand.self,
     DemoCommand.self, UsersAddCommand.self,
     UsersListCommand.self, UsersShowCommand.self,
     UsersPasswordCommand.self, UsersAddTokenCommand.self, UsersSignOutCommand.self,
@@ -24,7 +25,7 @@ enum Program {
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
     BenchTestCloudCommand.self, BenchQueryCommand.self, BenchChangesCommand.self,
     BenchMatchCommand.self, BenchPushCommand.self, BenchFanOutCommand.self,
-    BenchExplainCommand.self, VersionCommand.self,
+    BenchExplainCommand.self, CompletionsCommand.self, VersionCommand.self,
   ]
 
   static func main() async {
@@ -39,56 +40,66 @@ enum Program {
   }
 
   private static func run(_ words: [String]) async -> Int32 {
-    guard let first = words.first, first != "--help", first != "help" else {
-      Output.write(overview)
-      return words.isEmpty ? 64 : 0
+    guard let first = words.first else {
+      Output.write(Help.overview(.output))
+      return ExitStatus.usage
     }
-    let command = commands.first { command in
-      words.starts(with: command.name.split(separator: " ").map(String.init))
+    if ["help", "--help", "-h"].contains(first) {
+      return help(words.dropFirst().filter { !$0.hasPrefix("-") })
     }
-    guard let command else {
-      // The first word of several commands, such as `keys`.
-      let group = commands.filter { $0.name.hasPrefix(first + " ") }
-      if !group.isEmpty, words.dropFirst().allSatisfy({ $0 == "--help" }) {
-        Output.write(list(of: group) + "\n")
-        return words.count == 1 ? 64 : 0
-      }
-      Output.complain(
-        "unknown command '\(words.prefix(2).joined(separator: " "))'; see petrel --help")
-      return 64
-    }
+    if first == "--version" { return await run(["version"] + words.dropFirst()) }
+    guard let command = command(named: words) else { return noCommand(words) }
     let rest = words.dropFirst(command.name.split(separator: " ").count)
-    if rest.contains("--help") {
-      Output.write(command.help)
-      return 0
+    if rest.contains("--help") || rest.contains("-h") {
+      Output.write(Help.text(of: command, .output))
+      return ExitStatus.done
     }
     do {
       return try await command.run(Arguments(rest, options: command.options))
     } catch let error as UsageError {
-      Output.complain("\(command.name): \(error); see petrel \(command.name) --help")
-      return 64
+      Output.complain("\(command.name): \(error); see petrel help \(command.name)")
+      return ExitStatus.usage
     } catch {
       Output.complain("\(command.name): \(error)")
-      return 1
+      return ExitStatus.failed
     }
   }
 
-  private static func list(of commands: [any Command.Type]) -> String {
-    let width = commands.map { $0.name.count }.max() ?? 0
-    return commands.map { "  \($0.name.padding(to: width))  \($0.summary)" }
-      .joined(separator: "\n")
+  /// The command that words begin with.
+  private static func command(named words: [String]) -> (any Command.Type)? {
+    commands.first { words.starts(with: $0.name.split(separator: " ").map(String.init)) }
   }
 
-  private static var overview: String {
-    """
-    Petrel runs CloudKit subscriptions outside iCloud.
+  /// Tells about what is named after `help`: a command, those with the same first word, or all.
+  private static func help(_ words: [String]) -> Int32 {
+    guard let first = words.first else {
+      Output.write(Help.overview(.output))
+      return ExitStatus.done
+    }
+    if let command = command(named: words) {
+      Output.write(Help.text(of: command, .output))
+      return ExitStatus.done
+    }
+    guard words.count == 1, let text = Help.text(ofGroup: first, .output) else {
+      return noCommand(words)
+    }
+    Output.write(text)
+    return ExitStatus.done
+  }
 
-    usage: petrel COMMAND [OPTION…]
-
-    \(list(of: commands))
-
-    petrel COMMAND --help tells the options of a command.
-
-    """
+  /// For words that are no command, or only the first word of some, such as `keys`.
+  private static func noCommand(_ words: [String]) -> Int32 {
+    let rest = words.dropFirst()
+    if let text = Help.text(ofGroup: words[0], .output),
+      rest.allSatisfy({ ["--help", "-h"].contains($0) })
+    {
+      Output.write(text)
+      return rest.isEmpty ? ExitStatus.usage : ExitStatus.done
+    }
+    let typed = words.prefix(2).filter { !$0.hasPrefix("-") }.joined(separator: " ")
+    let near = Help.nearest(to: typed).map { "did you mean 'petrel \($0)'?" }
+    Output.complain(
+      "unknown command '\(typed.isEmpty ? words[0] : typed)'; \(near ?? "see petrel --help")")
+    return ExitStatus.usage
   }
 }

@@ -13,7 +13,24 @@ final class Program: @unchecked Sendable {
   private let outputFile: URL
 
   static func isBuilt(_ name: String) -> Bool {
-    FileManager.default.isExecutableFile(atPath: directory.appendingPathComponent(name).path)
+    FileManager.default.isExecutableFile(atPath: path(of: name))
+  }
+
+  static func path(of name: String) -> String { directory.appendingPathComponent(name).path }
+
+  /// Whether a program can be run by another one here, such as `setpriv` with its words.
+  static func canRun(_ name: String, through launcher: [String]) -> Bool {
+    guard isBuilt(name), let first = launcher.first,
+      FileManager.default.isExecutableFile(atPath: first)
+    else { return false }
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: first)
+    process.arguments = launcher.dropFirst() + [path(of: name), "version"]
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
   }
 
   /// Starts a program.
@@ -21,15 +38,17 @@ final class Program: @unchecked Sendable {
   /// - Parameters:
   ///   - environment: set over that of the tests.
   ///   - input: what the program reads.
+  ///   - launcher: the program that runs this one, and its words.
   ///   - folder: where the program works, and where its output is kept.
   init(
     _ name: String, _ arguments: [String] = [], environment: [String: String] = [:],
-    input: String? = nil, in folder: String
+    input: String? = nil, through launcher: [String] = [], in folder: String
   ) throws {
     outputFile = URL(fileURLWithPath: folder).appendingPathComponent("\(UUID().uuidString).out")
     try Data().write(to: outputFile)
-    process.executableURL = Self.directory.appendingPathComponent(name)
-    process.arguments = arguments
+    let words = launcher + [Self.path(of: name)] + arguments
+    process.executableURL = URL(fileURLWithPath: words[0])
+    process.arguments = Array(words.dropFirst())
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.currentDirectoryURL = URL(fileURLWithPath: folder)
     let pipe = Pipe()

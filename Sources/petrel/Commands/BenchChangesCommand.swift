@@ -3,6 +3,7 @@ import Foundation
 /// `petrel bench changes`
 enum BenchChangesCommand: Command {
   static let name = "bench changes"
+  static let example = "petrel bench changes"
   static let summary = "Measures how fast a client pages through a zone's change feed."
   static let options: [Arguments.Option] = [
     .init("records", "NUMBER", "changes in the zone (default 100000)"),

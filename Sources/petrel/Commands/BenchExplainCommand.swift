@@ -1,6 +1,7 @@
 /// `petrel bench explain`
 enum BenchExplainCommand: Command {
   static let name = "bench explain"
+  static let example = "petrel bench explain"
   static let summary = "Measures what it costs to keep the changes that explanations are made of."
   static let options: [Arguments.Option] = [
     .init("subscriptions", "NUMBER", "subscriptions on the saved record type (default 10000)"),

@@ -3,6 +3,7 @@ import Foundation
 /// `petrel bench fanout`
 enum BenchFanOutCommand: Command {
   static let name = "bench fanout"
+  static let example = "petrel bench fanout"
   static let summary = "Measures how long one record takes to the devices of all its subscribers."
   static let options: [Arguments.Option] = [
     .init("devices", "NUMBER", "of as many users, each with a subscription (default 1000000)"),

@@ -5,6 +5,7 @@ import Matching
 /// `petrel bench match`
 enum BenchMatchCommand: Command {
   static let name = "bench match"
+  static let example = "petrel bench match"
   static let summary = "Measures how fast changes find the subscriptions that fire on them."
   static let options: [Arguments.Option] = [
     .init("subscriptions", "N", "how many there are (default 10000, then 100000, then 1000000)"),

@@ -5,6 +5,7 @@ import JSONCoding
 /// `petrel bench notify`
 enum BenchNotifyCommand: Command {
   static let name = "bench notify"
+  static let example = "petrel bench notify"
   static let summary = "Measures the time from saving a record to the arrival of its push."
   static let options: [Arguments.Option] = [
     .init(

@@ -1,6 +1,7 @@
 /// `petrel bench push`
 enum BenchPushCommand: Command {
   static let name = "bench push"
+  static let example = "petrel bench push"
   static let summary = "Measures how fast pushes are sent, beside h2load."
   static let options: [Arguments.Option] = [
     .init("pushes", "NUMBER", "pushes in each turn (default 200000)"),

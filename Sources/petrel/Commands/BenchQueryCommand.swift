@@ -4,6 +4,7 @@ import JSONCoding
 /// `petrel bench query`
 enum BenchQueryCommand: Command {
   static let name = "bench query"
+  static let example = "petrel bench query"
   static let summary = "Measures how soon the pages of queries over many records are answered."
   static let options: [Arguments.Option] = [
     .init("records", "NUMBER", "records of one type to search (default 1000000)"),

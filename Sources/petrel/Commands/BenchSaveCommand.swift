@@ -5,6 +5,7 @@ import Storage
 /// `petrel bench save`
 enum BenchSaveCommand: Command {
   static let name = "bench save"
+  static let example = "petrel bench save"
   static let summary = "Measures how many records a second the server saves."
   static let options: [Arguments.Option] = [
     .init("connections", "LIST", "numbers of connections for single records (default 1,32)"),

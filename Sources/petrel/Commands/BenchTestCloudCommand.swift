@@ -5,6 +5,7 @@ import Storage
 /// `petrel bench testcloud`
 enum BenchTestCloudCommand: Command {
   static let name = "bench testcloud"
+  static let example = "petrel bench testcloud"
   static let summary = "Measures how long it takes to start the cloud that a test runs on."
   static let options: [Arguments.Option] = [
     .init("count", "NUMBER", "clouds started, one after the other (default 200)")

@@ -3,7 +3,12 @@ import PetrelServer
 /// `petrel config`
 enum ConfigCommand: Command {
   static let name = "config"
+  static let example = "petrel config --data /var/lib/petrel --check"
   static let summary = "Prints the configuration in force, and where each value comes from."
+  static let exitStatuses = [
+    (ExitStatus.done, "a server would start with it"),
+    (ExitStatus.failed, "it would not; the reason is told"),
+  ]
   static let options =
     ConfigurationOptions.all + [
       .init("json", nil, "print it as JSON"),

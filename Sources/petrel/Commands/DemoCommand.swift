@@ -4,6 +4,7 @@ import JSONCoding
 /// `petrel demo`
 enum DemoCommand: Command {
   static let name = "demo"
+  static let example = "petrel demo"
   static let summary = "Starts a server and an APNs simulator and runs the earthquake example."
   static let options: [Arguments.Option] = [
     .init("data", "DIRECTORY", "where the demo keeps its data while it runs"),

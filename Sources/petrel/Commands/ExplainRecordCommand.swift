@@ -1,8 +1,13 @@
 /// `petrel explain record`
 enum ExplainRecordCommand: Command {
   static let name = "explain record"
+  static let example = "petrel explain record note-17 --container iCloud.com.example.app"
   static let summary =
     "Tells what became of a record's latest changes: who was notified, who was not, and why."
+  static let exitStatuses = [
+    (ExitStatus.done, "changes were found"),
+    (ExitStatus.failed, "there are none, or the question failed"),
+  ]
   static let operands = "NAME"
   static let options: [Arguments.Option] =
     ExplainOptions.place + [.init("zone", "NAME", "the record's zone (default _defaultZone)")]

@@ -1,6 +1,8 @@
 /// `petrel explain subscription`
 enum ExplainSubscriptionCommand: Command {
   static let name = "explain subscription"
+  static let example =
+    "petrel explain subscription pinned-notes --container iCloud.com.example.app --subscriber anna"
   static let summary =
     "Tells how a subscription fared of late: its firings, their pushes, and what it looked at in vain."
   static let operands = "ID"

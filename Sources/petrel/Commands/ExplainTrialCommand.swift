@@ -3,6 +3,8 @@ import JSONCoding
 /// `petrel explain trial`
 enum ExplainTrialCommand: Command {
   static let name = "explain trial"
+  static let example =
+    "petrel explain trial record --file note.json --container iCloud.com.example.app"
   static let summary =
     "Tells which subscriptions a record would fire, or which changes would have fired a subscription; saves nothing."
   static let operands = "record|subscription"

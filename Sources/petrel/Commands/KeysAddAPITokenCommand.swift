@@ -5,6 +5,9 @@ import PetrelServer
 /// `petrel keys add-api-token`
 enum KeysAddAPITokenCommand: Command {
   static let name = "keys add-api-token"
+  static let example =
+    "petrel keys add-api-token website --container iCloud.com.example.app "
+    + "--origins https://example.com"
   static let summary =
     "Makes an API token for a web app and prints it; from then on one is asked for."
   static let operands = "NAME"

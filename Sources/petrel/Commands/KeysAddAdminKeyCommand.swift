@@ -1,6 +1,7 @@
 /// `petrel keys add-admin-key`
 enum KeysAddAdminKeyCommand: Command {
   static let name = "keys add-admin-key"
+  static let example = "petrel keys add-admin-key --label laptop"
   static let summary = "Makes a key for the console and the admin API and prints it."
   static let options: [Arguments.Option] =
     [.init("label", "TEXT", "by which you know the key again"), AdminOptions.json]

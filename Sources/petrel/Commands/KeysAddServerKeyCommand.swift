@@ -5,6 +5,9 @@ import JSONCoding
 /// `petrel keys add-server-key`
 enum KeysAddServerKeyCommand: Command {
   static let name = "keys add-server-key"
+  static let example =
+    "petrel keys add-server-key feed --container iCloud.com.example.app "
+    + "--new-private-key feed.pem"
   static let summary = "Registers a server-to-server key and prints its key ID."
   static let operands = "NAME"
   static let options: [Arguments.Option] =

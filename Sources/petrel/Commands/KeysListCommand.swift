@@ -3,6 +3,7 @@ import JSONCoding
 /// `petrel keys list`
 enum KeysListCommand: Command {
   static let name = "keys list"
+  static let example = "petrel keys list --container iCloud.com.example.app"
   static let summary = "Lists API tokens, server-to-server keys and admin keys."
   static let options: [Arguments.Option] =
     [.init("container", "IDENTIFIER", "only those of this container"), AdminOptions.json]

@@ -4,6 +4,7 @@ import Storage
 /// `petrel restore`
 enum RestoreCommand: Command {
   static let name = "restore"
+  static let example = "petrel restore /backups/petrel-2026-03-01 --data /var/lib/petrel"
   static let summary = "Makes a store of a backup, in a data directory that has none."
   static let operands = "DIRECTORY"
   static let options = [AdminOptions.json, ServeCommand.dataOption]

@@ -49,6 +49,7 @@ enum RolesCommand {
 /// `petrel roles grant`
 enum RolesGrantCommand: Command {
   static let name = "roles grant"
+  static let example = "petrel roles grant editor anna --container iCloud.com.example.app"
   static let summary = "Gives a user or a server-to-server key a role of a container's schema."
   static let operands = "ROLE USER"
   static let options = RolesCommand.options
@@ -61,6 +62,7 @@ enum RolesGrantCommand: Command {
 /// `petrel roles revoke`
 enum RolesRevokeCommand: Command {
   static let name = "roles revoke"
+  static let example = "petrel roles revoke editor anna --container iCloud.com.example.app"
   static let summary = "Takes a role away again."
   static let operands = "ROLE USER"
   static let options = RolesCommand.options
@@ -73,6 +75,7 @@ enum RolesRevokeCommand: Command {
 /// `petrel roles list`
 enum RolesListCommand: Command {
   static let name = "roles list"
+  static let example = "petrel roles list --container iCloud.com.example.app"
   static let summary = "Lists a container's own roles with those who have them."
   static let options = RolesCommand.options + [AdminOptions.json]
 

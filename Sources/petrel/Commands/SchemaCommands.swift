@@ -8,6 +8,7 @@ import Storage
 /// `petrel schema export`
 enum SchemaExportCommand: Command {
   static let name = "schema export"
+  static let example = "petrel schema export --container iCloud.com.example.app --output app.ckdb"
   static let summary = "Prints a container's schema in the schema language."
   static let options: [Arguments.Option] =
     [
@@ -35,6 +36,7 @@ enum SchemaExportCommand: Command {
 /// `petrel schema validate`
 enum SchemaValidateCommand: Command {
   static let name = "schema validate"
+  static let example = "petrel schema validate app.ckdb --container iCloud.com.example.app"
   static let summary = "Reads a schema file and tells what is wrong with it."
   static let operands = "FILE"
   static let options: [Arguments.Option] = [
@@ -79,6 +81,7 @@ enum SchemaValidateCommand: Command {
 /// `petrel schema import`
 enum SchemaImportCommand: Command {
   static let name = "schema import"
+  static let example = "petrel schema import app.ckdb --container iCloud.com.example.app --dry-run"
   static let summary = "Makes a schema file the development schema of a container."
   static let operands = "FILE"
   static let options: [Arguments.Option] = SchemaWork.changeOptions + [ServeCommand.dataOption]
@@ -98,6 +101,7 @@ enum SchemaImportCommand: Command {
 /// `petrel schema deploy`
 enum SchemaDeployCommand: Command {
   static let name = "schema deploy"
+  static let example = "petrel schema deploy --container iCloud.com.example.app --dry-run"
   static let summary = "Adds a container's development schema to its production schema."
   static let options: [Arguments.Option] = SchemaWork.changeOptions + AdminOptions.all
 
@@ -120,6 +124,7 @@ enum SchemaDeployCommand: Command {
 /// `petrel schema status`
 enum SchemaStatusCommand: Command {
   static let name = "schema status"
+  static let example = "petrel schema status"
   static let summary = "Tells which indexes are being built, and how far they are."
   static let options: [Arguments.Option] = [AdminOptions.json] + AdminOptions.all
 

@@ -5,6 +5,7 @@ import Storage
 /// `petrel serve`
 enum ServeCommand: Command {
   static let name = "serve"
+  static let example = "petrel serve --data /var/lib/petrel --config /etc/petrel/server.json"
   static let summary = "Runs the server until it is interrupted."
   static let options = ConfigurationOptions.all
 

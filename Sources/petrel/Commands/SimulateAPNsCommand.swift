@@ -5,6 +5,7 @@ import JSONCoding
 /// `petrel simulate-apns`
 enum SimulateAPNsCommand: Command {
   static let name = "simulate-apns"
+  static let example = "petrel simulate-apns --port 2197"
   static let summary = "Stands in for APNs on this machine and shows the pushes it gets."
   static let options: [Arguments.Option] = [
     .init("data", "DIRECTORY", "where its key and certificate lie (default .petrel/apns)"),

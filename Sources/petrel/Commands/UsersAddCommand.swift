@@ -6,6 +6,7 @@ import Storage
 /// `petrel users add`
 enum UsersAddCommand: Command {
   static let name = "users add"
+  static let example = "petrel users add anna --email anna@example.com"
   static let summary = "Adds a user and prints a web auth token for it."
   static let operands = "NAME"
   static let options: [Arguments.Option] = [

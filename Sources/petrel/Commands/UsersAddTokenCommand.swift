@@ -3,6 +3,7 @@ import PetrelServer
 /// `petrel users add-token`
 enum UsersAddTokenCommand: Command {
   static let name = "users add-token"
+  static let example = "petrel users add-token anna --expires-in 30d"
   static let summary = "Prints another web auth token for a user's native clients."
   static let operands = "NAME"
   static let options: [Arguments.Option] = [

@@ -1,6 +1,7 @@
 /// `petrel users list`
 enum UsersListCommand: Command {
   static let name = "users list"
+  static let example = "petrel users list"
   static let summary = "Lists the users with their record names."
   static let options: [Arguments.Option] =
     [

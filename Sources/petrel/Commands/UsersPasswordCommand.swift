@@ -3,6 +3,7 @@ import PetrelServer
 /// `petrel users password`
 enum UsersPasswordCommand: Command {
   static let name = "users password"
+  static let example = "petrel users password anna"
   static let summary =
     "Gives a user a password, read from standard input, and ends the user's sessions in web apps."
   static let operands = "NAME"

@@ -3,6 +3,7 @@ import JSONCoding
 /// `petrel users sign-out`
 enum UsersSignOutCommand: Command {
   static let name = "users sign-out"
+  static let example = "petrel users sign-out anna --everywhere"
   static let summary = "Ends a user's sessions in web apps, or all that the user's tokens are for."
   static let operands = "NAME"
   static let options: [Arguments.Option] =

@@ -3,6 +3,7 @@ import PetrelServer
 /// `petrel version`
 enum VersionCommand: Command {
   static let name = "version"
+  static let example = "petrel version"
   static let summary = "Prints the version."
   static let options: [Arguments.Option] = [AdminOptions.json]
 

@@ -1,0 +1,19 @@
+/// `petrel completions`
+enum CompletionsCommand: Command {
+  static let name = "completions"
+  static let example = "petrel completions bash > /usr/share/bash-completion/completions/petrel"
+  static let summary = "Prints what a shell needs to complete commands and options."
+  static let operands = "bash|zsh|fish"
+  static let options: [Arguments.Option] = []
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let table = CompletionTable(Program.commands)
+    switch try arguments.word("shell: bash, zsh or fish") {
+    case "bash": Output.write(BashCompletion(table: table).script)
+    case "zsh": Output.write(ZshCompletion(table: table).script)
+    case "fish": Output.write(FishCompletion(table: table).script)
+    case let other: throw UsageError("the shell must be bash, zsh or fish, not '\(other)'")
+    }
+    return ExitStatus.done
+  }
+}

@@ -1,0 +1,33 @@
+import Foundation
+
+/// Emphasis and colour in what people read: on terminals only, and not where `NO_COLOR`
+/// (https://no-color.org) or `TERM=dumb` asks for plain text.
+struct TextStyle: Sendable {
+  let isPlain: Bool
+
+  static let output = TextStyle(of: STDOUT_FILENO)
+  static let errors = TextStyle(of: STDERR_FILENO)
+
+  init(of descriptor: Int32, environment: [String: String] = ProcessInfo.processInfo.environment) {
+    isPlain =
+      isatty(descriptor) != 1 || !(environment["NO_COLOR"] ?? "").isEmpty
+      || ["", "dumb"].contains(environment["TERM"] ?? "")
+  }
+
+  func strong(_ text: String) -> String { styled(text, "1") }
+
+  func marked(_ text: String, _ mark: Finding.Mark) -> String {
+    switch mark {
+    case .ok: styled(text, "32")
+    case .warning: styled(text, "33")
+    case .problem: styled(text, "1;31")
+    }
+  }
+
+  func alarming(_ text: String) -> String { styled(text, "1;31") }
+
+  /// - Parameter code: what ECMA-48 has behind `CSI` for it (SGR).
+  private func styled(_ text: String, _ code: String) -> String {
+    isPlain ? text : "\u{1B}[\(code)m\(text)\u{1B}[0m"
+  }
+}

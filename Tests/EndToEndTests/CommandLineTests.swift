@@ -1,0 +1,115 @@
+import CloudKit
+import Testing
+import Waiting
+
+@Suite(
+  "The command line", .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+struct CommandLineTests {
+  private func run(
+    _ words: [String], environment: [String: String] = [:], through launcher: [String] = []
+  ) async throws -> (status: Int32, output: String) {
+    let folder = NSTemporaryDirectory() + "petrel-words-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let program = try Program(
+      "petrel", words, environment: environment, through: launcher, in: folder)
+    return (try await program.end(), program.output)
+  }
+
+  /// The names of all commands, as lists of them have them.
+  private func names() async throws -> [String] {
+    func names(in text: String) -> [String] {
+      text.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+        .map { $0.dropFirst(2).components(separatedBy: "  ")[0] }
+    }
+    let overview = try await names(in: run(["--help"]).output)
+    let folded = overview.filter { $0.hasSuffix(" …") }.map { String($0.dropLast(2)) }
+    var all = overview.filter { !$0.hasSuffix(" …") }
+    for word in folded { all += try await names(in: run(["help", word]).output) }
+    return all
+  }
+
+  @Test("without words there is the overview, by matters")
+  func overview() async throws {
+    let bare = try await run([])
+    let asked = try await run(["help"])
+    #expect(bare.status == 64 && asked.status == 0)
+    #expect(bare.output == asked.output)
+    #expect(try await run(["-h"]) == asked)
+    #expect(asked.output.contains("\nRun a server\n  serve "))
+    #expect(asked.output.contains("\nSay who may use it\n"))
+    #expect(try await run(["--version"]) == run(["version"]))
+    #expect(asked.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
+  }
+
+  @Test("each command has its help, with an example that it would understand")
+  func examples() async throws {
+    let names = try await names()
+    #expect(names.count > 30 && names.contains("bench save") && names.contains("keys list"))
+    for name in names {
+      let words = name.split(separator: " ").map(String.init)
+      let help = try await run(["help"] + words)
+      #expect(help.status == 0 && help.output.hasPrefix("petrel \(name)"), "\(name)")
+      #expect(try await run(words + ["--help"]) == help)
+      let lines = help.output.split(separator: "\n")
+      let index = try #require(lines.firstIndex(of: "example"), "\(name)")
+      let example = lines[index + 1]
+      #expect(example.contains("petrel \(name)"), "\(example)")
+      for word in example.split(separator: " ") where word.hasPrefix("--") {
+        #expect(
+          lines.contains { $0.hasPrefix("  \(word) ") }, "\(name) has no option \(word): \(example)"
+        )
+      }
+    }
+  }
+
+  @Test(
+    "what is mistyped gets the nearest word",
+    arguments: [
+      ("serv", "'petrel serve'"), ("sevre", "'petrel serve'"), ("keys lst", "'petrel keys list'"),
+      ("user list", "'petrel users list'"), ("key", "'petrel keys'"), ("hepl", "'petrel help'"),
+      ("help docter", "'petrel doctor'"), ("simulate", "'petrel simulate-apns'"),
+      ("serve --prot 1", "--port"), ("doctor --ofline", "--offline"),
+    ])
+  func nearest(_ words: String, _ expected: String) async throws {
+    let answer = try await run(words.split(separator: " ").map(String.init))
+    #expect(answer.status == 64)
+    #expect(answer.output.hasPrefix("petrel: "), "\(answer.output)")
+    #expect(answer.output.contains("did you mean \(expected)?"), "\(answer.output)")
+  }
+
+  @Test("what is nothing like a command gets no guess")
+  func noGuess() async throws {
+    let answer = try await run(["frobnicate"])
+    #expect(answer.status == 64)
+    #expect(answer.output == "petrel: unknown command 'frobnicate'; see petrel --help\n")
+  }
+
+  /// Runs the program on a terminal of its own.
+  private func onTerminal(
+    _ word: String, _ environment: [String: String] = [:]
+  ) async throws -> String {
+    // The program's path and its word come behind the shell's line.
+    try await run(
+      [word], environment: ["TERM": "xterm", "NO_COLOR": ""].merging(environment) { $1 },
+      through: [
+        "/bin/sh", "-c", "exec script --quiet --return --command \"'$0' $1\" /dev/null",
+      ]
+    ).output
+  }
+
+  @Test(
+    "colours are for terminals that want them",
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script"), "no script(1)"))
+  func colours() async throws {
+    let escape = "\u{1B}["
+    #expect(try await onTerminal("help").contains("\(escape)1mRun a server\(escape)0m"))
+    #expect(try await onTerminal("serv").contains("\(escape)1;31mpetrel:\(escape)0m unknown"))
+    for environment in [["NO_COLOR": "1"], ["TERM": "dumb"]] {
+      let plain = try await onTerminal("help", environment)
+      #expect(plain.contains("Run a server") && !plain.contains(escape), "\(environment)")
+    }
+    let piped = try await run(["help"], environment: ["TERM": "xterm"])
+    #expect(!piped.output.contains(escape))
+  }
+}
