@@ -19,9 +19,10 @@ let package = Package(
         "PetrelTesting", "PetrelServer", "Explanation", "ChangeDispatch", "PushDelivery",
         "Matching",
         "Storage",
-        "HTTPService", "HTTP2Transport", "OutboundHTTP", "APNsSimulation", "Cryptography",
-        "WebServices", "SchemaLanguage",
-        "CloudKitModel", "JSONCoding", "CSQLite", "CLinuxEvents", "CMemoryAllocation",
+        "HTTPService", "HTTP2Transport", "OutboundHTTP", "APNsSimulation", "OpenIDConnect",
+        "WebDelivery", "Cryptography", "WebServices", "SchemaLanguage",
+        "CloudKitModel", "JSONCoding", "CSQLite", "CLinuxEvents", "CLinuxStatus",
+        "CMemoryAllocation",
       ]),
 
     // The server and the client together, in a test's own process.
@@ -89,6 +90,7 @@ let package = Package(
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CLinuxEvents"),
+    .systemLibrary(name: "CLinuxStatus"),
     .systemLibrary(name: "CMemoryAllocation"),
     .systemLibrary(name: "CPrefetch"),
     .target(name: "CConsoleFiles", exclude: ["files"]),
@@ -217,7 +219,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "Waiting", "PropertyTesting", "ProxySimulation", "WebPushSimulation", "CloudKit",
+        "Waiting", "PropertyTesting", "ProxySimulation", "WebPushSimulation", "PythonPrograms",
+        "CloudKit",
         "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "APNsSimulation",
         "HTTPService", "HTTP2Transport", "Cryptography", "WebServices", "CloudKitModel",
         "JSONCoding",

@@ -5,7 +5,7 @@ import Foundation
 @main
 enum Program {
   static let commands: [any Command.Type] = [
-    ServeCommand.self, ConfigCommand.self, BackupCommand.self,
+    ServeCommand.self, ConfigCommand.self, DoctorCommand.self, BackupCommand.self,
     RestoreCommand.self,
     DemoCommand.self, UsersAddCommand.self,
     UsersListCommand.self, UsersShowCommand.self,

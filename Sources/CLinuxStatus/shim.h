@@ -1,0 +1,3 @@
+#pragma once
+#include <sys/timex.h>
+#include <sys/vfs.h>

@@ -1,0 +1,26 @@
+/// `petrel doctor`
+enum DoctorCommand: Command {
+  static let name = "doctor"
+  static let example = "sudo -u petrel petrel doctor --data /var/lib/petrel"
+  static let summary = "Checks all that a server depends on, and says what to do."
+  static let exitStatuses = [
+    (ExitStatus.done, "there is no problem; there may be warnings"),
+    (ExitStatus.failed, "there is a problem"),
+  ]
+  static let options =
+    ConfigurationOptions.all + [
+      .init("offline", nil, "asks nothing beyond this machine"),
+      .init("deep", nil, "reads the whole store, however long it takes, and its indexes"),
+      .init("json", nil, "prints JSON"),
+    ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words but options") }
+    let doctor = Doctor(
+      configuration: try ConfigurationMatter(arguments), isOffline: arguments.flag("offline"),
+      isDeep: arguments.flag("deep"))
+    let report = await doctor.examine()
+    Output.write(arguments.flag("json") ? report.json.text + "\n" : report.text(.output))
+    return report.isSound ? ExitStatus.done : ExitStatus.failed
+  }
+}

@@ -1,0 +1,104 @@
+import CloudKitModel
+import Foundation
+import HTTP2Transport
+import PetrelServer
+import PushDelivery
+import Storage
+
+/// Whether APNs can be reached with what the configuration has, and believes the sender.
+struct APNsMatter: Sendable {
+  /// Shorter than the time of the examination, so that the reason of a failure is told.
+  private static let patience = Duration.seconds(4)
+
+  /// A way to APNs that is to be tried.
+  private struct Way: Sendable {
+    var containers: [String]
+    var environments: [APNsEnvironment]
+    var settings: ServerConfiguration.APNs
+
+    var name: String { containers.joined(separator: ", ") }
+  }
+
+  let configuration: ServerConfiguration
+  let samples: ClockSamples
+
+  func findings() async -> [Finding] {
+    let ways = ways
+    guard !ways.isEmpty else {
+      return [.ok("no container has pushes to APNs set up")]
+    }
+    let loop: EventLoop
+    do {
+      loop = try EventLoop(name: "petrel-doctor")
+    } catch {
+      return [.problem("APNs cannot be asked: \(error.reason)", "look at ulimit -n")]
+    }
+    defer { loop.shutDown() }
+    return await withTaskGroup(of: (Int, Finding?).self) { group in
+      for (number, way) in ways.enumerated() {
+        group.addTask { (number, await ask(way, loop)) }
+      }
+      var findings: [(Int, Finding)] = []
+      for await (number, finding) in group {
+        if let finding { findings.append((number, finding)) }
+      }
+      return findings.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+  }
+
+  /// Containers with the same settings, and environments behind the same host, are one way.
+  private var ways: [Way] {
+    let containers = configuration.containers.compactMapValues(\.apns)
+    let grouped = Dictionary(grouping: containers.keys.sorted()) { containers[$0] }
+    return grouped.compactMap { settings, names in
+      settings.map { (names, $0) }
+    }
+    .sorted { $0.0[0] < $1.0[0] }
+    .flatMap { names, settings in
+      settings.host == nil
+        ? APNsEnvironment.allCases.map {
+          Way(containers: names, environments: [$0], settings: settings)
+        }
+        : [Way(containers: names, environments: APNsEnvironment.allCases, settings: settings)]
+    }
+  }
+
+  private func ask(_ way: Way, _ loop: EventLoop) async -> Finding? {
+    // What is wrong with the files is told as a matter of keys.
+    guard
+      var client = try? way.settings.client(
+        to: way.environments.first ?? .production, container: way.containers.first ?? "")
+    else { return nil }
+    client.connectTimeout = Self.patience
+    client.answerTimeout = Self.patience
+    let place = "\(client.host):\(client.port)"
+    let name =
+      way.environments.count == 1 ? "\(way.name) (\(way.environments[0].rawValue))" : way.name
+    do {
+      let answer = try await APNsProbe.ask(
+        client, topic: way.settings.topic, loop: loop, at: .now)
+      samples.note(answer.date, from: place)
+      return Self.judge(answer, of: name, at: place)
+    } catch {
+      let proxy = client.proxy.map { " through the proxy \($0)" } ?? ""
+      return .problem(
+        "\(name): \(place) cannot be reached\(proxy): \(error)",
+        "let this machine connect there: name server, firewall, proxy; APNs also listens on port "
+          + "2197")
+    }
+  }
+
+  static func judge(_ answer: APNsProbe, of name: String, at place: String) -> Finding {
+    let said = "\(answer.status) \(answer.reason ?? "")".trimmingCharacters(in: .whitespaces)
+    switch answer.verdict {
+    case .accepted:
+      return .ok("\(name): \(place) takes pushes from this sender")
+    case .refused(let advice):
+      return .problem("\(name): \(place) refuses this sender: \(said)", advice)
+    case .undecided:
+      return .warning(
+        "\(name): \(place) was reached, but answers \(said) and says nothing of the sender",
+        "ask again later; see https://developer.apple.com/system-status/")
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import CLinuxStatus
+import Foundation
+import PetrelServer
+
+/// The machine's clock, by which provider tokens and signed requests are judged.
+struct ClockMatter: Sendable {
+  /// Seconds that a clock may be off as others see it: what a network and whole seconds account for.
+  static let tolerance = 5.0
+
+  let configuration: ServerConfiguration
+  let samples: [ClockSamples.Sample]
+
+  func findings() -> [Finding] {
+    let isKept = Self.isKept
+    return [Self.judge(isKept: isKept)]
+      + Self.judge(samples, signatureWindow: configuration.signatureWindow)
+  }
+
+  /// Whether something keeps the clock right, as the kernel knows (adjtimex(2)).
+  private static var isKept: Bool? {
+    var state = timex()
+    let result = adjtimex(&state)
+    guard result >= 0 else { return nil }
+    return result != TIME_ERROR && state.status & STA_UNSYNC == 0
+  }
+
+  static func judge(isKept: Bool?) -> Finding {
+    switch isKept {
+    case true?: .ok("the kernel says that the clock is kept right")
+    case false?:
+      .warning(
+        "nothing keeps the clock right, as far as the kernel knows",
+        "timedatectl set-ntp true, or install chrony; in a container it is the host's affair")
+    case nil: .ok("the kernel does not say whether the clock is kept right")
+    }
+  }
+
+  static func judge(_ samples: [ClockSamples.Sample], signatureWindow: Double) -> [Finding] {
+    samples.map { sample in
+      let seconds = Int(abs(sample.lead).rounded())
+      guard abs(sample.lead) > tolerance else {
+        return .ok("the clock agrees with \(sample.source)")
+      }
+      let text =
+        "the clock is \(seconds) s \(sample.lead > 0 ? "ahead of" : "behind") that of \(sample.source)"
+      let advice = "set it right: timedatectl set-ntp true, or chronyc makestep"
+      guard Double(seconds) >= min(signatureWindow, 600) / 2 else { return .warning(text, advice) }
+      return .problem(
+        text
+          + ": requests that are signed, and provider tokens, are taken for old or from the future",
+        advice)
+    }
+  }
+}

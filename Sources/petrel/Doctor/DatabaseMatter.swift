@@ -1,0 +1,78 @@
+import Foundation
+import PetrelServer
+import Storage
+
+/// The store: whether this program can open it, and whether it is whole.
+struct DatabaseMatter: Sendable {
+  /// How long a store is looked through, unless all of it is to be.
+  static let patience = Duration.seconds(20)
+  /// Bytes in the write-ahead log at which those who save wait.
+  private static let longLog = StoreConfiguration().tuning.logPages * 4_096
+
+  let path: String
+  let isDeep: Bool
+
+  func findings() async -> [Finding] {
+    let found: StoreExamination
+    do {
+      found = try await StoreExamination.look(
+        atStoreAt: path, depth: isDeep ? .full : .quick,
+        within: isDeep ? .seconds(365 * 86_400) : Self.patience)
+    } catch let error as StoreError where error.code == .notFound {
+      return [.ok("there is no store yet; the first start makes it")]
+    } catch {
+      return [
+        .problem(
+          "the store cannot be read: \(error)", "run this as the server's user; else see dmesg")
+      ]
+    }
+    return Self.judge(found, path: path, isDeep: isDeep)
+  }
+
+  static func judge(_ found: StoreExamination, path: String, isDeep: Bool) -> [Finding] {
+    guard found.faults.isEmpty else {
+      return found.faults.map {
+        .problem(
+          "the store is damaged: \($0)",
+          "stop the server, keep all of \(path)*, and petrel restore a backup elsewhere")
+      }
+    }
+    let newest = StoreExamination.newestForm
+    var findings: [Finding] = []
+    switch found.form {
+    case nil where found.bytes == 0:
+      findings.append(.ok("the store is empty; the first start fills it"))
+    case nil:
+      findings.append(
+        .problem(
+          "\(path) is a database, but no store of Petrel", "name another directory with --data"))
+    case let form? where form > newest:
+      findings.append(
+        .problem(
+          "the store has form \(form), and this program knows forms up to \(newest): it will be "
+            + "refused", "install the newer program that wrote it, or restore a backup from before")
+      )
+    case let form? where form < newest:
+      findings.append(
+        .ok("the store has form \(form); the next start brings it to \(newest): back up first"))
+    case let form?:
+      findings.append(.ok("the store has form \(form), the newest that this program knows"))
+    }
+    let size = "\((found.bytes + (1 << 20) - 1) >> 20) MiB"
+    if !found.isComplete {
+      findings.append(
+        .ok(
+          "no damage in what \(patience.components.seconds) s could show of \(size); --deep looks at all"
+        ))
+    } else {
+      findings.append(.ok("no damage in \(size)" + (isDeep ? ", indexes compared" : "")))
+    }
+    if found.logBytes > 2 * longLog {
+      findings.append(
+        .warning(
+          "the write-ahead log has \(found.logBytes >> 20) MiB",
+          "find who reads from an old state of the store: fuser -v \(path)"))
+    }
+    return findings
+  }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import PetrelServer
+
+/// The data directory: whether the server may write what is in it, and nobody else may read it.
+struct DirectoryMatter: Sendable {
+  let directory: String
+  let storePath: String
+
+  init(_ configuration: ServerConfiguration) {
+    directory = URL(fileURLWithPath: configuration.dataDirectory).path
+    storePath = URL(fileURLWithPath: configuration.storePath).path
+  }
+
+  func findings() -> [Finding] {
+    var information = stat()
+    guard stat(directory, &information) == 0 else { return [missing(errno)] }
+    guard information.st_mode & S_IFMT == S_IFDIR else {
+      return [.problem("\(directory) is no directory", "name another one with --data")]
+    }
+    var findings: [Finding] = []
+    let owner = Self.name(ofUser: information.st_uid)
+    if let trouble = Self.writingTrouble(directory) {
+      findings.append(
+        .problem(
+          "\(directory) cannot be written: \(trouble)",
+          "it belongs to \(owner): run the server, and this, as that user, or chown -R it"))
+    }
+    if geteuid() == 0, information.st_uid != 0 {
+      findings.append(
+        .warning(
+          "root may do more than the server's user, \(owner), so this says less",
+          "sudo -u \(owner) petrel doctor …"))
+    }
+    findings += files(ownedLike: information.st_uid, owner)
+    findings += exposure(information.st_mode)
+    if !findings.contains(where: { $0.mark == .problem }) {
+      findings.insert(.ok("\(directory) can be written"), at: 0)
+    }
+    return findings
+  }
+
+  private func missing(_ error: Int32) -> Finding {
+    guard error == ENOENT else {
+      return .problem(
+        "\(directory) cannot be looked at: \(String(cString: strerror(error)))",
+        "run this as the server's user, or name another directory with --data")
+    }
+    var parent = directory
+    repeat {
+      parent = (parent as NSString).deletingLastPathComponent
+    } while parent.count > 1 && access(parent, F_OK) != 0
+    guard let trouble = Self.writingTrouble(parent) else {
+      return .ok("\(directory) is not there yet; the first start makes it")
+    }
+    return .problem(
+      "\(directory) is not there, and cannot be made in \(parent): \(trouble)",
+      "make it: install -d -m 700 -o petrel \(directory)")
+  }
+
+  /// The store's files that the server could not open, as after a command that root ran.
+  private func files(ownedLike user: uid_t, _ owner: String) -> [Finding] {
+    ["", "-wal", "-shm", ".lock", "-assets"].compactMap { suffix in
+      let file = storePath + suffix
+      var information = stat()
+      guard stat(file, &information) == 0 else { return nil }
+      let other = Self.name(ofUser: information.st_uid)
+      let advice = "chown \(owner) \(file)"
+      if geteuid() == 0 {
+        guard information.st_uid != user else { return nil }
+        return .problem("\(file) belongs to \(other), the directory to \(owner)", advice)
+      }
+      guard faccessat(AT_FDCWD, file, R_OK | W_OK, AT_EACCESS) != 0 else { return nil }
+      let trouble = String(cString: strerror(errno))
+      return .problem("\(file) of \(other) cannot be read and written: \(trouble)", advice)
+    }
+  }
+
+  private func exposure(_ mode: mode_t) -> [Finding] {
+    var information = stat()
+    guard mode & 0o005 != 0, stat(storePath, &information) == 0,
+      information.st_mode & 0o004 != 0
+    else { return [] }
+    return [
+      .warning(
+        "every user of this machine may read the store, with all records and password hashes",
+        "chmod 700 \(directory)")
+    ]
+  }
+
+  /// Why nothing can be made in a directory; nil when it can.
+  private static func writingTrouble(_ directory: String) -> String? {
+    faccessat(AT_FDCWD, directory, R_OK | W_OK | X_OK, AT_EACCESS) == 0
+      ? nil : String(cString: strerror(errno))
+  }
+
+  private static func name(ofUser user: uid_t) -> String {
+    getpwuid(user).map { String(cString: $0.pointee.pw_name) } ?? "user \(user)"
+  }
+}

@@ -1,0 +1,61 @@
+import JSONCoding
+
+/// What the doctor found.
+struct DoctorReport: Sendable {
+  struct Section: Sendable {
+    var matter: String
+    var findings: [Finding]
+  }
+
+  var sections: [Section]
+
+  private func count(_ mark: Finding.Mark) -> Int {
+    sections.reduce(0) { $0 + $1.findings.count { $0.mark == mark } }
+  }
+
+  var isSound: Bool { count(.problem) == 0 }
+
+  /// `{"status": …, "findings": [{"matter": …, "mark": …, "finding": …, "advice": …}]}`
+  var json: JSONValue {
+    let findings = sections.flatMap { section in
+      section.findings.map { finding in
+        var members: [String: JSONValue] = [
+          "matter": .string(section.matter), "mark": .string(finding.mark.rawValue),
+          "finding": .string(finding.text),
+        ]
+        if let advice = finding.advice { members["advice"] = .string(advice) }
+        return JSONValue.object(members)
+      }
+    }
+    let worst = Finding.Mark.allCases.last { count($0) > 0 } ?? .ok
+    return ["status": .string(worst.rawValue), "findings": .array(findings)]
+  }
+
+  /// A line for each finding, and one below it for what to do.
+  func text(_ style: TextStyle) -> String {
+    let width = Finding.Mark.allCases.map(\.rawValue.count).max() ?? 0
+    var lines: [String] = []
+    for section in sections {
+      lines.append(style.strong(section.matter))
+      for finding in section.findings {
+        let mark = finding.mark.rawValue.padding(to: width)
+        lines.append("  \(style.marked(mark, finding.mark))  \(finding.text)")
+        if let advice = finding.advice {
+          lines.append("  \(String(repeating: " ", count: width))  → \(advice)")
+        }
+      }
+    }
+    lines.append("")
+    let (problems, warnings) = (count(.problem), count(.warning))
+    lines.append(
+      problems + warnings == 0
+        ? "All is well."
+        : [Self.number(problems, "problem"), Self.number(warnings, "warning")]
+          .compactMap { $0 }.joined(separator: ", "))
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func number(_ count: Int, _ what: String) -> String? {
+    count == 0 ? nil : "\(count) \(what)\(count == 1 ? "" : "s")"
+  }
+}

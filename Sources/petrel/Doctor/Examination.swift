@@ -1,0 +1,63 @@
+import Foundation
+import Synchronization
+
+/// One matter to look at, within a limit of time.
+struct Examination: Sendable {
+  /// Such as `disk`.
+  let matter: String
+  private let limit: Duration
+  private let look: @Sendable () async -> [Finding]
+
+  init(
+    _ matter: String, within limit: Duration = .seconds(5),
+    _ look: @escaping @Sendable () async -> [Finding]
+  ) {
+    self.matter = matter
+    self.limit = limit
+    self.look = look
+  }
+
+  /// A look that asks the system, which may hang: it has a thread of its own.
+  init(
+    asking matter: String, within limit: Duration = .seconds(5),
+    _ look: @escaping @Sendable () -> [Finding]
+  ) {
+    self.init(matter, within: limit) {
+      await withCheckedContinuation { continuation in
+        let thread = Thread { continuation.resume(returning: look()) }
+        thread.start()
+      }
+    }
+  }
+
+  /// What it shows. A look that takes too long is left to itself.
+  func findings() async -> [Finding] {
+    await withCheckedContinuation { continuation in
+      let answer = FirstAnswer(continuation)
+      Task { answer.give(await look()) }
+      Task {
+        try? await Task.sleep(for: limit)
+        answer.give([
+          .problem(
+            "\(matter): no answer within \(limit.components.seconds) seconds",
+            "look at what it depends on: a disk, a network, a name server")
+        ])
+      }
+    }
+  }
+
+  private final class FirstAnswer: Sendable {
+    private let waiter: Mutex<CheckedContinuation<[Finding], Never>?>
+
+    init(_ waiter: CheckedContinuation<[Finding], Never>) {
+      self.waiter = Mutex(waiter)
+    }
+
+    func give(_ findings: [Finding]) {
+      waiter.withLock { waiter in
+        defer { waiter = nil }
+        return waiter
+      }?.resume(returning: findings)
+    }
+  }
+}

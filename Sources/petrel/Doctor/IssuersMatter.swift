@@ -1,0 +1,32 @@
+import OpenIDConnect
+import PetrelServer
+
+/// Whether the OpenID Connect issuers can be reached and are what the configuration says.
+struct IssuersMatter: Sendable {
+  let configuration: ServerConfiguration
+  let samples: ClockSamples
+
+  func findings() async -> [Finding] {
+    let issuers = configuration.signIn.issuers.sorted { $0.key < $1.key }
+    return await withTaskGroup(of: (Int, Finding).self) { group in
+      for (number, issuer) in issuers.enumerated() {
+        group.addTask { (number, await look(at: issuer.value, named: issuer.key)) }
+      }
+      var findings: [(Int, Finding)] = []
+      for await finding in group { findings.append(finding) }
+      return findings.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+  }
+
+  private func look(at settings: IssuerSettings, named name: String) async -> Finding {
+    do {
+      let date = try await Issuer(settings).checkReachability()
+      samples.note(date, from: settings.issuer)
+      return .ok("\(name): \(settings.issuer) answers, and publishes its keys")
+    } catch {
+      return .problem(
+        "\(name): nobody can sign in with it: \(error)",
+        "let this machine connect there, and write 'issuer' exactly as it names itself")
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import JSONCoding
+import OpenIDConnect
+import PetrelServer
+import Storage
+
+/// The server that runs, or whether one could: its health, its address, and the URL that clients use.
+struct ServerMatter: Sendable {
+  let configuration: ServerConfiguration
+  let isOffline: Bool
+
+  func findings() async -> [Finding] {
+    guard SQLRecordStore.isServed(at: configuration.storePath) else {
+      return [.ok("no server runs on this store")] + listening
+    }
+    guard configuration.port != 0 else {
+      return [
+        .ok("a server runs on this store; its port is not known here, so it was not asked")
+      ]
+    }
+    return [await health()] + (isOffline ? [] : await publicURL())
+  }
+
+  /// The server's own word, over this machine's own network.
+  private func health() async -> Finding {
+    let url = "http://\(host):\(configuration.port)/health/ready"
+    let log = "journalctl -u petrel -n 50 has its log"
+    do {
+      let answer = try await BoundedFetcher().fetch(url, form: nil, authorization: nil)
+      guard let json = try? JSONValue(parsing: answer.body), let checks = json["checks"]?.object
+      else {
+        return .problem(
+          "\(url) answered \(answer.status), but not as a server of Petrel does",
+          "another program has port \(configuration.port); give one of them another")
+      }
+      let failing = checks.sorted { $0.key < $1.key }.filter { $0.value.string != "ok" }
+        .map { "\($0.key) \($0.value.string ?? "")" }
+      guard !failing.isEmpty else { return .ok("a server runs and is ready: \(url)") }
+      return .problem("the server is not ready: \(failing.joined(separator: "; "))", log)
+    } catch {
+      return .problem("a server has the store open but does not answer: \(error)", log)
+    }
+  }
+
+  private var host: String {
+    switch configuration.address {
+    case "0.0.0.0": "127.0.0.1"
+    case "::": "[::1]"
+    case let address: address.contains(":") ? "[\(address)]" : address
+    }
+  }
+
+  /// The way that clients take, through proxies and their certificates.
+  private func publicURL() async -> [Finding] {
+    guard let url = configuration.publicURL else { return [] }
+    let page = (url.hasSuffix("/") ? String(url.dropLast()) : url) + "/health/live"
+    do {
+      let answer = try await BoundedFetcher().fetch(page, form: nil, authorization: nil)
+      guard answer.status == 200 else {
+        return [
+          .warning(
+            "clients' way to the server, \(page), answers \(answer.status)",
+            "look at the proxy in front")
+        ]
+      }
+      return [.ok("clients' way to the server works: \(url)")]
+    } catch {
+      return [
+        .warning(
+          "clients' way to the server does not work from here: \(error)",
+          "look at name, certificate and proxy; some networks have no way back to themselves")
+      ]
+    }
+  }
+
+  /// Whether a server could listen where it is to.
+  private var listening: [Finding] {
+    guard configuration.port != 0 else { return [] }
+    let place = "\(configuration.address), port \(configuration.port)"
+    switch Self.error(listeningOn: configuration.address, port: configuration.port) {
+    case nil: return [.ok("a server can listen on \(place)")]
+    case EADDRINUSE?:
+      return [
+        .problem(
+          "another program listens on \(place)",
+          "ss -ltnp shows which; stop it, or choose another port")
+      ]
+    case let error?:
+      return [
+        .problem(
+          "a server cannot listen on \(place): \(String(cString: strerror(error)))",
+          "choose an address of this machine, and a port from 1024 on")
+      ]
+    }
+  }
+
+  /// What the system says to a socket at this address; nil when it takes it.
+  static func error(listeningOn address: String, port: Int) -> Int32? {
+    var hints = addrinfo()
+    hints.ai_flags = AI_PASSIVE | AI_NUMERICHOST
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    let name = address == "localhost" ? "127.0.0.1" : address
+    var found: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(name, String(port), &hints, &found) == 0, let found else {
+      return EADDRNOTAVAIL
+    }
+    defer { freeaddrinfo(found) }
+    let descriptor = socket(found.pointee.ai_family, found.pointee.ai_socktype, 0)
+    guard descriptor >= 0 else { return errno }
+    defer { close(descriptor) }
+    var one: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+    return bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0 ? nil : errno
+  }
+}
