@@ -216,6 +216,10 @@ let package = Package(
         "OpenIDConnect", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
         "JSONCoding",
       ]),
+    // What the commands decide by themselves; what they do is tested from end to end.
+    .testTarget(
+      name: "ProgramTests",
+      dependencies: ["PropertyTesting", "petrel", "Storage", "Cryptography", "CloudKitModel"]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

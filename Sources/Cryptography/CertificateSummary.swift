@@ -8,6 +8,12 @@ public struct CertificateSummary: Sendable, Hashable {
   public var start: Date
   public var end: Date
 
+  public init(commonName: String, start: Date, end: Date) {
+    self.commonName = commonName
+    self.start = start
+    self.end = end
+  }
+
   /// The certificates of a PEM text, in their order; keys and other blocks are passed over.
   ///
   /// - Throws: ``CryptographyError/Code/invalidCertificate`` for a text with none.

@@ -27,6 +27,8 @@ public struct StoreExamination: Sendable, Hashable {
   public var bytes = 0
   public var logBytes = 0
 
+  public init() {}
+
   /// Looks at a store.
   ///
   /// - Parameters:

@@ -1,0 +1,43 @@
+import Testing
+
+@testable import petrel
+
+@Suite("What commands declare")
+struct CommandTests {
+  @Test("names differ, and none hides another")
+  func names() {
+    let names = Program.commands.map { $0.name }
+    #expect(Set(names).count == names.count)
+    for name in names {
+      #expect(!names.contains { $0.hasPrefix(name + " ") }, "\(name)")
+      #expect((1...2).contains(name.split(separator: " ").count), "\(name)")
+    }
+  }
+
+  @Test("examples are understood by the command they are for")
+  func examples() throws {
+    for command in Program.commands {
+      let words = command.example.split(separator: ">")[0].split(separator: " ").map(String.init)
+      let index = try #require(words.lastIndex(of: "petrel"), "\(command.name)")
+      let own = words[(index + 1)...]
+      let name = command.name.split(separator: " ").map(String.init)
+      #expect(own.starts(with: name), "\(command.name)")
+      let arguments = try Arguments(own.dropFirst(name.count), options: command.options)
+      let operands = command.operands.split(separator: " ").filter { !$0.hasPrefix("[") }
+      #expect(arguments.positional.count >= operands.count, "\(command.example)")
+    }
+  }
+
+  @Test("options have a name and a help each, and words where the help names them")
+  func options() {
+    for command in Program.commands {
+      #expect(Set(command.options.map(\.name)).count == command.options.count, "\(command.name)")
+      for option in command.options {
+        #expect(!option.help.isEmpty && !option.name.hasPrefix("-"))
+        if option.name == "environment" {
+          #expect(option.words == ["development", "production"], "\(command.name)")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import CloudKitModel
+import Cryptography
+import Foundation
+import Storage
+import Testing
+
+@testable import petrel
+
+/// What the doctor makes of states that a test cannot put a machine into.
+@Suite("The doctor's judgement")
+struct DoctorJudgementTests {
+  private func marks(_ findings: [Finding]) -> [Finding.Mark] { findings.map(\.mark) }
+
+  @Test(
+    "room on the disk",
+    arguments: [
+      (UInt64(63) << 20, Finding.Mark.problem), (UInt64(64) << 20, .warning),
+      (UInt64(1_023) << 20, .warning), (UInt64(1) << 30, .ok),
+    ])
+  func room(free: UInt64, expected: Finding.Mark) {
+    let space = DiskMatter.Space(freeBytes: free, freeFiles: nil, kind: 0xEF53)
+    #expect(marks(DiskMatter.judge(space, of: "/d")) == [expected])
+  }
+
+  @Test(
+    "files that can still be made",
+    arguments: [(UInt64(99), Finding.Mark.problem), (100, .warning), (9_999, .warning)])
+  func files(free: UInt64, expected: Finding.Mark) {
+    let space = DiskMatter.Space(freeBytes: 1 << 40, freeFiles: free, kind: 0xEF53)
+    #expect(marks(DiskMatter.judge(space, of: "/d")) == [.ok, expected])
+  }
+
+  @Test(
+    "kinds of file system",
+    arguments: [
+      (UInt32(0x6969), Finding.Mark.problem), (0xFF53_4D42, .problem), (0xFE53_4D42, .problem),
+      (0x0102_1997, .problem), (0x0102_1994, .warning), (0x794C_7630, .warning),
+      (0x6573_5546, .warning),
+    ])
+  func kinds(kind: UInt32, expected: Finding.Mark) {
+    let space = DiskMatter.Space(freeBytes: 1 << 40, freeFiles: 1 << 20, kind: kind)
+    #expect(marks(DiskMatter.judge(space, of: "/d")) == [.ok, expected])
+  }
+
+  @Test(
+    "how far the clock is off",
+    arguments: [
+      (0.0, 600.0, Finding.Mark.ok), (-4.9, 600, .ok), (6, 600, .warning), (-299, 600, .warning),
+      (300, 600, .problem), (-3_600, 600, .problem), (31, 60, .problem), (400, 3_600, .problem),
+    ])
+  func clock(lead: Double, window: Double, expected: Finding.Mark) {
+    let findings = ClockMatter.judge([.init(source: "x", lead: lead)], signatureWindow: window)
+    #expect(marks(findings) == [expected])
+    #expect(findings[0].text.contains(lead < 0 ? "behind" : "ahead") || expected == .ok)
+  }
+
+  @Test("a clock that nothing keeps is a warning, one of which nothing is known is not")
+  func keeping() {
+    #expect(ClockMatter.judge(isKept: true).mark == .ok)
+    #expect(ClockMatter.judge(isKept: false).mark == .warning)
+    #expect(ClockMatter.judge(isKept: nil).mark == .ok)
+  }
+
+  @Test("a date in an answer is compared with the time at which it came")
+  func samples() {
+    let samples = ClockSamples()
+    let time = Timestamp(milliseconds: 784_111_777_000)
+    samples.note("Sun, 06 Nov 1994 08:49:37 GMT", from: "a", at: time.advanced(bySeconds: 10.5))
+    samples.note("yesterday", from: "b", at: time)
+    samples.note(nil, from: "c", at: time)
+    #expect(samples.all == [.init(source: "a", lead: 10)])
+  }
+
+  @Test("descriptors are counted against the connections that a server takes")
+  func descriptors() {
+    #expect(LimitsMatter.judge(descriptors: 1_024).mark == .warning)
+    #expect(LimitsMatter.judge(descriptors: 1_024).text.contains("768"))
+    #expect(LimitsMatter.judge(descriptors: 16_639).mark == .warning)
+    #expect(LimitsMatter.judge(descriptors: 16_640).mark == .ok)
+  }
+
+  @Test(
+    "the time of a certificate",
+    arguments: [
+      (-1.0, Finding.Mark.problem), (0.5, .warning), (29.5, .warning), (30.5, .ok),
+    ])
+  func certificates(days: Double, expected: Finding.Mark) {
+    let now = Date(timeIntervalSince1970: 1_800_000_000)
+    let certificate = CertificateSummary(
+      commonName: "n", start: now.addingTimeInterval(-864_000),
+      end: now.addingTimeInterval(days * 86_400))
+    let finding = KeyMatter.validity(of: certificate, "it", at: now, renewal: "renew it")
+    #expect(finding.mark == expected)
+    #expect((finding.advice == nil) == (expected == .ok))
+  }
+
+  @Test("the forms of a store, and how much of it was seen")
+  func store() {
+    var found = StoreExamination()
+    found.bytes = 5 << 20
+    func judge() -> [Finding] { DatabaseMatter.judge(found, path: "/s", isDeep: false) }
+    #expect(marks(judge()) == [.problem, .ok])
+    found.form = StoreExamination.newestForm - 1
+    #expect(judge()[0].text.contains("the next start brings it to"))
+    found.form = StoreExamination.newestForm + 1
+    #expect(marks(judge()) == [.problem, .ok])
+    found.form = StoreExamination.newestForm
+    found.isComplete = false
+    #expect(judge()[1].text.contains("--deep"))
+    found.logBytes = 4 << 30
+    #expect(marks(judge()) == [.ok, .ok, .warning])
+    found.faults = ["a", "b"]
+    #expect(marks(judge()) == [.problem, .problem])
+  }
+}
