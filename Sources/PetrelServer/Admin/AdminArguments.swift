@@ -12,9 +12,9 @@ struct AdminArguments: Sendable {
 
   /// The items of the query; for a `POST` the members of the JSON object in the body.
   ///
-  /// - Throws: `BAD_REQUEST` for what is no JSON object, for items that occur twice, and for names
-  ///   that are not known.
-  init(_ request: HTTPRequest, known: [String]) throws(ServiceError) {
+  /// - Throws: `BAD_REQUEST` for what is no JSON object, for items that occur twice, for names that are
+  ///   not known, and for values that are not as declared.
+  init(_ request: HTTPRequest, known: [AdminArgument]) throws(ServiceError) {
     if request.method == "POST" {
       source = "body"
       members = try Self.body(request.body)
@@ -28,11 +28,17 @@ struct AdminArguments: Sendable {
       }
       self.members = members
     }
-    for name in members.keys.sorted() where !known.contains(name) {
+    let names = known.map(\.name)
+    for name in members.keys.sorted() where !names.contains(name) {
       throw ServiceError(
         .badRequest,
         "\(source): '\(name.prefix(80))' is not known here; known are "
-          + (known.isEmpty ? "none" : known.joined(separator: ", ")))
+          + (known.isEmpty ? "none" : names.joined(separator: ", ")))
+    }
+    for argument in known {
+      if let fault = argument.fault(in: members[argument.name]) {
+        throw mistake(argument.name, fault)
+      }
     }
   }
 

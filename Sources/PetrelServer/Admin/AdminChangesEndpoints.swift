@@ -17,7 +17,11 @@ struct AdminChangesEndpoints: AdminEndpoints {
       .get(
         "records/changes",
         AdminDatabases.arguments + ["zone", "zoneOwner", "recordType", "syncToken", "limit"],
-        changes)
+        changes
+      )
+      .described(
+        "All that a zone holds, in the order of its last changes",
+        answers: .protocolForm("an item of changes/zone"))
     ]
   }
 

@@ -8,7 +8,11 @@ import WebServices
 /// Which database a request of the admin API is about, by its arguments `container`, `environment`,
 /// `database` and `user`.
 struct AdminDatabases: Sendable {
-  static let arguments = ["container", "environment", "database", "user"]
+  static let arguments: [AdminArgument] = [
+    .needed("container"), "environment", "database", "user",
+  ]
+  /// Those of an endpoint that without them looks at all databases.
+  static let optionalArguments: [AdminArgument] = ["container", "environment", "database", "user"]
 
   let store: any RecordStore
   let databases: DatabaseDirectory

@@ -13,14 +13,18 @@ struct AdminEndpoint: Sendable {
   var method: Method
   /// What stands behind `/admin/v1/`.
   var path: String
-  /// The names of the arguments; others are refused.
-  var arguments: [String]
+  /// Others are refused.
+  var arguments: [AdminArgument]
   /// Whether it changes something, so that the log tells who did.
   var changes: Bool
   var answer: @Sendable (AdminRequest) async throws -> HTTPResponse
+  /// One line of what it does, for the description of the API.
+  var summary = ""
+  /// The shape of its answer; nil for a stream of events.
+  var answerSchema: AdminSchema? = .anything
 
   static func get(
-    _ path: String, _ arguments: [String],
+    _ path: String, _ arguments: [AdminArgument],
     _ answer: @escaping @Sendable (AdminRequest) async throws -> HTTPResponse
   ) -> AdminEndpoint {
     AdminEndpoint(
@@ -28,11 +32,23 @@ struct AdminEndpoint: Sendable {
   }
 
   static func post(
-    _ path: String, _ arguments: [String], changes: Bool = true,
+    _ path: String, _ arguments: [AdminArgument], changes: Bool = true,
     _ answer: @escaping @Sendable (AdminRequest) async throws -> HTTPResponse
   ) -> AdminEndpoint {
     AdminEndpoint(
       method: .post, path: path, arguments: arguments, changes: changes, answer: answer)
+  }
+}
+
+extension AdminEndpoint {
+  /// The endpoint with what the description of the API says of it.
+  ///
+  /// - Parameter schema: the shape of its answer; nil for a stream of events.
+  func described(_ summary: String, answers schema: AdminSchema?) -> AdminEndpoint {
+    var endpoint = self
+    endpoint.summary = summary
+    endpoint.answerSchema = schema
+    return endpoint
   }
 }
 

@@ -16,21 +16,37 @@ struct AdminExplainEndpoints: AdminEndpoints {
     self.databases = databases
   }
 
-  private static let zone = ["zone", "zoneOwner", "recordName"]
-  private static let question = ["subscriber", "subscriptionID", "limit"]
+  private static let greatestLimit = 1_000
+  private static let limit = AdminArgument(
+    "limit", .integer(1...greatestLimit), "how many changes are looked at, or told")
+  private static let zone: [AdminArgument] = ["zone", "zoneOwner", .needed("recordName")]
+  private static let question: [AdminArgument] = ["subscriber", "subscriptionID", limit]
 
   var endpoints: [AdminEndpoint] {
     [
-      .get("explain/record", AdminDatabases.arguments + Self.zone + Self.question, record),
-      .get("explain/subscription", AdminDatabases.arguments + Self.question, subscription),
+      .get("explain/record", AdminDatabases.arguments + Self.zone + Self.question, record)
+        .described(
+          "What became of a record's latest changes, and why", answers: .recordExplanation),
+      .get(
+        "explain/subscription",
+        AdminDatabases.arguments + ["subscriber", .needed("subscriptionID"), Self.limit],
+        subscription
+      )
+      .described("How a subscription fared of late", answers: .subscriptionExplanation),
       .post(
         "explain/trial/record",
-        AdminDatabases.arguments + ["record", "event"] + Self.question, changes: false,
-        recordTrial),
+        AdminDatabases.arguments + [.needed("record"), "event"] + Self.question, changes: false,
+        recordTrial
+      )
+      .described(
+        "Which subscriptions a record would fire; nothing is saved", answers: .recordDryRun),
       .post(
         "explain/trial/subscription",
-        AdminDatabases.arguments + ["subscription"] + Self.question, changes: false,
-        subscriptionTrial),
+        AdminDatabases.arguments + [.needed("subscription"), "subscriber", Self.limit],
+        changes: false, subscriptionTrial
+      )
+      .described(
+        "Which recent changes would have fired a subscription", answers: .subscriptionDryRun),
     ]
   }
 
@@ -96,7 +112,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
 
   private func explainer(_ arguments: AdminArguments) throws -> Explainer {
     var limits = Explainer.Limits()
-    limits.changes = try arguments.int("limit", in: 1...1_000) ?? limits.changes
+    limits.changes = try arguments.int("limit", in: 1...Self.greatestLimit) ?? limits.changes
     return Explainer(store: store, limits: limits)
   }
 

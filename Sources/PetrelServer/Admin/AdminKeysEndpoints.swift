@@ -11,14 +11,26 @@ struct AdminKeysEndpoints: AdminEndpoints {
 
   var endpoints: [AdminEndpoint] {
     [
-      .get("keys", [], list),
+      .get("keys", [], list)
+        .described(
+          "API tokens, server-to-server keys and admin keys",
+          answers: .object(["keys": .list(.key)])),
       .post(
-        "keys/add-api-token", ["container", "environment", "name", "origins", "redirect"],
-        addAPIToken),
+        "keys/add-api-token",
+        [.needed("container"), "environment", .needed("name"), "origins", "redirect"], addAPIToken
+      )
+      .described(
+        "Makes an API token, which is told this once", answers: .object(["token": .text])),
       .post(
-        "keys/add-server-key", ["container", "environment", "name", "publicKey"], addServerKey),
-      .post("keys/add-admin-key", ["label"], addAdminKey),
-      .post("keys/revoke", ["identifier"], revoke),
+        "keys/add-server-key",
+        [.needed("container"), "environment", .needed("name"), .needed("publicKey")], addServerKey
+      )
+      .described("Registers a server-to-server key", answers: .object(["keyID": .text])),
+      .post("keys/add-admin-key", ["label"], addAdminKey)
+        .described("Makes an admin key, which is told this once", answers: .object(["key": .text])),
+      .post("keys/revoke", [.needed("identifier")], revoke)
+        .described(
+          "Refuses a key or token from now on", answers: .object(["revoked": .text])),
     ]
   }
 

@@ -12,11 +12,20 @@ struct AdminPlacesEndpoints: AdminEndpoints {
 
   var endpoints: [AdminEndpoint] {
     [
-      .get("containers", [], containers),
+      .get("containers", [], containers)
+        .described(
+          "What has databases or record types, and what the configuration names",
+          answers: .object(["containers": .list(.container)])),
       .get(
-        "databases", ["container", "environment", "limit", "continuation"], listDatabases),
-      .get("zones", AdminDatabases.arguments, zones),
-      .post("zones/modify", AdminDatabases.arguments + ["operations"], modifyZones),
+        "databases", [.needed("container"), "environment", "limit", "continuation"], listDatabases
+      )
+      .described(
+        "Databases with their owners, private ones with their bytes",
+        answers: .page("databases", of: .databaseSummary)),
+      .get("zones", AdminDatabases.arguments, zones)
+        .described("The zones of a database", answers: .object(["zones": .list(.zone)])),
+      .post("zones/modify", AdminDatabases.arguments + [.needed("operations")], modifyZones)
+        .described("Makes and deletes zones", answers: .zoneOutcomes),
     ]
   }
 

@@ -25,16 +25,24 @@ struct AdminPushesEndpoints: AdminEndpoints {
 
   var endpoints: [AdminEndpoint] {
     let list = AdminEndpoint.get(
-      "pushes", AdminDatabases.arguments + ["text", "limit", "continuation"], list)
+      "pushes", AdminDatabases.optionalArguments + ["text", "limit", "continuation"], list
+    )
+    .described(
+      "Notifications, newest first, with what became of their deliveries",
+      answers: .page("pushes", of: .push))
     guard let gauges else { return [list] }
     return [
       list,
-      .get("overview", []) { request in
+      AdminEndpoint.get("overview", []) { request in
         request.object {
           gauges.write(to: &$0, at: request.now, delays: delays(at: request.now))
         }
-      },
-      .get("events", []) { try events($0, gauges) },
+      }
+      .described("The server's numbers; counts are since its start", answers: .overview),
+      AdminEndpoint.get("events", []) { try events($0, gauges) }
+        .described(
+          "A stream of events: samples of the overview, and pushes as they are logged",
+          answers: nil),
     ]
   }
 

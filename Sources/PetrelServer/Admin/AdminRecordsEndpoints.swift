@@ -17,12 +17,25 @@ struct AdminRecordsEndpoints: AdminEndpoints {
       .post(
         "records/query",
         AdminDatabases.arguments + [
-          "recordType", "predicate", "sortBy", "zoneName", "limit", "continuation",
-        ], changes: false, query),
+          .needed("recordType"), "predicate", "sortBy", "zoneName", "limit", "continuation",
+        ], changes: false, query
+      )
+      .described("Records of a type that a predicate is true for", answers: .records),
       .post(
-        "records/lookup", AdminDatabases.arguments + ["records", "zoneID"], changes: false, lookup),
-      .post("records/modify", AdminDatabases.arguments + ["operations", "atomic"], modify),
-      .post("assets/upload", AdminDatabases.arguments + ["tokens", "zoneID"], uploadAssets),
+        "records/lookup", AdminDatabases.arguments + [.needed("records"), "zoneID"],
+        changes: false, lookup
+      )
+      .described("Records by their names", answers: .records),
+      .post(
+        "records/modify", AdminDatabases.arguments + [.needed("operations"), "atomic"], modify
+      )
+      .described("Makes, changes and deletes records", answers: .records),
+      .post(
+        "assets/upload", AdminDatabases.arguments + [.needed("tokens"), "zoneID"], uploadAssets
+      )
+      .described(
+        "Asks where the bytes of assets are to be uploaded to",
+        answers: .object(["tokens": .list(.protocolForm("a place to upload to"))])),
     ]
   }
 

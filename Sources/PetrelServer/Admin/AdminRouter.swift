@@ -13,7 +13,9 @@ struct AdminRouter: Sendable {
   init(
     _ matters: [any AdminEndpoints], log: ServerLog, clock: @escaping @Sendable () -> Timestamp
   ) {
-    endpoints = Dictionary(grouping: matters.flatMap(\.endpoints), by: \.path)
+    let declared = matters.flatMap(\.endpoints)
+    endpoints = Dictionary(
+      grouping: declared + AdminDescriptionEndpoints(others: declared).endpoints, by: \.path)
     self.log = log
     self.clock = clock
   }

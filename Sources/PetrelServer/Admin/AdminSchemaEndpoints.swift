@@ -10,10 +10,19 @@ struct AdminSchemaEndpoints: AdminEndpoints {
 
   var endpoints: [AdminEndpoint] {
     [
-      .get("schema", ["container", "environment"], show),
-      .get("schema/differences", ["container"], differences),
-      .get("schema/index-work", [], indexWork),
-      .post("schema/deploy", ["container"], deploy),
+      .get("schema", [.needed("container"), "environment"], show)
+        .described(
+          "Record types, fields, indexes and grants, and the whole as text", answers: .schema),
+      .get("schema/differences", [.needed("container")], differences)
+        .described(
+          "What a deploy would change, and what it would refuse", answers: .schemaOutcome),
+      .get("schema/index-work", [], indexWork)
+        .described(
+          "The indexes of all containers that are being built",
+          answers: .object(["indexWork": .list(.placedIndexWork)])),
+      .post("schema/deploy", [.needed("container")], deploy)
+        .described(
+          "Adds the development schema to that of production", answers: .schemaOutcome),
     ]
   }
 

@@ -7,7 +7,14 @@ struct AdminSessionEndpoints: AdminEndpoints {
   let publicURL: @Sendable () -> String
 
   var endpoints: [AdminEndpoint] {
-    [.get("session", [], show), .post("session/sign-out", [], signOut)]
+    [
+      .get("session", [], show)
+        .described(
+          "The key that was shown; of a browser's session its end and its proof",
+          answers: .object(["key": .adminKey, "expires?": .time, "proof?": .text])),
+      .post("session/sign-out", [], signOut)
+        .described("Ends a browser's session", answers: .object(["signedOut": .bool])),
+    ]
   }
 
   private func show(_ request: AdminRequest) -> HTTPResponse {

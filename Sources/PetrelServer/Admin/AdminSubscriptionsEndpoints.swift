@@ -17,12 +17,23 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
         "subscriptions",
         AdminDatabases.arguments + [
           "subscriber", "subscriptionID", "recordType", "text", "limit", "continuation",
-        ], list),
+        ], list
+      )
+      .described(
+        "Subscriptions with their owners and predicates",
+        answers: .page("subscriptions", of: .subscription)),
       .post(
         "subscriptions/save",
-        AdminDatabases.arguments + ["subscriber", "subscription", "predicate"], save),
+        AdminDatabases.arguments + ["subscriber", .needed("subscription"), "predicate"], save
+      )
+      .described(
+        "Saves a subscription; a predicate takes the place of its filters",
+        answers: .object(["subscription": .protocolForm("a subscription")])),
       .post(
-        "subscriptions/delete", AdminDatabases.arguments + ["subscriber", "subscriptionID"], delete),
+        "subscriptions/delete",
+        AdminDatabases.arguments + ["subscriber", .needed("subscriptionID")], delete
+      )
+      .described("Deletes a subscription", answers: .object(["deleted": .text])),
     ]
   }
 

@@ -12,11 +12,22 @@ struct AdminUsersEndpoints: AdminEndpoints {
 
   var endpoints: [AdminEndpoint] {
     [
-      .get("users", ["text", "limit", "continuation"], list),
-      .get("users/show", ["user"], show),
-      .post("users/sign-out", ["user", "everywhere"], signOut),
-      .get("devices", ["user", "limit", "continuation"], devices),
-      .post("devices/delete", ["kind", "token"], deleteDevice),
+      .get(
+        "users",
+        [.init("text", .text, "what the name begins with"), "limit", "continuation"], list
+      )
+      .described("Accounts by their names", answers: .page("users", of: .user)),
+      .get("users/show", [.needed("user")], show)
+        .described("An account", answers: .user),
+      .post("users/sign-out", [.needed("user"), "everywhere"], signOut)
+        .described("Ends a user's sessions", answers: .object(["sessions": .count])),
+      .get("devices", ["user", "limit", "continuation"], devices)
+        .described(
+          "APNs tokens, browsers, webhooks and readers of the web courier",
+          answers: .page("devices", of: .device)),
+      .post("devices/delete", [.needed("kind"), .needed("token")], deleteDevice)
+        .described(
+          "Forgets a device and gives up what waits for it", answers: .object(["deleted": .text])),
     ]
   }
 

@@ -1,0 +1,127 @@
+import CloudKitModel
+import Storage
+
+/// The shapes of what the admin API answers, by the names that its description has for them.
+extension AdminSchema {
+  /// An answer with a list and the place of its next page.
+  static func page(_ name: String, of element: AdminSchema) -> AdminSchema {
+    .object([name: .list(element), "continuation?": .text])
+  }
+
+  private static let environment = word(ContainerEnvironment.allCases.map(\.rawValue))
+  private static let database = word(DatabaseScope.allCases.map(\.pathComponent))
+
+  static let adminKey = object(["identifier": .text, "label": .text]).named("AdminKey")
+
+  static let container = object(["container": .text, "environments": .list(environment)])
+    .named("Container")
+
+  static let databaseSummary = object([
+    "database": database, "user?": .text, "userName?": .text, "bytes?": .count,
+  ]).named("Database")
+
+  static let zone = object([
+    "zoneName": .text, "ownerRecordName?": .text, "isDefault": .bool, "syncToken?": .text,
+  ]).named("Zone")
+
+  static let records = AdminSchema(
+    [
+      "type": "object",
+      "properties": [
+        "records": ["type": "array", "items": protocolForm("a record, or why it failed").json],
+        "continuationMarker": ["type": "string"],
+      ],
+      "required": ["records"],
+    ]
+  ).named("Records")
+
+  static let zoneOutcomes = AdminSchema(
+    [
+      "type": "object",
+      "properties": [
+        "zones": ["type": "array", "items": protocolForm("a zone, or why it failed").json]
+      ],
+      "required": ["zones"],
+    ]
+  ).named("ZoneOutcomes")
+
+  private static let field = object(["name": .text, "type": .text, "indexes?": .list(.text)])
+    .named("Field")
+
+  static let recordType = object([
+    "recordType": .text, "fields": .list(field), "systemFields": .list(field),
+    "grants": .map(.list(.text)),
+  ]).named("RecordType")
+
+  private static let indexWorkMembers: [String: AdminSchema] = [
+    "recordType": .text, "field": .text, "phase": word(["clearing", "building"]), "done": .count,
+    "total?": .count,
+  ]
+
+  static let indexWork = object(indexWorkMembers).named("IndexWork")
+
+  /// The same, of any container.
+  static let placedIndexWork = object(
+    indexWorkMembers.merging(
+      ["container": .text, "environment": environment, "text": .text]) { $1 }
+  ).named("PlacedIndexWork")
+
+  static let schema = object([
+    "recordTypes": .list(recordType), "roles?": .list(.text), "indexWork": .list(indexWork),
+    "text": .text,
+  ]).named("Schema")
+
+  static let schemaOutcome = object(["changes?": .list(.text), "refusals?": .list(.text)])
+    .named("SchemaOutcome")
+
+  static let subscription = object([
+    "subscriber": .text, "userName?": .text, "predicate?": .text,
+    "subscription": .protocolForm("a subscription"),
+  ]).named("SubscriptionEntry")
+
+  static let user = object([
+    "name": .text, "userRecordName": .text, "created": .time, "emailAddress?": .text,
+    "phoneNumber?": .text, "fullName?": .text,
+  ]).named("User")
+
+  static let device = object([
+    "kind": word(["apns", "courier", "webPush", "webhook"]), "token": .text, "container": .text,
+    "environment": environment, "apnsEnvironment": word(APNsEnvironment.allCases.map(\.rawValue)),
+    "user": .text, "userName?": .text, "deviceID?": .text, "registered": .time, "expires?": .time,
+  ]).named("Device")
+
+  static let key = object([
+    "kind": word(["admin", "apiToken", "server"]), "identifier": .text, "name": .text,
+    "created": .time, "revoked?": .time, "isCurrent?": .bool, "container?": .text,
+    "environment?": environment, "origins?": .list(.text), "redirect?": .text, "user?": .text,
+  ]).named("Key")
+
+  private static let delivery = object([
+    "number": .count, "kind?": .text, "token": .text, "state": .text, "attempts": .count,
+    "reason?": .text, "updated": .time, "due?": .time,
+  ]).named("Delivery")
+
+  static let push = object([
+    "key": .text, "notificationID": .text, "container": .text, "environment": environment,
+    "database": database, "user?": .text, "subscriber": .text, "subscriberName?": .text,
+    "subscriptionID": .text, "event": .text, "zoneName": .text, "recordName?": .text,
+    "recordType?": .text, "changed": .time, "logged": .time, "deliveries": .list(delivery),
+  ]).named("Push")
+
+  static let overview = object([
+    "time": .time,
+    "changes": .object(["dispatched": .count, "waiting": .count, "failures": .count]),
+    "notifications": .object(["logged": .count, "withheld": .count]),
+    "pushes": .object([
+      "delivered": .count, "merged": .count, "retried": .count, "postponed": .count,
+      "abandoned": .count, "expired": .count, "refused": .count, "underWay": .count,
+      "waiting": .count, "restingRoutes": .count,
+    ]),
+    "indexes": .object(["count": .count, "bytes": .count]),
+    "requests": .object([
+      "served?": .count, "underWay?": .count, "connections?": .count, "failed": .count,
+      "failedItems": .count, "errors": .map(.count),
+    ]),
+    "delay?": .object(["median": .number, "p99": .number]),
+  ]).named("Overview")
+}
