@@ -92,7 +92,7 @@ struct CompletionTests {
     #expect(try await offered("petrel doc") == ["doctor"])
     #expect(try await offered("petrel keys re") == ["revoke"])
     #expect(try await offered("petrel users add") == ["add", "add-token"])
-    #expect(try await offered("petrel help users s") == ["sign-out"])
+    #expect(try await offered("petrel help users si") == ["sign-out"])
     #expect(try await offered("petrel keys list --con") == ["--container"])
     #expect(try await offered("petrel doctor --of") == ["--offline"])
     let environments = ["development", "production"]

@@ -117,6 +117,7 @@ extension AdminArgument {
     .init("identifier", .text, "the beginning of a key's identifier, or a whole API token"),
     .init("record", .value(.protocolForm("a record")), "the record"),
     .init("event", .text, "create, update or delete; create unless told"),
+    .init("before", .integer(0...Int.max), "only changes with a smaller sequence number"),
     .init("syncToken", .text, "where the page before ended"),
   ]
 

@@ -16,11 +16,13 @@ extension AdminSchema {
     "number": .count, "kind": text.orNull, "device": .text, "state": .anything,
     "attempts": .count, "reason": text.orNull, "updated": time.orNull, "due": time.orNull,
     "mergedInto": count.orNull, "mergedIntoNotification": text.orNull,
+    "mergedIntoRecord?": text.orNull,
   ]).named("ExplainedDelivery")
 
   private static let explainedNotification = object([
     "notificationID": .text, "subscriptionID": .text, "subscriber": .text, "logged": time.orNull,
-    "recordName": text.orNull, "event": .text, "pruned": .bool,
+    "recordName": text.orNull, "zoneName?": .text, "zoneID?": zoneID, "sequence?": .count,
+    "changed?": .time, "event": .text, "pruned": .bool,
     "deliveries": .list(explainedDelivery), "silentDevices": .list(silenceReason),
   ]).named("ExplainedNotification")
 
@@ -37,27 +39,38 @@ extension AdminSchema {
     "refusals": .list(.object(["filter": .text, "count": .count])),
   ]).named("Tally")
 
-  /// Names of accounts by their user record names.
-  private static let names = map(.text)
+  /// An explanation, with the names of the accounts and keys in it by their user record names.
+  private static func explanation(_ members: [String: AdminSchema]) -> AdminSchema {
+    object(
+      members.merging(["users?": map(.text), "userNames?": map(.text), "keyNames?": map(.text)]) {
+        $1
+      })
+  }
 
-  static let recordExplanation = object([
+  static let recordExplanation = explanation([
     "recordName": .text, "zoneID": zoneID, "changes": .list(explainedChange), "more": .bool,
-    "remark": text.orNull, "users?": names,
+    "remark": text.orNull,
   ]).named("RecordExplanation")
 
-  static let subscriptionExplanation = object([
+  static let subscriptionExplanation = explanation([
     "exists": .bool, "deleted": time.orNull, "firings": .list(explainedNotification),
-    "tally": tally, "users?": names,
+    "tally": tally, "moreChanges?": .bool, "subscriber?": .text, "subscriptionID?": .text,
+    "predicate?": .text, "subscription?": .protocolForm("a subscription"),
   ]).named("SubscriptionExplanation")
 
-  static let recordDryRun = object([
+  static let recordDryRun = explanation([
     "firing": .list(.object(["subscriptionID": .text, "subscriber": .text])),
-    "moreFiring": .bool, "silent": .list(silentSubscription), "users?": names,
+    "moreFiring": .bool, "fitting?": count.orNull, "silent": .list(silentSubscription),
+    "moreSilent?": .bool, "lookedAt?": .count, "more?": .bool, "continuation?": .text,
   ]).named("RecordDryRun")
 
-  static let subscriptionDryRun = object([
+  static let subscriptionDryRun = explanation([
     "fitting": .list(
-      .object(["recordName": text.orNull, "event": text.orNull, "time": time.orNull])),
-    "tally": tally, "users?": names,
+      .object([
+        "sequence?": .count, "recordName": text.orNull, "recordType?": text.orNull,
+        "zoneID?": zoneID.orNull, "notificationID?": text.orNull, "event": text.orNull,
+        "time": time.orNull,
+      ])),
+    "tally": tally, "more?": .bool, "before?": .count,
   ]).named("SubscriptionDryRun")
 }

@@ -5,7 +5,9 @@ import JSONCoding
 enum PlaceOptions {
   static let all: [Arguments.Option] = [
     ContainerOptions.container, ContainerOptions.environment,
-    .init("database", "SCOPE", "public, private or shared (default public)"),
+    .init(
+      "database", "SCOPE", "public, private or shared (default public)",
+      words: DatabaseScope.allCases.map { "\($0)" }),
     .init("user", "USER", "whose database it is, unless public: a name or a user record name"),
   ]
   static let zone = Arguments.Option("zone", "NAME", "the zone (default _defaultZone)")

@@ -3,6 +3,7 @@ import JSONCoding
 /// `petrel devices list`
 enum DevicesListCommand: Command {
   static let name = "devices list"
+  static let example = "petrel devices list --user anna"
   static let summary =
     "Lists devices: APNs tokens, browsers, webhooks and readers of the web courier."
   static let options: [Arguments.Option] =
@@ -33,11 +34,14 @@ enum DevicesListCommand: Command {
 /// `petrel devices remove`
 enum DevicesRemoveCommand: Command {
   static let name = "devices remove"
+  static let example = "petrel devices remove 9a3c0d"
   static let summary = "Forgets a device, and gives up what waits for it."
   static let operands = "TOKEN"
   static let options: [Arguments.Option] =
     [
-      .init("kind", "KIND", "apns, webPush or webhook (default whichever has the token)"),
+      .init(
+        "kind", "KIND", "apns, webPush or webhook (default whichever has the token)",
+        words: kinds),
       AdminOptions.json,
     ] + AdminOptions.all
 

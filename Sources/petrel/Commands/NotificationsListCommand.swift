@@ -5,6 +5,7 @@ import JSONCoding
 /// `petrel notifications list`
 enum NotificationsListCommand: Command {
   static let name = "notifications list"
+  static let example = "petrel notifications list --container iCloud.com.example.app --limit 10"
   static let summary = "Lists notifications, newest first, with what became of their pushes."
   static let options: [Arguments.Option] =
     PlaceOptions.all + [

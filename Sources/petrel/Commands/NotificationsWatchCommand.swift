@@ -4,6 +4,9 @@ import JSONCoding
 /// `petrel notifications watch`
 enum NotificationsWatchCommand: Command {
   static let name = "notifications watch"
+  static let example =
+    "petrel notifications watch --server https://cloud.example.com "
+    + "--key-file admin.key"
   static let summary = "Shows a server's notifications as they are logged, until it is interrupted."
   static let options: [Arguments.Option] =
     [

@@ -3,6 +3,7 @@ import JSONCoding
 /// `petrel subscriptions list`
 enum SubscriptionsListCommand: Command {
   static let name = "subscriptions list"
+  static let example = "petrel subscriptions list --container iCloud.com.example.app --type Note"
   static let summary = "Lists the subscriptions in a database."
   static let options: [Arguments.Option] =
     PlaceOptions.all + [

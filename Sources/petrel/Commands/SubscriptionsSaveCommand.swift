@@ -4,6 +4,9 @@ import JSONCoding
 /// `petrel subscriptions save`
 enum SubscriptionsSaveCommand: Command {
   static let name = "subscriptions save"
+  static let example =
+    "petrel subscriptions save new-notes --type Note --container iCloud.com.example.app "
+    + "--subscriber anna"
   static let summary = "Saves a subscription for a user, of a file or of the words of the command."
   static let operands = "[ID]"
   static let options: [Arguments.Option] =
@@ -82,6 +85,9 @@ enum SubscriptionsSaveCommand: Command {
 /// `petrel subscriptions delete`
 enum SubscriptionsDeleteCommand: Command {
   static let name = "subscriptions delete"
+  static let example =
+    "petrel subscriptions delete new-notes --container iCloud.com.example.app "
+    + "--subscriber anna"
   static let summary = "Deletes subscriptions of a user."
   static let operands = "ID…"
   static let options: [Arguments.Option] =

@@ -3,6 +3,9 @@ import JSONCoding
 /// `petrel subscriptions show`
 enum SubscriptionsShowCommand: Command {
   static let name = "subscriptions show"
+  static let example =
+    "petrel subscriptions show pinned-notes --container iCloud.com.example.app "
+    + "--subscriber anna"
   static let summary = "Shows a subscription with what its pushes say."
   static let operands = "ID"
   static let options: [Arguments.Option] =

@@ -1,6 +1,7 @@
 /// `petrel users show`
 enum UsersShowCommand: Command {
   static let name = "users show"
+  static let example = "petrel users show anna"
   static let summary = "Shows a user's account and devices."
   static let operands = "NAME"
   static let options: [Arguments.Option] = [AdminOptions.json] + AdminOptions.all

@@ -3,6 +3,9 @@ import JSONCoding
 /// `petrel zones list`
 enum ZonesListCommand: Command {
   static let name = "zones list"
+  static let example =
+    "petrel zones list --container iCloud.com.example.app --database private "
+    + "--user anna"
   static let summary = "Lists the zones of a database."
   static let options: [Arguments.Option] =
     PlaceOptions.all + [AdminOptions.json] + AdminOptions.all
@@ -59,6 +62,9 @@ private enum ZonesWork {
 /// `petrel zones save`
 enum ZonesSaveCommand: Command {
   static let name = "zones save"
+  static let example =
+    "petrel zones save Notes --container iCloud.com.example.app --database private "
+    + "--user anna"
   static let summary = "Makes zones in a private database; those that are there stay."
   static let operands = "NAME…"
   static let options = ZonesWork.options
@@ -71,6 +77,9 @@ enum ZonesSaveCommand: Command {
 /// `petrel zones delete`
 enum ZonesDeleteCommand: Command {
   static let name = "zones delete"
+  static let example =
+    "petrel zones delete Notes --container iCloud.com.example.app --database private "
+    + "--user anna"
   static let summary = "Deletes zones of a private database with all their records."
   static let operands = "NAME…"
   static let options = ZonesWork.options

@@ -11,12 +11,12 @@ struct CompletionTable {
     init(named name: String, words: [String] = []) {
       if !words.isEmpty {
         self = .oneOf(words)
-      } else if name.contains("|") {
-        self = .oneOf(name.split(separator: "|").map(String.init))
       } else if name.hasPrefix("FILE") {
         self = .files
       } else if name.hasPrefix("DIRECTORY") {
         self = .directories
+      } else if name.contains("|") {
+        self = .oneOf(name.split(separator: "|").map(String.init))
       } else {
         self = .anything
       }

@@ -3,6 +3,7 @@ import JSONCoding
 /// `petrel records delete`
 enum RecordsDeleteCommand: Command {
   static let name = "records delete"
+  static let example = "petrel records delete note-17 note-18 --container iCloud.com.example.app"
   static let summary = "Deletes records by their names."
   static let operands = "NAME…"
   static let options: [Arguments.Option] =

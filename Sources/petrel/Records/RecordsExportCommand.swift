@@ -4,6 +4,9 @@ import JSONCoding
 /// `petrel records export`
 enum RecordsExportCommand: Command {
   static let name = "records export"
+  static let example =
+    "petrel records export --container iCloud.com.example.app "
+    + "--output records.jsonl"
   static let summary = "Writes all records of a database, or of a zone, as lines of JSON."
   static let options: [Arguments.Option] =
     PlaceOptions.all + [

@@ -3,6 +3,7 @@ import JSONCoding
 /// `petrel records get`
 enum RecordsGetCommand: Command {
   static let name = "records get"
+  static let example = "petrel records get quake-17 --container iCloud.com.example.app"
   static let summary = "Shows records by their names."
   static let operands = "NAME…"
   static let options: [Arguments.Option] =

@@ -3,13 +3,17 @@ import Foundation
 /// `petrel records import`
 enum RecordsImportCommand: Command {
   static let name = "records import"
+  static let example =
+    "petrel records import records.jsonl --container iCloud.com.example.app "
+    + "--existing skip"
   static let summary = "Saves records from lines of JSON, as 'petrel records export' writes them."
   static let operands = "FILE|-"
   static let options: [Arguments.Option] =
     PlaceOptions.all + [
       .init(
         "existing", "WHAT",
-        "what to do with records that are there: fail, skip or replace (default fail)"),
+        "what to do with records that are there: fail, skip or replace (default fail)",
+        words: ["fail", "skip", "replace"]),
       .init("zone", "NAME", "saves all of them in this zone (default the one that each names)"),
       .init("make-zones", nil, "makes the zones that are missing"),
       .init("assets", "DIRECTORY", "where the files lie that fields hold"),

@@ -3,6 +3,9 @@ import JSONCoding
 /// `petrel records put`
 enum RecordsPutCommand: Command {
   static let name = "records put"
+  static let example =
+    "petrel records put note-17 title=Milk --type Note "
+    + "--container iCloud.com.example.app"
   static let summary = "Saves a record, of JSON or of the words of the command."
   static let operands = "[NAME FIELD=VALUE…]"
   static let options: [Arguments.Option] =

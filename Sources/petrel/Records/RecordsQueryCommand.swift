@@ -4,6 +4,9 @@ import JSONCoding
 /// `petrel records query`
 enum RecordsQueryCommand: Command {
   static let name = "records query"
+  static let example =
+    "petrel records query --container iCloud.com.example.app --type Earthquake "
+    + "--sort -time"
   static let summary = "Finds records of a type by a predicate."
   static let options: [Arguments.Option] =
     PlaceOptions.all + [
