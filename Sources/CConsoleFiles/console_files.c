@@ -25,6 +25,12 @@ static const unsigned char devices_js[] = {
 static const unsigned char dom_js[] = {
 #embed "files/dom.js"
 };
+static const unsigned char explain_js[] = {
+#embed "files/explain.js"
+};
+static const unsigned char fields_js[] = {
+#embed "files/fields.js"
+};
 static const unsigned char index_html[] = {
 #embed "files/index.html"
 };
@@ -46,17 +52,26 @@ static const unsigned char place_js[] = {
 static const unsigned char pushes_js[] = {
 #embed "files/pushes.js"
 };
+static const unsigned char reasons_js[] = {
+#embed "files/reasons.js"
+};
 static const unsigned char records_js[] = {
 #embed "files/records.js"
 };
 static const unsigned char schema_js[] = {
 #embed "files/schema.js"
 };
+static const unsigned char story_js[] = {
+#embed "files/story.js"
+};
 static const unsigned char subscriptions_js[] = {
 #embed "files/subscriptions.js"
 };
 static const unsigned char theme_js[] = {
 #embed "files/theme.js"
+};
+static const unsigned char trial_js[] = {
+#embed "files/trial.js"
 };
 static const unsigned char users_js[] = {
 #embed "files/users.js"
@@ -74,6 +89,8 @@ static const console_file files[] = {
   FILE_OF("console.css", "text/css; charset=utf-8", console_css),
   FILE_OF("devices.js", JAVASCRIPT, devices_js),
   FILE_OF("dom.js", JAVASCRIPT, dom_js),
+  FILE_OF("explain.js", JAVASCRIPT, explain_js),
+  FILE_OF("fields.js", JAVASCRIPT, fields_js),
   FILE_OF("index.html", "text/html; charset=utf-8", index_html),
   FILE_OF("keys.js", JAVASCRIPT, keys_js),
   FILE_OF("live.js", JAVASCRIPT, live_js),
@@ -81,10 +98,13 @@ static const console_file files[] = {
   FILE_OF("petrel.svg", "image/svg+xml", petrel_svg),
   FILE_OF("place.js", JAVASCRIPT, place_js),
   FILE_OF("pushes.js", JAVASCRIPT, pushes_js),
+  FILE_OF("reasons.js", JAVASCRIPT, reasons_js),
   FILE_OF("records.js", JAVASCRIPT, records_js),
   FILE_OF("schema.js", JAVASCRIPT, schema_js),
+  FILE_OF("story.js", JAVASCRIPT, story_js),
   FILE_OF("subscriptions.js", JAVASCRIPT, subscriptions_js),
   FILE_OF("theme.js", JAVASCRIPT, theme_js),
+  FILE_OF("trial.js", JAVASCRIPT, trial_js),
   FILE_OF("users.js", JAVASCRIPT, users_js),
   FILE_OF("zones.js", JAVASCRIPT, zones_js),
 };

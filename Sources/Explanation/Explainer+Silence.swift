@@ -4,7 +4,8 @@ import Storage
 // Subscriptions that did not fire on a change.
 extension Explainer {
   func tellSilent(
-    of past: PastChange, about question: Question, in explanation: inout ChangeExplanation
+    of past: PastChange, about question: Question, in explanation: inout ChangeExplanation,
+    effort: inout Int
   ) async throws {
     let fired = Set(
       explanation.notifications.map {
@@ -22,34 +23,37 @@ extension Explainer {
       return
     }
     var last: SubscriptionName?
-    var count = 0
     var access: [String: RecordAccess] = [:]
+    // Where all are asked about, those to other types are no answer.
+    let type = question == Question() ? past.change?.record?.recordType : nil
     while true {
+      guard effort > 0 else {
+        explanation.moreSilent = true
+        return
+      }
+      let limit = min(effort, 500)
       let page = try await store.subscriptionStates(
         withID: question.subscriptionID, of: question.subscriber, in: past.database, after: last,
-        limit: 500)
-      for state in page where !fired.contains(state.stored.name) {
+        limit: limit)
+      effort -= page.count
+      for state in page
+      where !fired.contains(state.stored.name)
+        && state.stored.subscription.isAbout(recordType: type)
+      {
         guard explanation.silent.count < limits.silent else {
           explanation.moreSilent = true
           return
         }
         let reasons = try await reasons(against: state, for: past, access: &access)
-        // Where all are asked about, those of other types are no answer.
-        let isNear = question != Question() || reasons.first?.code != .recordType
         // There are more notifications than were read: these may be of them.
         let isUncertain = explanation.moreNotifications && reasons.first?.code == .notLogged
-        guard isNear, !isUncertain else { continue }
+        guard !isUncertain else { continue }
         explanation.silent.append(
           SilentSubscription(
             subscriber: state.stored.subscriber,
             subscriptionID: state.stored.subscription.subscriptionID, reasons: reasons))
       }
-      count += page.count
-      guard page.count == 500 else { return }
-      guard count < limits.subscriptionsLookedAt else {
-        explanation.moreSilent = true
-        return
-      }
+      guard page.count == limit else { return }
       last = page.last?.stored.name
     }
   }
@@ -134,5 +138,13 @@ extension Explainer {
       ]
     }
     return reasons
+  }
+}
+
+extension Subscription {
+  /// Whether it may have to do with records of a type; all have with no type.
+  func isAbout(recordType: String?) -> Bool {
+    guard let recordType, case .query(let query, _, _) = kind else { return true }
+    return query.recordType == recordType
   }
 }

@@ -19,18 +19,30 @@ public struct Explainer: Sendable {
     public var notifications = 50
     /// Subscriptions that did not fire on a change.
     public var silent = 50
-    /// Subscriptions that are looked at for them, at most.
+    /// Subscriptions that are looked at for them, at most, of all changes together.
     public var subscriptionsLookedAt = 10_000
+    /// Subscriptions that a dry run of a change looks at one by one.
+    public var subscriptionsTried = Int.max
+    /// Changes that a dry run of a subscription looks at.
+    public var changesTried = Int.max
 
     public init() {}
   }
 
+  /// Asks an index which subscriptions of a database fit a change: some of their names, and how many
+  /// there are; nil where there is no index now.
+  public typealias Index =
+    @Sendable (Change, DatabaseID) async throws -> (names: [SubscriptionName], count: Int)?
+
   let store: any RecordStore
   let limits: Limits
+  let index: Index?
 
-  public init(store: any RecordStore, limits: Limits = Limits()) {
+  /// - Parameter index: makes a dry run of a change fast where there are many subscriptions.
+  public init(store: any RecordStore, limits: Limits = Limits(), index: Index? = nil) {
     self.store = store
     self.limits = limits
+    self.index = index
   }
 
   /// Which subscriptions are asked about: those of a user, those with an ID, or all.
@@ -58,23 +70,27 @@ public struct Explainer: Sendable {
 
   /// The time line of a record's latest changes.
   ///
+  /// - Parameter sequence: only changes before this one.
   /// - Throws: ``StoreError`` when the store fails.
   public func explain(
-    _ recordID: RecordID, in database: DatabaseID, about question: Question = Question()
+    _ recordID: RecordID, in database: DatabaseID, about question: Question = Question(),
+    before sequence: Int64? = nil
   ) async throws -> RecordExplanation {
-    let waiting = try await waitingChanges(of: recordID, in: database)
+    let waiting =
+      sequence == nil ? try await waitingChanges(of: recordID, in: database) : []
     let kept = try await store.pastChanges(
-      of: recordID, in: database, before: nil, limit: limits.changes + 1)
+      of: recordID, in: database, before: sequence, limit: limits.changes + 1)
     var explanation = RecordExplanation(
       recordID: recordID, changes: [], moreComing: kept.count > limits.changes)
     for entry in waiting.reversed() {
       explanation.changes.append(
         ChangeExplanation(sequence: entry.sequence, change: entry.change, dispatched: nil))
     }
+    var effort = limits.subscriptionsLookedAt
     for past in kept.prefix(limits.changes) {
-      explanation.changes.append(try await explain(past, about: question))
+      explanation.changes.append(try await explain(past, about: question, effort: &effort))
     }
-    if explanation.changes.isEmpty {
+    if explanation.changes.isEmpty, sequence == nil {
       explanation.remark = try await remark(onSilenceOf: recordID, in: database)
     }
     return explanation
@@ -102,7 +118,9 @@ public struct Explainer: Sendable {
   }
 
   /// What a change led to, and what it did not.
-  func explain(_ past: PastChange, about question: Question) async throws -> ChangeExplanation {
+  func explain(
+    _ past: PastChange, about question: Question, effort: inout Int
+  ) async throws -> ChangeExplanation {
     var explanation = ChangeExplanation(
       sequence: past.sequence, change: past.change, dispatched: past.dispatched)
     let notifications = try await store.notifications(
@@ -112,7 +130,7 @@ public struct Explainer: Sendable {
     where question.isAbout(notification.entry.notification) {
       explanation.notifications.append(try await explain(notification))
     }
-    try await tellSilent(of: past, about: question, in: &explanation)
+    try await tellSilent(of: past, about: question, in: &explanation, effort: &effort)
     return explanation
   }
 }

@@ -48,6 +48,7 @@ extension NotificationExplanation {
       "subscriber": .string(notification.subscriber), "logged": .time(entry.logged),
       "recordName": .text(notification.change.record?.recordID.recordName),
       "zoneName": .string(notification.change.zoneID.zoneName),
+      "zoneID": notification.change.zoneID.json, "sequence": .int(entry.sequence),
       "event": .string("\(notification.change.event)"), "pruned": .bool(isPruned),
       "changed": .time(notification.change.timestamp),
       "deliveries": .array(deliveries.map(\.json)),
@@ -95,6 +96,7 @@ extension SubscriptionExplanation {
     .object([
       "exists": .bool(subscription != nil), "deleted": .time(deleted),
       "firings": .array(firings.map(\.json)), "tally": tally.json,
+      "moreChanges": .bool(moreChanges),
     ])
   }
 }
@@ -120,7 +122,9 @@ extension RecordDryRun {
             "subscriptionID": .string($0.subscriptionID), "subscriber": .string($0.subscriber),
           ])
         }),
-      "moreFiring": .bool(moreFiring), "silent": .array(silent.map(\.json)),
+      "moreFiring": .bool(moreFiring), "fitting": fitting.map { .int(Int64($0)) } ?? .null,
+      "silent": .array(silent.map(\.json)), "moreSilent": .bool(moreSilent),
+      "lookedAt": .int(Int64(lookedAt)), "more": .bool(next != nil),
     ])
   }
 }
@@ -131,12 +135,15 @@ extension SubscriptionDryRun {
       "fitting": .array(
         fitting.map { past in
           .object([
-            "recordName": .text(past.recordName),
+            "sequence": .int(past.sequence), "recordName": .text(past.recordName),
+            "recordType": .text(past.change?.record?.recordType),
+            "zoneID": past.change?.zoneID.json ?? .null,
+            "notificationID": .text(past.change?.notificationID.uuidString.lowercased()),
             "event": .text(past.change.map { "\($0.event)" }),
             "time": .time(past.change?.timestamp ?? past.dispatched),
           ])
         }),
-      "tally": tally.json,
+      "tally": tally.json, "more": .bool(next != nil),
     ])
   }
 }

@@ -1,13 +1,42 @@
 import CloudKitModel
 
 extension Filter {
-  /// The filter for people, such as `price LESS_THAN 100`.
+  /// The filter for people, such as `price < 100`.
   public var text: String {
-    var words = "\(key) \(comparator.rawValue) \(value?.text ?? "no value")"
+    var words = "\(key) \(comparator.sign) \(value?.text ?? "no value")"
     if let distance { words += " within \(distance) m" }
     if options.contains(.caseInsensitive) { words += " ignoring case" }
     if options.contains(.diacriticInsensitive) { words += " ignoring diacritics" }
     return words
+  }
+}
+
+extension Comparator {
+  /// As predicates are written, where they have a word for it.
+  fileprivate var sign: String {
+    switch self {
+    case .equals: "=="
+    case .notEquals: "!="
+    case .lessThan: "<"
+    case .lessThanOrEquals: "<="
+    case .greaterThan: ">"
+    case .greaterThanOrEquals: ">="
+    case .near: "NEAR"
+    case .containsAllTokens: "CONTAINS ALL WORDS OF"
+    case .containsAnyTokens: "CONTAINS ANY WORD OF"
+    case .isIn: "IN"
+    case .notIn: "NOT IN"
+    case .listContains: "CONTAINS"
+    case .notListContains: "NOT CONTAINS"
+    case .listContainsAll: "CONTAINS ALL OF"
+    case .notListContainsAll: "NOT CONTAINS ALL OF"
+    case .listContainsAny: "CONTAINS ANY OF"
+    case .notListContainsAny: "NOT CONTAINS ANY OF"
+    case .beginsWith: "BEGINSWITH"
+    case .notBeginsWith: "NOT BEGINSWITH"
+    case .listMemberBeginsWith: "HAS A MEMBER THAT BEGINSWITH"
+    case .notListMemberBeginsWith: "HAS NO MEMBER THAT BEGINSWITH"
+    }
   }
 }
 

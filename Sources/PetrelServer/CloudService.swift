@@ -98,7 +98,11 @@ public final class CloudService: Sendable {
       gauges: AdminGauges(
         dispatch: { dispatcher.metrics }, delivery: { worker.metrics },
         requests: { journal.metrics }),
-      pushes: pushes, journal: journal, log: log, clock: clock, publicURL: publicURL)
+      pushes: pushes,
+      index: { change, database in
+        try await dispatcher.subscriptions(fitting: change, in: database, atMost: 200)
+          .map { ($0.names, $0.count) }
+      }, journal: journal, log: log, clock: clock, publicURL: publicURL)
     self.admin = admin
     makeRouter = { configuration, webPushKey in
       RequestRouter(

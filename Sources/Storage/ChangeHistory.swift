@@ -97,7 +97,8 @@ public protocol ChangeHistoryStore: Sendable {
   func notifications(
     ofChange change: PastChange, subscriber: String?, limit: Int
   ) async throws -> [PastNotification]
-  /// The latest notifications of one subscription, newest first.
+  /// The latest notifications of one subscription, newest first: those among the latest 2,000 of its
+  /// subscriber in the database.
   func notifications(
     ofSubscription name: SubscriptionName, in database: DatabaseID, limit: Int
   ) async throws -> [PastNotification]
@@ -109,7 +110,13 @@ public protocol ChangeHistoryStore: Sendable {
   func subscriptionDeletion(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionDeletion?
-  /// Subscriptions with this ID, whoever has them, in the order of subscribers.
+  /// Subscriptions in the order of subscribers and IDs.
+  ///
+  /// - Parameters:
+  ///   - subscriptionID: only those with this ID, whoever has them. Without a subscriber the whole
+  ///     database is looked through for them.
+  ///   - subscriber: only those of this user.
+  ///   - name: only those behind this one.
   func subscriptionStates(
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int

@@ -63,8 +63,8 @@ extension SQLRecordStore {
   ) async throws -> [PastNotification] {
     try await read { session in
       var found: [PastNotification] = []
-      let entries = try session.logSequences(of: name.subscriber, in: database)
-      for sequence in entries.sorted(by: >) where found.count < limit {
+      let entries = try session.latestSequences(of: name.subscriber, in: database)
+      for sequence in entries where found.count < limit {
         let (entry, _) = try session.logEntry(sequence, of: name.subscriber, in: database)
         guard entry.notification.subscription.subscriptionID == name.subscriptionID else {
           continue
@@ -130,19 +130,22 @@ extension SQLRecordStore {
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
   ) async throws -> [SubscriptionState] {
-    try await read {
+    // With one subscriber only the ID is a range: SQLite would walk the whole index otherwise.
+    let range =
+      subscriber == nil
+      ? "(subscriber, subscription_id) > ($2, $3)" : "subscriber = $2 AND subscription_id > $3"
+    let lastID =
+      subscriber == nil || name?.subscriber == subscriber ? name?.subscriptionID : nil
+    return try await read {
       try $0.connection.rows(
         """
         SELECT subscriber, first_version, version, content FROM subscriptions
-        WHERE database_id = $1 AND (subscriber, subscription_id) > ($2, $3)
-          AND subscriber = COALESCE($4, subscriber)
-          AND subscription_id = COALESCE($5, subscription_id)
-        ORDER BY subscriber, subscription_id LIMIT $6
+        WHERE database_id = $1 AND \(range) AND subscription_id = COALESCE($4, subscription_id)
+        ORDER BY subscriber, subscription_id LIMIT $5
         """,
         [
-          .integer(database.rawValue), .text(name?.subscriber ?? ""),
-          .text(name?.subscriptionID ?? ""), SQLValue(subscriber), SQLValue(subscriptionID),
-          .integer(Int64(max(0, limit))),
+          .integer(database.rawValue), .text(subscriber ?? name?.subscriber ?? ""),
+          .text(lastID ?? ""), SQLValue(subscriptionID), .integer(Int64(max(0, limit))),
         ], SubscriptionState.init(row:))
     }
   }
@@ -257,19 +260,27 @@ extension StoreSession {
     }
   }
 
-  /// The entries of a user's log in one database.
-  fileprivate func logSequences(
+  /// The latest entries of a user's log in one database, newest first; so many that a subscription's
+  /// are among them, unless the user has others that fire all the time.
+  fileprivate func latestSequences(
     of subscriber: String, in database: DatabaseID
-  ) throws -> Set<Int64> {
-    let filed = try connection.rows(
-      """
-      SELECT sequence FROM notification_runs CROSS JOIN notification_index
-      WHERE notification_index.run = notification_runs.run
-        AND subscriber = $1 AND database_id = $2
-      """, [.text(subscriber), .integer(database.rawValue)]
-    ) { $0.integer(0) }
-    let unfiled = try unfiledRows(of: subscriber).filter { $0.database == database }
-    return Set(filed + unfiled.map(\.sequence))
+  ) throws -> some Sequence<Int64> {
+    let budget = 2_000
+    var sequences = Set(
+      try unfiledRows(of: subscriber).filter { $0.database == database }.map(\.sequence))
+    for run in try connection.rows("SELECT run FROM notification_runs", [], { $0.integer(0) }) {
+      sequences.formUnion(
+        try connection.rows(
+          """
+          SELECT sequence FROM notification_index
+          WHERE run = $1 AND subscriber = $2 AND database_id = $3 ORDER BY sequence DESC LIMIT $4
+          """,
+          [
+            .integer(run), .text(subscriber), .integer(database.rawValue), .integer(Int64(budget)),
+          ]
+        ) { $0.integer(0) })
+    }
+    return sequences.sorted(by: >).prefix(budget)
   }
 
   /// Deliveries have the numbers right behind their log entry's, before the next entry's.

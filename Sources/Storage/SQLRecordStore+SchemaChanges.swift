@@ -28,27 +28,15 @@ extension SQLRecordStore {
   }
 
   public func deploySchema(of container: String, isTrial: Bool) async throws -> SchemaOutcome {
-    try await write { session in
-      let development = try session.schema(of: container, in: .development)
-      let production = try session.schema(of: container, in: .production)
-      let known = Set(try session.subscriptionTypes(of: container, in: .production))
-      var changes = production.changes(to: production.extended(by: development))
-      for type in try session.subscriptionTypes(of: container, in: .development)
-      where !known.contains(type) {
-        changes.append(.addSubscriptionType(type))
-      }
-      let refusals = changes.compactMap { change -> SchemaOutcome.Refusal? in
-        guard case .changeField(let name, let type, _, _) = change else { return nil }
-        return .init(
-          change,
-          "field '\(name)' of record type '\(type)' has another type in production, which "
-            + "cannot change; use another field")
-      }
-      if !isTrial, refusals.isEmpty {
+    // Who only asks does not wait for those that write, nor for the disk.
+    if isTrial { return try await read { try $0.deployment(of: container) } }
+    return try await write { session in
+      let outcome = try session.deployment(of: container)
+      if outcome.refusals.isEmpty {
         try SchemaModifier(session: session, container: container, environment: .production)
-          .apply(changes)
+          .apply(outcome.changes)
       }
-      return SchemaOutcome(changes: changes, refusals: refusals)
+      return outcome
     }
   }
 
@@ -113,6 +101,26 @@ extension SQLRecordStore {
 }
 
 extension StoreSession {
+  /// What a deploy changes, and what it refuses.
+  fileprivate func deployment(of container: String) throws -> SchemaOutcome {
+    let development = try schema(of: container, in: .development)
+    let production = try schema(of: container, in: .production)
+    let known = Set(try subscriptionTypes(of: container, in: .production))
+    var changes = production.changes(to: production.extended(by: development))
+    for type in try subscriptionTypes(of: container, in: .development)
+    where !known.contains(type) {
+      changes.append(.addSubscriptionType(type))
+    }
+    let refusals = changes.compactMap { change -> SchemaOutcome.Refusal? in
+      guard case .changeField(let name, let type, _, _) = change else { return nil }
+      return .init(
+        change,
+        "field '\(name)' of record type '\(type)' has another type in production, which "
+          + "cannot change; use another field")
+    }
+    return SchemaOutcome(changes: changes, refusals: refusals)
+  }
+
   /// What an import changes: everything, but the users' own record type stays.
   fileprivate func importChanges(
     _ schema: ContainerSchema, of container: String

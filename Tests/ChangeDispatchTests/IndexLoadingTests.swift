@@ -1,4 +1,5 @@
 import CloudKitModel
+import Foundation
 import PropertyTesting
 import Storage
 import Testing
@@ -119,7 +120,12 @@ struct IndexLoadingTests {
         for history in histories {
           group.addTask {
             var history = history
-            for _ in 0..<60 { try await history.step(in: world) }
+            for _ in 0..<60 {
+              try await history.step(in: world)
+              // Who only asks is in nobody's way.
+              _ = try await running.dispatcher.subscriptions(
+                fitting: Self.example, in: history.database, atMost: 5)
+            }
             return history
           }
         }
@@ -139,6 +145,12 @@ struct IndexLoadingTests {
       }
     }
   }
+
+  private static let example = Change(
+    event: .recordCreated, zoneID: .default,
+    record: Record(
+      recordID: RecordID(recordName: "x"), recordType: "Note", fields: ["a": .int64(3)]),
+    notificationID: UUID(), timestamp: World.start)
 
   /// What one writer does to a database, with the notifications that must and that may come of it: a
   /// change is matched some time after its commit, so that a subscription which was deleted since may

@@ -169,7 +169,7 @@ struct ExplanationTests {
       let reasons = try await reasons(against: "picky", for: "A", at: service)
       #expect(reasons.map(\.code) == [.filter, .filter])
       #expect(reasons.first?.value == .string("Milk"))
-      #expect(reasons.first?.text == "title EQUALS 'Bread' does not hold: it is 'Milk'")
+      #expect(reasons.first?.text == "title == 'Bread' does not hold: it is 'Milk'")
       #expect(reasons.last?.filter?.key == .field("price") && reasons.last?.value == nil)
       #expect(reasons.last?.text.contains("has no such field") == true)
     }

@@ -4,9 +4,11 @@ import { isDark, toggleTheme } from './theme.js';
 import { get, post } from './api.js';
 import { empty, h, problem } from './dom.js';
 import { start } from './live.js';
-import { loadContainers, place, showPlace } from './place.js';
+import { adopt, containerNames, loadContainers, place, showPlace } from './place.js';
 import { overview } from './overview.js';
 import { pushes } from './pushes.js';
+import { explain } from './explain.js';
+import { trial } from './trial.js';
 import { records } from './records.js';
 import { zones } from './zones.js';
 import { schema } from './schema.js';
@@ -18,10 +20,12 @@ import { keys } from './keys.js';
 const pages = {
   overview: { title: 'Overview', needs: 'none', show: overview },
   pushes: { title: 'Pushes', needs: 'database', show: pushes },
+  explain: { title: 'Explain', needs: 'database', show: explain },
   records: { title: 'Records', group: 'Data', needs: 'database', show: records },
   zones: { title: 'Zones', needs: 'database', show: zones },
   schema: { title: 'Schema', needs: 'environment', show: schema },
   subscriptions: { title: 'Subscriptions', needs: 'database', show: subscriptions },
+  trial: { title: 'Dry runs', needs: 'database', show: trial },
   users: { title: 'Users', group: 'Access', needs: 'none', show: users },
   devices: { title: 'Devices', needs: 'none', show: devices },
   keys: { title: 'Keys and tokens', needs: 'none', show: keys },
@@ -42,8 +46,10 @@ function showNavigation(current) {
 }
 
 async function show(moved) {
-  const name = location.hash.slice(2).split('?')[0];
+  const [name, text] = location.hash.slice(2).split('?');
+  const query = new URLSearchParams(text);
   const page = pages[name] ?? pages.overview;
+  adopt(query);
   leave?.();
   leave = null;
   showNavigation(pages[name] ? name : 'overview');
@@ -52,13 +58,16 @@ async function show(moved) {
   if (page.needs !== 'none' && !place.container) {
     main.replaceChildren(empty('Nothing is here yet',
       'A container appears when an app first saves something in it, or when server.json names it.'));
+  } else if (page.needs !== 'none' && !containerNames().includes(place.container)) {
+    main.replaceChildren(empty('Not on this server',
+      `This address is about ${place.container}, and this server has nothing of it. Choose another container above.`));
   } else if (page.needs === 'database' && place.database !== 'public' && !place.user && name !== 'pushes') {
     main.replaceChildren(empty('Whose database?',
       'Enter the name of an account, or a user record name, in “of user” above.'));
   } else {
     main.replaceChildren();
     try {
-      leave = await page.show(main) ?? null;
+      leave = await page.show(main, query) ?? null;
     } catch (error) {
       main.replaceChildren(problem(error, () => show(false)));
     }

@@ -157,14 +157,53 @@ export async function attempt(place, action) {
   }
 }
 
-export function time(milliseconds) {
+export function time(milliseconds, { isExact = false } = {}) {
   if (milliseconds === undefined || milliseconds === null) return '';
   const date = new Date(milliseconds);
   const text = date.toLocaleString('en-GB', {
     day: '2-digit', month: 'short', year: date.getFullYear() === new Date().getFullYear() ? undefined : 'numeric',
-    hour: '2-digit', minute: '2-digit', second: '2-digit',
+    hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: isExact ? 3 : undefined,
   });
   return h('time', { datetime: date.toISOString(), title: date.toISOString() }, text);
+}
+
+/** How long after something else something was. */
+export function later(milliseconds) {
+  const size = Math.abs(milliseconds);
+  const text = size < 1000 ? `${size} ms`
+    : size < 120_000 ? `${(size / 1000).toFixed(1)} s`
+      : size < 7_200_000 ? `${Math.round(size / 60_000)} min`
+        : size < 172_800_000 ? `${Math.round(size / 3_600_000)} h` : `${Math.round(size / 86_400_000)} days`;
+  return milliseconds < 0 ? `${text} before` : `+${text}`;
+}
+
+/** “1 row”, “2 rows”. */
+export function count(value, one, many = `${one}s`) { return `${number(value)} ${value === 1 ? one : many}`; }
+
+/** A user by the name of the account, where there is one, with the user record name beside it. */
+export function person(userRecordName, names = {}) {
+  if (!userRecordName) return 'nobody known';
+  const name = names[userRecordName];
+  return h('span', { class: 'person' }, name ? [name, ' '] : null,
+    h('code', { class: name ? 'quiet clipped' : '', title: userRecordName }, userRecordName));
+}
+
+export function anchor(href, text, properties = {}) { return h('a', { href, ...properties }, text); }
+
+/**
+ * Tells what is wrong with what a control says, and puts the cursor where the server points to with
+ * a ^ under its text.
+ */
+export function pointOut(control, error, trouble) {
+  const lines = error.message.split('\n');
+  control.setAttribute('aria-invalid', 'true');
+  control.addEventListener('input', () => control.removeAttribute('aria-invalid'), { once: true });
+  trouble.replaceChildren(problem(error));
+  if (!/^ *\^$/.test(lines.at(-1)) || lines.length < 3) return;
+  const characters = [...new Intl.Segmenter().segment(control.value)].map((part) => part.segment);
+  const place = characters.slice(0, Math.max(0, lines.at(-1).indexOf('^') - 2)).join('').length;
+  control.focus();
+  control.setSelectionRange(place, Math.min(control.value.length, place + 1));
 }
 
 export function number(value) { return value === undefined ? '–' : Math.round(value).toLocaleString('en'); }

@@ -10,6 +10,36 @@ export const place = {
 };
 let containers = [];
 
+function keep() { sessionStorage.setItem('petrel-place', JSON.stringify(place)); }
+
+/** The address of a page: who opens it elsewhere sees the same, for the place stands in it. */
+export function link(page, query = {}, where = database()) {
+  const items = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...where, ...query })) {
+    if (value !== undefined && value !== null && value !== '') items.set(name, value);
+  }
+  return `#/${page}?${items}`;
+}
+
+/** Goes where an address says; one that names no place leaves it as it is. */
+export function adopt(query) {
+  if (!query.has('container')) return;
+  place.container = query.get('container');
+  place.environment = query.get('environment') ?? 'development';
+  place.database = query.get('database') ?? 'public';
+  if (place.database !== 'public') place.user = query.get('user') ?? '';
+  keep();
+}
+
+/** Puts the place that was chosen into the address, where one stands in it. */
+function readdress() {
+  const [page, text] = location.hash.slice(2).split('?');
+  const query = new URLSearchParams(text);
+  if (!query.has('container')) return;
+  for (const name of ['container', 'environment', 'database', 'user']) query.delete(name);
+  history.replaceState(null, '', link(page, Object.fromEntries(query)));
+}
+
 export function containerNames() { return containers; }
 
 /** The arguments that name the database. */
@@ -28,7 +58,8 @@ export function showPlace(form, needs, onChange) {
   if (needs === 'none' || !containers.length) return form.replaceChildren();
   const change = (name) => (event) => {
     place[name] = event.target.value;
-    sessionStorage.setItem('petrel-place', JSON.stringify(place));
+    keep();
+    readdress();
     if (name === 'database') showPlace(form, needs, onChange);
     if (place.database === 'public' || place.user || needs !== 'database') onChange();
   };
@@ -40,7 +71,7 @@ export function showPlace(form, needs, onChange) {
       { name: 'environment', onchange: change('environment') })));
   }
   if (needs === 'database') {
-    controls.push(item('Database', choice(['public', 'private'], place.database,
+    controls.push(item('Database', choice(['public', 'private', 'shared'], place.database,
       { name: 'database', onchange: change('database') })));
     if (place.database !== 'public') {
       controls.push(item('of user', h('input', {

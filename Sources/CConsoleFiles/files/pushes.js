@@ -1,22 +1,18 @@
 import { get } from './api.js';
-import { badge, choice, definitions, empty, field, h, heading, problem, sheet, table, time } from './dom.js';
+import { anchor, badge, choice, empty, field, h, heading, problem, table, time } from './dom.js';
 import { watch } from './live.js';
-import { database, place } from './place.js';
+import { database, link, place } from './place.js';
+import { events, recordLink, stateKinds } from './story.js';
 
 const state = { where: 'latest', text: '', isPaused: false };
 const shown = 200;
-const events = {
-  recordCreated: 'created', recordUpdated: 'updated', recordDeleted: 'deleted',
-  zoneCreated: 'zone made', zoneDeleted: 'zone deleted',
-};
-const kinds = { waiting: 'warn', delivered: 'good', abandoned: 'bad', merged: '', refused: 'bad' };
 
 function outcomes(push) {
   if (!push.deliveries) return badge('on its way');
   if (!push.deliveries.length) return badge('in the log only');
   const counts = {};
   for (const delivery of push.deliveries) counts[delivery.state] = (counts[delivery.state] ?? 0) + 1;
-  return Object.entries(counts).map(([name, count]) => badge(count > 1 ? `${name} ×${count}` : name, kinds[name]));
+  return Object.entries(counts).map(([name, count]) => badge(count > 1 ? `${name} ×${count}` : name, stateKinds[name]));
 }
 
 export function pushes(main) {
@@ -35,13 +31,13 @@ export function pushes(main) {
     pause.setAttribute('aria-pressed', String(state.isPaused));
   };
   showPause();
-  main.append(heading('Pushes', 'Notifications as they are logged, and what became of them on their way.', pause),
+  main.append(heading('Pushes', 'Notifications as they are logged, and what became of them on their way. Each time leads to the explanation.', pause),
     h('form', { class: 'card', 'aria-label': 'Search', onsubmit: (event) => { event.preventDefault(); state.text = text.value; begin(); } },
       h('div', { class: 'bar' }, h('div', { class: 'grow' }, field('Text', text)), field('Where', where),
         h('button', { class: 'first' }, 'Search')), news), results);
 
   const columns = [
-    { title: 'Logged', class: 'nowrap', cell: (push) => h('button', { type: 'button', class: 'link', onclick: () => open(push) }, time(push.logged)) },
+    { title: 'Logged', class: 'nowrap', cell: (push) => anchor(explanation(push), time(push.logged)) },
     { title: 'Record', cell: (push) => [h('code', {}, push.recordName ?? push.zoneName), ' ', h('span', { class: 'quiet' }, push.recordType ?? '')] },
     { title: 'Event', cell: (push) => events[push.event] ?? push.event },
     { title: 'Subscription', class: 'clip', cell: (push) => h('code', {}, push.subscriptionID) },
@@ -57,7 +53,7 @@ export function pushes(main) {
   function query() { return { ...(state.where === 'database' ? database() : {}), text: state.text }; }
 
   function draw() {
-    // Who is reading with the keyboard keeps the place: the button of the same push.
+    // Who is reading with the keyboard keeps the place: the link of the same push.
     const focused = results.contains(document.activeElement)
       ? [...results.querySelectorAll('tbody tr')].indexOf(document.activeElement.closest('tr')) : -1;
     const key = drawn[focused]?.key;
@@ -75,7 +71,7 @@ export function pushes(main) {
       next ? h('button', { type: 'button', onclick: more }, 'Show older') : null));
     drawn = rows;
     const place = drawn.findIndex((push) => push.key === key);
-    if (key && place >= 0) results.querySelectorAll('tbody tr')[place].querySelector('button')?.focus();
+    if (key && place >= 0) results.querySelectorAll('tbody tr')[place].querySelector('a')?.focus();
   }
   let drawn = [];
 
@@ -143,28 +139,11 @@ export function pushes(main) {
   });
 }
 
-function open(push) {
-  const delay = push.logged - push.changed;
-  const steps = [
-    h('li', { class: 'good' }, h('strong', {}, 'The change was saved'), h('div', { class: 'quiet small' }, time(push.changed))),
-    h('li', { class: 'good' }, h('strong', {}, 'The subscription fired, and the log has it'),
-      h('div', { class: 'quiet small' }, time(push.logged), `, ${delay} ms later`)),
-    ...(push.deliveries ?? []).map((delivery) => h('li', { class: kinds[delivery.state] },
-      h('strong', {}, `${delivery.kind ?? 'a device'}: ${delivery.state}`),
-      h('div', { class: 'quiet small' }, time(delivery.updated), `, ${delivery.attempts} ${delivery.attempts === 1 ? 'attempt' : 'attempts'}`,
-        delivery.due ? [', next not before ', time(delivery.due)] : null),
-      delivery.reason ? h('div', {}, delivery.reason) : null,
-      h('div', { class: 'small' }, 'to ', h('code', {}, delivery.token)))),
-    ...(push.deliveries && !push.deliveries.length ? [h('li', {}, h('strong', {}, 'No device to push to'),
-      h('div', { class: 'quiet small' }, 'The subscriber has no other device in this container than perhaps the one that made the change. Readers of the log see it all the same.'))] : []),
-  ];
-  sheet(push.recordName ?? push.zoneName, `${events[push.event] ?? push.event}${push.recordType ? ` · ${push.recordType}` : ''}`, [
-    h('ol', { class: 'steps' }, steps),
-    h('div', { class: 'card' }, definitions([
-      ['Subscription', h('code', {}, push.subscriptionID)], ['Subscriber', [push.subscriberName ? `${push.subscriberName}, ` : '', h('code', {}, push.subscriber)]],
-      ['Container', `${push.container}, ${push.environment}`],
-      ['Database', push.user ? [push.database, ' of ', h('code', {}, push.user)] : push.database],
-      ['Zone', push.zoneName], ['Notification', h('code', {}, push.notificationID)],
-    ])),
-  ]);
+/** Where the explanation is: of the record's change, or of the subscription where a zone was changed. */
+function explanation(push) {
+  const where = { container: push.container, environment: push.environment, database: push.database, user: push.user };
+  const query = { notification: push.notificationID };
+  return push.recordName
+    ? recordLink(push.recordName, { zoneName: push.zoneName, ownerRecordName: push.zoneOwner }, { ...query, before: push.sequence }, where)
+    : link('explain', { ...query, subscriber: push.subscriber, subscriptionID: push.subscriptionID }, where);
 }

@@ -1,21 +1,10 @@
 import { get, post } from './api.js';
-import { attempt, badge, choice, confirmed, definitions, empty, field, h, heading, pagedList, sheet, time, toast } from './dom.js';
-import { database, place } from './place.js';
+import { anchor, attempt, badge, choice, confirmed, definitions, empty, field, h, heading, pagedList, sheet, time, toast } from './dom.js';
+import { brief, editor, plainTypes } from './fields.js';
+import { database, link, place } from './place.js';
+import { recordLink } from './story.js';
 
 const state = { recordType: '', predicate: '', sort: '' };
-
-/** A field's value in a few words. */
-function brief(item) {
-  if (!item) return '';
-  const { value, type } = item;
-  if (value === null || value === undefined) return '';
-  if (type === 'TIMESTAMP') return time(value);
-  if (type === 'REFERENCE') return value.recordName;
-  if (type === 'LOCATION') return `${value.latitude}, ${value.longitude}`;
-  if (type?.startsWith('ASSET')) return `${value.size} bytes`;
-  if (Array.isArray(value)) return value.map((element) => (typeof element === 'object' ? element.recordName ?? '…' : element)).join(', ');
-  return String(value);
-}
 
 export async function records(main) {
   const { recordTypes } = await get('schema', { container: place.container, environment: place.environment });
@@ -62,6 +51,7 @@ export async function records(main) {
         title: entry.name, class: 'clip', cell: (record) => brief(record.fields[entry.name]) })),
       ...(place.database === 'public' ? [] : [{ title: 'Zone', cell: (record) => record.zoneID.zoneName }]),
       { title: 'Modified', class: 'nowrap', cell: (record) => time(record.modified?.timestamp) },
+      { title: 'Pushes', cell: (record) => anchor(recordLink(record.recordName, record.zoneID), 'Why?', { 'aria-label': `Why pushes came of ${record.recordName}, or did not` }) },
     ];
     results.replaceChildren(pagedList({
       caption: `Records of type ${state.recordType}`, columns,
@@ -80,41 +70,6 @@ export async function records(main) {
   begin();
 }
 
-const plain = ['STRING', 'INT64', 'DOUBLE', 'TIMESTAMP'];
-
-/** A control for a field and what it says: { control, read() }. */
-function editor(item) {
-  const { type, value } = item;
-  if (type === 'TIMESTAMP') {
-    const control = h('input', { type: 'text', value: value === undefined ? '' : new Date(value).toISOString(), placeholder: '2026-01-31T12:00:00Z' });
-    return { control, read: () => {
-      const moment = Date.parse(control.value);
-      if (Number.isNaN(moment)) throw new Error(`“${control.value}” is no date; write it as 2026-01-31T12:00:00Z.`);
-      return moment;
-    } };
-  }
-  if (type === 'INT64' || type === 'DOUBLE') {
-    const control = h('input', { type: 'text', inputmode: 'decimal', value: value === undefined ? '' : String(value) });
-    return { control, read: () => {
-      const read = Number(control.value);
-      if (control.value.trim() === '' || !Number.isFinite(read) || (type === 'INT64' && !Number.isInteger(read))) {
-        throw new Error(`“${control.value}” is no ${type === 'INT64' ? 'whole ' : ''}number.`);
-      }
-      return read;
-    } };
-  }
-  if (type === 'STRING') {
-    const control = h('textarea', { rows: 2 });
-    control.value = value ?? '';
-    return { control, read: () => control.value };
-  }
-  const control = h('textarea', { rows: 4, class: 'mono', spellcheck: 'false' });
-  control.value = value === undefined ? '' : JSON.stringify(value, null, 2);
-  return { control, read: () => {
-    try { return JSON.parse(control.value); } catch { throw new Error('This value must be JSON, as in CloudKit Web Services.'); }
-  } };
-}
-
 function edit(record, recordType, types, onDone) {
   const trouble = h('div', {});
   const list = h('div', { class: 'fieldset' });
@@ -131,7 +86,7 @@ function edit(record, recordType, types, onDone) {
   const fixed = fields.filter(([, item]) => item.isEncrypted || item.type?.startsWith('ASSET'));
   for (const [name, item] of fields) if (!fixed.some(([other]) => other === name)) add(name, item, false);
   const name = h('input', { name: 'newFieldName', placeholder: 'field name' });
-  const type = choice([...plain, 'REFERENCE', 'LOCATION', 'BYTES', 'STRING_LIST', 'INT64_LIST', 'DOUBLE_LIST'], 'STRING', { name: 'newFieldType' });
+  const type = choice([...plainTypes, 'REFERENCE', 'LOCATION', 'BYTES', 'STRING_LIST', 'INT64_LIST', 'DOUBLE_LIST'], 'STRING', { name: 'newFieldType' });
   const adder = h('div', { class: 'bar' },
     h('div', { class: 'grow' }, field('Add a field', name)), field('Type', type),
     h('button', { type: 'button', onclick: () => {
@@ -189,5 +144,8 @@ function edit(record, recordType, types, onDone) {
         list, adder, trouble,
         h('div', { class: 'actions' },
           h('button', { class: 'first' }, record ? 'Save changes' : 'Make the record'),
-          record ? h('button', { type: 'button', class: 'bad', onclick: remove }, 'Delete…') : null))));
+          record ? [
+            anchor(recordLink(record.recordName, record.zoneID), 'Why did pushes come?', { class: 'button', onclick: () => dialog.close() }),
+            anchor(link('trial', { recordName: record.recordName, zone: record.zoneID.zoneName === '_defaultZone' ? undefined : record.zoneID.zoneName }), 'Try a change', { class: 'button', onclick: () => dialog.close() }),
+            h('button', { type: 'button', class: 'bad', onclick: remove }, 'Delete…')] : null))));
 }

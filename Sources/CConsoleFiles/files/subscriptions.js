@@ -1,6 +1,7 @@
 import { get, post } from './api.js';
-import { attempt, badge, confirmed, definitions, empty, field, h, heading, pagedList, sheet, toast } from './dom.js';
-import { database, place } from './place.js';
+import { anchor, attempt, badge, confirmed, definitions, empty, field, h, heading, pagedList, pointOut, problem, sheet, toast } from './dom.js';
+import { database, link, place } from './place.js';
+import { subscriptionLink } from './story.js';
 
 const state = { text: '', recordType: '' };
 
@@ -13,7 +14,8 @@ export function subscriptions(main) {
   const results = h('div', {});
   const text = h('input', { name: 'text', type: 'search', value: state.text, placeholder: 'ID, owner, type, predicate, alert' });
   const recordType = h('input', { name: 'recordType', value: state.recordType, placeholder: 'any' });
-  main.append(heading('Subscriptions', `The ${place.database} database of ${place.container}, ${place.environment}.`),
+  main.append(heading('Subscriptions', `The ${place.database} database of ${place.container}, ${place.environment}.`,
+    anchor(link('trial'), 'Dry run', { class: 'button' })),
     h('form', { class: 'card', 'aria-label': 'Filter', onsubmit: (event) => { event.preventDefault(); begin(); } },
       h('div', { class: 'bar' }, h('div', { class: 'grow' }, field('Text', text)), field('Record type', recordType),
         h('button', { class: 'first' }, 'Filter'))), results);
@@ -27,6 +29,7 @@ export function subscriptions(main) {
         { title: 'Watches', cell: kind },
         { title: 'Predicate', class: 'clip', cell: (row) => (row.predicate ? h('code', {}, row.predicate) : '') },
         { title: 'Fires on', cell: (row) => (row.subscription.firesOn ?? []).map((event) => badge(event)) },
+        { title: 'Pushes', cell: (row) => anchor(address(row), 'Firings', { 'aria-label': `How ${row.subscription.subscriptionID} fared` }) },
       ],
       load: async (continuation) => {
         const answer = await get('subscriptions', { ...database(), ...state, continuation });
@@ -40,6 +43,10 @@ export function subscriptions(main) {
   begin();
 }
 
+function address(row) {
+  return subscriptionLink({ subscriber: row.subscriber, subscriptionID: row.subscription.subscriptionID });
+}
+
 function open(row, onDone) {
   const { subscription } = row;
   const trouble = h('div', {});
@@ -49,14 +56,18 @@ function open(row, onDone) {
   json.value = JSON.stringify(subscription, null, 2);
   async function save(event) {
     event.preventDefault();
-    const done = await attempt(trouble, () => {
+    trouble.replaceChildren();
+    const changed = isQuery && predicate.value !== row.predicate;
+    try {
       let value;
       try { value = JSON.parse(json.value); } catch (error) { throw new Error(`The subscription is not JSON: ${error.message}`); }
-      const changed = isQuery && predicate.value !== row.predicate;
-      return post('subscriptions/save', {
+      await post('subscriptions/save', {
         ...database(), subscriber: row.subscriber, subscription: value, ...(changed ? { predicate: predicate.value } : {}) });
-    });
-    if (!done) return;
+    } catch (error) {
+      if (changed) pointOut(predicate, error, trouble);
+      else trouble.replaceChildren(problem(error));
+      return;
+    }
     dialog.close();
     toast('The subscription was saved.');
     onDone();
@@ -74,5 +85,7 @@ function open(row, onDone) {
     definitions([['Owner', row.userName], ['User record', h('code', {}, row.subscriber)]]),
     isQuery ? field('Predicate', predicate) : null, field('The subscription, as in CloudKit Web Services', json), trouble,
     h('div', { class: 'actions' }, h('button', { class: 'first' }, 'Save changes'),
+      anchor(address(row), 'How did it fare?', { class: 'button', onclick: () => dialog.close() }),
+      anchor(link('trial', { subscriber: row.subscriber, subscriptionID: subscription.subscriptionID }), 'Test', { class: 'button', onclick: () => dialog.close() }),
       h('button', { type: 'button', class: 'bad', onclick: remove }, 'Delete…'))));
 }

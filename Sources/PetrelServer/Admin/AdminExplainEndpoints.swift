@@ -8,25 +8,34 @@ import WebServices
 
 /// Why pushes came or did not: `explain/…` of the admin API.
 struct AdminExplainEndpoints: AdminEndpoints {
-  private let store: any RecordStore
-  private let databases: AdminDatabases
+  /// Subscriptions that one answer looks at, one by one.
+  static let subscriptionsLookedAt = 2_000
+  /// Changes that one answer tries a subscription on.
+  static let changesTried = 2_000
 
-  init(store: any RecordStore, databases: AdminDatabases) {
-    self.store = store
-    self.databases = databases
-  }
+  let store: any RecordStore
+  let databases: AdminDatabases
+  /// The index by which changes are dispatched, where the server has it at hand.
+  let index: Explainer.Index?
+  /// Whether others wait beside who asks, so that one answer looks at so much and no more.
+  let isBounded: Bool
 
   private static let greatestLimit = 1_000
   private static let limit = AdminArgument(
     "limit", .integer(1...greatestLimit), "how many changes are looked at, or told")
+  private static let before = AdminArgument(
+    "before", .integer(0...Int.max), "only changes before the one with this sequence")
   private static let zone: [AdminArgument] = ["zone", "zoneOwner", .needed("recordName")]
   private static let question: [AdminArgument] = ["subscriber", "subscriptionID", limit]
 
   var endpoints: [AdminEndpoint] {
     [
-      .get("explain/record", AdminDatabases.arguments + Self.zone + Self.question, record)
-        .described(
-          "What became of a record's latest changes, and why", answers: .recordExplanation),
+      .get(
+        "explain/record",
+        AdminDatabases.arguments + Self.zone + Self.question + [Self.before], record
+      )
+      .described(
+        "What became of a record's latest changes, and why", answers: .recordExplanation),
       .get(
         "explain/subscription",
         AdminDatabases.arguments + ["subscriber", .needed("subscriptionID"), Self.limit],
@@ -35,15 +44,16 @@ struct AdminExplainEndpoints: AdminEndpoints {
       .described("How a subscription fared of late", answers: .subscriptionExplanation),
       .post(
         "explain/trial/record",
-        AdminDatabases.arguments + [.needed("record"), "event"] + Self.question, changes: false,
-        recordTrial
+        AdminDatabases.arguments + [.needed("record"), "event"] + Self.question
+          + ["continuation"], changes: false, recordTrial
       )
       .described(
         "Which subscriptions a record would fire; nothing is saved", answers: .recordDryRun),
       .post(
         "explain/trial/subscription",
-        AdminDatabases.arguments + [.needed("subscription"), "subscriber", Self.limit],
-        changes: false, subscriptionTrial
+        AdminDatabases.arguments + [
+          .needed("subscription"), "predicate", "subscriber", Self.limit, Self.before,
+        ], changes: false, subscriptionTrial
       )
       .described(
         "Which recent changes would have fired a subscription", answers: .subscriptionDryRun),
@@ -52,14 +62,16 @@ struct AdminExplainEndpoints: AdminEndpoints {
 
   private func record(_ request: AdminRequest) async throws -> HTTPResponse {
     let arguments = request.arguments
-    let (database, _) = try await databases.existing(arguments)
+    let (database, address) = try await databases.existing(arguments)
+    // Only a shared database has zones of others.
+    let owner = address.scope == .shared ? try arguments.text("zoneOwner") : nil
     let zoneID = ZoneID(
       zoneName: try arguments.text("zone") ?? ZoneID.defaultZoneName,
-      ownerName: try arguments.text("zoneOwner") ?? ZoneID.currentOwnerName)
+      ownerName: owner ?? ZoneID.currentOwnerName)
     let recordID = RecordID(recordName: try arguments.required("recordName"), zoneID: zoneID)
     let explanation = try await explainer(arguments).explain(
-      recordID, in: database, about: question(arguments))
-    return try await answer(explanation.json)
+      recordID, in: database, about: question(arguments), before: before(arguments))
+    return try await answer(request, explanation.json)
   }
 
   private func subscription(_ request: AdminRequest) async throws -> HTTPResponse {
@@ -72,7 +84,17 @@ struct AdminExplainEndpoints: AdminEndpoints {
     }
     let explanation = try await explainer(arguments).explain(
       SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID), in: database)
-    return try await answer(explanation.json)
+    var members: [String: JSONValue] = [
+      "subscriber": .string(subscriber), "subscriptionID": .string(subscriptionID),
+    ]
+    if let subscription = explanation.subscription {
+      members["predicate"] = subscription.predicate.map { .string($0) }
+      var writer = JSONWriter()
+      subscription.write(
+        to: &writer, context: MessageContext(ownerNaming: .relative(to: subscriber)))
+      members["subscription"] = try JSONValue(parsing: writer.data)
+    }
+    return try await answer(request, explanation.json, with: members)
   }
 
   private func recordTrial(_ request: AdminRequest) async throws -> HTTPResponse {
@@ -80,11 +102,19 @@ struct AdminExplainEndpoints: AdminEndpoints {
     let (database, _) = try await databases.existing(arguments)
     let trial = try RecordTrialRequest(
       parsing: body(arguments, "record", "event"), context: MessageContext(ownerNaming: .implied))
+    let last = try AdminContinuation.parts(arguments, count: 2).map {
+      SubscriptionName(subscriber: $0[0], subscriptionID: $0[1])
+    }
     let run = try await explainer(arguments).dryRun(
       Change(
         event: trial.event, zoneID: trial.record.recordID.zoneID, record: trial.record,
-        notificationID: UUID(), timestamp: request.now), in: database, about: question(arguments))
-    return try await answer(run.json)
+        notificationID: UUID(), timestamp: request.now), in: database, about: question(arguments),
+      after: last)
+    let next = run.next.map {
+      JSONValue.string(AdminContinuation.text([$0.subscriber, $0.subscriptionID]))
+    }
+    return try await answer(
+      request, run.json, with: next.map { ["continuation": $0] } ?? [:])
   }
 
   private func subscriptionTrial(_ request: AdminRequest) async throws -> HTTPResponse {
@@ -93,19 +123,13 @@ struct AdminExplainEndpoints: AdminEndpoints {
     let trial = try SubscriptionTrialRequest(
       parsing: body(arguments, "subscription"), context: MessageContext(ownerNaming: .implied),
       scope: address.scope)
+    let subscription = try AdminSubscriptionsEndpoints.subscription(
+      trial.subscription, withPredicateOf: arguments, in: address.scope)
     let run = try await explainer(arguments).dryRun(
-      trial.subscription, of: question(arguments).subscriber ?? address.owner ?? "", in: database)
-    return try await answer(run.json)
-  }
-
-  /// The answer, with the names of the accounts in it by their user record names.
-  private func answer(_ json: JSONValue) async throws -> HTTPResponse {
-    let names = try await store.administration.userNames(of: json.userRecordNames)
-    var members = json.object ?? [:]
-    if !names.isEmpty { members["users"] = .object(names.mapValues { .string($0) }) }
-    var writer = JSONWriter()
-    writer.value(.object(members))
-    return HTTPResponse(headers: HTTPResponse.jsonHeaders, body: .data(writer.data))
+      subscription, of: question(arguments).subscriber ?? address.owner ?? "", in: database,
+      before: before(arguments))
+    return try await answer(
+      request, run.json, with: run.next.map { ["before": .int($0)] } ?? [:])
   }
 
   // MARK: Arguments
@@ -113,7 +137,16 @@ struct AdminExplainEndpoints: AdminEndpoints {
   private func explainer(_ arguments: AdminArguments) throws -> Explainer {
     var limits = Explainer.Limits()
     limits.changes = try arguments.int("limit", in: 1...Self.greatestLimit) ?? limits.changes
-    return Explainer(store: store, limits: limits)
+    if isBounded {
+      limits.subscriptionsLookedAt = Self.subscriptionsLookedAt
+      limits.subscriptionsTried = Self.subscriptionsLookedAt
+      limits.changesTried = Self.changesTried
+    }
+    return Explainer(store: store, limits: limits, index: index)
+  }
+
+  private func before(_ arguments: AdminArguments) throws -> Int64? {
+    try arguments.int("before", in: 0...Int.max).map { Int64($0) }
   }
 
   private func question(_ arguments: AdminArguments) async throws -> Explainer.Question {
@@ -128,26 +161,53 @@ struct AdminExplainEndpoints: AdminEndpoints {
   private func body(_ arguments: AdminArguments, _ names: String...) -> Data {
     var members: [String: JSONValue] = [:]
     for name in names { members[name] = arguments.value(name) }
-    var writer = JSONWriter()
-    writer.value(.object(members))
-    return writer.data
+    return Data(JSONValue.object(members).text.utf8)
+  }
+
+  // MARK: Answers
+
+  /// An explanation, and what those are called that it tells of: accounts and keys.
+  private func answer(
+    _ request: AdminRequest, _ json: JSONValue, with others: [String: JSONValue] = [:]
+  ) async throws -> HTTPResponse {
+    var members = (json.object ?? [:]).merging(others) { $1 }
+    let told = JSONValue.object(members).userRecordNames
+    let names = try await store.administration.userNames(of: told)
+    if !names.isEmpty { members["users"] = .object(names.mapValues { .string($0) }) }
+    let keys = try await keyNames(of: told.subtracting(names.keys))
+    if !keys.isEmpty { members["keys"] = .object(keys.mapValues { .string($0) }) }
+    return HTTPResponse(
+      headers: HTTPResponse.jsonHeaders, body: .data(Data(JSONValue.object(members).text.utf8)))
+  }
+
+  /// The labels of those keys that make changes under these user record names.
+  private func keyNames(of userRecordNames: Set<String>) async throws -> [String: String] {
+    guard !userRecordNames.isEmpty else { return [:] }
+    var names: [String: String] = [:]
+    for key in try await store.administration.adminKeys() {
+      names[AdminIdentity(key: key).userRecordName] = key.label
+    }
+    for key in try await store.programCredentials().serverKeys {
+      names[key.userRecordName] = key.name
+    }
+    return names.filter { userRecordNames.contains($0.key) }
   }
 }
 
 extension JSONValue {
-  /// Those who are named in an explanation.
+  /// The users that an explanation tells of: whose subscriptions they are, and who made changes.
   fileprivate var userRecordNames: Set<String> {
-    switch self {
-    case .array(let elements): return elements.reduce(into: []) { $0.formUnion($1.userRecordNames) }
-    case .object(let members):
-      return members.reduce(into: []) { names, member in
-        if ["subscriber", "changedBy"].contains(member.key), let name = member.value.string {
-          names.insert(name)
-        } else {
-          names.formUnion(member.value.userRecordNames)
-        }
-      }
-    default: return []
+    if let elements = array {
+      return elements.reduce(into: []) { $0.formUnion($1.userRecordNames) }
     }
+    var names: Set<String> = []
+    for (key, value) in object ?? [:] {
+      if ["subscriber", "changedBy"].contains(key), let name = value.string {
+        names.insert(name)
+      } else {
+        names.formUnion(value.userRecordNames)
+      }
+    }
+    return names
   }
 }

@@ -117,6 +117,7 @@ struct AdminPushesEndpoints: AdminEndpoints {
   private static func write(_ entry: LogEntry, to writer: inout JSONWriter) {
     let notification = entry.notification
     writer.member("key", "\(entry.database.rawValue).\(entry.sequence)")
+    writer.member("sequence", entry.sequence)
     writer.member(
       "notificationID", notification.change.notificationID.uuidString.lowercased())
     writer.member("container", notification.database.container)
@@ -127,6 +128,8 @@ struct AdminPushesEndpoints: AdminEndpoints {
     writer.member("subscriptionID", notification.subscription.subscriptionID)
     writer.member("event", "\(notification.change.event)")
     writer.member("zoneName", notification.change.zoneID.zoneName)
+    let zoneOwner = notification.change.zoneID.ownerName
+    writer.member("zoneOwner", ifPresent: zoneOwner == ZoneID.currentOwnerName ? nil : zoneOwner)
     writer.member("recordName", ifPresent: notification.change.record?.recordID.recordName)
     writer.member("recordType", ifPresent: notification.change.record?.recordType)
     writer.member("changed", notification.change.timestamp)

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Explanation
 import Foundation
 import HTTPService
 import Storage
@@ -18,7 +19,7 @@ final class AdminService: Sendable {
 
   init(
     store: any RecordStore, configuration: ServerConfiguration, gauges: AdminGauges,
-    pushes: LivePushes, journal: FailureJournal, log: ServerLog,
+    pushes: LivePushes, index: Explainer.Index?, journal: FailureJournal, log: ServerLog,
     clock: @escaping @Sendable () -> Timestamp, publicURL: @escaping @Sendable () -> String
   ) {
     isServed = configuration.servesAdmin
@@ -34,16 +35,18 @@ final class AdminService: Sendable {
     router = AdminRouter(
       [AdminSessionEndpoints(authenticator: authenticator, publicURL: publicURL)]
         + Self.matters(
-          store: store, configuration: configuration, gauges: gauges, pushes: pushes, clock: clock,
-          publicURL: publicURL), log: log, clock: clock)
+          store: store, configuration: configuration, gauges: gauges, pushes: pushes, index: index,
+          clock: clock, publicURL: publicURL), log: log, clock: clock)
   }
 
   /// The endpoints that do not ask how somebody signed in.
   ///
-  /// - Parameter gauges: nil where no server runs.
+  /// - Parameters:
+  ///   - gauges: nil where no server runs.
+  ///   - index: the index by which changes are dispatched; nil where none are.
   static func matters(
     store: any RecordStore, configuration: ServerConfiguration, gauges: AdminGauges?,
-    pushes: LivePushes, clock: @escaping @Sendable () -> Timestamp,
+    pushes: LivePushes, index: Explainer.Index?, clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String
   ) -> [any AdminEndpoints] {
     let databases = AdminDatabases(store: store)
@@ -57,7 +60,8 @@ final class AdminService: Sendable {
       AdminSubscriptionsEndpoints(store: store, databases: databases),
       AdminUsersEndpoints(store: store, databases: databases),
       AdminKeysEndpoints(store: store),
-      AdminExplainEndpoints(store: store, databases: databases),
+      AdminExplainEndpoints(
+        store: store, databases: databases, index: index, isBounded: gauges != nil),
       AdminPushesEndpoints(
         store: store, databases: databases, gauges: gauges, pushes: pushes, clock: clock),
     ]

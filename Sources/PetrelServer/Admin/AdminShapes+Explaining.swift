@@ -21,8 +21,8 @@ extension AdminSchema {
 
   private static let explainedNotification = object([
     "notificationID": .text, "subscriptionID": .text, "subscriber": .text, "logged": time.orNull,
-    "recordName": text.orNull, "zoneName?": .text, "zoneID?": zoneID, "sequence?": .count,
-    "changed?": .time, "event": .text, "pruned": .bool,
+    "recordName": text.orNull, "zoneName": .text, "zoneID": zoneID, "sequence": .count,
+    "changed": .time, "event": .text, "pruned": .bool,
     "deliveries": .list(explainedDelivery), "silentDevices": .list(silenceReason),
   ]).named("ExplainedNotification")
 
@@ -42,9 +42,7 @@ extension AdminSchema {
   /// An explanation, with the names of the accounts and keys in it by their user record names.
   private static func explanation(_ members: [String: AdminSchema]) -> AdminSchema {
     object(
-      members.merging(["users?": map(.text), "userNames?": map(.text), "keyNames?": map(.text)]) {
-        $1
-      })
+      members.merging(["users?": map(.text), "keys?": map(.text)]) { $1 })
   }
 
   static let recordExplanation = explanation([
@@ -54,23 +52,23 @@ extension AdminSchema {
 
   static let subscriptionExplanation = explanation([
     "exists": .bool, "deleted": time.orNull, "firings": .list(explainedNotification),
-    "tally": tally, "moreChanges?": .bool, "subscriber?": .text, "subscriptionID?": .text,
+    "tally": tally, "moreChanges": .bool, "subscriber": .text, "subscriptionID": .text,
     "predicate?": .text, "subscription?": .protocolForm("a subscription"),
   ]).named("SubscriptionExplanation")
 
   static let recordDryRun = explanation([
     "firing": .list(.object(["subscriptionID": .text, "subscriber": .text])),
-    "moreFiring": .bool, "fitting?": count.orNull, "silent": .list(silentSubscription),
-    "moreSilent?": .bool, "lookedAt?": .count, "more?": .bool, "continuation?": .text,
+    "moreFiring": .bool, "fitting": count.orNull, "silent": .list(silentSubscription),
+    "moreSilent": .bool, "lookedAt": .count, "more": .bool, "continuation?": .text,
   ]).named("RecordDryRun")
 
   static let subscriptionDryRun = explanation([
     "fitting": .list(
       .object([
-        "sequence?": .count, "recordName": text.orNull, "recordType?": text.orNull,
-        "zoneID?": zoneID.orNull, "notificationID?": text.orNull, "event": text.orNull,
+        "sequence": .count, "recordName": text.orNull, "recordType": text.orNull,
+        "zoneID": zoneID.orNull, "notificationID": text.orNull, "event": text.orNull,
         "time": time.orNull,
       ])),
-    "tally": tally, "more?": .bool, "before?": .count,
+    "tally": tally, "more": .bool, "before?": .count,
   ]).named("SubscriptionDryRun")
 }

@@ -101,9 +101,19 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     let body: JSONValue = ["operations": [["operationType": "create", "subscription": json]]]
     let message = MessageContext(ownerNaming: .relative(to: subscriber))
     let parsed = try ModifySubscriptionsRequest(parsing: Data(body.text.utf8), context: message)
-    guard let first = parsed.operations.first, case .save(var subscription) = try first.get() else {
+    guard let first = parsed.operations.first, case .save(let saved) = try first.get() else {
       throw arguments.mistake("subscription", "is none")
     }
+    let address = try await databases.address(arguments)
+    let subscription = try Self.subscription(saved, withPredicateOf: arguments, in: address.scope)
+    return try await apply(.save(subscription), of: subscriber, request)
+  }
+
+  /// The subscription with the filters of the argument `predicate` in place of its own, if it is there.
+  static func subscription(
+    _ subscription: Subscription, withPredicateOf arguments: AdminArguments, in scope: DatabaseScope
+  ) throws -> Subscription {
+    var subscription = subscription
     if let format = try arguments.text("predicate") {
       let filters = try AdminRecordsEndpoints.filters(format, arguments, now: nil)
       guard case .query(var query, let zoneID, let options) = subscription.kind else {
@@ -112,9 +122,8 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       query.filters = filters
       subscription.kind = .query(query, zoneID: zoneID, options: options)
     }
-    let address = try await databases.address(arguments)
-    try subscription.validate(in: address.scope)
-    return try await apply(.save(subscription), of: subscriber, request)
+    try subscription.validate(in: scope)
+    return subscription
   }
 
   private func delete(_ request: AdminRequest) async throws -> HTTPResponse {

@@ -108,6 +108,7 @@ struct Console: Sendable {
       <link rel="icon" href="/console/petrel.svg" type="image/svg+xml">
       <link rel="stylesheet" href="/console/console.css">
       <script type="module" src="/console/theme.js"></script>
+      <script type="module" src="/console/sign-in.js"></script>
       </head>
       <body>
       <main class="signin">

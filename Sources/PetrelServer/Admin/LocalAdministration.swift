@@ -28,8 +28,9 @@ public struct LocalAdministration: Sendable {
       clock: clock, privateDatabaseQuota: nil)
     router = AdminRouter(
       AdminService.matters(
-        store: store, configuration: configuration, gauges: nil, pushes: LivePushes(), clock: clock,
-        publicURL: { configuration.publicURL ?? "" }), log: .silent, clock: clock)
+        store: store, configuration: configuration, gauges: nil, pushes: LivePushes(),
+        index: nil, clock: clock, publicURL: { configuration.publicURL ?? "" }), log: .silent,
+      clock: clock)
   }
 
   /// The answer to a request below ``path``, or to an asset's URL; never fails, for what goes wrong is

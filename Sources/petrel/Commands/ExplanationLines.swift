@@ -46,12 +46,21 @@ struct ExplanationLines {
   var ofRecordTrial: [String] {
     let firing = list(json, "firing")
     var lines = firing.map { "would fire: \(name(ofSubscription: $0))" }
-    if json["moreFiring"]?.bool == true { lines.append("and more") }
+    if json["moreFiring"]?.bool == true {
+      lines.append(json["fitting"]?.int.map { "and more: \($0) fit in all" } ?? "and more")
+    }
     if firing.isEmpty { lines.append("no subscription would fire") }
     let silent = list(json, "silent")
-    guard !silent.isEmpty else { return lines }
-    return lines + ["would not fire:"]
-      + silent.flatMap { self.lines(ofSilent: $0) }.map { "  " + $0 }
+    if !silent.isEmpty {
+      lines.append("would not fire:")
+      lines += silent.flatMap { self.lines(ofSilent: $0) }.map { "  " + $0 }
+    }
+    if json["more"]?.bool == true {
+      lines.append(
+        "\(json["lookedAt"]?.int ?? 0) were looked at, and there are others; --subscriber and "
+          + "--subscription choose")
+    }
+    return lines
   }
 
   var ofSubscriptionTrial: [String] {
@@ -60,7 +69,7 @@ struct ExplanationLines {
         let event = past["event"] == nil ? "changed" : past.eventText
         return "would have fired: \(past["time"]?.timeText ?? "")  "
           + "\(past["recordName"]?.string ?? "a zone") \(event)"
-      }
+      } + (json["more"]?.bool == true ? ["older changes are kept, and were not looked at"] : [])
   }
 
   // MARK: Parts

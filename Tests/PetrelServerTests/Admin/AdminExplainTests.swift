@@ -1,3 +1,4 @@
+import CloudKitModel
 import Foundation
 import JSONCoding
 import Storage
@@ -8,7 +9,7 @@ import Waiting
 
 @Suite("Explanations over the admin API")
 struct AdminExplainTests {
-  private static let place = "container=iCloud.com.example.app&environment=development"
+  private static let query = "container=iCloud.com.example.app&environment=development"
 
   private func withNotes(_ body: (Service, String) async throws -> Void) async throws {
     try await withService { service in
@@ -39,7 +40,7 @@ struct AdminExplainTests {
       var change: JSONValue?
       try await eventually("the change is dispatched") {
         let answer = try await service.adminGet(
-          "explain/record?\(Self.place)&recordName=A", key: key)
+          "explain/record?\(Self.query)&recordName=A", key: key)
         change = answer.json["changes"]?.array?.first
         return change?["steps"]?.array?.count == 2
       }
@@ -49,7 +50,7 @@ struct AdminExplainTests {
       #expect(silent["subscriptionID"]?.string == "bread")
       let reason = try #require(silent["reasons"]?.array?.first)
       #expect(reason["code"]?.string == "filter")
-      #expect(reason["filter"]?.string == "title EQUALS 'Bread'")
+      #expect(reason["filter"]?.string == "title == 'Bread'")
       #expect(reason["value"]?.string == "'Milk'")
     }
   }
@@ -59,7 +60,7 @@ struct AdminExplainTests {
     try await withNotes { service, key in
       try await eventually("the change is dispatched") {
         try await service.adminGet(
-          "explain/subscription?\(Self.place)&subscriber=alice&subscriptionID=all", key: key
+          "explain/subscription?\(Self.query)&subscriber=alice&subscriptionID=all", key: key
         ).json["firings"]?.array?.count == 1
       }
       let place: [String: JSONValue] = ["container": "iCloud.com.example.app"]
@@ -93,10 +94,144 @@ struct AdminExplainTests {
     ])
   func mistakes(query: String, name: String) async throws {
     try await withNotes { service, key in
-      let answer = try await service.adminGet("explain/record?\(Self.place)&\(query)", key: key)
+      let answer = try await service.adminGet("explain/record?\(Self.query)&\(query)", key: key)
       #expect(answer.status == 400)
       #expect(answer.json["reason"]?.string?.contains("'\(name)'") == true, "\(answer.json)")
-      #expect(try await service.adminGet("explain/record?\(Self.place)", key: nil).status == 421)
+      #expect(try await service.adminGet("explain/record?\(Self.query)", key: nil).status == 421)
+    }
+  }
+}
+
+extension AdminExplainTests {
+  private static let place: [String: JSONValue] = ["container": "iCloud.com.example.app"]
+
+  /// 2,100 subscriptions of a user who comes before all others, to titles that no record has.
+  private func addManySubscriptions(_ service: Service) async throws {
+    let database = try #require(
+      try await service.store.administration.existingDatabase(
+        at: DatabaseAddress(
+          container: "iCloud.com.example.app", environment: .development, scope: .public,
+          owner: nil)))
+    let subscriptions = (0..<2_100).map { number in
+      SubscriptionOperation.save(
+        Subscription(
+          subscriptionID: "s\(number)",
+          kind: .query(
+            Query(
+              recordType: "Note",
+              filters: [Filter(.field("title"), .equals, .string("\(number)"))]),
+            zoneID: nil, options: .events)))
+    }
+    for start in stride(from: 0, to: subscriptions.count, by: 300) {
+      _ = try await service.store.modifySubscriptions(
+        Array(subscriptions[start..<min(start + 300, subscriptions.count)]), of: "_0",
+        in: database, timestamp: .now)
+    }
+  }
+
+  @Test("a trial of a record among many tells all that fire at once, and the others in pages")
+  func manySubscriptions() async throws {
+    try await withNotes { service, key in
+      try await addManySubscriptions(service)
+      var body = Self.place
+      body["record"] = [
+        "recordName": "B", "recordType": "Note", "fields": ["title": ["value": "Bread"]],
+      ]
+      try await eventually("the index is read") {
+        try await service.adminPost("explain/trial/record", .object(body), key: key)
+          .json["fitting"]?.int == 2
+      }
+      var silent: [String] = []
+      var lookedAt: Int64 = 0
+      var pages = 0
+      repeat {
+        let answer = try await service.adminPost(
+          "explain/trial/record", .object(body), key: key)
+        try #require(answer.status == 200, "\(answer.json)")
+        if pages == 0 {
+          #expect(answer.json["fitting"]?.int == 2)
+          let firing = answer.json["firing"]?.array?.compactMap { $0["subscriptionID"]?.string }
+          #expect(firing == ["all", "bread"])
+        }
+        silent += answer.json["silent"]?.array?.compactMap { $0["subscriptionID"]?.string } ?? []
+        lookedAt += answer.json["lookedAt"]?.int ?? 0
+        body["continuation"] = answer.json["continuation"]
+        pages += 1
+      } while body["continuation"] != nil && pages < 100
+      #expect(silent.count == 2_100)
+      #expect(Set(silent).count == 2_100, "each of them once")
+      #expect(lookedAt == 2_102)
+    }
+  }
+
+  @Test("a trial of one user's subscriptions is about these alone, however many there are")
+  func oneUser() async throws {
+    try await withNotes { service, key in
+      try await addManySubscriptions(service)
+      var body = Self.place
+      body["record"] = [
+        "recordName": "B", "recordType": "Note", "fields": ["title": ["value": "17"]],
+      ]
+      body["subscriber"] = "alice"
+      let answer = try await service.adminPost("explain/trial/record", .object(body), key: key)
+      #expect(answer.json["lookedAt"]?.int == 2)
+      #expect(answer.json["firing"]?.array?.map { $0["subscriptionID"] } == [.string("all")])
+      #expect(answer.json["silent"]?.array?.map { $0["subscriptionID"] } == [.string("bread")])
+      #expect(answer.json["users"]?.object?.values.sorted { $0.text < $1.text } == ["alice"])
+    }
+  }
+
+  @Test("a proposed predicate is tried, and a mistake in it is told with its place")
+  func predicate() async throws {
+    try await withNotes { service, key in
+      try await eventually("the change is kept") {
+        try await service.adminGet(
+          "explain/record?container=iCloud.com.example.app&recordName=A", key: key
+        ).json["changes"]?.array?.first?["steps"]?.array?.count == 2
+      }
+      func trial(_ predicate: String) async throws -> Answer {
+        var body = Self.place
+        body["subscription"] = [
+          "subscriptionID": "new", "subscriptionType": "query", "firesOn": ["create"],
+          "zoneWide": true, "query": ["recordType": "Note"],
+        ]
+        body["predicate"] = .string(predicate)
+        return try await service.adminPost("explain/trial/subscription", .object(body), key: key)
+      }
+      let fitting = try await trial(#"title BEGINSWITH "M""#)
+      #expect(fitting.json["fitting"]?.array?.map { $0["recordName"] } == [.string("A")])
+      let silent = try await trial(#"title == "Bread""#)
+      #expect(silent.json["fitting"]?.array == [])
+      #expect(
+        silent.json["tally"]?["refusals"]?.array == [
+          ["filter": "title == 'Bread'", "count": 1]
+        ])
+      let mistake = try await trial("title ==")
+      #expect(mistake.status == 400)
+      let lines = mistake.json["reason"]?.string?.split(separator: "\n").map(String.init) ?? []
+      #expect(lines.count == 3)
+      #expect(lines.last?.drop { $0 == " " } == "^")
+    }
+  }
+
+  @Test("older changes of a record follow those that were told")
+  func olderChanges() async throws {
+    try await withNotes { service, key in
+      for title in ["Butter", "Jam"] {
+        _ = try await service.modify(
+          Service.operation("forceUpdate", "A", #""title": {"value": "\#(title)"}"#))
+      }
+      let path = "explain/record?container=iCloud.com.example.app&recordName=A&limit=2"
+      var newest: [JSONValue] = []
+      try await eventually("all changes are matched") {
+        newest = try await service.adminGet(path, key: key).json["changes"]?.array ?? []
+        return newest.count == 2 && newest.allSatisfy { $0["steps"]?.array?.count == 2 }
+          && newest.map { $0["event"]?.string } == ["recordUpdated", "recordUpdated"]
+      }
+      let last = try #require(newest.last?["sequence"]?.int)
+      let older = try await service.adminGet(path + "&before=\(last)", key: key)
+      #expect(older.json["changes"]?.array?.map { $0["event"] } == [.string("recordCreated")])
+      #expect(older.json["more"] == false)
     }
   }
 }

@@ -1,0 +1,26 @@
+// Why a subscription did not fire, and why a device got no push, in words. The codes are those of
+// docs/explaining.md.
+
+import { badge, h } from './dom.js';
+
+const labels = {
+  unknownSubscription: 'No such subscription', deletedSubscription: 'Deleted',
+  otherDatabase: 'In another database', otherEnvironment: 'In the other environment',
+  notYetSaved: 'Saved later', changedSince: 'Changed since', recordType: 'Another record type',
+  event: 'Another event', zone: 'Another zone', defaultZone: 'Not in the default zone',
+  filter: 'A filter says no', permission: 'May not read it', valuesNotKept: 'Values not kept',
+  notLogged: 'Not in the log', originDevice: 'Made the change', noDevice: 'No device',
+  registeredLater: 'Registered later', deviceGone: 'Gone', courier: 'Comes by itself',
+};
+
+export function label(reason) { return labels[reason.code] ?? reason.code; }
+
+export function sentence(reason) {
+  return `${reason.text.charAt(0).toUpperCase()}${reason.text.slice(1)}.`;
+}
+
+/** All reasons against a subscription, the one that the server came to first at the top. */
+export function reasonList(reasons) {
+  return h('ul', { class: 'reasons' }, reasons.map((reason, place) => h('li', {},
+    badge(label(reason), place === 0 ? 'warn' : ''), ' ', h('span', {}, sentence(reason)))));
+}

@@ -1,0 +1,113 @@
+// The parts of an explanation: a change, what it fired, and what became of it on its way to devices.
+
+import { anchor, badge, count, h, later, person, time } from './dom.js';
+import { link } from './place.js';
+import { label, reasonList, sentence } from './reasons.js';
+
+export const events = {
+  recordCreated: 'created', recordUpdated: 'updated', recordDeleted: 'deleted',
+  zoneCreated: 'zone made', zoneDeleted: 'zone deleted',
+};
+export const stateKinds = { waiting: 'warn', delivered: 'good', abandoned: 'bad', merged: '', refused: 'bad' };
+const titles = {
+  recordCreated: 'Created', recordUpdated: 'Updated', recordDeleted: 'Deleted',
+  zoneCreated: 'Zone made', zoneDeleted: 'Zone deleted',
+};
+const ways = { apns: 'APNs', webPush: 'Web Push', webhook: 'Webhook', courier: 'Web courier' };
+
+/** The address of a subscription's explanation. */
+export function subscriptionLink(item, query = {}) {
+  return link('explain', { subscriber: item.subscriber, subscriptionID: item.subscriptionID, ...query });
+}
+
+/** The address of a record's explanation. */
+export function recordLink(recordName, zoneID, query = {}, where = undefined) {
+  const zone = zoneID?.zoneName ?? '_defaultZone';
+  const owner = zoneID?.ownerRecordName;
+  return link('explain', {
+    recordName, zone: zone === '_defaultZone' ? undefined : zone,
+    zoneOwner: !owner || owner === '__defaultOwner__' || owner === '_defaultOwner' ? undefined : owner, ...query,
+  }, where);
+}
+
+function token(text) { return h('code', { class: 'clipped', title: text }, text); }
+
+function delivery(item, start) {
+  return h('li', {},
+    badge(item.state, stateKinds[item.state]), ' ', h('strong', {}, ways[item.kind] ?? 'A device'), ' ', token(item.device),
+    h('div', { class: 'quiet small' }, `${later(item.updated - start)}, ${count(item.attempts, 'attempt')}`,
+      item.due ? [', next not before ', time(item.due)] : null),
+    item.reason ? h('div', { class: 'small' }, item.reason) : null,
+    item.mergedIntoNotification
+      ? h('div', { class: 'small' }, 'A newer one was pushed in its place: ', h('code', {}, item.mergedIntoNotification)) : null);
+}
+
+function silence(reason) {
+  return h('li', {}, badge('no push'), ' ', h('strong', {}, label(reason)),
+    reason.device ? [' ', token(reason.device)] : null, h('div', { class: 'quiet small' }, sentence(reason)));
+}
+
+/** What became of a notification at each device. */
+export function deliveries(notification, start) {
+  return h('ul', { class: 'deliveries' }, notification.deliveries.map((item) => delivery(item, start)),
+    notification.silentDevices.map(silence));
+}
+
+function fired(notification, start, names) {
+  return h('li', { class: 'good' },
+    h('strong', {}, anchor(subscriptionLink(notification), notification.subscriptionID, { class: 'mono' }), ' fired'),
+    ' for ', person(notification.subscriber, names),
+    h('div', { class: 'quiet small' }, `${later(notification.logged - start)}, in the log at `, time(notification.logged, { isExact: true }),
+      notification.pruned ? '; what the push carries was cut to fit' : null),
+    deliveries(notification, start));
+}
+
+/** Subscriptions that did not fire, each with all that speaks against it. */
+export function silentList(items, names) {
+  return h('ul', { class: 'silent' }, items.map((item) => h('li', {},
+    h('div', {}, anchor(subscriptionLink(item), item.subscriptionID, { class: 'mono' }), ' of ', person(item.subscriber, names)),
+    reasonList(item.reasons))));
+}
+
+/** The time line of a change. `isWhole` shows those that did not fire without being asked. */
+export function changeCard(change, names, { isTarget = false, isWhole = true } = {}) {
+  const start = change.time;
+  const step = (name) => change.steps.find((item) => item.step === name)?.time;
+  const title = titles[change.event] ?? 'Changed';
+  const fires = change.notifications.length;
+  const steps = [
+    h('li', { class: 'good' }, h('strong', {}, 'Committed'), ' by ', person(change.changedBy, names),
+      h('div', { class: 'quiet small' }, time(step('saved') ?? start, { isExact: true }),
+        change.device ? [' on the device ', h('code', {}, change.device)] : null)),
+    step('matched')
+      ? h('li', { class: 'good' }, h('strong', {}, 'Matched'),
+        h('div', { class: 'quiet small' }, `${later(step('matched') - start)}, ${fires
+          ? `${count(fires, 'subscription')}${change.moreNotifications ? ' and more' : ''} fired` : 'no subscription fired'}`))
+      : h('li', { class: 'warn' }, h('strong', {}, 'Waits to be matched'),
+        h('div', { class: 'quiet small' }, 'Look again in a moment.')),
+    ...change.notifications.map((item) => fired(item, start, names)),
+    change.moreNotifications
+      ? h('li', {}, h('strong', {}, 'More subscriptions fired'), h('div', { class: 'quiet small' }, 'Name a user or a subscription above to see theirs.')) : null,
+  ].filter(Boolean);
+  const silent = change.silent.length
+    ? h('details', { open: isWhole },
+      h('summary', {}, `${count(change.silent.length, 'subscription')}${change.moreSilent ? ' and more' : ''} did not fire`),
+      silentList(change.silent, names))
+    : change.moreSilent
+      ? h('p', { class: 'quiet small' }, 'There are more subscriptions than are looked at for one answer. Name a user or a subscription above to see why theirs did not fire.')
+      : null;
+  return h('section', { class: isTarget ? 'card target' : 'card', 'aria-label': `${title} at ${new Date(start).toISOString()}`, tabindex: isTarget ? '-1' : null },
+    h('div', { class: 'head' }, h('h2', {}, title, ' ', h('span', { class: 'quiet' }, time(start))), change.recordType ? badge(change.recordType) : null),
+    h('ol', { class: 'steps' }, steps), silent);
+}
+
+/** One firing of a subscription. */
+export function firingCard(firing, names, { isTarget = false } = {}) {
+  const what = firing.recordName
+    ? anchor(recordLink(firing.recordName, firing.zoneID, { notification: firing.notificationID, before: firing.sequence }), firing.recordName, { class: 'mono' })
+    : h('code', {}, firing.zoneID.zoneName);
+  return h('li', { class: isTarget ? 'good target' : 'good', tabindex: isTarget ? '-1' : null },
+    h('strong', {}, what, ` ${events[firing.event] ?? firing.event}`),
+    h('div', { class: 'quiet small' }, time(firing.changed, { isExact: true }), `, in the log ${later(firing.logged - firing.changed)}`),
+    deliveries(firing, firing.changed));
+}

@@ -1,0 +1,44 @@
+import CloudKitModel
+import Matching
+import Storage
+
+/// The subscriptions of a database that fit a change.
+public struct FittingSubscriptions: Sendable, Hashable {
+  /// Some of them, in the order of subscribers and IDs.
+  public var names: [SubscriptionName]
+  /// How many there are.
+  public var count: Int
+}
+
+extension Dispatcher {
+  /// Which subscriptions would fire on a change, had it been made just now. It asks the index by which
+  /// changes are dispatched, and as that does not ask who may read the record.
+  ///
+  /// - Parameter limit: how many of them are named.
+  /// - Returns: nil when the index is not there within a tenth of a second: it is being read from the
+  ///   store, or a change with very many firings is being dispatched.
+  /// - Throws: ``StoreError`` when the store fails.
+  public func subscriptions(
+    fitting change: Change, in database: DatabaseID, atMost limit: Int
+  ) async throws -> FittingSubscriptions? {
+    try await indexes.look(
+      into: database, within: .milliseconds(50), readingFor: .milliseconds(50)
+    ) { current in
+      var slots: [Int32] = []
+      var count = 0
+      var scratch = MatchScratch()
+      current.index.forEachMatch(of: change, savedBy: .max, using: &scratch) { slot in
+        if slots.count < limit { slots.append(slot) }
+        count += 1
+      }
+      let names = current.index.matches(inSlots: slots).map { match in
+        SubscriptionName(
+          subscriber: match.key.subscriber, subscriptionID: match.key.subscriptionID)
+      }
+      return FittingSubscriptions(
+        names: names.sorted {
+          ($0.subscriber, $0.subscriptionID) < ($1.subscriber, $1.subscriptionID)
+        }, count: count)
+    }
+  }
+}
