@@ -45,21 +45,26 @@ struct ConsoleCloud: Sendable {
     try outcome.get()
   }
 
+  /// Saves a subscription of the user to records of type `Note`.
+  func subscribe(_ subscriptionID: String, predicate: String) async throws {
+    try await admin(
+      "subscriptions/save",
+      [
+        "subscriber": .string(anna.name), "predicate": .string(predicate),
+        "subscription": [
+          "subscriptionID": .string(subscriptionID), "subscriptionType": "query",
+          "zoneWide": true, "firesOn": ["create", "update"], "query": ["recordType": "Note"],
+          "notificationInfo": ["alertBody": "Many of them"],
+        ],
+      ])
+  }
+
   private func fill() async throws {
     for (name, title, count) in [("milk", "Milk", 1), ("bread", "Bread", 5), ("storm", "Storm", 9)]
     {
       try await save(name, title: title, count: Int64(count))
     }
-    try await admin(
-      "subscriptions/save",
-      [
-        "subscriber": .string(anna.name), "predicate": "count > 3",
-        "subscription": [
-          "subscriptionID": "many", "subscriptionType": "query", "zoneWide": true,
-          "firesOn": ["create", "update"], "query": ["recordType": "Note"],
-          "notificationInfo": ["alertBody": "Many of them"],
-        ],
-      ])
+    try await subscribe("many", predicate: "count > 3")
     try await admin(
       "zones/modify",
       [
@@ -112,11 +117,16 @@ struct ConsoleCloud: Sendable {
 
   func signIn() async throws {
     try await browser.go(to: server.url + "/console/")
-    try await browser.type(key, into: "input[name=key]")
-    try await browser.click("button.first")
+    try await showKey()
     try await eventually("the console opens") {
       try await browser.text(of: "main").contains("Overview")
     }
+  }
+
+  /// Fills in the sign-in page.
+  func showKey() async throws {
+    try await browser.type(key, into: "input[name=key]")
+    try await browser.click("button.first")
   }
 
   func open(_ page: String, until text: String) async throws {
@@ -126,9 +136,15 @@ struct ConsoleCloud: Sendable {
 
   /// Waits until the page's main part shows this text.
   func shows(_ text: String) async throws {
-    try await eventually("the page shows '\(text)'") {
-      try await browser.run("return document.querySelector('main').innerText;").string?
-        .contains(text) ?? false
+    var shown = ""
+    do {
+      try await eventually("the page shows '\(text)'") {
+        shown =
+          try await browser.run("return document.querySelector('main').innerText;").string ?? ""
+        return shown.contains(text)
+      }
+    } catch {
+      throw WebDriver.Failure(description: "\(error); it shows:\n\(shown)")
     }
   }
 
@@ -151,6 +167,34 @@ struct ConsoleCloud: Sendable {
         """, .string(text)
       ).bool ?? false
     }
+  }
+
+  /// Follows the link with this text that was made last.
+  func follow(_ text: String) async throws {
+    try await eventually("there is a link '\(text)'") {
+      try await browser.run(
+        """
+        const all = [...document.querySelectorAll('a')].filter((link) => link.innerText === arguments[0]);
+        all.at(-1)?.click();
+        return all.length > 0;
+        """, .string(text)
+      ).bool ?? false
+    }
+  }
+
+  /// What a script answers, once it is not false or null.
+  func found(_ what: String, _ script: String) async throws -> JSONValue {
+    var value = JSONValue.null
+    try await eventually("\(what)") {
+      value = try await browser.run(script)
+      return value != .null && value != false
+    }
+    return value
+  }
+
+  /// Waits for a link and presses the return key on it.
+  func enter(_ selector: String) async throws {
+    try await browser.type("\u{E007}", into: selector)
   }
 
   /// Puts a value into the control of this name that was made last, in place of what it has.

@@ -17,6 +17,12 @@ struct ConsoleTests {
     ("overview", "Commit to notification"), ("pushes", "storm"), ("records", "milk"),
     ("zones", "_defaultZone"), ("schema", "Production does not have this yet"),
     ("subscriptions", "many"), ("users", "anna"), ("devices", "No devices"), ("keys", "tests"),
+    ("explain", "What happened?"),
+    ("explain?container=\(ConsoleCloud.container)&recordName=storm", "Committed"),
+    (
+      "explain?container=\(ConsoleCloud.container)&subscriber=anna&subscriptionID=many",
+      "Looked at in vain"
+    ), ("trial?try=record", "Try the record"), ("trial?try=subscription", "Try the subscription"),
   ]
 
   private func expectNoErrors(_ cloud: ConsoleCloud) async throws {

@@ -24,7 +24,7 @@ async function send(method, path, init) {
   try { body = text ? JSON.parse(text) : {}; } catch { /* told by the status */ }
   if (response.ok) return body;
   if (body.serverErrorCode === 'AUTHENTICATION_REQUIRED') {
-    location.assign('/console/sign-in?over=1');
+    location.assign(`/console/sign-in?over=1${location.hash}`);
     // The page is being left: nobody waits for an answer any more.
     return new Promise(() => {});
   }

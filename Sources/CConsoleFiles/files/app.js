@@ -72,7 +72,8 @@ async function show(moved) {
       main.replaceChildren(problem(error, () => show(false)));
     }
   }
-  if (moved) {
+  // A page may have given the focus to what its address is about.
+  if (moved && !main.contains(document.activeElement)) {
     main.focus({ preventScroll: true });
     scrollTo(0, 0);
   }

@@ -180,6 +180,12 @@ export function later(milliseconds) {
 /** “1 row”, “2 rows”. */
 export function count(value, one, many = `${one}s`) { return `${number(value)} ${value === 1 ? one : many}`; }
 
+/** What an explanation calls users and keys by, by their user record names. */
+export function nameTable(answer) {
+  const keys = Object.entries(answer.keyNames ?? {}).map(([name, label]) => [name, `the key “${label || 'without a name'}”`]);
+  return { ...Object.fromEntries(keys), ...answer.userNames };
+}
+
 /** A user by the name of the account, where there is one, with the user record name beside it. */
 export function person(userRecordName, names = {}) {
   if (!userRecordName) return 'nobody known';

@@ -1,7 +1,7 @@
 // Why a push came, or did not: of a record's latest changes, or of a subscription.
 
 import { get } from './api.js';
-import { anchor, badge, count, definitions, empty, field, h, heading, number, person, problem, time, toast } from './dom.js';
+import { anchor, badge, count, definitions, empty, field, h, heading, nameTable, number, person, problem, time, toast } from './dom.js';
 import { database, link, place } from './place.js';
 import { changeCard, firingCard } from './story.js';
 
@@ -20,7 +20,7 @@ function copyButton() {
 }
 
 function askForm(asked) {
-  const control = (name, placeholder) => h('input', { name, value: asked[name] ?? '', placeholder, spellcheck: 'false', autocomplete: 'off' });
+  const control = (name, placeholder) => h('input', { name, value: asked[name] ?? '', size: 14, placeholder, spellcheck: 'false', autocomplete: 'off' });
   const controls = {
     recordName: control('recordName', 'its name'), zone: control('zone', '_defaultZone'),
     subscriber: control('subscriber', 'everybody'), subscriptionID: control('subscriptionID', 'all'),
@@ -81,7 +81,7 @@ async function explainRecord(main, asked) {
     for (const change of answer.changes) {
       const isTarget = !isFound && change.notificationID === notification;
       isFound ||= isTarget;
-      results.append(changeCard(change, answer.userNames, { isTarget, isWhole: isNarrow || change.silent.length <= 5 }));
+      results.append(changeCard(change, nameTable(answer), { isTarget, isWhole: isNarrow || change.silent.length <= 5 }));
     }
     if (answer.more) {
       more.replaceChildren(h('button', { type: 'button', onclick: async (event) => {
@@ -132,7 +132,7 @@ async function explainSubscription(main, asked) {
     results.append(h('div', { class: 'notice error' }, h('strong', {}, answer.deleted ? 'It was deleted' : 'There is no such subscription'),
       h('p', {}, answer.deleted
         ? ['It does not fire any more since ', time(answer.deleted), '. One that fires once is deleted by that.']
-        : [person(answer.subscriber, answer.userNames), ' has none of this ID in this database.'])));
+        : [person(answer.subscriber, nameTable(answer)), ' has none of this ID in this database.'])));
   } else {
     const pushed = firings.flatMap((firing) => firing.deliveries);
     const since = tally.since ? ['since ', time(tally.since)] : 'none was made since it was saved';
@@ -143,7 +143,7 @@ async function explainSubscription(main, asked) {
         tile('Looked at in vain', number(tally.lookedAtInVain), 'what it costs beyond those that fit'),
         tile('Pushes', number(pushed.length), `${number(pushed.filter((item) => item.state === 'delivered').length)} delivered, of the firings below`)),
       h('div', { class: 'card' }, definitions([
-        ['Owner', person(answer.subscriber, answer.userNames)], ['Watches', kind(subscription)],
+        ['Owner', person(answer.subscriber, nameTable(answer))], ['Watches', kind(subscription)],
         ['Predicate', answer.predicate ? h('code', {}, answer.predicate) : undefined],
         ['Fires on', subscription.firesOn ? [subscription.firesOn.map((event) => badge(event)), subscription.firesOnce ? badge('once', 'accent') : null] : undefined],
       ])));
@@ -158,7 +158,7 @@ async function explainSubscription(main, asked) {
   results.append(h('section', { class: 'card', 'aria-label': 'Firings' },
     h('h2', {}, firings.length ? `The latest ${count(firings.length, 'firing')}` : 'Firings'),
     firings.length
-      ? h('ol', { class: 'steps' }, firings.map((firing) => firingCard(firing, answer.userNames, { isTarget: firing.notificationID === asked.notification })))
+      ? h('ol', { class: 'steps' }, firings.map((firing) => firingCard(firing, nameTable(answer), { isTarget: firing.notificationID === asked.notification })))
       : empty('It has not fired of late', 'Nothing that it fired is in the log. “Try it” tells which of the recent changes it would have fired on.')));
   find(main);
 }

@@ -15,8 +15,12 @@ const labels = {
 
 export function label(reason) { return labels[reason.code] ?? reason.code; }
 
+/** The reason in a sentence; a filter is written as it is. */
 export function sentence(reason) {
-  return `${reason.text.charAt(0).toUpperCase()}${reason.text.slice(1)}.`;
+  const { text, filter } = reason;
+  return filter && text.startsWith(filter)
+    ? [h('code', {}, filter), `${text.slice(filter.length)}.`]
+    : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 /** All reasons against a subscription, the one that the server came to first at the top. */

@@ -1,7 +1,7 @@
 // The parts of an explanation: a change, what it fired, and what became of it on its way to devices.
 
 import { anchor, badge, count, h, later, person, time } from './dom.js';
-import { link } from './place.js';
+import { database, link } from './place.js';
 import { label, reasonList, sentence } from './reasons.js';
 
 export const events = {
@@ -20,13 +20,12 @@ export function subscriptionLink(item, query = {}) {
   return link('explain', { subscriber: item.subscriber, subscriptionID: item.subscriptionID, ...query });
 }
 
-/** The address of a record's explanation. */
-export function recordLink(recordName, zoneID, query = {}, where = undefined) {
-  const zone = zoneID?.zoneName ?? '_defaultZone';
-  const owner = zoneID?.ownerRecordName;
+/** The address of a record's explanation. Only zones of a shared database have to be told by their owners. */
+export function recordLink(recordName, zoneID, query = {}, where = database()) {
+  const { zoneName, ownerRecordName } = zoneID ?? {};
   return link('explain', {
-    recordName, zone: zone === '_defaultZone' ? undefined : zone,
-    zoneOwner: !owner || owner === '__defaultOwner__' || owner === '_defaultOwner' ? undefined : owner, ...query,
+    recordName, zone: zoneName === '_defaultZone' ? undefined : zoneName,
+    zoneOwner: where.database === 'shared' ? ownerRecordName : undefined, ...query,
   }, where);
 }
 

@@ -1,12 +1,19 @@
 // Dry runs: what a record would fire, or what a subscription would have fired on. Nothing is saved.
 
 import { get, post } from './api.js';
-import { anchor, attempt, badge, choice, count, empty, field, h, heading, number, person, pointOut, problem, time } from './dom.js';
+import { anchor, attempt, badge, choice, count, empty, field, h, heading, nameTable, number, person, pointOut, problem, time } from './dom.js';
 import { editor, protocolType } from './fields.js';
 import { database, link, place } from './place.js';
 import { events, recordLink, silentList, subscriptionLink } from './story.js';
 
+/** The record type that was tried last. */
+let lastType = '';
 const eventNames = [['create', 'created'], ['update', 'updated'], ['delete', 'deleted']];
+
+function kept(types) {
+  const names = types.map((type) => type.recordType);
+  return names.includes(lastType) ? lastType : names[0] ?? '';
+}
 
 function promise() {
   return h('p', { class: 'notice' }, 'A dry run saves nothing, fires nothing, and nobody is notified.');
@@ -36,7 +43,7 @@ function recordForm(types, typeName) {
   let own = {};
   const isJSON = () => form.value === 'json';
   const recordType = types.length
-    ? choice(types.map((type) => type.recordType), typeName, { name: 'recordType', onchange: () => { own = {}; draw({}); } })
+    ? choice(types.map((type) => type.recordType), typeName, { name: 'recordType', onchange: () => { lastType = recordType.value; own = {}; draw({}); } })
     : h('input', { name: 'recordType', placeholder: 'Note' });
   const form = choice([['fields', 'fields'], ['json', 'JSON']], 'fields', { name: 'form', onchange: () => {
     let record;
@@ -96,10 +103,10 @@ function recordForm(types, typeName) {
 async function tryRecord(main, query, types) {
   const results = h('div', { class: 'stack', role: 'status' });
   const trouble = h('div', {});
-  const record = recordForm(types, types[0]?.recordType ?? '');
+  const record = recordForm(types, kept(types));
   const event = choice(eventNames, 'create', { name: 'event' });
   const source = h('input', { name: 'source', value: query.get('recordName') ?? '', placeholder: 'name of a record', spellcheck: 'false' });
-  const zone = h('input', { name: 'sourceZone', value: query.get('zone') ?? '', placeholder: '_defaultZone', spellcheck: 'false' });
+  const zone = h('input', { name: 'sourceZone', value: query.get('zone') ?? '', size: 14, placeholder: '_defaultZone', spellcheck: 'false' });
   const subscriber = h('input', { name: 'subscriber', value: query.get('subscriber') ?? '', placeholder: 'everybody', spellcheck: 'false' });
   const subscriptionID = h('input', { name: 'subscriptionID', value: query.get('subscriptionID') ?? '', placeholder: 'all', spellcheck: 'false' });
   async function take() {
@@ -124,7 +131,7 @@ async function tryRecord(main, query, types) {
   }
   main.append(h('form', { class: 'card', 'aria-label': 'The record', onsubmit: run },
     h('div', { class: 'bar' }, field('Record type', record.recordType), field('was', event), field('given as', record.form),
-      h('div', { class: 'grow' }), field('Begin with the record', source), field('in the zone', zone),
+      h('div', { class: 'grow' }, field('Begin with the record', source)), field('in the zone', zone),
       h('button', { type: 'button', onclick: take }, 'Fill in')),
     record.element,
     h('div', { class: 'bar' }, h('div', { class: 'grow' }, field('Against subscriptions of', subscriber)),
@@ -134,32 +141,34 @@ async function tryRecord(main, query, types) {
 }
 
 function showRecordRun(results, body, first) {
-  const names = { ...first.userNames };
+  const names = {};
   const firing = h('ul', { class: 'plain' });
   const silent = h('div', {});
   const foot = h('div', { class: 'more' });
   const firingHead = h('h2', {});
   const silentHead = h('h2', {});
+  const all = first.fitting ?? null;
   let lookedAt = 0;
   let told = 0;
   let kept = 0;
   let moreFiring = false;
   function add(answer) {
-    Object.assign(names, answer.userNames);
+    Object.assign(names, nameTable(answer));
     lookedAt += answer.lookedAt;
-    told += answer.firing.length;
+    // With the index all that fire come with the first page.
+    const more = answer === first || all === null ? answer.firing : [];
+    told += more.length;
     kept += answer.silent.length;
     moreFiring ||= answer.moreFiring;
-    firing.append(...answer.firing.map((item) => h('li', {},
+    firing.append(...more.map((item) => h('li', {},
       anchor(subscriptionLink(item), item.subscriptionID, { class: 'mono' }), ' of ', person(item.subscriber, names))));
     if (answer.silent.length) silent.append(silentList(answer.silent, names));
-    const all = first.fitting;
     firingHead.textContent = !told && !moreFiring ? 'No subscription would fire'
-      : moreFiring && all !== null && all !== undefined ? `${number(all)} subscriptions fit; ${number(told)} of them`
+      : moreFiring && all !== null ? `${number(all)} subscriptions fit; ${number(told)} of them`
         : moreFiring ? `More than ${count(told, 'subscription')} would fire` : `${count(told, 'subscription')} would fire`;
     silentHead.textContent = kept ? `${count(kept, 'subscription')}${answer.continuation || answer.moreSilent ? ' and perhaps more' : ''} would not` : 'None that would not';
     foot.replaceChildren(h('span', {}, `${count(lookedAt, 'subscription')} looked at${answer.continuation ? ', and there are others' : ''}.`
-      + (all === null || all === undefined ? '' : ' Those that fire were found by the index, among all of the database.')),
+      + (all === null ? '' : ' Those that fire were found by the index, among all of the database.')),
     answer.continuation ? h('button', { type: 'button', onclick: async (event) => {
       event.target.disabled = true;
       try {
@@ -203,7 +212,7 @@ async function trySubscription(main, query, types) {
   const names = types.map((type) => type.recordType);
   const asked = base?.query?.recordType;
   if (asked && !names.includes(asked)) names.unshift(asked);
-  const recordType = names.length ? choice(names, asked ?? names[0], { name: 'recordType' }) : h('input', { name: 'recordType', placeholder: 'Note' });
+  const recordType = names.length ? choice(names, asked ?? kept(types), { name: 'recordType', onchange: () => { lastType = recordType.value; } }) : h('input', { name: 'recordType', placeholder: 'Note' });
   const predicate = h('input', { name: 'predicate', class: 'mono', value: given === 'TRUEPREDICATE' ? '' : given, spellcheck: 'false', autocomplete: 'off',
     placeholder: 'all of them, or for example: title BEGINSWITH "M" AND count > 3' });
   const fires = eventNames.map(([name]) => h('input', { type: 'checkbox', name: `fires-${name}`, checked: !base || (base.firesOn ?? []).includes(name) }));
