@@ -35,8 +35,8 @@ extension Explainer {
       let page = try await store.subscriptionStates(
         withID: question.subscriptionID, of: question.subscriber, in: past.database, after: last,
         limit: limit)
-      effort -= page.count
-      for state in page
+      effort -= page.next == nil ? page.states.count : limit
+      for state in page.states
       where !fired.contains(state.stored.name)
         && state.stored.subscription.isAbout(recordType: type)
       {
@@ -53,8 +53,8 @@ extension Explainer {
             subscriber: state.stored.subscriber,
             subscriptionID: state.stored.subscription.subscriptionID, reasons: reasons))
       }
-      guard page.count == limit else { return }
-      last = page.last?.stored.name
+      guard let next = page.next else { return }
+      last = next
     }
   }
 

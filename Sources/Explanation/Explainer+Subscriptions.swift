@@ -101,8 +101,9 @@ extension Explainer {
       }
     }
     var last = name
+    var effort = limits.subscriptionsTried
     while true {
-      let limit = min(Self.page, limits.subscriptionsTried - run.lookedAt)
+      let limit = min(Self.page, effort)
       guard limit > 0 else {
         run.next = last
         return run
@@ -110,7 +111,8 @@ extension Explainer {
       let page = try await store.subscriptionStates(
         withID: question.subscriptionID, of: question.subscriber, in: database, after: last,
         limit: limit)
-      for state in page {
+      effort -= limit
+      for state in page.states {
         if run.silent.count == limits.silent {
           if run.fitting != nil {
             run.next = last
@@ -123,7 +125,8 @@ extension Explainer {
         try await look(
           at: state.stored, for: change, in: database, about: question, known: &access, &run)
       }
-      guard page.count == limit else { return run }
+      guard let next = page.next else { return run }
+      last = next
     }
   }
 

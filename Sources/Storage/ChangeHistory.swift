@@ -74,6 +74,13 @@ public struct SubscriptionState: Sendable, Hashable {
   public var changed: Int64
 }
 
+/// Some subscriptions of a database.
+public struct SubscriptionStatePage: Sendable, Hashable {
+  public var states: [SubscriptionState]
+  /// Behind which there may be others; nil at the end.
+  public var next: SubscriptionName?
+}
+
 /// When a subscription was deleted.
 public struct SubscriptionDeletion: Sendable, Hashable {
   /// The database's subscription version from then on.
@@ -113,14 +120,15 @@ public protocol ChangeHistoryStore: Sendable {
   /// Subscriptions in the order of subscribers and IDs.
   ///
   /// - Parameters:
-  ///   - subscriptionID: only those with this ID, whoever has them. Without a subscriber the whole
-  ///     database is looked through for them.
+  ///   - subscriptionID: only those with this ID, whoever has them.
   ///   - subscriber: only those of this user.
   ///   - name: only those behind this one.
+  ///   - limit: how many are given. Where those of all users are looked through for an ID, fifty times
+  ///     as many names are looked at.
   func subscriptionStates(
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
-  ) async throws -> [SubscriptionState]
+  ) async throws -> SubscriptionStatePage
   /// Devices of a user that notifications of a container went to, for 30 days after they have gone.
   func goneDevices(of recipient: Recipient) async throws -> [GoneDevice]
   /// The number of the database at an address, if it has been used.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Foundation
 
 extension SQLRecordStore {
   public func pastChanges(
@@ -27,34 +28,26 @@ extension SQLRecordStore {
     guard let notificationID = change.change?.notificationID else { return [] }
     return try await read { session in
       let address = try session.address(of: change.database)
-      let database = SQLValue.integer(change.database.rawValue)
-      // The log goes on with other changes behind the last entry of this one.
-      let end = try session.connection.first(
-        """
-        SELECT sequence FROM notification_log
-        WHERE database_id = $1 AND sequence > $2 AND logged > $3 ORDER BY sequence LIMIT 1
-        """,
-        [database, .integer(change.sequence), .integer(change.dispatched.milliseconds)]
-      ) { $0.integer(0) }
-      let entries = try session.connection.rows(
-        """
-        SELECT sequence, subscriber, logged, content FROM notification_log
-        WHERE database_id = $1 AND sequence > $2 AND sequence < $3 AND notification_id = $4
-          AND subscriber = COALESCE($5, subscriber)
-        ORDER BY sequence LIMIT $6
-        """,
-        [
-          database, .integer(change.sequence), .integer(end ?? .max),
-          .bytes(notificationID.storedBytes), SQLValue(subscriber), .integer(Int64(limit)),
-        ]
-      ) { row in
-        LogEntry(
-          database: change.database, sequence: row.integer(0),
-          notification: try SubscriptionNotification(
-            stored: row.bytes(3), database: address, subscriber: row.text(1)),
-          logged: Timestamp(milliseconds: row.integer(2)))
-      }
-      return try entries.map { try session.pastNotification($0) }
+      let sequences =
+        if let subscriber {
+          try session.logSequences(of: notificationID, for: subscriber, behind: change, limit: limit)
+        } else {
+          try session.logSequences(of: notificationID, behind: change, limit: limit)
+        }
+      return try sequences.compactMap { sequence in
+        try session.connection.first(
+          """
+          SELECT subscriber, logged, content FROM notification_log
+          WHERE database_id = $1 AND sequence = $2
+          """, [.integer(change.database.rawValue), .integer(sequence)]
+        ) { row in
+          LogEntry(
+            database: change.database, sequence: sequence,
+            notification: try SubscriptionNotification(
+              stored: row.bytes(2), database: address, subscriber: row.text(0)),
+            logged: Timestamp(milliseconds: row.integer(1)))
+        }
+      }.map { try session.pastNotification($0) }
     }
   }
 
@@ -129,24 +122,32 @@ extension SQLRecordStore {
   public func subscriptionStates(
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
-  ) async throws -> [SubscriptionState] {
-    // With one subscriber only the ID is a range: SQLite would walk the whole index otherwise.
-    let range =
-      subscriber == nil
-      ? "(subscriber, subscription_id) > ($2, $3)" : "subscriber = $2 AND subscription_id > $3"
-    let lastID =
-      subscriber == nil || name?.subscriber == subscriber ? name?.subscriptionID : nil
-    return try await read {
-      try $0.connection.rows(
+  ) async throws -> SubscriptionStatePage {
+    let limit = max(1, limit)
+    return try await read { session in
+      let end =
+        subscriptionID != nil && subscriber == nil
+        ? try session.subscriptionName(50 * limit, behind: name, in: database) : nil
+      // With one subscriber only the ID is a range: SQLite would walk the whole index otherwise.
+      let range =
+        subscriber == nil
+        ? "(subscriber, subscription_id) > ($2, $3)" : "subscriber = $2 AND subscription_id > $3"
+      let lastID =
+        subscriber == nil || name?.subscriber == subscriber ? name?.subscriptionID : nil
+      var arguments: [SQLValue] = [
+        .integer(database.rawValue), .text(subscriber ?? name?.subscriber ?? ""),
+        .text(lastID ?? ""), SQLValue(subscriptionID), .integer(Int64(limit)),
+      ]
+      if let end { arguments += [.text(end.subscriber), .text(end.subscriptionID)] }
+      let states = try session.connection.rows(
         """
         SELECT subscriber, first_version, version, content FROM subscriptions
         WHERE database_id = $1 AND \(range) AND subscription_id = COALESCE($4, subscription_id)
+          \(end == nil ? "" : "AND (subscriber, subscription_id) <= ($6, $7)")
         ORDER BY subscriber, subscription_id LIMIT $5
-        """,
-        [
-          .integer(database.rawValue), .text(subscriber ?? name?.subscriber ?? ""),
-          .text(lastID ?? ""), SQLValue(subscriptionID), .integer(Int64(max(0, limit))),
-        ], SubscriptionState.init(row:))
+        """, arguments, SubscriptionState.init(row:))
+      return SubscriptionStatePage(
+        states: states, next: states.count == limit ? states.last?.stored.name : end)
     }
   }
 
@@ -258,6 +259,81 @@ extension StoreSession {
         dispatched: Timestamp(milliseconds: row.integer(2)), recordName: row.optionalText(3),
         change: change)
     }
+  }
+
+  /// Log entries of a change, which lie behind it. There may be a million.
+  fileprivate func logSequences(
+    of notificationID: UUID, behind change: PastChange, limit: Int
+  ) throws -> [Int64] {
+    let page: Int64 = 500
+    var found: [Int64] = []
+    var last = change.sequence
+    while true {
+      let rows = try connection.rows(
+        """
+        SELECT sequence, logged, notification_id FROM notification_log
+        WHERE database_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3
+        """, [.integer(change.database.rawValue), .integer(last), .integer(page)]
+      ) { row in
+        (
+          sequence: row.integer(0), logged: row.integer(1),
+          isOfChange: row.isNull(2) ? false : row.bytes(2) == notificationID.storedBytes
+        )
+      }
+      for row in rows {
+        // The log goes on with other changes behind the last entry of this one.
+        guard row.logged <= change.dispatched.milliseconds, found.count < limit else {
+          return found
+        }
+        if row.isOfChange { found.append(row.sequence) }
+      }
+      guard rows.count == Int(page), let end = rows.last else { return found }
+      last = end.sequence
+    }
+  }
+
+  /// Those of one subscriber, by the log's index.
+  fileprivate func logSequences(
+    of notificationID: UUID, for subscriber: String, behind change: PastChange, limit: Int
+  ) throws -> [Int64] {
+    var found = Set(
+      try unfiledRows(of: subscriber).filter {
+        $0.database == change.database && $0.notificationID == notificationID
+      }.map(\.sequence))
+    for run in try connection.rows("SELECT run FROM notification_runs", [], { $0.integer(0) }) {
+      found.formUnion(
+        try connection.rows(
+          """
+          SELECT sequence FROM notification_index
+          WHERE run = $1 AND subscriber = $2 AND database_id = $3 AND sequence > $4
+            AND notification_id = $5 AND logged <= $6
+          ORDER BY sequence LIMIT $7
+          """,
+          [
+            .integer(run), .text(subscriber), .integer(change.database.rawValue),
+            .integer(change.sequence), .bytes(notificationID.storedBytes),
+            .integer(change.dispatched.milliseconds), .integer(Int64(limit)),
+          ]
+        ) { $0.integer(0) })
+    }
+    return Array(found.sorted().prefix(limit))
+  }
+
+  /// The name of the subscription so many places behind another one; nil when there are fewer.
+  fileprivate func subscriptionName(
+    _ count: Int, behind name: SubscriptionName?, in database: DatabaseID
+  ) throws -> SubscriptionName? {
+    try connection.first(
+      """
+      SELECT subscriber, subscription_id FROM subscriptions
+      WHERE database_id = $1 AND (subscriber, subscription_id) > ($2, $3)
+      ORDER BY subscriber, subscription_id LIMIT 1 OFFSET $4
+      """,
+      [
+        .integer(database.rawValue), .text(name?.subscriber ?? ""),
+        .text(name?.subscriptionID ?? ""), .integer(Int64(count - 1)),
+      ]
+    ) { SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1)) }
   }
 
   /// The latest entries of a user's log in one database, newest first; so many that a subscription's

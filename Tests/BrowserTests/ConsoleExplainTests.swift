@@ -137,6 +137,7 @@ struct ConsoleExplainTests {
       _ = try await cloud.browser.log()
       try await cloud.fill("predicate", with: #"count > AND title == "Wind""#)
       try await cloud.enter("input[name=predicate]")
+      try await cloud.shows("There is a mistake in the predicate")
       try await cloud.shows("expected a key or a value, found the keyword 'AND'")
       let place = try await cloud.found(
         "the cursor is at the mistake",

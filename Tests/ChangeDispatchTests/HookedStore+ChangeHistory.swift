@@ -39,7 +39,7 @@ extension HookedStore {
   func subscriptionStates(
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
-  ) async throws -> [SubscriptionState] {
+  ) async throws -> SubscriptionStatePage {
     try await base.subscriptionStates(
       withID: subscriptionID, of: subscriber, in: database, after: name, limit: limit)
   }

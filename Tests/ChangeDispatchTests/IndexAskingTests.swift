@@ -69,7 +69,7 @@ struct IndexAskingTests {
     }
   }
 
-  @Test("those who use one index come one at a time, in their order, and who gives up is passed over")
+  @Test("those who use an index come one at a time, and who gives up is passed over")
   func holds() {
     var holds = IndexHolds()
     let (one, other) = (DatabaseID(rawValue: 1), DatabaseID(rawValue: 2))

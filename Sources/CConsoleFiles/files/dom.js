@@ -35,10 +35,10 @@ export function empty(title, text, ...actions) {
 }
 
 /** What went wrong, and what to do. */
-export function problem(error, again) {
+export function problem(error, again, title = 'This did not work') {
   const lines = error.message.split('\n');
   return h('div', { class: 'notice error', role: 'alert' },
-    h('strong', {}, 'This did not work'),
+    h('strong', {}, title),
     lines.length > 1 ? h('pre', {}, error.message) : h('p', {}, error.message),
     error.uuid ? h('p', { class: 'quiet small' }, 'In the server\u2019s log: ', h('code', {}, error.uuid)) : null,
     again ? h('div', {}, h('button', { type: 'button', onclick: again }, 'Try again')) : null);
@@ -182,8 +182,8 @@ export function count(value, one, many = `${one}s`) { return `${number(value)} $
 
 /** What an explanation calls users and keys by, by their user record names. */
 export function nameTable(answer) {
-  const keys = Object.entries(answer.keyNames ?? {}).map(([name, label]) => [name, `the key “${label || 'without a name'}”`]);
-  return { ...Object.fromEntries(keys), ...answer.userNames };
+  const keys = Object.entries(answer.keys ?? {}).map(([name, label]) => [name, `the key “${label || 'without a name'}”`]);
+  return { ...Object.fromEntries(keys), ...answer.users };
 }
 
 /** A user by the name of the account, where there is one, with the user record name beside it. */
@@ -204,7 +204,11 @@ export function pointOut(control, error, trouble) {
   const lines = error.message.split('\n');
   control.setAttribute('aria-invalid', 'true');
   control.addEventListener('input', () => control.removeAttribute('aria-invalid'), { once: true });
-  trouble.replaceChildren(problem(error));
+  const name = control.labels?.[0]?.querySelector('span')?.textContent.toLowerCase();
+  const message = error.message.replace(/^body: '\w+' /, '');
+  trouble.replaceChildren(problem(
+    { message: message[0].toUpperCase() + message.slice(1), uuid: error.uuid }, undefined,
+    name ? `There is a mistake in the ${name}` : undefined));
   if (!/^ *\^$/.test(lines.at(-1)) || lines.length < 3) return;
   const characters = [...new Intl.Segmenter().segment(control.value)].map((part) => part.segment);
   const place = characters.slice(0, Math.max(0, lines.at(-1).indexOf('^') - 2)).join('').length;

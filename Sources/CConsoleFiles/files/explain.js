@@ -33,7 +33,7 @@ function askForm(asked) {
     location.hash = link('explain', query);
   } },
   h('div', { class: 'bar' },
-    h('div', { class: 'grow' }, field('Record', controls.recordName)), field('in the zone', controls.zone),
+    h('div', { class: 'grow' }, field('Record', controls.recordName)), field('Zone', controls.zone),
     field('Subscriptions of', controls.subscriber), field('Subscription', controls.subscriptionID),
     h('button', { class: 'first' }, 'Explain')));
 }
@@ -41,8 +41,9 @@ function askForm(asked) {
 /** Shows the part that the address is about. */
 function find(main) {
   const target = main.querySelector('.target');
-  target?.scrollIntoView({ block: 'center' });
-  target?.focus({ preventScroll: true });
+  if (!target) return;
+  if (target.getBoundingClientRect().top > innerHeight / 2) target.scrollIntoView();
+  target.focus({ preventScroll: true });
 }
 
 export async function explain(main, query) {
@@ -66,7 +67,7 @@ export async function explain(main, query) {
 
 async function explainRecord(main, asked) {
   const { notification, ...question } = asked;
-  const results = h('div', { class: 'stack', 'aria-busy': 'true' });
+  const results = h('div', { class: 'pile', 'aria-busy': 'true' });
   const more = h('div', {});
   main.append(results, more);
   const isNarrow = Boolean(asked.subscriber || asked.subscriptionID);
@@ -117,7 +118,7 @@ function kind(subscription) {
 }
 
 async function explainSubscription(main, asked) {
-  const results = h('div', { class: 'stack', 'aria-busy': 'true' });
+  const results = h('div', { class: 'pile', 'aria-busy': 'true' });
   main.append(results);
   let answer;
   try {

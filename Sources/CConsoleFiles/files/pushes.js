@@ -19,7 +19,7 @@ export function pushes(main) {
   const results = h('section', { class: 'card flush', 'aria-label': 'Pushes' });
   const news = h('p', { class: 'quiet small', role: 'status' });
   const text = h('input', { name: 'text', type: 'search', value: state.text, placeholder: 'record, subscription, user, zone' });
-  const where = choice([['latest', 'everywhere, since the start'], ['database', 'the database above']], state.where,
+  const where = choice([['latest', 'everywhere'], ['database', 'this database']], state.where,
     { name: 'where', onchange: () => { state.where = where.value; begin(); } });
   const pause = h('button', { type: 'button', onclick: () => {
     state.isPaused = !state.isPaused;

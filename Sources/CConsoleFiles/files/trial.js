@@ -101,7 +101,7 @@ function recordForm(types, typeName) {
 }
 
 async function tryRecord(main, query, types) {
-  const results = h('div', { class: 'stack', role: 'status' });
+  const results = h('div', { class: 'pile', role: 'status' });
   const trouble = h('div', {});
   const record = recordForm(types, kept(types));
   const event = choice(eventNames, 'create', { name: 'event' });
@@ -130,8 +130,8 @@ async function tryRecord(main, query, types) {
     });
   }
   main.append(h('form', { class: 'card', 'aria-label': 'The record', onsubmit: run },
-    h('div', { class: 'bar' }, field('Record type', record.recordType), field('was', event), field('given as', record.form),
-      h('div', { class: 'grow' }, field('Begin with the record', source)), field('in the zone', zone),
+    h('div', { class: 'bar' }, field('Record type', record.recordType), field('Event', event), field('Given as', record.form),
+      h('div', { class: 'grow' }, field('Begin with the values of', source)), field('Zone', zone),
       h('button', { type: 'button', onclick: take }, 'Fill in')),
     record.element,
     h('div', { class: 'bar' }, h('div', { class: 'grow' }, field('Against subscriptions of', subscriber)),
@@ -194,7 +194,7 @@ function showRecordRun(results, body, first) {
 // A subscription.
 
 async function trySubscription(main, query, types) {
-  const results = h('div', { class: 'stack', role: 'status' });
+  const results = h('div', { class: 'pile', role: 'status' });
   const trouble = h('div', {});
   let base = null;
   let given = '';

@@ -6,7 +6,7 @@ const state = { text: '' };
 export function users(main) {
   const results = h('div', {});
   const text = h('input', { name: 'text', type: 'search', value: state.text, placeholder: 'beginning of a name' });
-  main.append(heading('Users', 'The accounts of this server. petrel users add makes them.'),
+  main.append(heading('Users', ['The accounts of this server. ', h('code', {}, 'petrel users add'), ' makes them.']),
     h('form', { class: 'card', 'aria-label': 'Search', onsubmit: (event) => { event.preventDefault(); begin(); } },
       h('div', { class: 'bar' }, h('div', { class: 'grow' }, field('Name', text)), h('button', { class: 'first' }, 'Search'))), results);
   function begin() {

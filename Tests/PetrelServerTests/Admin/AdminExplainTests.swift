@@ -181,6 +181,39 @@ extension AdminExplainTests {
     }
   }
 
+  @Test("subscriptions of one ID are found among all users', and in pages")
+  func oneID() async throws {
+    try await withNotes { service, key in
+      try await addManySubscriptions(service)
+      let database = try #require(
+        try await service.store.administration.existingDatabase(
+          at: DatabaseAddress(
+            container: "iCloud.com.example.app", environment: .development, scope: .public,
+            owner: nil)))
+      var found: [SubscriptionState] = []
+      var last: SubscriptionName?
+      var pages = 0
+      repeat {
+        let page = try await service.store.subscriptionStates(
+          withID: "bread", of: nil, in: database, after: last, limit: 10)
+        found += page.states
+        last = page.next
+        pages += 1
+      } while last != nil
+      #expect(found.map(\.stored.subscription.subscriptionID) == ["bread"])
+      #expect(pages == 5, "500 of 2,102 names each")
+      var body = Self.place
+      body["record"] = [
+        "recordName": "B", "recordType": "Note", "fields": ["title": ["value": "Bread"]],
+      ]
+      body["subscriptionID"] = "bread"
+      let answer = try await service.adminPost("explain/trial/record", .object(body), key: key)
+      #expect(answer.json["firing"]?.array?.map { $0["subscriptionID"] } == [.string("bread")])
+      #expect(answer.json["lookedAt"] == 1)
+      #expect(answer.json["more"] == false)
+    }
+  }
+
   @Test("a proposed predicate is tried, and a mistake in it is told with its place")
   func predicate() async throws {
     try await withNotes { service, key in
