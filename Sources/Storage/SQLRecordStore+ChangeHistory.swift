@@ -30,7 +30,8 @@ extension SQLRecordStore {
       let address = try session.address(of: change.database)
       let sequences =
         if let subscriber {
-          try session.logSequences(of: notificationID, for: subscriber, behind: change, limit: limit)
+          try session.logSequences(
+            of: notificationID, for: subscriber, behind: change, limit: limit)
         } else {
           try session.logSequences(of: notificationID, behind: change, limit: limit)
         }

@@ -216,6 +216,12 @@ struct ConsoleTests {
           let isFitting = try await cloud.browser.run(
             "return document.documentElement.scrollWidth <= innerWidth;")
           #expect(isFitting == true, "\(page) is wider than \(width)")
+          let folded = try await cloud.browser.run(
+            """
+            return [...document.querySelectorAll('button')].filter((button) => button.offsetHeight > 60)
+              .map((button) => button.innerText);
+            """)
+          #expect(folded == [], "buttons of \(page) at \(width)")
         }
       }
       try await cloud.open("records", until: "milk")

@@ -63,7 +63,7 @@ async function show(moved) {
       `This address is about ${place.container}, and this server has nothing of it. Choose another container above.`));
   } else if (page.needs === 'database' && place.database !== 'public' && !place.user && name !== 'pushes') {
     main.replaceChildren(empty('Whose database?',
-      'Enter the name of an account, or a user record name, in “of user” above.'));
+      'Enter the name of an account, or a user record name, in “User” above.'));
   } else {
     main.replaceChildren();
     try {

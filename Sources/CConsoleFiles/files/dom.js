@@ -59,7 +59,7 @@ export function table(caption, columns, rows) {
   element.add = (more) => {
     for (const row of more) {
       body.append(h('tr', {}, columns.map((column) =>
-        h('td', { class: column.class, 'data-label': column.title }, h('div', {}, column.cell(row) ?? '')))));
+        h('td', { class: column.title ? column.class : 'act', 'data-label': column.title }, h('div', {}, column.cell(row) ?? '')))));
     }
   };
   element.clear = () => body.replaceChildren();

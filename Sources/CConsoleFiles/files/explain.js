@@ -82,7 +82,7 @@ async function explainRecord(main, asked) {
     for (const change of answer.changes) {
       const isTarget = !isFound && change.notificationID === notification;
       isFound ||= isTarget;
-      results.append(changeCard(change, nameTable(answer), { isTarget, isWhole: isNarrow || change.silent.length <= 5 }));
+      results.append(changeCard(change, nameTable(answer), { isTarget, isWhole: isNarrow || change.silent.length <= (isTarget ? 20 : 5) }));
     }
     if (answer.more) {
       more.replaceChildren(h('button', { type: 'button', onclick: async (event) => {

@@ -24,7 +24,7 @@ function chartWidth() {
 }
 
 /** The seconds that charts show: more as the minutes pass. */
-function span() { return samples.length <= 60 ? 60 : seconds; }
+function span() { return Math.min(seconds, Math.max(60, Math.ceil((samples.length - 1) / 60) * 60)); }
 
 function graph(title, series, format) {
   return h('section', { class: 'card chart' }, h('h2', {}, title),

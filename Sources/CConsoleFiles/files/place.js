@@ -74,8 +74,8 @@ export function showPlace(form, needs, onChange) {
     controls.push(item('Database', choice(['public', 'private', 'shared'], place.database,
       { name: 'database', onchange: change('database') })));
     if (place.database !== 'public') {
-      controls.push(item('of user', h('input', {
-        name: 'user', value: place.user, size: 16, placeholder: 'name of an account', onchange: change('user'),
+      controls.push(item('User', h('input', {
+        name: 'user', value: place.user, size: 8, placeholder: 'name of an account', onchange: change('user'),
       })));
     }
   }

@@ -80,7 +80,7 @@ export function pushes(main) {
     missed = 0;
     try {
       if (state.where === 'database' && place.database !== 'public' && !place.user) {
-        results.replaceChildren(empty('Whose database?', 'Enter the name of an account in “of user” above.'));
+        results.replaceChildren(empty('Whose database?', 'Enter the name of an account in “User” above.'));
         return;
       }
       const page = await get('pushes', query());
