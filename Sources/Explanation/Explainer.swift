@@ -123,11 +123,15 @@ public struct Explainer: Sendable {
   ) async throws -> ChangeExplanation {
     var explanation = ChangeExplanation(
       sequence: past.sequence, change: past.change, dispatched: past.dispatched)
+    // A user may have others that fired.
+    let limit = question.subscriptionID == nil ? limits.notifications + 1 : 1_000
     let notifications = try await store.notifications(
-      ofChange: past, subscriber: question.subscriber, limit: limits.notifications + 1)
-    explanation.moreNotifications = notifications.count > limits.notifications
-    for notification in notifications.prefix(limits.notifications)
-    where question.isAbout(notification.entry.notification) {
+      ofChange: past, subscriber: question.subscriber, limit: limit)
+    let wanted = notifications.filter { question.isAbout($0.entry.notification) }
+    explanation.moreNotifications =
+      wanted.count > limits.notifications
+      || notifications.count == limit && question.subscriptionID != nil
+    for notification in wanted.prefix(limits.notifications) {
       explanation.notifications.append(try await explain(notification))
     }
     try await tellSilent(of: past, about: question, in: &explanation, effort: &effort)

@@ -104,7 +104,8 @@ extension AdminSchema {
   static let push = object([
     "key": .text, "notificationID": .text, "container": .text, "environment": environment,
     "database": database, "user?": .text, "subscriber": .text, "subscriberName?": .text,
-    "subscriptionID": .text, "event": .text, "zoneName": .text, "recordName?": .text,
+    "subscriptionID": .text, "event": .text, "sequence": .count, "zoneName": .text,
+    "zoneOwner?": .text, "recordName?": .text,
     "recordType?": .text, "changed": .time, "logged": .time, "deliveries": .list(delivery),
   ]).named("Push")
 

@@ -247,6 +247,35 @@ extension AdminExplainTests {
     }
   }
 
+  @Test("one subscription's firing is told, however many others of its owner fired")
+  func oneOfManyFirings() async throws {
+    try await withNotes { service, key in
+      for number in 0..<55 {
+        try await service.subscribe(
+          """
+          {"subscriptionID": "more-\(number)", "subscriptionType": "query", "firesOn": ["create"],
+           "zoneWide": true, "query": {"recordType": "Note"}}
+          """)
+      }
+      _ = try await service.modify(Service.operation("create", "B", ""), device: "phone")
+      for number in [0, 27, 54] {
+        let path =
+          "explain/record?\(Self.query)&recordName=B&subscriber=alice&subscriptionID=more-\(number)"
+        try await eventually("the firing of more-\(number) is told") {
+          let change = try await service.adminGet(path, key: key).json["changes"]?.array?.first
+          return change?["notifications"]?.array?.map { $0["subscriptionID"] }
+            == [.string("more-\(number)")] && change?["silent"]?.array == []
+        }
+      }
+      let all = try await service.adminGet(
+        "explain/record?\(Self.query)&recordName=B&subscriber=alice", key: key)
+      let change = all.json["changes"]?.array?.first
+      #expect(change?["notifications"]?.array?.count == 50)
+      #expect(change?["moreNotifications"] == true)
+      #expect(change?["silent"]?.array?.map { $0["subscriptionID"] } == [.string("bread")])
+    }
+  }
+
   @Test("older changes of a record follow those that were told")
   func olderChanges() async throws {
     try await withNotes { service, key in
