@@ -28,8 +28,9 @@ extension AdminSchema {
 
   private static let explainedChange = object([
     "sequence": .count, "time": time.orNull, "event": text.orNull, "recordType": text.orNull,
-    "zoneID": zoneID.orNull, "notificationID": text.orNull, "changedBy": text.orNull,
-    "device": text.orNull, "steps": .list(.object(["step": .text, "time": time.orNull])),
+    "zoneID": zoneID.orNull, "notificationID": text.orNull, "request": text.orNull,
+    "changedBy": text.orNull, "device": text.orNull,
+    "steps": .list(.object(["step": .text, "time": time.orNull])),
     "notifications": .list(explainedNotification), "moreNotifications": .bool,
     "silent": .list(silentSubscription), "moreSilent": .bool,
   ]).named("ExplainedChange")
