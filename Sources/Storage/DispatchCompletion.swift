@@ -115,25 +115,20 @@ struct DispatchCompletion {
         AND settled_subscriber IS NOT DISTINCT FROM $3
         AND settled_subscription IS NOT DISTINCT FROM $4
       """
-    guard session.historyLimits.changes > 0 else {
-      return try session.connection.run(taking, before) == 1
-    }
-    let content = try session.connection.first(taking + " RETURNING content", before) {
-      $0.bytes(0)
-    }
-    guard let content else { return false }
+    guard try session.connection.run(taking, before) == 1 else { return false }
+    guard session.historyLimits.changes > 0 else { return true }
     let slot = try session.nextHistorySlot(of: entry.database)
-    try history.add(in: session.connection) { [session, timestamp] row in
+    try history.add(in: session.connection) { [timestamp] row in
       row.append(entry.database.rawValue)
       row.append(slot)
       row.append(entry.sequence)
       row.append(entry.subscriptionVersion)
       row.append(timestamp.milliseconds)
       row.append(entry.change.record?.recordID.recordName)
-      if content.count <= session.historyLimits.changeBytes {
-        row.append(bytes: content)
-      } else {
+      if entry.content.isEmpty {
         row.append(nil as String?)
+      } else {
+        row.append(bytes: entry.content)
       }
     }
     return true

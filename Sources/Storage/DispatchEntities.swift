@@ -11,6 +11,8 @@ public struct OutboxEntry: Sendable, Hashable {
   /// What the change led to is settled for subscriptions up to this one, by the bytes of subscriber
   /// and ID; nil before the first. See ``MatchedChange/isWhole``.
   public var settledThrough: SubscriptionName?
+  /// The change as it is stored, where it is to go into the history; otherwise empty.
+  var content: [UInt8] = []
 
   public init(
     database: DatabaseID, sequence: Int64, subscriptionVersion: Int64, change: Change,

@@ -13,14 +13,17 @@ extension SQLRecordStore {
         """,
         [.integer(database.rawValue), .integer(sequence), .integer(Int64(max(0, limit)))]
       ) { row in
+        let content = row.bytes(2)
         var decoder = try RowDecoder(
-          row.bytes(2), of: "change \(row.integer(0)) of database \(database.rawValue)")
+          content, of: "change \(row.integer(0)) of database \(database.rawValue)")
         let change = try decoder.decodeChange()
         try decoder.finish()
-        return OutboxEntry(
+        var entry = OutboxEntry(
           database: database, sequence: row.integer(0), subscriptionVersion: row.integer(1),
           change: change, settledThrough: SubscriptionName(row.optionalText(3), row.optionalText(4))
         )
+        if session.historyLimits.keepsContent(ofBytes: content.count) { entry.content = content }
+        return entry
       }
     }
   }

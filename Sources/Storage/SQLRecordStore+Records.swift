@@ -52,10 +52,11 @@ extension StoreSession {
         .integer(numbers.database.rawValue), .integer(sequence),
         .integer(numbers.subscriptionVersion), .bytes(encoder.bytes),
       ])
-    outbox.append(
-      OutboxEntry(
-        database: numbers.database, sequence: sequence,
-        subscriptionVersion: numbers.subscriptionVersion, change: change))
+    var entry = OutboxEntry(
+      database: numbers.database, sequence: sequence,
+      subscriptionVersion: numbers.subscriptionVersion, change: change)
+    if historyLimits.keepsContent(ofBytes: encoder.bytes.count) { entry.content = encoder.bytes }
+    outbox.append(entry)
   }
 
   /// - Parameter number: no other change of the request has it.
