@@ -73,6 +73,13 @@ extension Dispatcher {
     var pending = PendingTransaction(lane.retiring, limit: configuration.firingLimit)
     lane.retiring = []
     var batch = BatchFirings(entries, in: current.index)
+    let before = (lane.group.candidateCount, lane.group.matchedCount)
+    defer {
+      counters.withLock {
+        $0.candidates += lane.group.candidateCount - before.0
+        $0.firedCandidates += lane.group.matchedCount - before.1
+      }
+    }
     let isThrough = try await withThrowingTaskGroup(of: Void.self) { writing in
       for var entry in entries {
         var firings = batch.removeFirst(using: &lane.group)

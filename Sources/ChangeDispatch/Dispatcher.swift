@@ -42,6 +42,12 @@ public final class Dispatcher: Sendable {
   /// How the dispatcher is doing.
   public struct Metrics: Sendable, Hashable {
     public var dispatchedChanges = 0
+    /// What matching looked at one by one: subscriptions that an index holds ready for a value of the
+    /// change, those that ask the same counting as one. Zone and database subscriptions are found
+    /// without, and are not among them.
+    public var candidates = 0
+    /// Those among them that fired.
+    public var firedCandidates = 0
     public var loggedNotifications = 0
     /// Notifications that subscribers did not get because they may not read the record.
     public var withheldNotifications = 0

@@ -56,6 +56,43 @@ struct MetricsTests {
     }
   }
 
+  @Test("matching counts what it looked at and what of it fired, the same of two owners once")
+  func candidates() async throws {
+    try await withService { service in
+      func subscribe(_ id: String, _ title: String, as user: TestUser) async throws {
+        try await service.subscribe(
+          """
+          {"subscriptionID": "\(id)", "subscriptionType": "query", "firesOn": ["create"],
+           "query": {"recordType": "Note", "filterBy": [
+             {"fieldName": "title", "comparator": "EQUALS", "fieldValue": {"value": "\(title)"}},
+             {"fieldName": "price", "comparator": "LESS_THAN",
+              "fieldValue": {"value": 5, "type": "INT64"}}]}}
+          """, as: user)
+      }
+      try await subscribe("milk", "Milk", as: service.alice)
+      try await subscribe("milk", "Milk", as: service.bob)
+      try await subscribe("bread", "Bread", as: service.alice)
+      for (name, title, price) in [
+        ("a", "Milk", 3), ("b", "Milk", 7), ("c", "Bread", 4), ("d", "Tea", 4),
+      ] {
+        let fields = """
+          "title": {"value": "\(title)"}, "price": {"value": \(price), "type": "INT64"}
+          """
+        let answer = try await service.modify(Service.operation("create", name, fields))
+        try #require(answer.outcomes == ["ok"], "\(answer.json)")
+      }
+      try await eventually("all is matched and counted") {
+        let metrics = service.server.dispatchMetrics
+        return metrics.dispatchedChanges == 4 && metrics.candidates >= 3
+      }
+      let lines = Set(try await service.metrics().split(separator: "\n").map(String.init))
+      for line in [
+        "petrel_changes_dispatched_total 4", "petrel_notifications_logged_total 3",
+        "petrel_match_candidates_total 3", "petrel_match_candidates_fired_total 2",
+      ] { #expect(lines.contains(line), "\(line) is not in\n\(lines.sorted())") }
+    }
+  }
+
   @Test("paths that no operation has do not become names of their own")
   func names() {
     let names = OperationNames(["records/modify", "users/lookup/email", "tokens/create"])

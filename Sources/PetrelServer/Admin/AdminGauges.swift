@@ -41,6 +41,11 @@ final class AdminGauges: Sendable {
       writer.member("waiting", dispatch.waitingChanges)
       writer.member("failures", dispatch.failures)
     }
+    writer.key("matching")
+    writer.object { writer in
+      writer.member("candidates", dispatch.candidates)
+      writer.member("fired", dispatch.firedCandidates)
+    }
     writer.key("notifications")
     writer.object { writer in
       writer.member("logged", dispatch.loggedNotifications)

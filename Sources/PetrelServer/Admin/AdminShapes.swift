@@ -112,6 +112,7 @@ extension AdminSchema {
   static let overview = object([
     "time": .time,
     "changes": .object(["dispatched": .count, "waiting": .count, "failures": .count]),
+    "matching": .object(["candidates": .count, "fired": .count]),
     "notifications": .object(["logged": .count, "withheld": .count]),
     "pushes": .object([
       "delivered": .count, "merged": .count, "retried": .count, "postponed": .count,

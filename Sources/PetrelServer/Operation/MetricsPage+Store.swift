@@ -58,6 +58,13 @@ extension MetricsPage {
     counter(
       "petrel_changes_dispatched_total", "Changes that were matched with the subscriptions.",
       dispatch.dispatchedChanges)
+    counter(
+      "petrel_match_candidates_total",
+      "Query subscriptions that were looked at for changes, those that ask the same as one.",
+      dispatch.candidates)
+    counter(
+      "petrel_match_candidates_fired_total", "Those of them that fired.",
+      dispatch.firedCandidates)
     gauge(
       "petrel_changes_waiting", "Changes in memory that wait to be matched.",
       dispatch.waitingChanges)
