@@ -123,6 +123,7 @@ public final class CloudService: Sendable {
     let router = makeRouter(configuration, webPushKey)
     currentRouter.withLock { $0 = router }
     containers.replace(configuration.containers)
+    admin.reload(configuration)
   }
 
   public var dispatchMetrics: Dispatcher.Metrics { dispatcher.metrics }

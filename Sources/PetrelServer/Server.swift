@@ -20,7 +20,7 @@ public final class Server: Sendable {
   /// With less free on the store's disk, in bytes, it calls itself not ready.
   public static let leastFreeBytes = ServerHealth.leastFreeBytes
 
-  private let configuration: ServerConfiguration
+  let configuration: ServerConfiguration
   let store: any RecordStore
   private let http: HTTPServer
   let service: CloudService

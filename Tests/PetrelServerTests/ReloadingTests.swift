@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import OutboundHTTP
 import Testing
 
 @testable import PetrelServer
@@ -64,6 +65,73 @@ struct ReloadingTests {
         #expect(try service.server.reload(configuration) == ["connections to APNs"])
         #expect(service.server.routes.current.apns !== before)
       }
+    }
+  }
+
+  @Test("who may use the admin API and the console goes by the new configuration, sessions stay")
+  func admin() async throws {
+    try await withService { service in
+      let key = try await service.addAdminKey()
+      let cookie = try await service.beginConsoleSession(key)
+      func status(_ address: String? = nil, _ path: String = "session") async throws -> Int {
+        let headers = address.map { "X-Real-IP: \($0)\r\n" } ?? ""
+        return try await service.adminGet(path, key: nil, headers: headers + cookie).status
+      }
+      #expect(try await status() == 200)
+      var configuration = service.configuration
+      configuration.admin.networks = [try #require(IPNetwork("10.0.0.0/8"))]
+      _ = try service.server.reload(configuration)
+      #expect(try await status() == 403)
+      // Without a name for the header field nobody knows who is behind the proxy.
+      #expect(try await status("10.1.2.3") == 403)
+      configuration.limits.clientAddressHeader = "X-Real-IP"
+      _ = try service.server.reload(configuration)
+      #expect(try await status("10.1.2.3") == 200)
+      #expect(try await status("192.0.2.1") == 403)
+      configuration.admin.networks = []
+      configuration.admin.hasConsole = false
+      _ = try service.server.reload(configuration)
+      #expect(try await status() == 200)
+      #expect(try await service.client.send("GET", "/console/").status == 404)
+      configuration.admin.isEnabled = false
+      _ = try service.server.reload(configuration)
+      #expect(try await status() == 404)
+      _ = try service.server.reload(service.configuration)
+      #expect(try await status() == 200)
+      #expect(try await service.client.send("GET", "/console/").status != 404)
+    }
+  }
+
+  @Test("wrong admin keys are counted by the address in the new header field")
+  func adminAttempts() async throws {
+    try await withService { service in
+      var configuration = service.configuration
+      configuration.limits.clientAddressHeader = "X-Real-IP"
+      _ = try service.server.reload(configuration)
+      func status(_ address: String) async throws -> Int {
+        try await service.adminGet("session", key: "wrong", headers: "X-Real-IP: \(address)\r\n")
+          .status
+      }
+      let refusal = try await status("192.0.2.1")
+      var last = refusal
+      for _ in 0..<30 where last == refusal { last = try await status("192.0.2.1") }
+      #expect(last == 429)
+      #expect(try await status("192.0.2.2") == refusal)
+    }
+  }
+
+  @Test("an address that a restart is needed for does not open the admin API before it")
+  func adminAddress() async throws {
+    var settings = ServiceSettings()
+    settings.publicURL = "https://cloud.example.com"
+    try await withService(settings) { service in
+      let key = try await service.addAdminKey()
+      #expect(try await service.adminGet("session", key: key).status == 404)
+      var configuration = service.configuration
+      configuration.publicURL = nil
+      #expect(configuration.servesAdmin)
+      _ = try service.server.reload(configuration)
+      #expect(try await service.adminGet("session", key: key).status == 404)
     }
   }
 

@@ -16,7 +16,7 @@ final class AdminAuthenticator: Sendable {
 
   private let store: any RecordStore
   private let clock: @Sendable () -> Timestamp
-  private let addressHeader: String?
+  private let addressHeader: Mutex<String?>
   private let attempts = Mutex(AttemptLimiter())
 
   /// - Parameter addressHeader: the header field in which a proxy tells the client's address.
@@ -24,9 +24,12 @@ final class AdminAuthenticator: Sendable {
     store: any RecordStore, addressHeader: String?, clock: @escaping @Sendable () -> Timestamp
   ) {
     self.store = store
-    self.addressHeader = addressHeader
+    self.addressHeader = Mutex(addressHeader)
     self.clock = clock
   }
+
+  /// Counts wrong keys by the address in another header field from now on.
+  func count(by addressHeader: String?) { self.addressHeader.withLock { $0 = addressHeader } }
 
   /// Who makes a request.
   ///
@@ -86,7 +89,7 @@ final class AdminAuthenticator: Sendable {
           hash: AdminKeys.hash(of: cookie), keyHash: key.hash, created: now,
           expires: now.advanced(bySeconds: Self.sessionLifetime)))
     else { throw Self.wrongKey }
-    let address = ClientAddress.network(of: request, header: addressHeader)
+    let address = network(of: request)
     attempts.withLock { $0.succeeded(address: address) }
     return cookie
   }
@@ -104,9 +107,13 @@ final class AdminAuthenticator: Sendable {
     .authenticationFailed,
     "this is no admin key of this server, or it was revoked; 'petrel keys list' shows them")
 
+  private func network(of request: HTTPRequest) -> String {
+    ClientAddress.network(of: request, header: addressHeader.withLock { $0 })
+  }
+
   /// Counts a wrong key, or one that may turn out wrong.
   private func beginAttempt(_ request: HTTPRequest) throws(ServiceError) {
-    let address = ClientAddress.network(of: request, header: addressHeader)
+    let address = network(of: request)
     let verdict = attempts.withLock { $0.begin(address: address, at: clock()) }
     guard case .wait(let seconds) = verdict else { return }
     throw ServiceError(

@@ -3,13 +3,12 @@ import Explanation
 import Foundation
 import HTTPService
 import Storage
+import Synchronization
 import WebServices
 
 /// What those who run the server reach over HTTP: the admin API and the console.
 final class AdminService: Sendable {
-  private let isServed: Bool
-  private let settings: ServerConfiguration.Admin
-  private let addressHeader: String?
+  private let admission: Mutex<AdminAdmission>
   private let authenticator: AdminAuthenticator
   private let router: AdminRouter
   private let console: Console
@@ -22,14 +21,13 @@ final class AdminService: Sendable {
     pushes: LivePushes, index: Explainer.Index?, journal: FailureJournal, log: ServerLog,
     clock: @escaping @Sendable () -> Timestamp, publicURL: @escaping @Sendable () -> String
   ) {
-    isServed = configuration.servesAdmin
-    settings = configuration.admin
-    addressHeader = configuration.limits.clientAddressHeader
+    let admission = AdminAdmission(configuration)
+    self.admission = Mutex(admission)
     self.journal = journal
     self.gauges = gauges
     self.pushes = pushes
     let authenticator = AdminAuthenticator(
-      store: store, addressHeader: addressHeader, clock: clock)
+      store: store, addressHeader: admission.addressHeader, clock: clock)
     self.authenticator = authenticator
     console = Console(authenticator: authenticator, publicURL: publicURL)
     router = AdminRouter(
@@ -70,6 +68,16 @@ final class AdminService: Sendable {
   /// The HTTP server in front, whose numbers belong to the server's.
   func watch(_ metrics: @escaping @Sendable () -> HTTPServer.Metrics?) { gauges.watch(metrics) }
 
+  /// Lets in later requests by another configuration. Sessions go on, and so do event streams.
+  ///
+  /// - Parameter configuration: with the address and the URL at which the server can be reached: they
+  ///   tell whether the API is there by itself.
+  func reload(_ configuration: ServerConfiguration) {
+    let next = AdminAdmission(configuration)
+    admission.withLock { $0 = next }
+    authenticator.count(by: next.addressHeader)
+  }
+
   /// Ends the event streams, now and from now on.
   func close() { pushes.close() }
 
@@ -80,14 +88,8 @@ final class AdminService: Sendable {
   /// The answer to a request whose path ``isPath(_:)``.
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     do {
-      try checkAdmission(of: request)
-      if Console.isPath(request.path) {
-        guard settings.hasConsole else {
-          throw ServiceError(
-            .notFound, "the console is off: 'admin.console' in server.json is false")
-        }
-        return try await console.answer(to: request)
-      }
+      try admission.withLock { $0 }.check(request)
+      if Console.isPath(request.path) { return try await console.answer(to: request) }
       let identity = try await authenticator.identity(of: request)
       return protected(try await router.answer(to: request, by: identity))
     } catch {
@@ -96,24 +98,6 @@ final class AdminService: Sendable {
       journal.note(
         failure, status: response.status, of: request, operation: "admin", by: nil, cause: error)
       return protected(response)
-    }
-  }
-
-  /// - Throws: `NOT_FOUND` where there is no admin API, `ACCESS_DENIED` for addresses that may not
-  ///   use it.
-  private func checkAdmission(of request: HTTPRequest) throws(ServiceError) {
-    guard isServed else {
-      throw ServiceError(
-        .notFound,
-        "the admin API and the console are off: they are on by themselves only where the server listens on a loopback "
-          + "address, and elsewhere with \"admin\": {\"enabled\": true} in server.json")
-    }
-    guard !settings.networks.isEmpty else { return }
-    let address = ClientAddress.address(of: request, header: addressHeader)
-    guard let address, settings.networks.contains(where: { $0.contains(address) }) else {
-      throw ServiceError(
-        .accessDenied,
-        "the admin API is not for this address; 'admin.networks' in server.json says for which")
     }
   }
 
