@@ -219,7 +219,9 @@ let package = Package(
     // What the commands decide by themselves; what they do is tested from end to end.
     .testTarget(
       name: "ProgramTests",
-      dependencies: ["PropertyTesting", "petrel", "Storage", "Cryptography", "CloudKitModel"]),
+      dependencies: [
+        "PropertyTesting", "petrel", "PetrelServer", "Storage", "Cryptography", "CloudKitModel",
+      ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [

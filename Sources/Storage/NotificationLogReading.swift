@@ -70,8 +70,7 @@ struct NotificationLogReading {
       guard database.trimmedThrough <= max(place.position, place.floor) else {
         throw StoreError(
           .changeTokenExpired,
-          "the change token is older than the notification log, which is kept for 30 days and "
-            + "10,000 entries; start without one")
+          "the change token is older than what the notification log still has; start without one")
       }
       guard place.position <= database.lastNumber else {
         throw StoreError(

@@ -226,8 +226,8 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
 
   // MARK: Maintenance
 
-  /// Drops log entries and finished deliveries beyond their retention: 30 days or 10,000 entries a
-  /// user, whichever is less; old changes of the history; tokens that have expired; deletions that
+  /// Drops log entries and finished deliveries beyond their retention: by default 30 days or 10,000
+  /// entries a user, whichever is less; old changes of the history; tokens that have expired; deletions that
   /// need not be remembered any more; and assets that nobody holds.
   func trim(at timestamp: Timestamp) async throws
 

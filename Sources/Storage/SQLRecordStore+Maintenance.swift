@@ -2,10 +2,9 @@ import CloudKitModel
 
 /// How long things are kept.
 enum Retention {
-  /// Log entries and their marks, finished deliveries and deletions of subscriptions.
+  /// Deletions of subscriptions; finished deliveries, refused pushes and devices that are gone, where
+  /// the notification log is not kept for longer.
   static let milliseconds: Int64 = 30 * 24 * 60 * 60 * 1000
-  /// Log entries of one user, and as many marks.
-  static let logEntries: Int64 = 10_000
   /// Named requests: a day longer than clients repeat one.
   static let answeredRequests: Int64 = 8 * 24 * 60 * 60 * 1000
   /// Rows that are deleted in one write, so that others need not wait long.
@@ -13,26 +12,31 @@ enum Retention {
 }
 
 extension SQLRecordStore {
-  /// Drops what is beyond its retention: log entries, their marks and finished deliveries after 30
-  /// days, log entries and marks beyond a user's newest 10,000, tokens that have expired, deletions
-  /// beyond ``StoreConfiguration/deletionRetention``, and assets that nobody holds.
+  /// Drops what is beyond its retention: log entries and their marks beyond
+  /// ``StoreConfiguration/notificationLog``, finished deliveries after 30 days or with the log, tokens
+  /// that have expired, deletions beyond ``StoreConfiguration/deletionRetention``, and assets that
+  /// nobody holds.
   ///
   /// It works in small writes, so that others are not held up; what it dropped stays dropped when a
   /// later one fails. A delivery goes with its log entry, finished or not.
   public func trim(at timestamp: Timestamp) async throws {
     let horizon = timestamp.milliseconds - Retention.milliseconds
+    let limits = configuration.notificationLog
+    let oldestEntry = timestamp.advanced(bySeconds: -limits.age).milliseconds
+    // What became of an entry is told as long as the entry is there.
+    let oldestOutcome = min(horizon, oldestEntry)
     try await fileNotifications()
-    while try await write({ try $0.trimLog(before: horizon) }) {}
-    for cut in try await read({ try $0.overfullLogs() }) {
+    while try await write({ try $0.trimLog(before: oldestEntry) }) {}
+    for cut in try await read({ try $0.overfullLogs(keeping: limits.entries) }) {
       while try await write({ try $0.trimLog(through: cut) }) {}
     }
-    while try await write({ try $0.trimMarks(before: horizon) }) {}
-    for cut in try await read({ try $0.overfullMarks() }) {
+    while try await write({ try $0.trimMarks(before: oldestEntry) }) {}
+    for cut in try await read({ try $0.overfullMarks(keeping: limits.entries) }) {
       while try await write({ try $0.trimMarks(through: cut) }) {}
     }
-    while try await write({ try $0.trimDeliveries(before: horizon) }) {}
-    while try await write({ try $0.trimRefusedPushes(before: horizon) }) {}
-    while try await write({ try $0.trimGoneDevices(before: horizon) }) {}
+    while try await write({ try $0.trimDeliveries(before: oldestOutcome) }) {}
+    while try await write({ try $0.trimRefusedPushes(before: oldestOutcome) }) {}
+    while try await write({ try $0.trimGoneDevices(before: oldestOutcome) }) {}
     try await trimChangeHistory(
       before: timestamp.advanced(bySeconds: -configuration.changeHistory.age))
     let oldestRequest = timestamp.milliseconds - Retention.answeredRequests

@@ -52,6 +52,8 @@ public struct StoreConfiguration: Sendable {
   /// How long deletions of records and zones are remembered for change feeds, in seconds; 90 days
   /// unless set. A change token from before a deletion that was forgotten has expired.
   public var deletionRetention = 90.0 * 24 * 60 * 60
+  /// What is kept of users' notifications.
+  public var notificationLog = NotificationLogLimits()
   /// What is kept of changes that were dispatched.
   public var changeHistory = ChangeHistoryLimits()
   public var tuning = Tuning()

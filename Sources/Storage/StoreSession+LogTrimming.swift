@@ -80,14 +80,16 @@ extension StoreSession {
   }
 
   /// The subscribers with too many log entries, with the newest entry that goes.
-  func overfullLogs() throws -> [LogCut] {
+  ///
+  /// - Parameter count: how many entries a subscriber may have.
+  func overfullLogs(keeping count: Int) throws -> [LogCut] {
     // One of the runs has a good part of what is too much.
     let overfull = try connection.rows(
       """
       SELECT DISTINCT subscriber FROM (
         SELECT subscriber FROM notification_index GROUP BY run, subscriber
         HAVING COUNT(*) > $1 / (SELECT COUNT(*) FROM notification_runs)) AS full_runs
-      """, [.integer(Retention.logEntries)]
+      """, [.integer(Int64(count))]
     ) { $0.text(0) }
     return try overfull.compactMap { subscriber in
       try connection.first(
@@ -95,7 +97,7 @@ extension StoreSession {
         SELECT logged, database_id, sequence FROM notification_runs CROSS JOIN notification_index
         WHERE notification_index.run = notification_runs.run AND subscriber = $1
         ORDER BY logged DESC, database_id DESC, sequence DESC LIMIT 1 OFFSET $2
-        """, [.text(subscriber), .integer(Retention.logEntries)]
+        """, [.text(subscriber), .integer(Int64(count))]
       ) { LogCut(subscriber, $0) }
     }
   }
@@ -151,17 +153,19 @@ extension StoreSession {
   }
 
   /// The subscribers with too many marks, with the newest mark that goes.
-  func overfullMarks() throws -> [LogCut] {
+  ///
+  /// - Parameter count: how many marks a subscriber may have.
+  func overfullMarks(keeping count: Int) throws -> [LogCut] {
     let overfull = try connection.rows(
       "SELECT subscriber FROM notification_marks GROUP BY subscriber HAVING COUNT(*) > $1",
-      [.integer(Retention.logEntries)]
+      [.integer(Int64(count))]
     ) { $0.text(0) }
     return try overfull.compactMap { subscriber in
       try connection.first(
         """
         SELECT marked, database_id, position FROM notification_marks WHERE subscriber = $1
         ORDER BY marked DESC, database_id DESC, position DESC LIMIT 1 OFFSET $2
-        """, [.text(subscriber), .integer(Retention.logEntries)]
+        """, [.text(subscriber), .integer(Int64(count))]
       ) { LogCut(subscriber, $0) }
     }
   }

@@ -14,6 +14,7 @@ struct ServerConfigurationTests {
       """
       {"address": "0.0.0.0", "port": 9000, "publicURL": "https://cloud.example.com",
        "deletionRetentionDays": 30, "productionSchema": "open",
+       "notificationLog": {"days": 7, "entries": 500},
        "signIn": {"passwords": false,
          "issuers": {"keycloak": {"issuer": "https://id.example.com/realms/a", "clientID": "c",
            "clientSecret": "s", "label": "Example", "scopes": ["email"]}}},
@@ -30,6 +31,8 @@ struct ServerConfigurationTests {
     #expect(configuration.port == 9000)
     #expect(configuration.deletionRetentionDays == 30)
     #expect(!configuration.hasFixedProduction)
+    #expect(configuration.notificationLog.days == 7)
+    #expect(configuration.notificationLog.entries == 500)
     #expect(!configuration.signIn.acceptsPasswords)
     #expect(configuration.limits.privateDatabaseBytes == 5_000_000_000)
     #expect(configuration.limits.clientAddressHeader == "X-Forwarded-For")
@@ -73,6 +76,14 @@ struct ServerConfigurationTests {
         "'deletionRetentionDays' must be a whole number from 1 to 36500"
       ),
       (#"{"productionSchema": "free"}"#, "'productionSchema' must be fixed or open, not 'free'"),
+      (
+        #"{"notificationLog": {"days": 366}}"#,
+        "notificationLog: 'days' must be a whole number from 1 to 365"
+      ),
+      (
+        #"{"notificationLog": {"entries": 99}}"#,
+        "notificationLog: 'entries' must be a whole number from 100 to 1000000"
+      ),
       (#"{"limits": {"quota": 1}}"#, "limits: unknown key 'quota'"),
       (
         #"{"limits": {"privateDatabaseBytes": 0}}"#,

@@ -6,10 +6,10 @@ internal import WebServices
 /// that some device marked as read.
 ///
 /// The server logs every notification of the user in the container, whichever database it comes
-/// from, for 30 days and 10,000 entries; a token from before what is left fails with
-/// `changeTokenExpired`: start without one. One that is not read comes whole, with all desired keys;
-/// one that was marked comes as a `CKNotification` of type `readNotification` with nothing but its
-/// ID. Several subscriptions that fired on one change are several notifications with one ID.
+/// from, for 30 days and 10,000 entries unless it is configured otherwise; a token from before what is
+/// left fails with `changeTokenExpired`: start without one. One that is not read comes whole, with all
+/// desired keys; one that was marked comes as a `CKNotification` of type `readNotification` with
+/// nothing but its ID. Several subscriptions that fired on one change are several notifications with one ID.
 ///
 /// ```swift
 /// let operation = CKFetchNotificationChangesOperation(previousServerChangeToken: token)

@@ -49,6 +49,12 @@ struct ConfigurationKey: Sendable {
       ])),
     .init("limits", .object(limits)),
     .init(
+      "notificationLog",
+      .object([
+        .init("days", .integer) { .int(Int64($0.notificationLog.days)) },
+        .init("entries", .integer) { .int(Int64($0.notificationLog.entries)) },
+      ])),
+    .init(
       "explain",
       .object([
         .init("changes", .integer) { .int(Int64($0.explain.changes)) },

@@ -41,7 +41,7 @@ extension ServerConfiguration {
   mutating func apply(_ reader: ConfigurationReader) throws(ConfigurationError) {
     try reader.allow([
       "address", "port", "publicURL", "deletionRetentionDays", "signatureWindowSeconds",
-      "productionSchema", "limits", "explain",
+      "productionSchema", "limits", "notificationLog", "explain",
       "containers", "signIn", "webPush", "webhooks", "metrics", "drainSeconds",
       "logLevel", "logFormat", "admin",
     ])
@@ -71,6 +71,9 @@ extension ServerConfiguration {
     if let settings = try reader.object("webhooks") { webhooks = try Webhooks(settings) }
     if let settings = try reader.object("metrics") { metrics = try Metrics(settings) }
     if let settings = try reader.object("limits") { limits = try Limits(settings) }
+    if let settings = try reader.object("notificationLog") {
+      notificationLog = try NotificationLog(settings)
+    }
     if let settings = try reader.object("explain") { explain = try Explain(settings) }
     if let settings = try reader.object("admin") { admin = try Admin(settings) }
     guard let list = try reader.object("containers") else { return }

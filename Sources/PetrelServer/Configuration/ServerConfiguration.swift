@@ -97,6 +97,7 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// Nil when programs may not register webhooks.
   public var webhooks: Webhooks?
   public var limits = Limits()
+  public var notificationLog = NotificationLog()
   public var explain = Explain()
   /// What the log has, and how.
   public var logLevel = ServerLog.Level.info

@@ -79,6 +79,8 @@ extension StoreConfiguration {
     deletionRetention = Double(server.deletionRetentionDays) * 24 * 60 * 60
     if !server.hasFixedProduction { fixedEnvironments = [] }
     tuning.extractBytes = server.limits.searchExtractBytes
+    notificationLog.age = Double(server.notificationLog.days) * 24 * 60 * 60
+    notificationLog.entries = server.notificationLog.entries
     changeHistory.changes = server.explain.changes
     changeHistory.age = Double(server.explain.days) * 24 * 60 * 60
   }
