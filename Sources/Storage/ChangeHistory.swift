@@ -10,8 +10,6 @@ public struct ChangeHistoryLimits: Sendable, Hashable {
   public var changeBytes = 16 << 10
 
   public init() {}
-
-  func keepsContent(ofBytes count: Int) -> Bool { changes > 0 && count <= changeBytes }
 }
 
 /// A change that was dispatched not long ago.

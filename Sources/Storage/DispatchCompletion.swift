@@ -17,7 +17,8 @@ struct DispatchCompletion {
   private var entries = RowInsertion(insertingEntries)
   private var filings = RowInsertion(NotificationIndexRow.filing)
   private var deliveries = RowInsertion(insertingDeliveries)
-  private var history = RowInsertion(StoreSession.insertingHistory)
+  /// How far the databases are dispatched.
+  private var progress: [DatabaseID: DispatchProgress] = [:]
 
   private static let insertingEntries = RowInsertion.Statements(
     """
@@ -49,7 +50,9 @@ struct DispatchCompletion {
     try entries.finish(in: session.connection)
     try filings.finish(in: session.connection)
     try deliveries.finish(in: session.connection)
-    try history.finish(in: session.connection)
+    for database in progress.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+      try progress[database]?.write(at: timestamp, in: session)
+    }
   }
 
   private mutating func complete(_ matched: MatchedChange, at place: Int) throws {
@@ -87,51 +90,13 @@ struct DispatchCompletion {
     }
   }
 
-  /// Takes the change out of the outbox, or notes there how far it is settled; false when the outbox
-  /// does not have it as it was told.
+  /// Whether the change is the next to be dispatched, or goes on where it was left.
   private mutating func settle(_ matched: MatchedChange) throws -> Bool {
-    let entry = matched.entry
-    let before: [SQLValue] = [
-      .integer(entry.database.rawValue), .integer(entry.sequence),
-      SQLValue(entry.settledThrough?.subscriber), SQLValue(entry.settledThrough?.subscriptionID),
-    ]
-    if matched.isWhole {
-      return try take(entry, before)
-    }
-    guard let last = matched.firings.last?.name else { return false }
-    return try session.connection.run(
-      """
-      UPDATE outbox SET settled_subscriber = $5, settled_subscription = $6
-      WHERE database_id = $1 AND sequence = $2
-        AND settled_subscriber IS NOT DISTINCT FROM $3
-        AND settled_subscription IS NOT DISTINCT FROM $4
-      """, before + [.text(last.subscriber), .text(last.subscriptionID)]) == 1
-  }
-
-  /// Takes a change out of the outbox and puts it into the history.
-  private mutating func take(_ entry: OutboxEntry, _ before: [SQLValue]) throws -> Bool {
-    let taking = """
-      DELETE FROM outbox WHERE database_id = $1 AND sequence = $2
-        AND settled_subscriber IS NOT DISTINCT FROM $3
-        AND settled_subscription IS NOT DISTINCT FROM $4
-      """
-    guard try session.connection.run(taking, before) == 1 else { return false }
-    guard session.historyLimits.changes > 0 else { return true }
-    let slot = try session.nextHistorySlot(of: entry.database)
-    try history.add(in: session.connection) { [timestamp] row in
-      row.append(entry.database.rawValue)
-      row.append(slot)
-      row.append(entry.sequence)
-      row.append(entry.subscriptionVersion)
-      row.append(timestamp.milliseconds)
-      row.append(entry.change.record?.recordID.recordName)
-      if entry.content.isEmpty {
-        row.append(nil as String?)
-      } else {
-        row.append(bytes: entry.content)
-      }
-    }
-    return true
+    let database = matched.entry.database
+    var progress =
+      try self.progress[database] ?? DispatchProgress(of: database, in: session)
+    defer { self.progress[database] = progress }
+    return try progress.settle(matched)
   }
 
   /// Whether every user may read the changed record, so that none of them need be asked about.

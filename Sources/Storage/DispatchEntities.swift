@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// A committed change that waits to be matched, as it stands in the outbox.
+/// A committed change that waits to be dispatched, as it stands in the outbox.
 public struct OutboxEntry: Sendable, Hashable {
   public var database: DatabaseID
   /// Rises with each change of the database, in the order of the commits.
@@ -11,8 +11,8 @@ public struct OutboxEntry: Sendable, Hashable {
   /// What the change led to is settled for subscriptions up to this one, by the bytes of subscriber
   /// and ID; nil before the first. See ``MatchedChange/isWhole``.
   public var settledThrough: SubscriptionName?
-  /// The change as it is stored, where it is to go into the history; otherwise empty.
-  var content: [UInt8] = []
+  /// Whether it is too large to be kept when it is dispatched.
+  var isLarge = false
 
   public init(
     database: DatabaseID, sequence: Int64, subscriptionVersion: Int64, change: Change,
@@ -31,8 +31,8 @@ public struct MatchedChange: Sendable {
   public let entry: OutboxEntry
   /// In the order of subscribers and IDs, by their bytes, where there are more than these.
   public let firings: [StoredSubscription]
-  /// Whether no firings come after these: the change leaves the outbox with them. Otherwise it stays
-  /// there, settled through the last of these.
+  /// Whether no firings come after these: the change is dispatched with them. Otherwise it waits,
+  /// settled through the last of these.
   public let isWhole: Bool
   /// Whether notifications of a deletion carry the last values of the desired keys.
   public let carriesLastValues: Bool

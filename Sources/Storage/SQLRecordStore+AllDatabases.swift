@@ -4,9 +4,25 @@ import CloudKitModel
 // store that is distributed by database these ask every shard.
 extension SQLRecordStore {
   public func undispatchedDatabases() async throws -> [DatabaseID] {
+    // From each database of the outbox to the next, past the changes that are there.
     try await read {
       try $0.connection.rows(
-        "SELECT DISTINCT database_id FROM outbox ORDER BY database_id", []
+        """
+        WITH RECURSIVE changed (database_id) AS (
+          SELECT MIN(database_id) FROM outbox
+          UNION ALL
+          SELECT (
+            SELECT MIN(outbox.database_id) FROM outbox
+            WHERE outbox.database_id > changed.database_id)
+          FROM changed WHERE changed.database_id IS NOT NULL)
+        SELECT database_id FROM changed
+        WHERE database_id IS NOT NULL
+          AND (SELECT MAX(sequence) FROM outbox WHERE outbox.database_id = changed.database_id)
+            > COALESCE((
+              SELECT CASE WHEN settled_subscriber IS NULL THEN through ELSE through - 1 END
+              FROM dispatches WHERE dispatches.database_id = changed.database_id
+              ORDER BY through DESC LIMIT 1), -1)
+        """, []
       ) { DatabaseID(rawValue: $0.integer(0)) }
     }
   }

@@ -2,26 +2,6 @@ import CloudKitModel
 import Foundation
 
 extension SQLRecordStore {
-  public func pastChanges(
-    of recordID: RecordID?, in database: DatabaseID, before sequence: Int64?, limit: Int
-  ) async throws -> [PastChange] {
-    try await read { session in
-      var found: [PastChange] = []
-      var last = sequence ?? .max
-      // Records of several zones may have one name.
-      while found.count < limit {
-        let page = try session.pastChanges(
-          named: recordID?.recordName, in: database, before: last, limit: max(1, limit))
-        found += page.filter { past in
-          recordID == nil || past.change == nil || past.change?.record?.recordID == recordID
-        }
-        guard page.count == max(1, limit), let oldest = page.last else { break }
-        last = oldest.sequence
-      }
-      return Array(found.prefix(limit))
-    }
-  }
-
   public func notifications(
     ofChange change: PastChange, subscriber: String?, limit: Int
   ) async throws -> [PastNotification] {
@@ -174,39 +154,6 @@ extension SQLRecordStore {
       }
     }
   }
-
-  /// Drops changes that were dispatched before a moment. It looks through all of the history, a page
-  /// at a time and beside the writer.
-  func trimChangeHistory(before horizon: Timestamp) async throws {
-    let page: Int64 = 5_000
-    var last: (database: Int64, slot: Int64) = (.min, .min)
-    while true {
-      let (database, slot) = last
-      let rows = try await read { session in
-        try session.connection.rows(
-          """
-          SELECT database_id, slot, dispatched FROM change_history
-          WHERE (database_id, slot) > ($1, $2) ORDER BY database_id, slot LIMIT $3
-          """, [.integer(database), .integer(slot), .integer(page)]
-        ) { (database: $0.integer(0), slot: $0.integer(1), dispatched: $0.integer(2)) }
-      }
-      let old = rows.filter { $0.dispatched < horizon.milliseconds }
-      for first in stride(from: 0, to: old.count, by: Int(Retention.batch)) {
-        try await write { session in
-          for row in old[first..<min(old.count, first + Int(Retention.batch))] {
-            // Its slot may have another change by now.
-            try session.connection.run(
-              """
-              DELETE FROM change_history
-              WHERE database_id = $1 AND slot = $2 AND dispatched = $3
-              """, [.integer(row.database), .integer(row.slot), .integer(row.dispatched)])
-          }
-        }
-      }
-      guard rows.count == Int(page), let end = rows.last else { return }
-      last = (end.database, end.slot)
-    }
-  }
 }
 
 extension SubscriptionState {
@@ -233,35 +180,6 @@ extension PastDelivery.State {
 }
 
 extension StoreSession {
-  fileprivate func pastChanges(
-    named recordName: String?, in database: DatabaseID, before sequence: Int64, limit: Int
-  ) throws -> [PastChange] {
-    try connection.rows(
-      """
-      SELECT sequence, subscription_version, dispatched, record_name, content, content IS NULL
-      FROM change_history
-      WHERE database_id = $1 AND sequence < $2 AND ($3 IS NULL OR record_name = $3)
-      ORDER BY sequence DESC LIMIT $4
-      """,
-      [
-        .integer(database.rawValue), .integer(sequence), SQLValue(recordName),
-        .integer(Int64(limit)),
-      ]
-    ) { row in
-      var change: Change?
-      if row.integer(5) == 0 {
-        var decoder = try RowDecoder(
-          row.bytes(4), of: "past change \(row.integer(0)) of database \(database.rawValue)")
-        change = try decoder.decodeChange()
-        try decoder.finish()
-      }
-      return PastChange(
-        database: database, sequence: row.integer(0), subscriptionVersion: row.integer(1),
-        dispatched: Timestamp(milliseconds: row.integer(2)), recordName: row.optionalText(3),
-        change: change)
-    }
-  }
-
   /// Log entries of a change, which lie behind it. There may be a million.
   fileprivate func logSequences(
     of notificationID: UUID, behind change: PastChange, limit: Int

@@ -5,13 +5,14 @@ extension SQLRecordStore {
     in database: DatabaseID, after sequence: Int64, limit: Int
   ) async throws -> [OutboxEntry] {
     try await read { session in
-      try session.connection.rows(
+      let position = try session.dispatchPosition(of: database)
+      let begin = max(sequence, position?.wholeThrough ?? .min)
+      return try session.connection.rows(
         """
-        SELECT sequence, subscription_version, content, settled_subscriber, settled_subscription
-        FROM outbox
+        SELECT sequence, subscription_version, content FROM outbox
         WHERE database_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3
         """,
-        [.integer(database.rawValue), .integer(sequence), .integer(Int64(max(0, limit)))]
+        [.integer(database.rawValue), .integer(begin), .integer(Int64(max(0, limit)))]
       ) { row in
         let content = row.bytes(2)
         var decoder = try RowDecoder(
@@ -20,9 +21,9 @@ extension SQLRecordStore {
         try decoder.finish()
         var entry = OutboxEntry(
           database: database, sequence: row.integer(0), subscriptionVersion: row.integer(1),
-          change: change, settledThrough: SubscriptionName(row.optionalText(3), row.optionalText(4))
-        )
-        if session.historyLimits.keepsContent(ofBytes: content.count) { entry.content = content }
+          change: change)
+        if entry.sequence == position?.through { entry.settledThrough = position?.settled }
+        entry.isLarge = content.count > session.historyLimits.changeBytes
         return entry
       }
     }
@@ -37,12 +38,5 @@ extension SQLRecordStore {
       return dispatch.outcome
     }
     return outcome.result(of: changes, timestamp: timestamp)
-  }
-}
-
-extension SubscriptionName {
-  fileprivate init?(_ subscriber: String?, _ subscriptionID: String?) {
-    guard let subscriber, let subscriptionID else { return nil }
-    self.init(subscriber: subscriber, subscriptionID: subscriptionID)
   }
 }

@@ -55,7 +55,7 @@ extension StoreSession {
     var entry = OutboxEntry(
       database: numbers.database, sequence: sequence,
       subscriptionVersion: numbers.subscriptionVersion, change: change)
-    if historyLimits.keepsContent(ofBytes: encoder.bytes.count) { entry.content = encoder.bytes }
+    entry.isLarge = encoder.bytes.count > historyLimits.changeBytes
     outbox.append(entry)
   }
 

@@ -26,6 +26,7 @@ enum Schema {
     Migration(version: 18, statements: webDevices),
     Migration(version: 19, statements: changeHistory),
     Migration(version: 20, statements: adminAccess),
+    Migration(version: 21, statements: dispatches),
   ]
 
   /// Small tables that every node knows.

@@ -25,6 +25,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let notFound = Code(description: "notFound")
     /// A continuation marker or change token is not one of this store's.
     public static let badContinuation = Code(description: "badContinuation")
+    /// Changes were to be dispatched before others that come first.
+    public static let outOfOrder = Code(description: "outOfOrder")
     /// A change token is older than what the store still knows of; start without one.
     public static let changeTokenExpired = Code(description: "changeTokenExpired")
   }

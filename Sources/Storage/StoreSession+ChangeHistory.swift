@@ -2,35 +2,6 @@ import CloudKitModel
 
 // What is written for explanations beside what they are of.
 extension StoreSession {
-  /// Puts changes into the history, over those whose slots they take.
-  static let insertingHistory = RowInsertion.Statements(
-    """
-    INSERT INTO change_history
-      (database_id, slot, sequence, subscription_version, dispatched, record_name, content)
-    """, argumentsEach: 7,
-    tail: """
-       ON CONFLICT (database_id, slot) DO UPDATE SET sequence = excluded.sequence,
-        subscription_version = excluded.subscription_version, dispatched = excluded.dispatched,
-        record_name = excluded.record_name, content = excluded.content
-      """
-  ) { first in (first..<first + 7).map { "$\($0)" }.joined(separator: ", ") }
-
-  /// The slot of a database's next change in the history: a free one, or the oldest.
-  func nextHistorySlot(of database: DatabaseID) throws -> Int64 {
-    let last =
-      try catalog.historySlots[database]
-      ?? connection.first(
-        """
-        SELECT slot FROM change_history WHERE database_id = $1 ORDER BY sequence DESC LIMIT 1
-        """, [.integer(database.rawValue)]
-      ) { $0.integer(0) }
-      ?? -1
-    let slot = (last + 1) % Int64(historyLimits.changes)
-    if catalog.historySlots.count >= 50_000 { catalog.historySlots = [:] }
-    catalog.historySlots[database] = slot
-    return slot
-  }
-
   /// Notes that devices are about to go. Readers of the web courier come and go, and are not noted.
   func rememberGoneDevices(
     where condition: String, _ arguments: [SQLValue], at timestamp: Timestamp,

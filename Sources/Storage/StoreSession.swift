@@ -67,8 +67,6 @@ struct Catalog {
   var typesByNumber: [Int64: RecordTypeEntry] = [:]
   /// The numbers of the ways of deliveries.
   var routes: [DeliveryRoute: DeliveryRoute.ID] = [:]
-  /// The slots of the history of changes that were used last.
-  var historySlots: [DatabaseID: Int64] = [:]
   /// The custom roles of users, without the system's.
   var roles: [MemberKey: Set<String>] = [:]
   /// The schema version that types and roles were read at; nil before the first is read.

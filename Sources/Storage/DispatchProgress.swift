@@ -1,0 +1,137 @@
+import CloudKitModel
+
+/// Takes down which changes of a database a transaction dispatches.
+///
+/// A change is not touched for it: it stays in the outbox, as the history that explanations look at,
+/// and a row for all of the transaction's changes tells how far they go.
+struct DispatchProgress {
+  private let database: DatabaseID
+  /// What the store has.
+  private let stored: DispatchPosition?
+  private var position: DispatchPosition
+  /// Where the last change stands that the transaction made whole.
+  private var whole: DispatchPosition?
+  /// How many changes the transaction dispatches, wholly or in part.
+  private var count = 0
+  private var large: [OutboxEntry] = []
+
+  init(of database: DatabaseID, in session: StoreSession) throws {
+    self.database = database
+    stored = try session.dispatchPosition(of: database)
+    position = stored ?? DispatchPosition(through: .min, changes: 0)
+  }
+
+  /// Takes in a change, or more of one that is begun; false when that is dispatched already.
+  ///
+  /// - Throws: ``StoreError/Code/outOfOrder``, for a change behind one that is not whole.
+  mutating func settle(_ matched: MatchedChange) throws -> Bool {
+    let entry = matched.entry
+    if entry.sequence == position.through, position.settled != nil {
+      guard entry.settledThrough == position.settled else { return false }
+      if count == 0 { count = 1 }
+    } else {
+      guard entry.sequence > position.through, entry.settledThrough == nil else { return false }
+      if position.settled != nil { throw outOfOrder }
+      count += 1
+      position.through = entry.sequence
+      position.changes += 1
+    }
+    position.settled = matched.isWhole ? nil : matched.firings.last?.name
+    if matched.isWhole {
+      whole = position
+      if entry.isLarge { large.append(entry) }
+    }
+    return true
+  }
+
+  /// Writes how far the changes are dispatched, and drops what is too much to be kept of them.
+  ///
+  /// - Throws: ``StoreError/Code/outOfOrder`` when others wait before the last of them: they would
+  ///   be taken for dispatched.
+  func write(at timestamp: Timestamp, in session: StoreSession) throws {
+    guard count > 0 else { return }
+    guard try session.outboxCount(of: database, from: stored, to: position) == count else {
+      throw outOfOrder
+    }
+    if let begun = stored, begun.settled != nil, begun.through < position.through {
+      try session.connection.run(
+        "DELETE FROM dispatches WHERE database_id = $1 AND through = $2",
+        [.integer(database.rawValue), .integer(begun.through)])
+    }
+    // The changes before one that goes on have their time.
+    if let whole, position.settled != nil { try session.write(whole, of: database, at: timestamp) }
+    try session.write(position, of: database, at: timestamp)
+    let limit = session.historyLimits.changes
+    guard limit > 0 else { return try session.dropChanges(of: database, dispatchedAt: position) }
+    for entry in large { try session.dropContent(of: entry) }
+    let period = Int64(min(64, max(1, limit / 8)))
+    guard position.changes / period > (stored?.changes ?? 0) / period else { return }
+    try session.dropChanges(of: database, before: position.changes - Int64(limit))
+  }
+
+  private var outOfOrder: StoreError {
+    StoreError(
+      .outOfOrder,
+      "changes of database \(database.rawValue) wait before those that were to be dispatched; "
+        + "read them from the outbox")
+  }
+}
+
+extension StoreSession {
+  /// How many changes lie behind what is whole of one position, up to another.
+  fileprivate func outboxCount(
+    of database: DatabaseID, from begin: DispatchPosition?, to end: DispatchPosition
+  ) throws -> Int? {
+    try connection.first(
+      "SELECT COUNT(*) FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3",
+      [
+        .integer(database.rawValue), .integer(begin?.wholeThrough ?? .min), .integer(end.through),
+      ]
+    ) { Int($0.integer(0)) }
+  }
+
+  /// Keeps that there was a change, and the name of its record.
+  fileprivate func dropContent(of entry: OutboxEntry) throws {
+    try connection.run(
+      """
+      UPDATE outbox SET content = $3, record_name = $4 WHERE database_id = $1 AND sequence = $2
+      """,
+      [
+        .integer(entry.database.rawValue), .integer(entry.sequence), .bytes([]),
+        SQLValue(entry.change.record?.recordID.recordName),
+      ])
+  }
+
+  /// Drops all changes that are dispatched, and all but the last that is known of it.
+  fileprivate func dropChanges(
+    of database: DatabaseID, dispatchedAt position: DispatchPosition
+  ) throws {
+    try dropChanges(of: database, through: position.wholeThrough)
+    try connection.run(
+      "DELETE FROM dispatches WHERE database_id = $1 AND through < $2",
+      [.integer(database.rawValue), .integer(position.through)])
+  }
+
+  /// Drops the oldest changes, those before the given number; so many at once as do not take long.
+  fileprivate func dropChanges(of database: DatabaseID, before number: Int64) throws {
+    guard number > 0 else { return }
+    let last = try connection.first(
+      """
+      SELECT MAX(through) FROM (
+        SELECT through, changes FROM dispatches WHERE database_id = $1 ORDER BY through LIMIT 128
+      ) AS oldest WHERE changes <= $2
+      """, [.integer(database.rawValue), .integer(number)]
+    ) { $0.optionalInteger(0) }
+    guard let last = last ?? nil else { return }
+    try dropChanges(of: database, through: last)
+    try connection.run(
+      "DELETE FROM dispatches WHERE database_id = $1 AND through <= $2",
+      [.integer(database.rawValue), .integer(last)])
+  }
+
+  func dropChanges(of database: DatabaseID, through sequence: Int64) throws {
+    try connection.run(
+      "DELETE FROM outbox WHERE database_id = $1 AND sequence <= $2",
+      [.integer(database.rawValue), .integer(sequence)])
+  }
+}
