@@ -71,7 +71,7 @@ final class ChangeHandover: Sendable {
   func beginCatchingUp(_ database: DatabaseID) { update { $0.beginCatchingUp(database) } }
   func fallBehind(_ database: DatabaseID) { update { $0.fallBehind(database) } }
 
-  /// Comes back as soon as every change was dispatched and has left the outbox, or the handover is
+  /// Comes back as soon as every change was dispatched and that is stored, or the handover is
   /// stopped.
   func settled() async {
     await settlement.wait {

@@ -33,7 +33,7 @@ extension Dispatcher {
         }
         succeed(&retry)
       } catch {
-        if case .stop = work { return report("changes stay in the outbox: \(error)") }
+        if case .stop = work { return report("changes wait in the outbox: \(error)") }
         handover.fallBehind(database)
         lane = Lane(database: database)
         // Stopping ends the loading of an index.

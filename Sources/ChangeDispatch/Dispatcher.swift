@@ -6,11 +6,11 @@ import Synchronization
 /// Turns committed changes into notifications: outbox → match → notification log and deliveries.
 ///
 /// Changes come in memory right after their commit. Whatever was not dispatched when a process
-/// died stands in the outbox and is dispatched at the next start. Within a database changes are
+/// died waits in the outbox and is dispatched at the next start. Within a database changes are
 /// dispatched in the order of their commits, one batch after the other; different databases go
 /// side by side, and none waits for another. What a batch led to is written in transactions of
-/// bounded size; a change with more firings takes several, and the outbox keeps how far it is. A
-/// change that fires nothing leaves the outbox with a later transaction: it has nothing to wait for,
+/// bounded size; a change with more firings takes several, and the store keeps how far it is. That a
+/// change which fires nothing is dispatched is stored with a later transaction: nobody waits for it,
 /// and a commit of its own would only delay the saves.
 public final class Dispatcher: Sendable {
   public struct Configuration: Sendable {
@@ -22,8 +22,7 @@ public final class Dispatcher: Sendable {
     public var handoverCapacity = 10_000
     /// Databases that are dispatched at the same time; others wait for their turn.
     public var laneLimit = 256
-    /// How long changes that fired nothing may stay in the outbox for a transaction to go with, in
-    /// seconds.
+    /// How long changes that fired nothing may wait for a transaction to go with, in seconds.
     public var retirementDelay = 0.05
     /// Bytes of memory for the databases' matching indexes, as estimated. The index that was used
     /// last stays in any case.
@@ -135,7 +134,7 @@ public final class Dispatcher: Sendable {
     }
   }
 
-  /// Comes back as soon as every change that was committed is dispatched and the outbox is empty.
+  /// Comes back as soon as every change that was committed is dispatched and that is stored.
   /// Comes back at once after ``stop()``, and not before ``start()``. While commits never pause it
   /// does not come back.
   public func settled() async {
@@ -143,7 +142,7 @@ public final class Dispatcher: Sendable {
   }
 
   /// Finishes the batches that are under way; of a change with many firings, the transaction. What
-  /// waits stays in the outbox.
+  /// waits is in the outbox.
   public func stop() async {
     store.setCommitHandler(nil)
     handover.stop()

@@ -56,7 +56,7 @@ struct LaneSchedule {
     self.laneLimit = max(1, laneLimit)
   }
 
-  /// Whether every change was dispatched and has left the outbox.
+  /// Whether every change was dispatched and that is stored.
   var isSettled: Bool { isStopped || (lanes.isEmpty && listing == .done) }
 
   /// Whether a lane has to read the outbox.

@@ -66,7 +66,9 @@ struct DispatchProgress {
     for entry in large { try session.dropContent(of: entry) }
     let period = Int64(min(64, max(1, limit / 8)))
     guard position.changes / period > (stored?.changes ?? 0) / period else { return }
-    try session.dropChanges(of: database, before: position.changes - Int64(limit))
+    // One that is dispatched in part is none of those that are kept.
+    let whole = position.changes - (position.settled == nil ? 0 : 1)
+    try session.dropChanges(of: database, before: whole - Int64(limit))
   }
 
   private var outOfOrder: StoreError {

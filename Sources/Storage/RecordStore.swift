@@ -145,21 +145,22 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   /// Is called with the changes of each commit, in the order of the commits, from the writer's
   /// thread: it must not block. The outbox holds the same changes, for when it could not take them.
   func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?)
-  /// The databases that have changes in the outbox.
+  /// The databases with changes in the outbox that wait to be dispatched.
   func undispatchedDatabases() async throws -> [DatabaseID]
-  /// The oldest changes in a database's outbox after `sequence`, in order.
+  /// The oldest changes of a database after `sequence` that wait to be dispatched, in order. The first
+  /// may be dispatched in part: ``OutboxEntry/settledThrough``.
   func undispatchedChanges(
     in database: DatabaseID, after sequence: Int64, limit: Int
   ) async throws -> [OutboxEntry]
   /// Writes what the changes led to, in one transaction: log entries, deliveries to the APNs tokens
   /// of each subscriber but the device of origin, badge counts, deletion of `firesOnce`
-  /// subscriptions, and removal of the changes from the outbox. A change of which only a part of the
-  /// firings is told (``MatchedChange/isWhole``) stays there, with how far they go.
+  /// subscriptions, and that the changes are dispatched. A change of which only a part of the firings
+  /// is told (``MatchedChange/isWhole``) goes on waiting for the others.
   ///
-  /// A change that is not in the outbox any more, or not with the same ``OutboxEntry/settledThrough``,
-  /// is passed over, and so is a firing whose `firesOnce` subscription is gone: nothing is logged
-  /// twice.
+  /// A change that is dispatched already, or as far as is told, is passed over, and so is a firing
+  /// whose `firesOnce` subscription is gone: nothing is logged twice.
   ///
+  /// - Throws: ``StoreError/Code/outOfOrder`` when other changes of a database wait before these.
   /// - Parameter room: how many of the deliveries are leased to the caller; without it none is.
   func completeDispatch(
     of changes: [MatchedChange], timestamp: Timestamp, leasing room: DeliveryRoom?

@@ -233,6 +233,77 @@ struct StoreFileTests {
     }
   }
 
+  @Test("a history of dispatched changes that was kept apart goes on, and so does what waited")
+  func separateHistory() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/a.sqlite"
+      let first = try await SQLRecordStore.open(
+        path: path, configuration: fresh(), migrations: Array(Schema.migrations.prefix(20)))
+      let database = try await TestStore(first).publicID
+      @Sendable func change(_ name: String) -> Change {
+        Change(
+          event: .recordCreated, zoneID: .default,
+          record: Record(recordID: RecordID(recordName: name), recordType: "Note"),
+          notificationID: UUID(), timestamp: TestStore.time(0))
+      }
+      @Sendable func content(_ name: String) -> SQLValue {
+        var encoder = RowEncoder(reserving: 100)
+        encoder.encode(change(name))
+        return .bytes(encoder.bytes)
+      }
+      try await first.write { session in
+        try session.connection.run(
+          "UPDATE databases SET last_number = 100 WHERE database_id = $1",
+          [.integer(database.rawValue)])
+        for (slot, (sequence, name, content)) in [
+          (31, "third", content("third")), (11, "first", content("first")), (21, "large", .null),
+        ].enumerated() {
+          try session.connection.run(
+            """
+            INSERT INTO change_history (database_id, slot, sequence, subscription_version,
+              dispatched, record_name, content)
+            VALUES ($1, $2, $3, 1, $4, $5, $6)
+            """,
+            [
+              .integer(database.rawValue), .integer(Int64(slot)), .integer(Int64(sequence)),
+              .integer(TestStore.time(Int64(sequence)).milliseconds), .text(name), content,
+            ])
+        }
+        for (sequence, name, subscriber) in [(41, "begun", "_alice"), (51, "waits", nil)] {
+          try session.connection.run(
+            """
+            INSERT INTO outbox (database_id, sequence, subscription_version, content,
+              settled_subscriber, settled_subscription)
+            VALUES ($1, $2, 1, $3, $4, $5)
+            """,
+            [
+              .integer(database.rawValue), .integer(Int64(sequence)), content(name),
+              SQLValue(subscriber), SQLValue(subscriber.map { _ in "s" }),
+            ])
+        }
+      }
+      await first.close()
+      let migrated = try await SQLRecordStore.open(at: path, configuration: fresh())
+      let past = try await migrated.pastChanges(of: nil, in: database, before: nil, limit: 9)
+      #expect(past.map(\.sequence) == [31, 21, 11])
+      #expect(past.map(\.recordName) == ["third", "large", "first"])
+      #expect(past.map { $0.change == nil } == [false, true, false])
+      #expect(past.map(\.dispatched) == [31, 21, 11].map { TestStore.time($0) })
+      let waiting = try await TestStore(migrated).outbox()
+      #expect(waiting.map(\.change.record?.recordID.recordName) == ["begun", "waits"])
+      #expect(
+        waiting.map(\.settledThrough) == [
+          SubscriptionName(subscriber: "_alice", subscriptionID: "s"), nil,
+        ])
+      #expect(try await migrated.undispatchedDatabases() == [database])
+      try await TestStore(migrated).dispatch(at: 60)
+      #expect(try await migrated.undispatchedDatabases().isEmpty)
+      let then = try await migrated.pastChanges(of: nil, in: database, before: nil, limit: 9)
+      #expect(then.map(\.sequence) == [51, 41, 31, 21, 11])
+      await migrated.close()
+    }
+  }
+
   @Test("closing copies the log into the database")
   func logAfterClose() async throws {
     try await withTemporaryDirectory { directory in
