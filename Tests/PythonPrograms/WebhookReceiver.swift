@@ -15,10 +15,11 @@ public final class WebhookReceiver: Sendable {
     try Data(secret.utf8).write(to: secretFile)
     python = try Python(
       """
-      import sys, json
-      from http.server import BaseHTTPRequestHandler, HTTPServer
+      import sys, json, threading
+      from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
       from standardwebhooks.webhooks import Webhook
       secret_file, statuses = sys.argv[1], json.loads(sys.argv[2])
+      printing = threading.Lock()
       class Receiver(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         def do_POST(self):
@@ -27,17 +28,19 @@ public final class WebhookReceiver: Sendable {
             value, verified = Webhook(open(secret_file).read()).verify(body, dict(self.headers)), True
           except Exception as error:
             value, verified = repr(error), False
-          status = statuses.pop(0) if statuses else 204
-          print("got " + json.dumps({"verified": verified, "value": value, "status": status,
-            "path": self.path, "id": self.headers["webhook-id"],
-            "type": self.headers["content-type"], "signature": self.headers["webhook-signature"],
-            "timestamp": self.headers["webhook-timestamp"]}), flush=True)
+          with printing:
+            status = statuses.pop(0) if statuses else 204
+            print("got " + json.dumps({"verified": verified, "value": value, "status": status,
+              "path": self.path, "id": self.headers["webhook-id"],
+              "type": self.headers["content-type"], "signature": self.headers["webhook-signature"],
+              "timestamp": self.headers["webhook-timestamp"]}), flush=True)
           self.send_response(status)
           if status in (301, 302, 307): self.send_header("Location", "/elsewhere")
           self.send_header("Content-Length", "0")
           self.end_headers()
         def log_message(self, *arguments): pass
-      server = HTTPServer(("127.0.0.1", 0), Receiver)
+      # A connection that is kept holds up none of the others.
+      server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
       print("port", server.server_port, flush=True)
       server.serve_forever()
       """, [secretFile.path, "\(statuses)"])
