@@ -25,7 +25,7 @@ public enum Account {
     _ password: String, ofUserNamed name: String, in store: any RecordStore, at now: Timestamp
   ) async throws {
     try checkPassword(password)
-    let hash = try await PasswordHasher().run { try PasswordHash.make(password) }
+    let hash = try await PasswordHasher().hash(password)
     try await store.setPasswordHash(hash, ofUserNamed: name, at: now)
   }
 

@@ -15,11 +15,12 @@ struct Authenticator: Sendable {
   /// - Parameter signatureWindow: how far the date of a signed request may be from the server's, in
   ///   seconds.
   init(
-    store: any RecordStore, signatureWindow: Double, clock: @escaping @Sendable () -> Timestamp
+    store: any RecordStore, webAuthTokens: WebAuthTokens, signatureWindow: Double,
+    clock: @escaping @Sendable () -> Timestamp
   ) {
     serverKeys = ServerKeyVerifier(window: signatureWindow, store: store, clock: clock)
     directory = CredentialDirectory(store: store, clock: clock)
-    webAuthTokens = WebAuthTokens(store: store, clock: clock)
+    self.webAuthTokens = webAuthTokens
   }
 
   /// What a request shows of who sends it.

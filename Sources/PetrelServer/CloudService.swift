@@ -93,8 +93,11 @@ public final class CloudService: Sendable {
     self.dispatcher = dispatcher
     let journal = FailureJournal(log: log, clock: clock)
     self.journal = journal
+    let webAuthTokens = WebAuthTokens(store: store, clock: clock)
+    let passwords = PasswordHasher()
     let admin = AdminService(
       store: store, configuration: configuration,
+      accounts: AdminAccounts(passwords: passwords, webAuthTokens: webAuthTokens),
       gauges: AdminGauges(
         dispatch: { dispatcher.metrics }, delivery: { worker.metrics },
         requests: { journal.metrics }),
@@ -106,12 +109,13 @@ public final class CloudService: Sendable {
     self.admin = admin
     makeRouter = { configuration, webPushKey in
       RequestRouter(
-        store: store, configuration: configuration, courier: courier, journal: journal,
-        clock: clock, publicURL: publicURL,
+        store: store, configuration: configuration, courier: courier,
+        webAuthTokens: webAuthTokens, journal: journal, clock: clock, publicURL: publicURL,
         signIn: SignIn(
           settings: configuration.signIn,
-          addressHeader: configuration.limits.clientAddressHeader, store: store, log: log,
-          clock: clock, publicURL: publicURL), webPushKey: webPushKey, admin: admin)
+          addressHeader: configuration.limits.clientAddressHeader, store: store,
+          passwords: passwords, log: log, clock: clock, publicURL: publicURL),
+        webPushKey: webPushKey, admin: admin)
     }
     currentRouter = Mutex(makeRouter(configuration, webPushKey))
   }

@@ -24,7 +24,8 @@ final class RequestRouter: Sendable {
 
   init(
     store: any RecordStore, configuration: ServerConfiguration, courier: WebCourier,
-    journal: FailureJournal, clock: @escaping @Sendable () -> Timestamp,
+    webAuthTokens: WebAuthTokens, journal: FailureJournal,
+    clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String, signIn: SignIn, webPushKey: WebPushKey?,
     admin: AdminService
   ) {
@@ -37,7 +38,8 @@ final class RequestRouter: Sendable {
     self.signIn = signIn
     self.admin = admin
     authenticator = Authenticator(
-      store: store, signatureWindow: configuration.signatureWindow, clock: clock)
+      store: store, webAuthTokens: webAuthTokens,
+      signatureWindow: configuration.signatureWindow, clock: clock)
     let databases = DatabaseDirectory(store: store)
     let links = AssetLinks(store: store, clock: clock, publicURL: publicURL)
     assetTransfers = AssetTransfers(

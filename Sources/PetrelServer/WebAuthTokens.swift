@@ -20,6 +20,9 @@ final class WebAuthTokens: Sendable {
   private let store: any RecordStore
   private let clock: @Sendable () -> Timestamp
   private let known = Mutex<[String: Known]>([:])
+  /// How often ``forget(userRecordName:)`` was called: what was read from the store before may be out of
+  /// date.
+  private let forgotten = Mutex(0)
 
   init(store: any RecordStore, clock: @escaping @Sendable () -> Timestamp) {
     self.store = store
@@ -61,16 +64,28 @@ final class WebAuthTokens: Sendable {
     {
       return entry.token
     }
+    let forgotten = forgotten.withLock { $0 }
     guard let token = try await store.webAuthToken(withHash: Authenticator.hash(of: text)) else {
       known.withLock { _ = $0.removeValue(forKey: text) }
       throw Self.unknown
     }
     known.withLock { known in
+      guard self.forgotten.withLock({ $0 }) == forgotten else { return }
       if known.count >= Self.capacity { known.removeAll() }
       known[text, default: Known(token: token, checked: now)].token = token
       known[text]?.checked = now
     }
     return token
+  }
+
+  /// Asks the store again for a user's tokens, for they changed there.
+  ///
+  /// - Complexity: O(tokens that are remembered).
+  func forget(userRecordName: String) {
+    forgotten.withLock { $0 += 1 }
+    known.withLock { known in
+      known = known.filter { $0.value.token.userRecordName != userRecordName }
+    }
   }
 
   // MARK: Sessions

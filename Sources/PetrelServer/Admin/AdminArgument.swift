@@ -10,6 +10,8 @@ import WebServices
 struct AdminArgument: Sendable, ExpressibleByStringLiteral {
   enum Kind: Sendable {
     case text
+    /// A text that is never written down in clear.
+    case secret
     case boolean
     case integer(ClosedRange<Int>)
     case word([String])
@@ -42,6 +44,7 @@ struct AdminArgument: Sendable, ExpressibleByStringLiteral {
   var schema: AdminSchema {
     switch kind {
     case .text: .text
+    case .secret: AdminSchema(["type": "string", "format": "password"])
     case .boolean: .bool
     case .integer(let range): .integer(range)
     case .word(let words): .word(words)
@@ -55,7 +58,7 @@ struct AdminArgument: Sendable, ExpressibleByStringLiteral {
       return isRequired ? "is missing" : nil
     }
     switch kind {
-    case .text: return value.string == nil ? "must be a string, not \(value.kind)" : nil
+    case .text, .secret: return value.string == nil ? "must be a string, not \(value.kind)" : nil
     case .boolean:
       let isBoolean = value.bool != nil || ["true", "false"].contains(value.string)
       return isBoolean ? nil : "must be true or false"

@@ -20,6 +20,13 @@ struct AdminSchemaEndpoints: AdminEndpoints {
         .described(
           "The indexes of all containers that are being built",
           answers: .object(["indexWork": .list(.placedIndexWork)])),
+      .post("schema/validate", [.needed(Self.text), "container"], changes: false, validate)
+        .described(
+          "Reads a schema, and tells what an import into a container would change and refuse",
+          answers: .schemaReport),
+      .post("schema/import", [.needed("container"), .needed(Self.text)], importText)
+        .described(
+          "Makes a schema the development schema of a container", answers: .schemaOutcome),
       .post("schema/deploy", [.needed("container")], deploy)
         .described(
           "Adds the development schema to that of production", answers: .schemaOutcome),
@@ -116,10 +123,12 @@ struct AdminSchemaEndpoints: AdminEndpoints {
     return answer(request, try await store.deploySchema(of: container, isTrial: false))
   }
 
-  private func answer(_ request: AdminRequest, _ outcome: SchemaOutcome) -> HTTPResponse {
-    request.object { writer in
-      writer.member("changes", ifPresent: outcome.changes.map { "\($0)" })
-      writer.member("refusals", ifPresent: outcome.refusals.map(\.reason))
-    }
+  func answer(_ request: AdminRequest, _ outcome: SchemaOutcome) -> HTTPResponse {
+    request.object { Self.write(outcome, to: &$0) }
+  }
+
+  static func write(_ outcome: SchemaOutcome, to writer: inout JSONWriter) {
+    writer.member("changes", ifPresent: outcome.changes.map { "\($0)" })
+    writer.member("refusals", ifPresent: outcome.refusals.map(\.reason))
   }
 }

@@ -17,8 +17,9 @@ final class AdminService: Sendable {
   private let pushes: LivePushes
 
   init(
-    store: any RecordStore, configuration: ServerConfiguration, gauges: AdminGauges,
-    pushes: LivePushes, index: Explainer.Index?, journal: FailureJournal, log: ServerLog,
+    store: any RecordStore, configuration: ServerConfiguration, accounts: AdminAccounts,
+    gauges: AdminGauges, pushes: LivePushes, index: Explainer.Index?, journal: FailureJournal,
+    log: ServerLog,
     clock: @escaping @Sendable () -> Timestamp, publicURL: @escaping @Sendable () -> String
   ) {
     let admission = AdminAdmission(configuration)
@@ -33,8 +34,8 @@ final class AdminService: Sendable {
     router = AdminRouter(
       [AdminSessionEndpoints(authenticator: authenticator, publicURL: publicURL)]
         + Self.matters(
-          store: store, configuration: configuration, gauges: gauges, pushes: pushes, index: index,
-          clock: clock, publicURL: publicURL), log: log, clock: clock)
+          store: store, configuration: configuration, accounts: accounts, gauges: gauges,
+          pushes: pushes, index: index, clock: clock, publicURL: publicURL), log: log, clock: clock)
   }
 
   /// The endpoints that do not ask how somebody signed in.
@@ -43,8 +44,9 @@ final class AdminService: Sendable {
   ///   - gauges: nil where no server runs.
   ///   - index: the index by which changes are dispatched; nil where none are.
   static func matters(
-    store: any RecordStore, configuration: ServerConfiguration, gauges: AdminGauges?,
-    pushes: LivePushes, index: Explainer.Index?, clock: @escaping @Sendable () -> Timestamp,
+    store: any RecordStore, configuration: ServerConfiguration, accounts: AdminAccounts,
+    gauges: AdminGauges?, pushes: LivePushes, index: Explainer.Index?,
+    clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String
   ) -> [any AdminEndpoints] {
     let databases = AdminDatabases(store: store)
@@ -57,6 +59,8 @@ final class AdminService: Sendable {
       AdminSchemaEndpoints(store: store),
       AdminSubscriptionsEndpoints(store: store, databases: databases),
       AdminUsersEndpoints(store: store, databases: databases),
+      AdminAccountsEndpoints(store: store, accounts: accounts),
+      AdminRolesEndpoints(store: store),
       AdminKeysEndpoints(store: store),
       AdminExplainEndpoints(
         store: store, databases: databases, index: index, isBounded: gauges != nil),

@@ -74,15 +74,31 @@ extension AdminSchema {
   static let schemaOutcome = object(["changes?": .list(.text), "refusals?": .list(.text)])
     .named("SchemaOutcome")
 
+  /// What is in a schema, and for a container what an import would do.
+  static let schemaReport = object([
+    "recordTypes": .count, "fields": .count, "roles": .count, "changes?": .list(.text),
+    "refusals?": .list(.text),
+  ]).named("SchemaReport")
+
+  static let role = object(["role": .text, "members": .list(.text)]).named("Role")
+
+  static let roleMember = object(["role": .text, "member": .text, "userRecordName": .text])
+    .named("RoleMember")
+
   static let subscription = object([
     "subscriber": .text, "userName?": .text, "predicate?": .text,
     "subscription": .protocolForm("a subscription"),
   ]).named("SubscriptionEntry")
 
-  static let user = object([
+  private static let userMembers: [String: AdminSchema] = [
     "name": .text, "userRecordName": .text, "created": .time, "emailAddress?": .text,
     "phoneNumber?": .text, "fullName?": .text,
-  ]).named("User")
+  ]
+
+  static let user = object(userMembers).named("User")
+
+  static let userWithToken = object(userMembers.merging(["token": .text]) { $1 })
+    .named("UserWithToken")
 
   static let device = object([
     "kind": word(["apns", "courier", "webPush", "webhook"]), "token": .text, "container": .text,

@@ -5,7 +5,7 @@ import JSONCoding
 import Storage
 import WebServices
 
-/// Accounts, and the devices of their users.
+/// Which accounts there are, and the devices of their users.
 struct AdminUsersEndpoints: AdminEndpoints {
   let store: any RecordStore
   let databases: AdminDatabases
@@ -19,8 +19,6 @@ struct AdminUsersEndpoints: AdminEndpoints {
       .described("Accounts by their names", answers: .page("users", of: .user)),
       .get("users/show", [.needed("user")], show)
         .described("An account", answers: .user),
-      .post("users/sign-out", [.needed("user"), "everywhere"], signOut)
-        .described("Ends a user's sessions", answers: .object(["sessions": .count])),
       .get("devices", ["user", "limit", "continuation"], devices)
         .described(
           "APNs tokens, browsers, webhooks and readers of the web courier",
@@ -39,7 +37,7 @@ struct AdminUsersEndpoints: AdminEndpoints {
     return request.object { writer in
       writer.key("users")
       writer.array { writer in
-        for user in page { writer.object { Self.write(user, to: &$0) } }
+        for user in page { writer.object { user.write(to: &$0) } }
       }
       if page.count == limit, let last = page.last {
         writer.member("continuation", AdminContinuation.text([last.name]))
@@ -47,33 +45,9 @@ struct AdminUsersEndpoints: AdminEndpoints {
     }
   }
 
-  private static func write(_ user: User, to writer: inout JSONWriter) {
-    writer.member("name", user.name)
-    writer.member("userRecordName", user.userRecordName)
-    writer.member("created", user.created)
-    writer.member("emailAddress", ifPresent: user.profile.emailAddress)
-    writer.member("phoneNumber", ifPresent: user.profile.phoneNumber)
-    writer.member("fullName", ifPresent: user.profile.nameComponents?.fullName)
-  }
-
-  private func user(_ request: AdminRequest) async throws -> User {
-    let word = try request.arguments.required("user")
-    if let user = try await store.user(named: word) { return user }
-    if let user = try await store.user(withRecordName: word) { return user }
-    throw ServiceError(.notFound, "there is no user named '\(word.prefix(80))'")
-  }
-
   private func show(_ request: AdminRequest) async throws -> HTTPResponse {
-    let user = try await user(request)
-    return request.object { Self.write(user, to: &$0) }
-  }
-
-  private func signOut(_ request: AdminRequest) async throws -> HTTPResponse {
-    let user = try await user(request)
-    let count = try await store.endSessions(
-      of: user.userRecordName, everywhere: try request.arguments.bool("everywhere") ?? false,
-      at: request.now)
-    return request.object { $0.member("sessions", count) }
+    let user = try await request.user(in: store)
+    return request.object { user.write(to: &$0) }
   }
 
   private func devices(_ request: AdminRequest) async throws -> HTTPResponse {
@@ -134,13 +108,5 @@ struct AdminUsersEndpoints: AdminEndpoints {
           environment: device.environment), at: request.now)
     else { throw ServiceError(.notFound, "there is no such device") }
     return request.object { $0.member("deleted", token) }
-  }
-}
-
-extension PersonNameComponents {
-  /// Given and family names, as people write them in most places.
-  fileprivate var fullName: String? {
-    let parts = [namePrefix, givenName, middleName, familyName, nameSuffix].compactMap { $0 }
-    return parts.isEmpty ? nickname : parts.joined(separator: " ")
   }
 }

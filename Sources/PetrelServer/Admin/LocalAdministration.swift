@@ -28,8 +28,10 @@ public struct LocalAdministration: Sendable {
       clock: clock, privateDatabaseQuota: nil)
     router = AdminRouter(
       AdminService.matters(
-        store: store, configuration: configuration, gauges: nil, pushes: LivePushes(),
-        index: nil, clock: clock, publicURL: { configuration.publicURL ?? "" }), log: .silent,
+        store: store, configuration: configuration,
+        accounts: AdminAccounts(passwords: PasswordHasher(), webAuthTokens: nil), gauges: nil,
+        pushes: LivePushes(), index: nil, clock: clock, publicURL: { configuration.publicURL ?? "" }
+      ), log: .silent,
       clock: clock)
   }
 

@@ -41,6 +41,13 @@ final class PasswordHasher: Sendable {
     }
   }
 
+  /// The hash to keep in place of a password.
+  ///
+  /// - Throws: `TRY_AGAIN_LATER` when too many wait.
+  func hash(_ password: String) async throws -> String {
+    try await run { [cost] in try PasswordHash.make(password, cost: cost) }
+  }
+
   private func decoyHash() throws -> String {
     try decoy.withLock { decoy in
       if let decoy { return decoy }

@@ -1,48 +1,33 @@
-import CloudKitModel
 import JSONCoding
-import PetrelServer
-import Storage
 
 /// What the commands `petrel roles …` have in common.
 enum RolesCommand {
-  static let options: [Arguments.Option] = [
-    ContainerOptions.container, ContainerOptions.environment, ServeCommand.dataOption,
-  ]
+  static let options: [Arguments.Option] =
+    [ContainerOptions.container, ContainerOptions.environment, AdminOptions.json]
+    + AdminOptions.all
+
+  /// The container's environment as arguments of the admin API.
+  static func place(_ arguments: Arguments) throws -> [String: String] {
+    [
+      "container": try ContainerOptions.container(arguments),
+      "environment": try ContainerOptions.environment(arguments).rawValue,
+    ]
+  }
 
   /// Gives a role to somebody, or takes it away.
-  static func setMembership(_ isMember: Bool, _ arguments: Arguments) async throws -> Int32 {
-    guard arguments.positional.count == 2 else { throw UsageError("needs a ROLE and a USER") }
-    let container = try ContainerOptions.container(arguments)
-    let environment = try ContainerOptions.environment(arguments)
-    try await ServeCommand.withStore(arguments) { store in
-      try await store.setMembership(
-        isMember,
-        of: try await recordName(
-          of: arguments.positional[1], container: container, environment: environment, in: store),
-        in: arguments.positional[0], container: container, environment: environment)
+  static func post(_ path: String, _ arguments: Arguments) async throws -> Int32 {
+    let words = arguments.positional
+    guard words.count == 2, !words.contains("") else {
+      throw UsageError("needs a ROLE and a USER")
     }
+    var body = try place(arguments)
+    body["role"] = words[0]
+    body["user"] = words[1]
+    let answer = try await AdminOptions.withAccess(arguments, makesStore: true) { [body] in
+      try await $0.post(path, body.json)
+    }
+    if arguments.flag("json") { Output.json(answer) }
     return 0
-  }
-
-  /// The record name of a user, or of a server-to-server key by its ID.
-  private static func recordName(
-    of name: String, container: String, environment: ContainerEnvironment, in store: any RecordStore
-  ) async throws -> String {
-    if let user = try await store.user(named: name) { return user.userRecordName }
-    let keys = try await store.programCredentials(
-      container: container, environment: environment
-    ).serverKeys
-    if let key = keys.first(where: { $0.keyID == name }) { return key.userRecordName }
-    throw UsageError(
-      "there is neither a user '\(name)' nor a server-to-server key with this ID; see "
-        + "petrel users list and petrel keys list")
-  }
-
-  /// What somebody with this record name is called.
-  static func name(of recordName: String, in store: any RecordStore) async throws -> String {
-    if let user = try await store.user(withRecordName: recordName) { return user.name }
-    let keys = try await store.programCredentials().serverKeys
-    return keys.first { $0.userRecordName == recordName }?.keyID ?? recordName
   }
 }
 
@@ -55,7 +40,7 @@ enum RolesGrantCommand: Command {
   static let options = RolesCommand.options
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    try await RolesCommand.setMembership(true, arguments)
+    try await RolesCommand.post("roles/grant", arguments)
   }
 }
 
@@ -68,7 +53,7 @@ enum RolesRevokeCommand: Command {
   static let options = RolesCommand.options
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    try await RolesCommand.setMembership(false, arguments)
+    try await RolesCommand.post("roles/revoke", arguments)
   }
 }
 
@@ -77,33 +62,25 @@ enum RolesListCommand: Command {
   static let name = "roles list"
   static let example = "petrel roles list --container iCloud.com.example.app"
   static let summary = "Lists a container's own roles with those who have them."
-  static let options = RolesCommand.options + [AdminOptions.json]
+  static let options = RolesCommand.options
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let container = try ContainerOptions.container(arguments)
-    let environment = try ContainerOptions.environment(arguments)
-    let roles = try await ServeCommand.withStore(arguments) { store in
-      var roles: [(name: String, members: [String])] = []
-      for role in try await store.schema(of: container, in: environment).roles.sorted() {
-        var names: [String] = []
-        for member in try await store.members(
-          of: role, container: container, environment: environment)
-        {
-          names.append(try await RolesCommand.name(of: member, in: store))
-        }
-        roles.append((role, names))
-      }
-      return roles
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words but options") }
+    let place = try RolesCommand.place(arguments)
+    let answer = try await AdminOptions.withAccess(arguments, makesStore: true) {
+      try await $0.get("roles", place.mapValues { $0 })
     }
     if arguments.flag("json") {
-      let list = roles.map { role -> JSONValue in
-        ["role": .string(role.name), "members": .array(role.members.map { .string($0) })]
-      }
-      Output.json(["roles": .array(list)])
+      Output.json(answer)
       return 0
     }
-    for (name, members) in roles {
-      Output.line("\(name): \(members.isEmpty ? "nobody" : members.joined(separator: ", "))")
+    let roles = answer["roles"]?.array ?? []
+    if roles.isEmpty { Output.line("the schema has no roles of its own") }
+    for role in roles {
+      let members = (role["members"]?.array ?? []).compactMap(\.string)
+      Output.line(
+        "\(role["role"]?.string ?? ""): "
+          .appending(members.isEmpty ? "nobody" : members.joined(separator: ", ")).printable)
     }
     return 0
   }

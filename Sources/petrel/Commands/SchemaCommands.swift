@@ -39,41 +39,48 @@ enum SchemaValidateCommand: Command {
   static let example = "petrel schema validate app.ckdb --container iCloud.com.example.app"
   static let summary = "Reads a schema file and tells what is wrong with it."
   static let operands = "FILE"
-  static let options: [Arguments.Option] = [
-    .init("container", "IDENTIFIER", "tells also what an import into it would change"),
-    AdminOptions.json, ServeCommand.dataOption,
-  ]
+  static let options: [Arguments.Option] =
+    [
+      .init("container", "IDENTIFIER", "tells also what an import into it would change"),
+      AdminOptions.json,
+    ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     // The container may also be the second word, without its option, as it once had to be.
     var words = arguments.positional
-    let container =
+    let named =
       words.count == 2 && arguments.string("container") == nil
       ? words.removeLast() : arguments.string("container")
     guard words.count == 1, let file = words.first else { throw UsageError("needs one FILE") }
-    guard let schema = try SchemaWork.readSchema(file) else { return 1 }
+    let container = try named.map(ContainerOptions.checked)
+    guard let (schema, text) = try SchemaWork.readSchema(file) else { return 1 }
     let fields = schema.recordTypes.values.reduce(0) { $0 + $1.fields.count }
     var report: [String: JSONValue] = [
-      "file": .string(file), "recordTypes": .int(Int64(schema.recordTypes.count)),
-      "fields": .int(Int64(fields)), "roles": .int(Int64(schema.roles.count)),
+      "recordTypes": .int(Int64(schema.recordTypes.count)), "fields": .int(Int64(fields)),
+      "roles": .int(Int64(schema.roles.count)),
     ]
-    if !arguments.flag("json") {
-      Output.line(
-        "\(file) is valid. Record types: \(schema.recordTypes.count), fields: \(fields), "
-          + "roles: \(schema.roles.count)")
-    }
-    var outcome: JSONValue = [:]
-    if let container = try container.map(ContainerOptions.checked) {
-      outcome = SchemaWork.json(
-        of: try await ServeCommand.withStore(arguments) { store in
-          try await store.importSchema(schema, of: container, isTrial: true)
-        })
-      guard arguments.flag("json") else {
-        return SchemaWork.tell(outcome, isTrial: true, arguments)
+    // A server that is named has the last word: it may be of another version.
+    if container != nil || arguments.string("server") != nil {
+      var body: [String: JSONValue] = ["text": .string(text)]
+      body["container"] = container.map { .string($0) }
+      let answer = try await AdminOptions.withAccess(arguments, makesStore: true) { [body] in
+        try await $0.post("schema/validate", body)
       }
+      report = answer.object ?? [:]
     }
-    guard arguments.flag("json") else { return 0 }
-    report.merge(outcome.object ?? [:]) { $1 }
+    if arguments.flag("json") {
+      report["file"] = .string(file)
+      guard container != nil else {
+        Output.json(.object(report))
+        return 0
+      }
+    } else {
+      func count(_ name: String) -> Int64 { report[name]?.int ?? 0 }
+      Output.line(
+        "\(file) is valid. Record types: \(count("recordTypes")), fields: \(count("fields")), "
+          + "roles: \(count("roles"))")
+      if container == nil { return 0 }
+    }
     return SchemaWork.tell(.object(report), isTrial: true, arguments)
   }
 }
@@ -84,16 +91,20 @@ enum SchemaImportCommand: Command {
   static let example = "petrel schema import app.ckdb --container iCloud.com.example.app --dry-run"
   static let summary = "Makes a schema file the development schema of a container."
   static let operands = "FILE"
-  static let options: [Arguments.Option] = SchemaWork.changeOptions + [ServeCommand.dataOption]
+  static let options: [Arguments.Option] = SchemaWork.changeOptions + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let (container, file) = try SchemaWork.containerAndFile(arguments)
-    guard let schema = try SchemaWork.readSchema(file) else { return 1 }
+    guard let (_, text) = try SchemaWork.readSchema(file) else { return 1 }
     let isTrial = arguments.flag("dry-run")
-    return try await ServeCommand.withStore(arguments) { store in
-      let outcome = try await store.importSchema(schema, of: container, isTrial: isTrial)
-      return try await SchemaWork.finish(
-        SchemaWork.json(of: outcome), isTrial: isTrial, arguments, in: store)
+    let body: [String: JSONValue] = ["container": .string(container), "text": .string(text)]
+    return try await AdminOptions.withAccess(arguments, makesStore: true) { access in
+      var outcome = try await access.post(isTrial ? "schema/validate" : "schema/import", body)
+      if isTrial {
+        outcome = .object(
+          (outcome.object ?? [:]).filter { ["changes", "refusals"].contains($0.key) })
+      }
+      return try await SchemaWork.finish(outcome, isTrial: isTrial, arguments, by: access)
     }
   }
 }
@@ -113,10 +124,7 @@ enum SchemaDeployCommand: Command {
         isTrial
         ? try await access.get("schema/differences", ["container": container])
         : try await access.post("schema/deploy", ["container": .string(container)])
-      guard let store = (access as? LocalAdminAccess)?.store else {
-        return SchemaWork.tell(outcome, isTrial: isTrial, arguments)
-      }
-      return try await SchemaWork.finish(outcome, isTrial: isTrial, arguments, in: store)
+      return try await SchemaWork.finish(outcome, isTrial: isTrial, arguments, by: access)
     }
   }
 }

@@ -32,8 +32,11 @@ enum SchemaWork {
     return (container, words[0])
   }
 
-  /// Reads a schema file; nil when it has a mistake, which was told.
-  static func readSchema(_ file: String) throws -> ContainerSchema? {
+  /// Reads a schema file, whose mistakes can be shown where they stand; nil when it has one, which was
+  /// told.
+  static func readSchema(
+    _ file: String
+  ) throws -> (schema: ContainerSchema, text: String)? {
     guard let data = FileManager.default.contents(atPath: file) else {
       throw UsageError("cannot read \(file)")
     }
@@ -41,7 +44,7 @@ enum SchemaWork {
       throw UsageError("\(file) is not UTF-8 text")
     }
     do {
-      return try ContainerSchema(parsing: text)
+      return (try ContainerSchema(parsing: text), text)
     } catch {
       Output.complain("\(file):\(error.line):\(error.column): \(error.reason)")
       if let excerpt = error.excerpt(of: text) {
@@ -49,14 +52,6 @@ enum SchemaWork {
       }
       return nil
     }
-  }
-
-  /// The changes and refusals as the admin API tells them.
-  static func json(of outcome: SchemaOutcome) -> JSONValue {
-    [
-      "changes": .array(outcome.changes.map { .string("\($0)") }),
-      "refusals": .array(outcome.refusals.map { .string($0.reason) }),
-    ]
   }
 
   /// Prints the changes and refusals.
@@ -81,22 +76,22 @@ enum SchemaWork {
   ///
   /// - Returns: the exit status.
   static func finish(
-    _ outcome: JSONValue, isTrial: Bool, _ arguments: Arguments, in store: any RecordStore
+    _ outcome: JSONValue, isTrial: Bool, _ arguments: Arguments, by access: any AdminAccess
   ) async throws -> Int32 {
     let status = tell(outcome, isTrial: isTrial, arguments)
-    guard status == 0, !isTrial, try await !store.indexWork().isEmpty else { return status }
+    // What an earlier command did not come to the end of is done, too.
+    guard status == 0, !isTrial,
+      try await access.get("schema/index-work")["indexWork"]?.array?.isEmpty == false
+    else { return status }
     let isQuiet = arguments.flag("json")
-    let path = ServerConfiguration(
-      dataDirectory: ServeCommand.dataDirectory(arguments)
-    ).storePath
-    guard !SQLRecordStore.isServed(at: path) else {
-      if !isQuiet {
+    guard let local = access as? LocalAdminAccess, !local.isServed else {
+      if !isQuiet, outcome["changes"]?.array?.isEmpty == false {
         Output.line("the server builds the indexes; petrel schema status tells how far it is")
       }
       return 0
     }
     var report = IndexWorkReport()
-    while let work = try await store.continueIndexWork() {
+    while let work = try await local.store.continueIndexWork() {
       if let line = report.line(after: work, at: ContinuousClock.now), !isQuiet {
         Output.line(line)
       }

@@ -1,6 +1,5 @@
 import CloudKitModel
-import Foundation
-import PetrelServer
+import JSONCoding
 import Storage
 
 /// `petrel users add`
@@ -9,61 +8,73 @@ enum UsersAddCommand: Command {
   static let example = "petrel users add anna --email anna@example.com"
   static let summary = "Adds a user and prints a web auth token for it."
   static let operands = "NAME"
-  static let options: [Arguments.Option] = [
-    AdminOptions.json, ServeCommand.dataOption,
-    lifetimeOption,
-    .init(
-      "password-from-stdin", nil, "reads a password for the sign-in page from standard input"),
-    .init("email", "ADDRESS", "by which others may find the user"),
-    .init("phone", "NUMBER", "by which others may find the user, such as +49301234567"),
-    .init("given-name", "NAME", "what others who find the user are shown"),
-    .init("middle-name", "NAME", "the same"),
-    .init("family-name", "NAME", "the same"),
-    .init("nickname", "NAME", "the same"),
-    .init("name-prefix", "TITLE", "the same, such as Dr."),
-    .init("name-suffix", "TITLE", "the same, such as Jr."),
-  ]
+  static let options: [Arguments.Option] =
+    [
+      lifetimeOption,
+      .init(
+        "password-from-stdin", nil, "reads a password for the sign-in page from standard input"),
+      .init("email", "ADDRESS", "by which others may find the user"),
+      .init("phone", "NUMBER", "by which others may find the user, such as +49301234567"),
+      .init("given-name", "NAME", "what others who find the user are shown"),
+      .init("middle-name", "NAME", "the same"),
+      .init("family-name", "NAME", "the same"),
+      .init("nickname", "NAME", "the same"),
+      .init("name-prefix", "TITLE", "the same, such as Dr."),
+      .init("name-suffix", "TITLE", "the same, such as Jr."),
+      AdminOptions.json,
+    ] + AdminOptions.all
 
   static let lifetimeOption = Arguments.Option(
     "expires-in", "TIME", "the token's lifetime, such as 12h or 30d (default 2w)")
 
+  /// The members of the admin API for what options say of a person.
+  private static let members = [
+    "email": "emailAddress", "phone": "phoneNumber", "given-name": "givenName",
+    "middle-name": "middleName", "family-name": "familyName", "nickname": "nickname",
+    "name-prefix": "namePrefix", "name-suffix": "nameSuffix",
+  ]
+
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let name = try arguments.word("NAME")
-    let lifetime = try arguments.duration("expires-in") ?? Account.tokenLifetime
-    let profile = try profile(arguments)
-    let password = arguments.flag("password-from-stdin") ? try PasswordPrompt.read() : nil
-    let token = try await ServeCommand.withStore(arguments) { store in
-      let user = try await store.addUser(named: name, profile: profile, at: .now)
-      if let password {
-        try await Account.setPassword(password, ofUserNamed: name, in: store, at: .now)
-      }
-      return try await Account.makeToken(for: user, in: store, lifetime: lifetime, at: .now)
+    var body: [String: JSONValue] = ["name": .string(try arguments.word("NAME"))]
+    body["lifetime"] = try lifetime(arguments)
+    try checkPlaces(arguments)
+    for (option, member) in members {
+      if let text = arguments.string(option) { body[member] = .string(text) }
     }
-    tell(token: token, of: name, arguments)
+    if arguments.flag("password-from-stdin") {
+      body["password"] = .string(try PasswordPrompt.read())
+    }
+    let user = try await AdminOptions.withAccess(arguments, makesStore: true) { [body] in
+      try await $0.post("users/add", body)
+    }
+    tellToken(of: user, arguments)
     return 0
   }
 
-  /// Prints a web auth token.
-  static func tell(token: String, of name: String, _ arguments: Arguments) {
+  /// Prints a user's new web auth token.
+  static func tellToken(of user: JSONValue, _ arguments: Arguments) {
     if arguments.flag("json") {
-      Output.json(["name": .string(name), "token": .string(token)])
+      Output.json(user)
     } else {
-      Output.line(token)
+      Output.line(user["token"]?.string ?? "")
     }
   }
 
-  private static func profile(_ arguments: Arguments) throws -> UserProfile {
-    var names = PersonNameComponents()
-    names.namePrefix = arguments.string("name-prefix")
-    names.givenName = arguments.string("given-name")
-    names.middleName = arguments.string("middle-name")
-    names.familyName = arguments.string("family-name")
-    names.nameSuffix = arguments.string("name-suffix")
-    names.nickname = arguments.string("nickname")
+  /// The value of `--expires-in` in seconds; nil without it.
+  static func lifetime(_ arguments: Arguments) throws -> JSONValue? {
+    guard let lifetime = try arguments.duration("expires-in") else { return nil }
+    guard let seconds = Int64(exactly: lifetime.rounded(.up)) else {
+      throw UsageError("--expires-in is longer than anybody can wait")
+    }
+    return .int(seconds)
+  }
+
+  /// - Throws: ``UsageError`` for what is no e-mail address or no telephone number.
+  private static func checkPlaces(_ arguments: Arguments) throws {
     do {
-      return try UserProfile(
+      _ = try UserProfile(
         emailAddress: arguments.string("email"), phoneNumber: arguments.string("phone"),
-        nameComponents: names)
+        nameComponents: nil)
     } catch {
       throw UsageError(error.reason)
     }

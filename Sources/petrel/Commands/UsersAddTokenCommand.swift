@@ -1,4 +1,4 @@
-import PetrelServer
+import JSONCoding
 
 /// `petrel users add-token`
 enum UsersAddTokenCommand: Command {
@@ -6,19 +6,16 @@ enum UsersAddTokenCommand: Command {
   static let example = "petrel users add-token anna --expires-in 30d"
   static let summary = "Prints another web auth token for a user's native clients."
   static let operands = "NAME"
-  static let options: [Arguments.Option] = [
-    UsersAddCommand.lifetimeOption, AdminOptions.json, ServeCommand.dataOption,
-  ]
+  static let options: [Arguments.Option] =
+    [UsersAddCommand.lifetimeOption, AdminOptions.json] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let name = try arguments.word("NAME")
-    let lifetime = try arguments.duration("expires-in") ?? Account.tokenLifetime
-    let token = try await ServeCommand.withStore(arguments) { store in
-      try await Account.makeToken(
-        for: try await Account.user(named: name, in: store), in: store, lifetime: lifetime,
-        at: .now)
+    var body: [String: JSONValue] = ["user": .string(try arguments.word("NAME"))]
+    body["lifetime"] = try UsersAddCommand.lifetime(arguments)
+    let user = try await AdminOptions.withAccess(arguments, makesStore: true) { [body] in
+      try await $0.post("users/add-token", body)
     }
-    UsersAddCommand.tell(token: token, of: name, arguments)
+    UsersAddCommand.tellToken(of: user, arguments)
     return 0
   }
 }

@@ -1,5 +1,3 @@
-import PetrelServer
-
 /// `petrel users password`
 enum UsersPasswordCommand: Command {
   static let name = "users password"
@@ -7,14 +5,16 @@ enum UsersPasswordCommand: Command {
   static let summary =
     "Gives a user a password, read from standard input, and ends the user's sessions in web apps."
   static let operands = "NAME"
-  static let options: [Arguments.Option] = [ServeCommand.dataOption]
+  static let options: [Arguments.Option] = [AdminOptions.json] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let name = try arguments.word("NAME")
     let password = try PasswordPrompt.read()
-    try await ServeCommand.withStore(arguments) { store in
-      try await Account.setPassword(password, ofUserNamed: name, in: store, at: .now)
+    let user = try await AdminOptions.withAccess(arguments) {
+      try await $0.post(
+        "users/password", ["user": .string(name), "password": .string(password)])
     }
+    if arguments.flag("json") { Output.json(user) }
     return 0
   }
 }

@@ -194,6 +194,14 @@ struct AdminDescriptionTests {
       "subscriptionID": "new", "subscriptionType": "query", "firesOn": ["create"],
       "zoneWide": true, "query": ["recordType": "Note"],
     ]
+    // The type has what is saved and watched before and after.
+    let schema: JSONValue = """
+      DEFINE SCHEMA
+      CREATE ROLE Editor;
+      RECORD TYPE Note (
+        photo ASSET, title STRING QUERYABLE SEARCHABLE SORTABLE,
+        "___recordID" REFERENCE QUERYABLE);
+      """
     let record: JSONValue = [
       "recordName": "B", "recordType": "Note", "fields": ["title": ["value": "Bread"]],
     ]
@@ -230,8 +238,11 @@ struct AdminDescriptionTests {
       ),
       ("GET records/changes", at(["database": "private", "user": "alice"])),
       ("GET schema", at([:])), ("GET schema/differences", at([:])),
-      ("GET schema/index-work", [:]),
-      ("POST schema/deploy", at([:])),
+      ("GET schema/index-work", [:]), ("POST schema/validate", ["text": schema]),
+      ("POST schema/validate", at(["text": schema])),
+      ("POST schema/import", at(["text": schema])), ("POST schema/deploy", at([:])),
+      ("POST roles/grant", at(["role": "Editor", "user": "bob"])), ("GET roles", at([:])),
+      ("POST roles/revoke", at(["role": "Editor", "user": "bob"])),
       ("GET subscriptions", at(["recordType": "Note", "limit": 1])),
       (
         "POST subscriptions/save",
@@ -239,6 +250,16 @@ struct AdminDescriptionTests {
       ),
       ("POST subscriptions/delete", at(["subscriber": "bob", "subscriptionID": "new"])),
       ("GET users", ["text": "a", "limit": 1]), ("GET users/show", ["user": "alice"]),
+      (
+        "POST users/add",
+        [
+          "name": "eva", "password": "correct horse", "emailAddress": "eva@example.com",
+          "phoneNumber": "+4930123", "givenName": "Eva", "middleName": "M.", "familyName": "Berg",
+          "nickname": "E", "namePrefix": "Dr.", "nameSuffix": "Jr.", "lifetime": 60,
+        ]
+      ),
+      ("POST users/password", ["user": "eva", "password": "battery staple"]),
+      ("POST users/add-token", ["user": "eva", "lifetime": 60]),
       ("POST users/sign-out", ["user": "bob", "everywhere": false]), ("GET devices", [:]),
       ("GET pushes", at([:])), ("GET overview", [:]),
       ("GET explain/record", at(["recordName": "A"])),
