@@ -10,6 +10,7 @@ struct EventStreamBenchmark {
   var rate: Int
   var seconds: Double
   var directory: String
+  var report: BenchmarkReport
 
   /// How long to wait for the last notifications.
   private static let patience = 60.0
@@ -24,8 +25,9 @@ struct EventStreamBenchmark {
     streams.start()
     defer { streams.stop() }
     let requests = requests(token: tokens[0])
-    Output.line("\(readers) event streams, one notification for each record")
-    Output.line("connections  records/s  mean delay        p50        p99   greatest  processor")
+    report.set(["measured": "eventStreams", "readers": .figure(readers)])
+    report.line("\(readers) event streams, one notification for each record")
+    report.line("connections  records/s  mean delay        p50        p99   greatest  processor")
 
     let load = LoadGenerator(port: server.port, connections: connections, requests: requests)
     let warming = try await load.run(seconds: 1)
@@ -33,13 +35,13 @@ struct EventStreamBenchmark {
     var before = ProcessTime.seconds(of: server.identifier)
     let result = try await load.run(seconds: seconds)
     let busy = try await delays(of: result.answered, from: streams)
-    report(
+    tell(
       "\(connections)", rate: result.rate, busy,
       processor: ProcessTime.seconds(of: server.identifier) - before)
     before = ProcessTime.seconds(of: server.identifier)
     let saved = try await onThread { [port = server.port] in try feed(requests, port: port) }
     let idle = try await delays(of: saved, from: streams)
-    report(
+    tell(
       "paced", rate: Double(saved) / seconds, idle,
       processor: ProcessTime.seconds(of: server.identifier) - before)
   }
@@ -95,12 +97,20 @@ struct EventStreamBenchmark {
     return Percentiles(delays)
   }
 
-  private func report(_ name: String, rate: Double, _ delays: Percentiles, processor: Double) {
-    Output.line(
+  private func tell(_ name: String, rate: Double, _ delays: Percentiles, processor: Double) {
+    let micros = processor * 1e6 / Double(max(1, delays.count))
+    report.row(
+      "measurements",
+      [
+        "connections": .figure(Int(name) ?? 1), "isPaced": .bool(name == "paced"),
+        "recordsPerSecond": .figure(rate), "notifications": .figure(delays.count),
+        "processorMicrosecondsPerNotification": .figure(micros),
+      ], delays.figures())
+    report.line(
       "\(name.leftPadding(to: 11))" + String(format: "  %9.0f", rate)
         + "  \(String(format: "%.2f ms", delays.mean * 1000).leftPadding(to: 10))"
         + "  \(delays.text(0.5).leftPadding(to: 9))  \(delays.text(0.99).leftPadding(to: 9))"
         + "  \(delays.text(1).leftPadding(to: 9))"
-        + String(format: "  %6.1f us", processor * 1e6 / Double(max(1, delays.count))))
+        + String(format: "  %6.1f us", micros))
   }
 }

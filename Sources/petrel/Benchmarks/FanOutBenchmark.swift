@@ -11,6 +11,7 @@ import Synchronization
 struct FanOutBenchmark {
   var subscriptions: Int
   var directory: String
+  var report: BenchmarkReport
 
   private static let subscriptionsOfUser = 10
 
@@ -53,14 +54,19 @@ struct FanOutBenchmark {
     try await fill(store, database, other)
     let tally = Tally()
     let dispatcher = Dispatcher(
-      store: store, report: { Output.line($0) },
+      store: store, report: { Output.complain($0) },
       onDispatched: { tally.count($0, watching: other) })
     let residentBefore = ProcessMemory.resident(of: getpid())
     dispatcher.start()
     try await FanOutRecords.save("quiet", author: "nobody", in: database, of: store)
     await dispatcher.settled()
     let metrics = dispatcher.metrics
-    Output.line(
+    report.set([
+      "measured": "fanOut", "indexLoadSeconds": .figure(metrics.indexLoadSeconds),
+      "indexBytes": .figure(metrics.indexBytes),
+      "indexResidentBytes": .figure(ProcessMemory.resident(of: getpid()) - residentBefore),
+    ])
+    report.line(
       String(
         format: "the index was loaded in %.2f s and is said to take %d MB; %d MB more resident",
         metrics.indexLoadSeconds, metrics.indexBytes >> 20,
@@ -83,12 +89,20 @@ struct FanOutBenchmark {
       tally.arrivals.compactMap { name, arrival in sent[name].map { arrival - $0 } })
     await dispatcher.stop()
     await store.close()
-    Output.line(
+    report.set(
+      [
+        "logEntries": .figure(tally.logged(in: database)),
+        "deliveries": .figure(tally.deliveries), "seconds": .figure(seconds),
+        "logEntriesPerSecond": .figure(Double(subscriptions) / seconds),
+        "residentGrowthBytes": .figure(greatest - resident),
+        "savesElsewhere": .figure(delays.count),
+      ], saves.figures("saveElsewhere"), delays.figures("delayElsewhere"))
+    report.line(
       String(
         format: "%d log entries and %d deliveries in %.2f s, %.0f a second; %d MB more resident",
         tally.logged(in: database), tally.deliveries, seconds, Double(subscriptions) / seconds,
         (greatest - resident) >> 20))
-    Output.line(
+    report.line(
       "another database meanwhile: \(delays.count) saves, p50 \(saves.text(0.5)), p99 "
         + "\(saves.text(0.99)); until logged p50 \(delays.text(0.5)), p99 \(delays.text(0.99))")
   }
@@ -109,7 +123,8 @@ struct FanOutBenchmark {
     _ = try await store.modifySubscriptions(
       [.save(FanOutRecords.subscription("all", author: "other"))], of: "_other", in: other,
       timestamp: .now)
-    Output.line(
+    report.set(["subscriptions": .figure(subscriptions), "users": .figure(fill.users)])
+    report.line(
       String(
         format: "%d subscriptions of %d users with a device each, made in %.0f s", subscriptions,
         fill.users, monotonicSeconds() - start))

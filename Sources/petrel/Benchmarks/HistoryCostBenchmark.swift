@@ -10,16 +10,17 @@ struct HistoryCostBenchmark {
   var seconds: Double
   var rounds: Int
   var directory: String
+  var report: BenchmarkReport
 
   private static let kinds = [("kept", "{}"), ("not kept", #"{"explain": {"changes": 0}}"#)]
   private static let database = DatabaseAddress(
     container: EarthquakeRequests.container, environment: .development, scope: .public, owner: nil)
 
   func run() async throws {
-    Output.line(
+    report.line(
       "records of eight fields saved over \(connections) connections, \(subscriptions) subscriptions"
     )
-    Output.line("changes     records/s        p50        p99  processor a record")
+    report.line("changes     records/s        p50        p99  processor a record")
     var rates: [[Double]] = [[], []]
     for round in 0..<rounds {
       // Who comes second finds a warmer machine.
@@ -28,7 +29,13 @@ struct HistoryCostBenchmark {
       }
     }
     let ratios = zip(rates[0], rates[1]).map { $0 / $1 }.sorted()
-    Output.line(
+    report.set([
+      "subscriptions": .figure(subscriptions), "connections": .figure(connections),
+      "medianRatioToYardstick": .figure(ratios[ratios.count / 2]),
+      "leastRatioToYardstick": .figure(ratios.first ?? .nan),
+      "greatestRatioToYardstick": .figure(ratios.last ?? .nan),
+    ])
+    report.line(
       String(
         format: "keeping them leaves %.3f of the records (median of %d turns; %.3f to %.3f)",
         ratios[ratios.count / 2], rounds, ratios.first ?? 0, ratios.last ?? 0))
@@ -57,10 +64,17 @@ struct HistoryCostBenchmark {
     let result = try await load.run(seconds: seconds)
     let processor = ProcessTime.seconds(of: server.identifier) - before
     let times = Percentiles(result.times)
-    Output.line(
+    let micros = processor * 1e6 / Double(max(1, result.answered))
+    report.row(
+      "measurements",
+      [
+        "changes": .string(name), "recordsPerSecond": .figure(result.rate),
+        "processorMicrosecondsPerRecord": .figure(micros),
+      ], times.figures())
+    report.line(
       name.padding(to: 9) + String(format: "  %9.0f", result.rate)
         + "  \(times.text(0.5).leftPadding(to: 9))  \(times.text(0.99).leftPadding(to: 9))"
-        + String(format: "  %15.1f us", processor * 1e6 / Double(max(1, result.answered))))
+        + String(format: "  %15.1f us", micros))
     return result.rate
   }
 }

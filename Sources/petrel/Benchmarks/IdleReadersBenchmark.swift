@@ -8,6 +8,7 @@ import Foundation
 struct IdleReadersBenchmark {
   var readers: Int
   var directory: String
+  var report: BenchmarkReport
 
   private enum Kind: String, CaseIterable {
     case polls = "long polls"
@@ -35,12 +36,13 @@ struct IdleReadersBenchmark {
       paths = try EventStreamBenchmark.courierPaths(
         port: first.port, tokens: Array(tokens.dropFirst()))
     }
-    Output.line(
+    report.line(
       String(
         format: "%d users with a subscription and a reader each, made in %.0f s", readers,
         monotonicSeconds() - start))
-    Output.line(
+    report.line(
       "                      resident before      with all  a reader   delay p50        p99")
+    report.set(["measured": "idleReaders", "readers": .figure(readers)])
     var turn = 0
     for kind in Kind.allCases {
       for areUsed in [false, true] {
@@ -70,11 +72,19 @@ struct IdleReadersBenchmark {
       }
       return (delays, after)
     }
-    Output.line(
+    let bytes = Double(after - before) / Double(readers)
+    report.row(
+      "measurements",
+      [
+        "way": .string(kind.rawValue), "connectionsWereUsed": .bool(areUsed),
+        "residentBeforeBytes": .figure(before), "residentAfterBytes": .figure(after),
+        "bytesPerReader": .figure(bytes),
+      ], delays.figures())
+    report.line(
       (kind.rawValue + (areUsed ? ", again" : "")).padding(to: 20)
         + String(
           format: "  %12d MB  %9d MB  %6.1f KB", before >> 20, after >> 20,
-          Double(after - before) / 1024 / Double(readers))
+          bytes / 1024)
         + "  \(delays.text(0.5).leftPadding(to: 10))  \(delays.text(0.99).leftPadding(to: 9))")
   }
 

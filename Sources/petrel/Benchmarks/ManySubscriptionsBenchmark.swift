@@ -14,6 +14,7 @@ struct ManySubscriptionsBenchmark {
   var connections: Int
   var seconds: Double
   var directory: String
+  var report: BenchmarkReport
 
   private var emptyDirectory: String { directory + "/without" }
   private var filledDirectory: String { directory + "/with" }
@@ -24,14 +25,18 @@ struct ManySubscriptionsBenchmark {
   func run() async throws {
     try? FileManager.default.removeItem(atPath: directory)
     defer { try? FileManager.default.removeItem(atPath: directory) }
-    Output.line("records of eight fields saved over \(connections) connections")
-    Output.line("subscriptions  records/s        p50        p99  processor a record")
+    report.line("records of eight fields saved over \(connections) connections")
+    report.line("subscriptions  records/s        p50        p99  processor a record")
     let without = try await measureWithout()
     try await fill()
     let expected = matches()
     let fired = Double(expected.reduce(0, +)) / Double(expected.count)
     let with = try await measureWith(expected)
-    Output.line(
+    report.set([
+      "measured": "manySubscriptions", "users": .figure(users),
+      "ratioToYardstick": .figure(with / without), "matchesPerRecord": .figure(fired),
+    ])
+    report.line(
       String(
         format: "%.2f of the records of no subscription, %.1f matches a record", with / without,
         fired))
@@ -58,7 +63,11 @@ struct ManySubscriptionsBenchmark {
     let resident = ProcessMemory.resident(of: server.identifier)
     let result = try await measure(load, on: server, subscriptions: subscriptions)
     let rest = try await untilDispatched(store)
-    Output.line(
+    report.set([
+      "firstDispatchSeconds": .figure(loading), "lastDispatchSeconds": .figure(rest),
+      "residentBytes": .figure(resident),
+    ])
+    report.line(
       String(
         format: "the first records were dispatched after %.1f s, the last %.1f s after the end; "
           + "%d MB resident", loading, rest, resident >> 20))
@@ -75,7 +84,8 @@ struct ManySubscriptionsBenchmark {
     guard logged == owed else {
       throw UsageError("\(logged) notifications are in the log instead of \(owed)")
     }
-    Output.line("\(logged) notifications are in the log, as they should be")
+    report.set(["notificationsLogged": .figure(logged)])
+    report.line("\(logged) notifications are in the log, as they should be")
     return result.rate
   }
 
@@ -93,10 +103,18 @@ struct ManySubscriptionsBenchmark {
     let result = try await load.run(seconds: seconds)
     let processor = ProcessTime.seconds(of: server.identifier) - before
     let times = Percentiles(result.times)
-    Output.line(
+    let micros = processor * 1e6 / Double(max(1, result.answered))
+    report.row(
+      "measurements",
+      [
+        "subscriptions": .figure(subscriptions), "connections": .figure(connections),
+        "recordsPerSecond": .figure(result.rate),
+        "processorMicrosecondsPerRecord": .figure(micros),
+      ], times.figures())
+    report.line(
       String(format: "%13d  %9.0f", subscriptions, result.rate)
         + "  \(times.text(0.5).leftPadding(to: 9))  \(times.text(0.99).leftPadding(to: 9))"
-        + String(format: "  %15.1f us", processor * 1e6 / Double(max(1, result.answered))))
+        + String(format: "  %15.1f us", micros))
     return result
   }
 
@@ -109,7 +127,7 @@ struct ManySubscriptionsBenchmark {
       store: store, database: try await store.database(at: Self.database), users: users)
     try await fill.save(subscriptions) { [workload] in workload.subscription($0) }
     await store.close()
-    Output.line(
+    report.line(
       String(
         format: "%d subscriptions of %d users saved in %.0f s", subscriptions, users,
         monotonicSeconds() - start))

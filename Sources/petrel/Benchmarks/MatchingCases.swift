@@ -10,8 +10,8 @@ enum MatchingCases {
 
   /// The matches of an event stay the same while there are more and more subscriptions: values are
   /// drawn from the more, and intervals are the narrower.
-  static func measureFlatness() {
-    Output.line(
+  static func measureFlatness(_ report: BenchmarkReport) {
+    report.line(
       "the same matches an event among more and more subscriptions, in batches of \(batchSize) as the "
         + "server matches them:")
     for count in [10_000, 100_000, 1_000_000] {
@@ -46,12 +46,12 @@ enum MatchingCases {
           "tags": .list(of: .string, tags),
         ])
       }
-      measure(index, changes, "\(count) subscriptions", rounds: 60)
+      measure(index, changes, "\(count) subscriptions", rounds: 60, report)
     }
   }
 
   /// One predicate with a million owners is evaluated once.
-  static func measureIdenticalSubscriptions() {
+  static func measureIdenticalSubscriptions(_ report: BenchmarkReport) {
     var index = SubscriptionIndex()
     let filters = [
       Filter(.field("author"), .equals, .string("ann")),
@@ -59,7 +59,8 @@ enum MatchingCases {
     ]
     for number in 0..<1_000_000 { insert(filters, number, into: &index) }
     let change = creation(["author": .string("ann"), "rating": .int64(3)])
-    measure(index, [change], "1000000 identical subscriptions of different users", rounds: 200)
+    measure(
+      index, [change], "1000000 identical subscriptions of different users", rounds: 200, report)
   }
 
   private static func insert(
@@ -82,7 +83,8 @@ enum MatchingCases {
 
   /// Tells what an event costs when events are matched in batches, and one by one.
   private static func measure(
-    _ index: SubscriptionIndex, _ changes: [Change], _ title: String, rounds: Int
+    _ index: SubscriptionIndex, _ changes: [Change], _ title: String, rounds: Int,
+    _ report: BenchmarkReport
   ) {
     var (group, scratch) = (MatchGroup(), MatchScratch())
     let versions = [Int64](repeating: 1, count: changes.count)
@@ -101,7 +103,15 @@ enum MatchingCases {
       return matches
     }
     let events = Double(changes.count * (rounds + 1))
-    Output.line(
+    report.row(
+      "cases",
+      [
+        "case": .string(title), "microsecondsPerEvent": .figure(grouped.seconds * 1e6),
+        "oneByOneMicrosecondsPerEvent": .figure(single.seconds * 1e6),
+        "candidatesPerEvent": .figure(Double(group.candidateCount) / events),
+        "matchesPerEvent": .figure(Double(grouped.matches) / events),
+      ])
+    report.line(
       String(
         format: "  \(title): %.2f us an event, %.1f predicates looked at, %.1f matches; ",
         grouped.seconds * 1e6, Double(group.candidateCount) / events,

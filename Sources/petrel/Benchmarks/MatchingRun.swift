@@ -6,11 +6,16 @@ import Matching
 struct MatchingRun {
   private let workload: MatchingWorkload
   private let index: SubscriptionIndex
+  private let report: BenchmarkReport
+
+  /// The list of the report that has its figures.
+  static let list = "measurements"
 
   /// Builds the index and tells how fast; a small one over and over, for what takes some hundredths of
   /// a second cannot be told from what else the machine does.
-  init(_ workload: MatchingWorkload) {
+  init(_ workload: MatchingWorkload, _ report: BenchmarkReport) {
     self.workload = workload
+    self.report = report
     let count = workload.subscriptions.count
     let start = monotonicSeconds()
     var index = Self.index(workload.subscriptions)
@@ -21,7 +26,13 @@ struct MatchingRun {
     }
     let rate = Double(inserted) / (monotonicSeconds() - start)
     self.index = index
-    Output.line(
+    report.row(
+      Self.list,
+      [
+        "subscriptions": .figure(count), "predicates": .figure(index.entryCount),
+        "insertionsPerSecond": .figure(rate),
+      ])
+    report.line(
       String(
         format: "%d subscriptions, %d predicates, inserted at %.0f a second", count,
         index.entryCount, rate))
@@ -49,7 +60,7 @@ struct MatchingRun {
         throw UsageError("'\(change.record?.recordID.recordName ?? "")' finds other subscriptions")
       }
     }
-    Output.line("  the first \(workload.expected.count) events find what they should")
+    report.line("  the first \(workload.expected.count) events find what they should")
   }
 
   /// Matches the events over and over on one thread.
@@ -70,11 +81,21 @@ struct MatchingRun {
     let count = Double(times.count)
     let rate = count / times.reduce(0, +)
     let percentiles = Percentiles(times)
-    Output.line(
+    report.extend(
+      Self.list,
+      [
+        "eventsPerSecond": .figure(rate), "meanMicroseconds": .figure(1e6 / rate),
+        "p99Microseconds": .figure(percentiles.quantile(0.99) * 1e6),
+        "p999Microseconds": .figure(percentiles.quantile(0.999) * 1e6),
+        "matchesPerEvent": .figure(Double(matches) / count),
+        "candidatesPerEvent": .figure(Double(scratch.candidateCount) / count),
+        "matchingPredicatesPerEvent": .figure(Double(scratch.matchedCount) / count),
+      ])
+    report.line(
       String(
         format: "  %.0f events/s, mean %.2f us, p99 %.1f us, p99.9 %.1f us", rate, 1e6 / rate,
         percentiles.quantile(0.99) * 1e6, percentiles.quantile(0.999) * 1e6))
-    Output.line(
+    report.line(
       String(
         format: "  an event: %.1f subscriptions match; %.1f predicates are looked at, %.1f match",
         Double(matches) / count, Double(scratch.candidateCount) / count,
@@ -94,7 +115,10 @@ struct MatchingRun {
       events += 1
     }
     let plain = Double(events) / (monotonicSeconds() - begin)
-    Output.line(
+    report.extend(
+      Self.list,
+      ["yardstickEventsPerSecond": .figure(plain), "ratioToYardstick": .figure(rate / plain)])
+    report.line(
       String(
         format: "  plain evaluation: %.0f events/s, %.1f matches an event; ", plain,
         Double(matches) / Double(events))
@@ -119,7 +143,16 @@ struct MatchingRun {
     }
     let rate = 0.9 * count / (monotonicSeconds() - start)
     let rest = Self.residentBytes() - before
-    Output.line(
+    report.extend(
+      Self.list,
+      [
+        "bytesPerSubscription": .figure(Double(whole) / count),
+        "identifierBytesPerSubscription": .figure(Double(identifiers) / count),
+        "residentBytes": .figure(whole), "residentAfterRemovalBytes": .figure(rest),
+        "tableBytes": .figure(wholeBytes), "tableAfterRemovalBytes": .figure(second.bytes),
+        "removalsPerSecond": .figure(rate), "longestRemovalMilliseconds": .figure(longest * 1e3),
+      ])
+    report.line(
       String(
         format: "  %.0f bytes a subscription, %.0f of them its ID; ", Double(whole) / count,
         Double(identifiers) / count)
@@ -127,7 +160,7 @@ struct MatchingRun {
           format: "%.0f MB in all, %.0f MB after removing nine in ten (its tables: %.0f and %.0f)",
           Double(whole) / 1e6, Double(rest) / 1e6, Double(wholeBytes) / 1e6,
           Double(second.bytes) / 1e6))
-    Output.line(
+    report.line(
       String(
         format: "  removed at %.0f a second, the longest one took %.1f ms", rate, longest * 1e3))
   }

@@ -6,13 +6,14 @@ struct PushBenchmark {
   var pushes: Int
   var connections: Int
   var turns: Int
+  var report: BenchmarkReport
 
   /// - Returns: pushes a second, the median of the turns.
   @discardableResult
   func run(at peer: PushPeer) async throws -> Double {
     let line = try PushLine(to: peer, connections: connections)
-    Output.line("\(pushes) pushes a turn to nghttpd, as many of h2load over one connection")
-    Output.line("pushes/s  processor a push        p50        p99  h2load/s  of h2load's")
+    report.line("\(pushes) pushes a turn to nghttpd, as many of h2load over one connection")
+    report.line("pushes/s  processor a push        p50        p99  h2load/s  of h2load's")
     // Opens the connection.
     _ = try await onThread { [pushes] in try line.send(0..<pushes / 20) }
     var source = PushSource()
@@ -30,7 +31,14 @@ struct PushBenchmark {
       let processor = (ProcessTime.seconds(of: getpid()) - before) * 1e6 / Double(pushes)
       rates.append(rate)
       ratios.append(rate / other)
-      Output.line(
+      report.row(
+        "measurements",
+        [
+          "pushesPerSecond": .figure(rate), "processorMicrosecondsPerPush": .figure(processor),
+          "yardstickRequestsPerSecond": .figure(other),
+          "ratioToYardstick": .figure(rate / other),
+        ], delays.figures())
+      report.line(
         String(format: "%8.0f  %13.2f us", rate, processor)
           + "  \(delays.text(0.5).leftPadding(to: 9))  \(delays.text(0.99).leftPadding(to: 9))"
           + String(format: "  %8.0f  %11.2f", other, rate / other))
@@ -38,7 +46,12 @@ struct PushBenchmark {
     let opened = line.connections
     await line.close()
     let median = Percentiles(rates).quantile(0.5)
-    Output.line(
+    report.set([
+      "pushes": .figure(pushes), "connections": .figure(opened),
+      "medianPushesPerSecond": .figure(median),
+      "medianRatioToYardstick": .figure(Percentiles(ratios).quantile(0.5)),
+    ])
+    report.line(
       String(
         format: "median %.0f pushes/s over %d connection(s), %.2f of h2load's requests", median,
         opened, Percentiles(ratios).quantile(0.5)))

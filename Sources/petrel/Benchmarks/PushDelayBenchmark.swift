@@ -14,6 +14,7 @@ struct PushDelayBenchmark {
   var rate: Int
   var seconds: Int
   var directory: String
+  var report: BenchmarkReport
 
   func run() async throws {
     try? FileManager.default.removeItem(atPath: directory)
@@ -33,7 +34,13 @@ struct PushDelayBenchmark {
       port: server.port, token: tokens[0], stations: subscriptions, rate: rate, seconds: seconds)
     feed.connections = connections
     let times = Percentiles(try await feed.measure(at: simulator))
-    Output.line(
+    report.set(
+      [
+        "measured": "pushDelay", "subscriptions": .figure(subscriptions), "users": .figure(users),
+        "connections": .figure(connections), "recordsPerSecond": .figure(rate),
+        "pushes": .figure(times.count),
+      ], times.figures())
+    report.line(
       "\(times.count) pushes at \(rate) saves a second over \(connections) connections, each from "
         + "the save's sending: mean \(String(format: "%.2f ms", times.mean * 1000)), "
         + "p50 \(times.text(0.5)), p99 \(times.text(0.99)), greatest \(times.text(1))")
@@ -51,7 +58,7 @@ struct PushDelayBenchmark {
       try await store.saveDeviceToken(FanOutRecords.device(of: user))
     }
     await store.close()
-    Output.line(
+    report.line(
       String(
         format: "%d subscriptions of %d users with a device each, made in %.0f s", subscriptions,
         users, monotonicSeconds() - start))

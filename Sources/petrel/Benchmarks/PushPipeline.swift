@@ -19,7 +19,10 @@ final class PushPipeline: Sendable {
 
   /// Opens a store in a directory and gives each of so many users a device and a subscription to the
   /// same author.
-  init(in directory: String, devices: Int, connections: Int, to peer: PushPeer) async throws {
+  init(
+    in directory: String, devices: Int, connections: Int, to peer: PushPeer,
+    report: BenchmarkReport
+  ) async throws {
     store = try await ServeCommand.openStore(
       in: directory, with: StoreConfiguration(role: .server))
     self.devices = devices
@@ -29,15 +32,16 @@ final class PushPipeline: Sendable {
     self.loop = loop
     client = peer.client(on: loop, connections: connections)
     let route = Self.route(through: client, noting: timeline)
-    let worker = DeliveryWorker(store: store, report: { Output.line($0) }, route: { _ in route })
+    let worker = DeliveryWorker(
+      store: store, report: { Output.complain($0) }, route: { _ in route })
     self.worker = worker
     dispatcher = Dispatcher(
-      store: store, report: { Output.line($0) }, room: { worker.room() },
+      store: store, report: { Output.complain($0) }, room: { worker.room() },
       onDispatched: { [timeline] result in
         timeline.count(result)
         worker.enqueue(result.deliveries, waiting: result.waiting)
       })
-    try await fill()
+    try await fill(report)
     worker.start()
     dispatcher.start()
     // The first record makes the dispatcher read its index.
@@ -45,14 +49,14 @@ final class PushPipeline: Sendable {
     await dispatcher.settled()
   }
 
-  private func fill() async throws {
+  private func fill(_ report: BenchmarkReport) async throws {
     let start = monotonicSeconds()
     let fill = SubscriptionFill(store: store, database: database, users: devices)
     try await fill.save(devices) { FanOutRecords.subscription("sub-\($0)", author: "star") }
     try await fill.eachUser { [store] user in
       try await store.saveDeviceToken(FanOutRecords.device(of: user))
     }
-    Output.line(
+    report.line(
       String(
         format: "%d users with a device and a subscription each, made in %.0f s", devices,
         monotonicSeconds() - start))

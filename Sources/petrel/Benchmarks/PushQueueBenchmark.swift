@@ -6,6 +6,7 @@ struct PushQueueBenchmark {
   var pushes: Int
   var connections: Int
   var directory: String
+  var report: BenchmarkReport
 
   /// A record fires so many subscriptions at most.
   private static let greatestDevices = 20_000
@@ -17,20 +18,27 @@ struct PushQueueBenchmark {
     let devices = min(pushes, Self.greatestDevices)
     let records = max(1, pushes / devices)
     let pipeline = try await PushPipeline(
-      in: directory, devices: devices, connections: connections, to: peer)
+      in: directory, devices: devices, connections: connections, to: peer, report: report)
     let before = ProcessTime.seconds(of: getpid())
     let seconds = try await pipeline.push(records: records)
     let count = records * devices
     let rate = Double(count) / seconds
     let processor = (ProcessTime.seconds(of: getpid()) - before) * 1e6 / Double(count)
     await pipeline.stop()
-    Output.line(
+    report.set([
+      "durable": [
+        "pushes": .figure(count), "records": .figure(records), "seconds": .figure(seconds),
+        "pushesPerSecond": .figure(rate), "processorMicrosecondsPerPush": .figure(processor),
+        "ratioToMemory": .figure(rate / memoryRate), "events": pipeline.timeline.figures,
+      ]
+    ])
+    report.line(
       String(
         format: "%d pushes of %d records through the queue on disk in %.2f s: %.0f pushes/s, "
           + "%.2f us processor a push, %.2f of those through memory", count, records, seconds, rate,
         processor, rate / memoryRate))
     for mark in pipeline.timeline.marks where !mark.name.hasSuffix("accepted") || mark.isEnd {
-      Output.line(String(format: "%8.3f s  ", mark.seconds) + mark.name)
+      report.line(String(format: "%8.3f s  ", mark.seconds) + mark.name)
     }
   }
 }

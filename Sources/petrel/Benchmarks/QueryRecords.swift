@@ -57,7 +57,7 @@ struct QueryRecords {
   }
 
   /// Saves those that the store does not have yet.
-  func fill(_ store: any RecordStore) async throws {
+  func fill(_ store: any RecordStore, _ report: BenchmarkReport) async throws {
     let address = DatabaseAddress(
       container: EarthquakeRequests.container, environment: .development, scope: .public,
       owner: nil)
@@ -88,7 +88,7 @@ struct QueryRecords {
       next = numbers.upperBound
       if next % 100_000 < ServiceLimits.operationsPerRequest {
         let rate = Double(next - first) / (monotonicSeconds() - start)
-        Output.line("\(next) of \(count) records are saved, \(Int(rate)) a second")
+        report.line("\(next) of \(count) records are saved, \(Int(rate)) a second")
       }
     }
   }

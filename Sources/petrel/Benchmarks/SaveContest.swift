@@ -42,14 +42,25 @@ struct SaveContest {
     }
   }
 
-  /// Prints a line for each server, with the processor time that it and the load took for each
+  /// Tells a line for each server, with the processor time that it and the load took for each
   /// record, and the ratios of the first to the others.
-  func report(yardstick: Double) {
+  func tell(_ report: BenchmarkReport, yardstick: Double) {
     for line in results {
       let times = Percentiles(line.result.times)
       let rate = line.result.rate * Double(records)
       let saved = Double(max(1, line.result.times.count * records))
-      Output.line(
+      report.row(
+        "measurements",
+        [
+          "server": .string(line.name), "connections": .figure(connections),
+          "recordsPerRequest": .figure(records), "recordsPerSecond": .figure(rate),
+          "serverProcessorMicrosecondsPerRecord": .figure(line.processor * 1e6 / saved),
+          "loadProcessorMicrosecondsPerRecord": .figure(line.load * 1e6 / saved),
+          "ratioToYardstick": .figure(rate / yardstick),
+          "ratioToFirstServer": .figure(
+            line.result.rate / (results.first?.result.rate ?? .nan)),
+        ], times.figures())
+      report.line(
         "\(line.name.padding(to: 10))  "
           + String(format: "%11d  %15d  %9.0f", connections, records, rate)
           + "  \(times.text(0.5).leftPadding(to: 9))  \(times.text(0.99).leftPadding(to: 9))"
@@ -59,7 +70,7 @@ struct SaveContest {
     }
     guard let first = results.first else { return }
     for line in results.dropFirst() where line.result.rate > 0 {
-      Output.line(
+      report.line(
         String(
           format: "            %.2f times the records of \(line.name)",
           first.result.rate / line.result.rate))

@@ -9,6 +9,7 @@ enum BenchChangesCommand: Command {
     .init("records", "NUMBER", "changes in the zone (default 100000)"),
     .init("rounds", "NUMBER", "how often they are read (default 3)"),
     .init("data", "DIRECTORY", "where to write; the disk matters (default .petrel/bench)"),
+    BenchmarkReport.option,
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
@@ -37,10 +38,15 @@ enum BenchChangesCommand: Command {
     let yardstick = try RowReadYardstick.measure(
       at: directory + "-yardstick", rows: count, bytes: 160)
 
-    Output.line(
+    let report = BenchmarkReport("changes", arguments)
+    report.set([
+      "records": .figure(count), "recordsPerPage": 200,
+      "yardstickRowsPerSecond": .figure(yardstick),
+    ])
+    report.line(
       "\(count) changes of records of five fields, in pages of 200, one request at a time")
-    Output.line("yardstick: \(Int(yardstick)) rows a second with SQLite alone, by an index")
-    Output.line("round   records/s   page p50        p99   of the yardstick")
+    report.line("yardstick: \(Int(yardstick)) rows a second with SQLite alone, by an index")
+    report.line("round   records/s   page p50        p99   of the yardstick")
     for round in 1...rounds {
       var pages: [Double] = []
       var token: String?
@@ -66,11 +72,18 @@ enum BenchChangesCommand: Command {
       }
       let times = Percentiles(pages)
       let rate = Double(count) / seconds
-      Output.line(
+      report.row(
+        "measurements",
+        [
+          "round": .figure(round), "recordsPerSecond": .figure(rate),
+          "ratioToYardstick": .figure(rate / yardstick),
+        ], times.figures("page"))
+      report.line(
         String(format: "%5d  %10.0f", round, rate) + times.text(0.5).leftPadding(to: 11)
           + times.text(0.99).leftPadding(to: 11)
           + String(format: "%19.2f", rate / yardstick))
     }
+    report.end()
     return 0
   }
 

@@ -9,6 +9,7 @@ enum BenchFanOutCommand: Command {
     .init("devices", "NUMBER", "of as many users, each with a subscription (default 1000000)"),
     .init("connections", "NUMBER", "that may be opened for the pushes (default 1)"),
     .init("data", "DIRECTORY", "where to write; the disk matters (default .petrel/bench)"),
+    BenchmarkReport.option,
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
@@ -17,20 +18,27 @@ enum BenchFanOutCommand: Command {
     let directory = arguments.string("data") ?? ".petrel/bench"
     try? FileManager.default.removeItem(atPath: directory)
     defer { try? FileManager.default.removeItem(atPath: directory) }
+    let report = BenchmarkReport("fanout", arguments)
     let peer = try await PushPeer.start()
     defer { peer.stop() }
     let pipeline = try await PushPipeline(
-      in: directory, devices: devices, connections: connections, to: peer)
+      in: directory, devices: devices, connections: connections, to: peer, report: report)
     let resident = ProcessMemory.resident(of: getpid())
     let seconds = try await pipeline.push(records: 1)
     await pipeline.stop()
-    Output.line("     time  resident")
-    Output.line(String(format: "%7.3f s  %5d MB  before", 0.0, resident >> 20))
+    report.set([
+      "devices": .figure(devices), "connections": .figure(connections),
+      "residentBeforeBytes": .figure(resident), "events": pipeline.timeline.figures,
+      "pushesPerSecond": .figure(Double(devices) / seconds),
+    ])
+    report.line("     time  resident")
+    report.line(String(format: "%7.3f s  %5d MB  before", 0.0, resident >> 20))
     for mark in pipeline.timeline.marks {
-      Output.line(
+      report.line(
         String(format: "%7.3f s  %5d MB  ", mark.seconds, mark.resident >> 20) + mark.name)
     }
-    Output.line(String(format: "%.0f pushes/s from the save", Double(devices) / seconds))
+    report.line(String(format: "%.0f pushes/s from the save", Double(devices) / seconds))
+    report.end()
     return 0
   }
 }

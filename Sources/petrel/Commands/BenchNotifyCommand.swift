@@ -27,6 +27,7 @@ enum BenchNotifyCommand: Command {
       "fan-out", "NUMBER",
       "instead: one record that fires so many subscriptions, until all are logged"),
     .init("data", "DIRECTORY", "where to write; the disk matters (default .petrel/bench)"),
+    BenchmarkReport.option,
   ]
 
   private static let deviceToken = String(repeating: "d4", count: 32)
@@ -37,19 +38,23 @@ enum BenchNotifyCommand: Command {
     let seconds = try arguments.int("seconds", in: 1...3600) ?? 5
     let connections = try arguments.int("connections", in: 1...1000) ?? 32
     let directory = arguments.string("data") ?? ".petrel/bench"
+    let report = BenchmarkReport("notify", arguments)
     if let number = try arguments.int("fan-out", in: 1...10_000_000) {
-      try await FanOutBenchmark(subscriptions: number, directory: directory).run()
+      try await FanOutBenchmark(subscriptions: number, directory: directory, report: report).run()
+      report.end()
       return 0
     }
     if let number = try arguments.int("idle-readers", in: 1...10_000) {
-      try await IdleReadersBenchmark(readers: number, directory: directory).run()
+      try await IdleReadersBenchmark(readers: number, directory: directory, report: report).run()
+      report.end()
       return 0
     }
     if let number = try arguments.int("readers", in: 1...10_000) {
       try await EventStreamBenchmark(
         readers: number, connections: connections, rate: rate, seconds: Double(seconds),
-        directory: directory
+        directory: directory, report: report
       ).run()
+      report.end()
       return 0
     }
     if let most = counts.max(), most > 1000 {
@@ -60,14 +65,16 @@ enum BenchNotifyCommand: Command {
       if arguments.flag("paced") {
         try await PushDelayBenchmark(
           subscriptions: most, users: min(users, most), connections: connections, rate: rate,
-          seconds: seconds, directory: directory
+          seconds: seconds, directory: directory, report: report
         ).run()
+        report.end()
         return 0
       }
       try await ManySubscriptionsBenchmark(
         subscriptions: most, users: min(users, most), connections: connections,
-        seconds: Double(seconds), directory: directory
+        seconds: Double(seconds), directory: directory, report: report
       ).run()
+      report.end()
       return 0
     }
     if arguments.flag("paced") {
@@ -88,8 +95,9 @@ enum BenchNotifyCommand: Command {
       EarthquakeRequests.path("tokens/register", token: tokens[1], device: "phone"),
       EarthquakeRequests.register(deviceToken: deviceToken))
 
-    Output.line("one push for each record, \(rate) records a second, from the save's sending")
-    Output.line("subscriptions    pushes        p50        p99    greatest  of the first row's p50")
+    report.set(["recordsPerSecond": .figure(rate), "seconds": .figure(seconds)])
+    report.line("one push for each record, \(rate) records a second, from the save's sending")
+    report.line("subscriptions    pushes        p50        p99    greatest  of the first row's p50")
     var yardstick: Double?
     var subscribed = 0
     for count in counts.sorted() {
@@ -100,13 +108,20 @@ enum BenchNotifyCommand: Command {
       let times = Percentiles(try await feed.measure(at: simulator))
       let first = yardstick ?? times.quantile(0.5)
       yardstick = first
-      Output.line(
+      report.row(
+        "measurements",
+        [
+          "subscriptions": .figure(count), "pushes": .figure(times.count),
+          "ratioToYardstick": .figure(times.quantile(0.5) / first),
+        ], times.figures())
+      report.line(
         String(
           format: "%13d  %8d  %@  %@  %@  %.2f", count, times.count,
           times.text(0.5).leftPadding(to: 9), times.text(0.99).leftPadding(to: 9),
           times.text(1).leftPadding(to: 10), times.quantile(0.5) / first))
     }
     await simulator.stop()
+    report.end()
     return 0
   }
 

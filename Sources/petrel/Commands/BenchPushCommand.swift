@@ -9,6 +9,7 @@ enum BenchPushCommand: Command {
     .init("turns", "NUMBER", "how often it is measured, and h2load before it (default 3)"),
     .init("durable", nil, "then once more, with the queue on disk that a server has"),
     .init("data", "DIRECTORY", "where the queue lies; the disk matters (default .petrel/bench)"),
+    BenchmarkReport.option,
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
@@ -16,15 +17,19 @@ enum BenchPushCommand: Command {
     let connections = try arguments.int("connections", in: 1...64) ?? 1
     let turns = try arguments.int("turns", in: 1...100) ?? 3
     let directory = arguments.string("data") ?? ".petrel/bench"
+    let report = BenchmarkReport("push", arguments)
     let peer = try await PushPeer.start()
     defer { peer.stop() }
-    let rate = try await PushBenchmark(pushes: pushes, connections: connections, turns: turns)
-      .run(at: peer)
+    let rate = try await PushBenchmark(
+      pushes: pushes, connections: connections, turns: turns, report: report
+    )
+    .run(at: peer)
     if arguments.flag("durable") {
       try await PushQueueBenchmark(
-        pushes: pushes, connections: connections, directory: directory
+        pushes: pushes, connections: connections, directory: directory, report: report
       ).run(at: peer, beside: rate)
     }
+    report.end()
     return 0
   }
 }

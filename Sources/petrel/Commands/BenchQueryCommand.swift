@@ -16,6 +16,7 @@ enum BenchQueryCommand: Command {
     .init("depth", "NUMBER", "which page is measured as a deep one (default 20)"),
     .init("only", "TEXT", "only the queries whose filter and order, as printed, have this text"),
     .init("data", "DIRECTORY", "keep the records here, and use those that are there"),
+    BenchmarkReport.option,
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
@@ -28,19 +29,23 @@ enum BenchQueryCommand: Command {
     let only = arguments.string("only")
     let directory = arguments.string("data") ?? ".petrel/bench"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let report = BenchmarkReport("query", arguments)
     let store = try await ServeCommand.openStore(in: directory)
-    try await records.fill(store)
+    try await records.fill(store, report)
     await store.close()
     let (server, tokens) = try await ServerProcess.start(
       in: directory, users: ["bench"], keepsData: arguments.string("data") != nil)
     defer { server.stop() }
 
     let yardstick = Percentiles(try IndexReadYardstick.measure(at: directory + "-yardstick"))
-    Output.line("\(records.count) records of one type, pages of \(limit), one request at a time")
-    Output.line(
+    report.set(
+      ["records": .figure(records.count), "recordsPerPage": .figure(limit)],
+      yardstick.figures("yardstick"))
+    report.line("\(records.count) records of one type, pages of \(limit), one request at a time")
+    report.line(
       "yardstick: 200 index entries with SQLite alone, \(yardstick.text(0.5)), "
         + "99th percentile \(yardstick.text(0.99))")
-    Output.line(
+    report.line(
       "filter                    order            cold p50  first p50        p99  processor"
         + "    deep p50        p99  processor  page")
     let probe = QueryProbe(
@@ -53,7 +58,16 @@ enum BenchQueryCommand: Command {
     for query in QueryCase.all(count: records.count)
     where only.map({ query.title.contains($0) }) ?? true {
       let times = try probe.measure(query)
-      Output.line(
+      report.row(
+        "measurements",
+        [
+          "filter": .string(query.condition.title), "order": .string(query.order.title),
+          "deepPage": .figure(times.page),
+          "ratioToYardstick": .figure(
+            times.first.answer.quantile(0.5) / yardstick.quantile(0.5)),
+        ], times.cold.figures("cold"), times.first.figures("first"),
+        times.deep?.figures("deep") ?? [:])
+      report.line(
         query.condition.title.padding(to: 24) + "  " + query.order.title.padding(to: 14)
           + times.cold.answer.text(0.5).leftPadding(to: 11)
           + row(times.first) + " " + (times.deep.map { row($0) } ?? "").padding(to: 33)
@@ -61,8 +75,10 @@ enum BenchQueryCommand: Command {
       if times.isAbove({ $0.answer }) { slow += 1 }
       if times.isAbove({ $0.processor }) { dear += 1 }
     }
-    Output.line(
+    report.set(["slowQueries": .figure(slow), "dearQueries": .figure(dear)])
+    report.line(
       "\(slow) of these have a median above 10 ms, \(dear) one of the server's processor time")
+    report.end()
     return 0
   }
 
@@ -83,6 +99,10 @@ private struct QueryProbe {
     init(_ times: [(answer: Double, processor: Double)]) {
       answer = Percentiles(times.map(\.answer))
       processor = Percentiles(times.map(\.processor))
+    }
+
+    func figures(_ prefix: String) -> [String: JSONValue] {
+      answer.figures(prefix).merging(processor.figures(prefix + "Processor")) { $1 }
     }
   }
 

@@ -16,6 +16,7 @@ enum BenchSaveCommand: Command {
     .init("beside", "pocketbase", "measure PocketBase in the same run, in turns"),
     .init("pocketbase", "PATH", "its program (default pocketbase, looked for in PATH)"),
     .init("data", "DIRECTORY", "where to write; the disk matters (default .petrel/bench)"),
+    BenchmarkReport.option,
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
@@ -34,15 +35,17 @@ enum BenchSaveCommand: Command {
     let others = rival.map { [PocketBaseSaves(port: $0.port, process: $0.identifier)] } ?? []
     let yardstick = try DurabilityYardstick.measure(in: directory + "-disk", seconds: 2)
     try? FileManager.default.removeItem(atPath: directory + "-disk")
-    Output.line("records of three indexed fields, SQLite with synchronous=FULL")
-    Output.line("yardstick: \(Int(yardstick)) appends of 512 bytes with fdatasync a second")
-    Output.line(SaveContest.heading)
+    let report = BenchmarkReport("save", arguments)
+    report.set(["yardstickAppendsPerSecond": .figure(yardstick)])
+    report.line("records of three indexed fields, SQLite with synchronous=FULL")
+    report.line("yardstick: \(Int(yardstick)) appends of 512 bytes with fdatasync a second")
+    report.line(SaveContest.heading)
     func measure(
       _ targets: [any SaveTarget], connections: Int, records: Int, rounds: Int = 1
     ) async throws {
       var contest = SaveContest(connections: connections, records: records)
       try await contest.run(targets, rounds: rounds, seconds: seconds)
-      contest.report(yardstick: yardstick)
+      contest.tell(report, yardstick: yardstick)
     }
     let rounds = rival == nil ? 1 : try arguments.int("rounds", in: 1...100) ?? 3
     for count in connections {
@@ -57,6 +60,7 @@ enum BenchSaveCommand: Command {
     if let most = batchConnections.max() {
       try await measure([searchable], connections: most, records: batch)
     }
+    report.end()
     return 0
   }
 

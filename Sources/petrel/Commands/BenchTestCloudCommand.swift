@@ -8,7 +8,8 @@ enum BenchTestCloudCommand: Command {
   static let example = "petrel bench testcloud"
   static let summary = "Measures how long it takes to start the cloud that a test runs on."
   static let options: [Arguments.Option] = [
-    .init("count", "NUMBER", "clouds started, one after the other (default 200)")
+    .init("count", "NUMBER", "clouds started, one after the other (default 200)"),
+    BenchmarkReport.option,
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
@@ -30,18 +31,27 @@ enum BenchTestCloudCommand: Command {
       first.append(monotonicSeconds() - start)
       await cloud.stop()
     }
-    Output.line("\(count) of each                             p50        p99    greatest")
-    line("opening an empty store in memory", stores)
-    line("starting a TestCloud", clouds)
-    line("until its first request is answered", first)
+    let report = BenchmarkReport("testcloud", arguments)
+    report.set(["count": .figure(count)])
+    report.line("\(count) of each                             p50        p99    greatest")
+    let yardstick = Percentiles(stores)
+    for (what, title, times) in [
+      ("emptyStore", "opening an empty store in memory", yardstick),
+      ("testCloud", "starting a TestCloud", Percentiles(clouds)),
+      ("firstAnswer", "until its first request is answered", Percentiles(first)),
+    ] {
+      report.row(
+        "measurements",
+        [
+          "measured": .string(what),
+          "ratioToYardstick": .figure(times.quantile(0.5) / yardstick.quantile(0.5)),
+        ], times.figures())
+      report.line(
+        title.padding(toLength: 36, withPad: " ", startingAt: 0)
+          + times.text(0.5).leftPadding(to: 11) + times.text(0.99).leftPadding(to: 11)
+          + times.text(1).leftPadding(to: 12))
+    }
+    report.end()
     return 0
-  }
-
-  private static func line(_ title: String, _ seconds: [Double]) {
-    let times = Percentiles(seconds)
-    Output.line(
-      title.padding(toLength: 36, withPad: " ", startingAt: 0)
-        + times.text(0.5).leftPadding(to: 11) + times.text(0.99).leftPadding(to: 11)
-        + times.text(1).leftPadding(to: 12))
   }
 }
