@@ -142,6 +142,61 @@ struct ConsoleTests {
     }
   }
 
+  @Test("the overview shows what matching looks at as it happens, and keeps to its grid")
+  func matching() async throws {
+    try await ConsoleCloud.run { cloud in
+      try await cloud.signIn()
+      // The predicate has no index of its own to be found in vain: both are looked at, one fires.
+      try await cloud.subscribe("few", predicate: "count > 3 AND title != 'Wind'")
+      try await cloud.open("overview", until: "Subscriptions looked at")
+      try await cloud.shows("Looked at a second")
+      // Rates begin with the second sample.
+      _ = try await cloud.found("the chart's lines", Self.lines + "return lines.length === 2;")
+      try await cloud.save("wind", title: "Wind", count: 12)
+      // How far the lines rose above the chart's floor: that of those that fired less far.
+      let rises = try await cloud.found(
+        "both lines rise",
+        Self.lines
+          + """
+          const rises = lines.map((line) => {
+            const heights = line.getAttribute('points').split(' ').map((point) => +point.split(',')[1]);
+            return Math.max(...heights) - Math.min(...heights);
+          });
+          return rises.every((rise) => rise > 0) && rises;
+          """)
+      let heights = rises.array?.compactMap(\.double) ?? []
+      #expect(heights.count == 2 && heights[0] > heights[1] * 1.5, "\(heights)")
+
+      for (width, columns) in [(1280, 2), (390, 1)] {
+        try await cloud.browser.command(
+          "Emulation.setDeviceMetricsOverride",
+          [
+            "width": .int(Int64(width)), "height": 844, "deviceScaleFactor": 1,
+            "mobile": .bool(width < 600),
+          ])
+        _ = try await cloud.found(
+          "\(columns) charts beside each other, of one size and without a gap",
+          """
+          const boxes = [...document.querySelectorAll('.charts > *')]
+            .map((card) => card.getBoundingClientRect());
+          const rows = Map.groupBy(boxes, (box) => Math.round(box.top));
+          return boxes.length === 6
+            && [...rows.values()].every((row) => row.length === \(columns))
+            && new Set(boxes.map((box) => Math.round(box.width))).size === 1;
+          """)
+      }
+      try await expectNoErrors(cloud)
+    }
+  }
+
+  /// Has the lines of the chart of matching in `lines`.
+  private static let lines = """
+    const chart = [...document.querySelectorAll('.chart')]
+      .find((chart) => chart.querySelector('h2').innerText === 'Matching a second');
+    const lines = chart ? [...chart.querySelectorAll('polyline')] : [];
+
+    """
+
   @Test("a subscription's predicate is edited, and a mistake in it is told")
   func subscriptions() async throws {
     try await ConsoleCloud.run { cloud in

@@ -37,10 +37,10 @@ function graph(title, series, format) {
 export function overview(main) {
   const state = h('span', { class: 'badge' }, 'Connecting…');
   const tiles = h('div', { class: 'tiles' });
-  const charts = h('div', { class: 'charts' });
   const errors = h('section', { class: 'card' });
+  const charts = h('div', { class: 'charts' });
   main.append(heading('Overview', 'What the server does now, and did in the last five minutes.', state),
-    tiles, charts, errors);
+    tiles, charts);
 
   function update() {
     state.className = connected() ? 'badge good' : 'badge warn';
@@ -48,6 +48,8 @@ export function overview(main) {
     const now = samples.at(-1);
     if (!now) return;
     const changes = rates((sample) => sample.changes.dispatched);
+    const lookedAt = rates((sample) => sample.matching.candidates);
+    const fired = rates((sample) => sample.matching.fired);
     const logged = rates((sample) => sample.notifications.logged);
     const delivered = rates((sample) => sample.pushes.delivered);
     const served = rates((sample) => sample.requests.served ?? 0);
@@ -66,12 +68,15 @@ export function overview(main) {
         `${number(now.changes.waiting)} changes, ${number(now.pushes.waiting)} pushes`),
       tile('Failures a second', rate(recent(failed)),
         `${number(now.requests.failed + now.requests.failedItems)} since the start`),
-      tile('Memory for matching', bytes(now.indexes.bytes),
-        `${number(now.indexes.count)} ${now.indexes.count === 1 ? 'database' : 'databases'}`));
+      tile('Looked at a second', rate(recent(lookedAt)),
+        `subscriptions; ${bytes(now.indexes.bytes)} in memory`));
     charts.replaceChildren(
       graph('Rates a second', [
         { name: 'Changes', values: changes }, { name: 'Notifications', values: logged },
         { name: 'Pushes delivered', values: delivered }], rate),
+      graph('Matching a second', [
+        { name: 'Subscriptions looked at', values: lookedAt },
+        { name: 'Of them fired', values: fired }], rate),
       graph('From commit to notification', [
         { name: 'Median', values: median }, { name: '99th percentile', values: p99 }], milliseconds),
       graph('Waiting', [
@@ -79,7 +84,8 @@ export function overview(main) {
         { name: 'Pushes', values: samples.map((sample) => sample.pushes.waiting) },
         { name: 'Pushes under way', values: samples.map((sample) => sample.pushes.underWay) }], whole),
       graph('Failures a second', [
-        { name: 'Requests and items', values: failed }, { name: 'Pushes given up', values: lost }], rate));
+        { name: 'Requests and items', values: failed }, { name: 'Pushes given up', values: lost }], rate),
+      errors);
     const codes = Object.entries(now.requests.errors).sort((one, other) => other[1] - one[1]);
     errors.replaceChildren(h('h2', {}, 'Failures since the start'),
       codes.length
