@@ -79,10 +79,7 @@ extension DeliveryWorker {
     case .suspend(_, let message):
       retry(delivery, at: now.advanced(bySeconds: configuration.suspensionDelay), message)
     case .fault(let message):
-      let notification = delivery.notification.change.notificationID.uuidString.lowercased()
-      self.report(
-        "a push of notification \(notification) in container '\(delivery.device.container)' was "
-          + "given up: \(message)")
+      self.report(WorkReport("a push was given up", of: delivery, ["reason": .text(message)]))
       finish(delivery, .refused(reason: message, payload: report.payload))
     }
   }
@@ -138,7 +135,10 @@ extension DeliveryWorker {
       state.withSchedule(of: delivery.route) { $0.rest(until: end, for: cause) }
     }
     if isNews {
-      report("pushes of container '\(delivery.device.container)' stand still: \(reason)")
+      report(
+        WorkReport(
+          "pushes stand still", onRouteOf: delivery,
+          ["reason": .text(reason), "at": .text(end.iso8601)]))
     }
     takerSignal.signal()
   }
@@ -148,7 +148,7 @@ extension DeliveryWorker {
       state.withSchedule(of: delivery.route) { $0.succeed() }
     }
     guard hadRested else { return }
-    report("pushes of container '\(delivery.device.container)' go on")
+    report(WorkReport("pushes go on", onRouteOf: delivery, [:]))
     takerSignal.signal()
   }
 

@@ -29,7 +29,14 @@ extension DeliveryWorker {
       } catch {
         if stopDeadline != nil { return }
         let delay = retry.fail()
-        report("outcomes of pushes could not be written, trying again in \(delay) s: \(error)")
+        report(
+          WorkReport(
+            "outcomes of pushes could not be written, trying again",
+            [
+              "pushes": .count(outcomes.count), "retryAfter": .seconds(delay),
+              "cause": .cause(error),
+            ])
+        )
         try? await Task.sleep(for: .seconds(delay))
       }
     }
@@ -54,10 +61,15 @@ extension DeliveryWorker {
     switch backlog {
     case true?:
       report(
-        "more than \(configuration.waitingLimit) pushes wait: silent ones for the same device "
-          + "become one, whatever their subscriptions, until fewer than half as many wait")
+        WorkReport(
+          "too many pushes wait: silent ones for the same device become one, whatever their "
+            + "subscriptions, until fewer than half as many wait",
+          ["waiting": .count(metrics.waiting), "limit": .count(configuration.waitingLimit)]))
     case false?:
-      report("fewer than \(configuration.waitingLimit / 2) pushes wait: none is merged harder")
+      report(
+        WorkReport(
+          "few enough pushes wait: none is merged harder",
+          ["waiting": .count(metrics.waiting), "limit": .count(configuration.waitingLimit)]))
     case nil:
       break
     }
@@ -77,7 +89,10 @@ extension DeliveryWorker {
         await waitForNextTaking()
       } catch {
         let delay = retry.fail()
-        report("waiting pushes could not be read, trying again in \(delay) s: \(error)")
+        report(
+          WorkReport(
+            "waiting pushes could not be read, trying again",
+            ["retryAfter": .seconds(delay), "cause": .cause(error)]))
         await takerSignal.wait(atMost: delay)
       }
     }

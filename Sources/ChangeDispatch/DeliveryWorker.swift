@@ -68,7 +68,7 @@ public final class DeliveryWorker: Sendable {
   let route: @Sendable (DeviceToken) -> PushRoute?
   let clock: @Sendable () -> Timestamp
   let random: @Sendable () -> Double
-  let report: @Sendable (String) -> Void
+  let report: @Sendable (WorkReport) -> Void
   let state: Mutex<DeliveryWorkerState>
   /// Names the worker's leases.
   let holder = Int64.random(in: 1...Int64.max)
@@ -85,7 +85,7 @@ public final class DeliveryWorker: Sendable {
     store: any RecordStore, configuration: Configuration = Configuration(),
     clock: @escaping @Sendable () -> Timestamp = { .now },
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
-    report: @escaping @Sendable (String) -> Void,
+    report: @escaping @Sendable (WorkReport) -> Void,
     route: @escaping @Sendable (DeviceToken) -> PushRoute?
   ) {
     self.store = store

@@ -33,11 +33,11 @@ extension Dispatcher {
         }
         succeed(&retry)
       } catch {
-        if case .stop = work { return report("changes wait in the outbox: \(error)") }
+        if case .stop = work { return report(.changesWait(in: database, error)) }
         handover.fallBehind(database)
         lane = Lane(database: database)
         // Stopping ends the loading of an index.
-        if !(error is CancellationError) { await pause(after: error, &retry) }
+        if !(error is CancellationError) { await pause(after: error, in: database, &retry) }
       }
     }
   }

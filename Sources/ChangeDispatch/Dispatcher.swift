@@ -76,7 +76,7 @@ public final class Dispatcher: Sendable {
   let handover: ChangeHandover
   let indexes: SubscriptionIndexes
   let counters = Mutex(Metrics())
-  let report: @Sendable (String) -> Void
+  let report: @Sendable (WorkReport) -> Void
   private let clock: @Sendable () -> Timestamp
   private let room: @Sendable () -> DeliveryRoom?
   private let onDispatched: @Sendable (DispatchResult) -> Void
@@ -92,7 +92,7 @@ public final class Dispatcher: Sendable {
   public init(
     store: any RecordStore, configuration: Configuration = Configuration(),
     clock: @escaping @Sendable () -> Timestamp = { .now },
-    report: @escaping @Sendable (String) -> Void,
+    report: @escaping @Sendable (WorkReport) -> Void,
     room: @escaping @Sendable () -> DeliveryRoom? = { nil },
     onDispatched: @escaping @Sendable (DispatchResult) -> Void
   ) {
@@ -176,13 +176,15 @@ public final class Dispatcher: Sendable {
 
   /// Tells that something failed, and waits before it is tried again. Nothing is lost: what failed
   /// is in the outbox still.
-  func pause(after error: any Error, _ retry: inout RetryDelay) async {
+  func pause(
+    after error: any Error, in database: DatabaseID? = nil, _ retry: inout RetryDelay
+  ) async {
     counters.withLock { counters in
       counters.failures += 1
       counters.fault = "\(error)"
     }
     let delay = retry.fail()
-    report("dispatching failed, trying again in \(delay) s: \(error)")
+    report(.dispatchingFailed(in: database, retryAfter: delay, error))
     if handover.isStopped { return }
     try? await Task.sleep(for: .seconds(delay))
   }

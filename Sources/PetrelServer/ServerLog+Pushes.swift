@@ -1,3 +1,4 @@
+import ChangeDispatch
 import CloudKitModel
 import JSONCoding
 import PushDelivery
@@ -41,6 +42,23 @@ extension ServerLog {
     ]
     if let record = change.record { fields.append(("record", .string(record.recordID.recordName))) }
     return fields
+  }
+}
+
+extension ServerLog {
+  /// Writes what the dispatcher or the delivery worker tells.
+  func add(_ level: Level, _ report: WorkReport) {
+    add(level, report.message, report.fields.map { ($0.name, $0.value.json) })
+  }
+}
+
+extension WorkReport.Value {
+  fileprivate var json: JSONValue {
+    switch self {
+    case .text(let text): .string(text)
+    case .count(let count): .int(Int64(count))
+    case .seconds(let seconds): .double(seconds)
+    }
   }
 }
 

@@ -115,8 +115,10 @@ struct DeliveryQueueTests {
       #expect(running.worker.metrics == .init(delivered: 4, merged: 5))
       #expect(route.pushes.count { $0.kind == .alert } == 3)
       #expect(running.reportLines.count == 2)
-      #expect(running.reportLines.first?.contains("more than 8 pushes wait") ?? false)
-      #expect(running.reportLines.last?.contains("fewer than 4 pushes wait") ?? false)
+      #expect(running.reported.first?.message.hasPrefix("too many pushes wait") ?? false)
+      #expect(running.reported.first?["waiting"] == .count(9))
+      #expect(running.reported.last?.message == "few enough pushes wait: none is merged harder")
+      #expect(running.reported.map { $0["limit"] } == [.count(8), .count(8)])
       #expect(try await world.log().count == 9)
       await running.worker.stop()
     }

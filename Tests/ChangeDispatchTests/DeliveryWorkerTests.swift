@@ -200,12 +200,22 @@ struct DeliveryWorkerTests {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in .answer(400, "BadMessageId") }
       let running = RunningWorker(world.store, clock: TestClock(), route: route)
-      try await world.owe(1, worker: running.worker)
+      let delivery = try #require(try await world.owe(1, worker: running.worker).first)
       try await eventually("it must be given up") { running.worker.metrics.refused == 1 }
       await running.worker.stop()
       #expect(route.pushes.count == 1)
-      #expect(running.reportLines.count == 1)
-      #expect(running.reportLines.first?.contains("BadMessageId") ?? false)
+      let notificationID = delivery.notification.change.notificationID
+      #expect(running.reported.map(\.message) == ["a push was given up"])
+      let report = try #require(running.reported.first)
+      #expect(report["request"] == .text("\(RequestUUID(ofNotification: notificationID))"))
+      #expect(report["notification"] == .text(notificationID.uuidString.lowercased()))
+      #expect(report["container"] == .text(World.container))
+      #expect(report["subscriber"] == .text(World.alice))
+      #expect(report["subscription"] == .text("s"))
+      #expect(report["kind"] == .text("apns"))
+      #expect(report["token"] == .text(String(World.deviceToken.prefix(12))))
+      #expect(report["attempt"] == .count(1))
+      #expect(report["reason"]?.description.contains("BadMessageId") ?? false)
       #expect(try await world.store.deviceToken(World.deviceToken, kind: .apns) != nil)
     }
   }
@@ -219,8 +229,13 @@ struct DeliveryWorkerTests {
       try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
       await running.worker.stop()
       #expect(try await world.owed().map(\.due) == [World.start.advanced(bySeconds: 60)])
-      #expect(running.reportLines.first?.contains("'\(World.container)' stand still") ?? false)
-      #expect(running.reportLines.first?.contains("check key file") ?? false)
+      let report = try #require(running.reported.first)
+      #expect(report.message == "pushes stand still")
+      #expect(
+        report.fields.map(\.name) == ["container", "kind", "apnsEnvironment", "reason", "at"])
+      #expect(report["container"] == .text(World.container))
+      #expect(report["reason"]?.description.contains("check key file") ?? false)
+      #expect(report["at"] == .text(World.start.advanced(bySeconds: 60).iso8601))
     }
   }
 
@@ -340,7 +355,9 @@ struct DeliveryWorkerTests {
       try await eventually("all must be written") { running.worker.metrics.delivered == 20 }
       await running.worker.stop()
       #expect(route.pushes.count == 20)
-      #expect(running.reportLines.count == 3)
+      #expect(running.reported.map(\.message).allSatisfy { $0.hasPrefix("outcomes of pushes") })
+      #expect(
+        running.reported.map { $0["retryAfter"] } == [.seconds(0.05), .seconds(0.1), .seconds(0.2)])
       #expect(try await world.owed().isEmpty)
     }
   }

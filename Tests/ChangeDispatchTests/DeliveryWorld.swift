@@ -83,7 +83,7 @@ final class TestClock: Sendable {
 final class RunningWorker: Sendable {
   let worker: DeliveryWorker
   let clock: TestClock
-  let reports = Box<[String]>([])
+  let reports = Box<[WorkReport]>([])
 
   init(
     _ store: any RecordStore, clock: TestClock, route: ScriptedRoute?, capacity: Int = 100,
@@ -102,7 +102,8 @@ final class RunningWorker: Sendable {
     worker.start()
   }
 
-  var reportLines: [String] { reports.value.withLock { $0 } }
+  var reported: [WorkReport] { reports.value.withLock { $0 } }
+  var reportLines: [String] { reported.map(\.description) }
 }
 
 extension DispatchWorld {

@@ -145,21 +145,26 @@ struct DispatchWorld: Sendable {
 final class RunningDispatcher: Sendable {
   let dispatcher: Dispatcher
   private let logged = Box<[LogEntry]>([])
-  private let reported = Box<[String]>([])
+  private let reports = Box<[WorkReport]>([])
 
   init(_ store: any RecordStore, configure: (inout Dispatcher.Configuration) -> Void = { _ in }) {
     var configuration = Dispatcher.Configuration()
     configure(&configuration)
     dispatcher = Dispatcher(
       store: store, configuration: configuration, clock: { DispatchWorld.start },
-      report: { [reported] line in reported.value.withLock { $0.append(line) } },
+      report: { [reports] line in reports.value.withLock { $0.append(line) } },
       onDispatched: { [logged] result in logged.value.withLock { $0 += result.logged } })
     dispatcher.start()
   }
 
   /// What was dispatched so far, in the order of the results.
   var lines: [String] { logged.value.withLock { $0.map(DispatchWorld.line) } }
-  var reportCount: Int { reported.value.withLock { $0.count } }
+  var reported: [WorkReport] { reports.value.withLock { $0 } }
+}
+
+extension WorkReport {
+  /// The value of a field.
+  subscript(name: String) -> Value? { fields.first { $0.name == name }?.value }
 }
 
 /// A value that tasks share.

@@ -39,7 +39,14 @@ struct DispatcherFailureTests {
         return isDispatched && running.dispatcher.metrics.failures == 3
       }
       await running.dispatcher.stop()
-      #expect(running.reportCount == 3)
+      let database = WorkReport.Value.count(Int(world.publicID.rawValue))
+      #expect(running.reported.map { $0["database"] } == [database, database, database])
+      #expect(
+        running.reported.map { $0["retryAfter"] } == [.seconds(0.05), .seconds(0.1), .seconds(0.2)])
+      #expect(
+        running.reported.allSatisfy {
+          $0["cause"]?.description.contains("the disk is full") ?? false
+        })
       let log = try await world.readLog()
       #expect(log.filter { $0.hasPrefix("s ") } == (0..<30).map { "s n\($0)" })
       #expect(log.filter { $0.hasPrefix("once ") } == ["once n0"])

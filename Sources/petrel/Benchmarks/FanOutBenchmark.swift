@@ -54,7 +54,7 @@ struct FanOutBenchmark {
     try await fill(store, database, other)
     let tally = Tally()
     let dispatcher = Dispatcher(
-      store: store, report: { Output.complain($0) },
+      store: store, report: { Output.complain("\($0)") },
       onDispatched: { tally.count($0, watching: other) })
     let residentBefore = ProcessMemory.resident(of: getpid())
     dispatcher.start()

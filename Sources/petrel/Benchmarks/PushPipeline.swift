@@ -33,10 +33,10 @@ final class PushPipeline: Sendable {
     client = peer.client(on: loop, connections: connections)
     let route = Self.route(through: client, noting: timeline)
     let worker = DeliveryWorker(
-      store: store, report: { Output.complain($0) }, route: { _ in route })
+      store: store, report: { Output.complain("\($0)") }, route: { _ in route })
     self.worker = worker
     dispatcher = Dispatcher(
-      store: store, report: { Output.complain($0) }, room: { worker.room() },
+      store: store, report: { Output.complain("\($0)") }, room: { worker.room() },
       onDispatched: { [timeline] result in
         timeline.count(result)
         worker.enqueue(result.deliveries, waiting: result.waiting)

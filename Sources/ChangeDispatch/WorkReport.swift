@@ -1,0 +1,100 @@
+import CloudKitModel
+import Storage
+
+/// What the dispatcher or the delivery worker has to tell an operator: a line for the server's log.
+/// The message is the same each time; what differs are the fields.
+public struct WorkReport: Sendable, Hashable, CustomStringConvertible {
+  public enum Value: Sendable, Hashable {
+    case text(String)
+    case count(Int)
+    case seconds(Double)
+  }
+
+  public struct Field: Sendable, Hashable {
+    public var name: String
+    public var value: Value
+  }
+
+  public var message: String
+  /// In the order in which they are shown.
+  public var fields: [Field]
+
+  init(_ message: String, _ fields: KeyValuePairs<String, Value>) {
+    self.message = message
+    self.fields = fields.map { Field(name: $0.key, value: $0.value) }
+  }
+
+  /// The message, and the fields as `name=value`.
+  public var description: String {
+    message + ": " + fields.map { "\($0.name)=\($0.value)" }.joined(separator: " ")
+  }
+}
+
+extension WorkReport.Value: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .text(let text): text
+    case .count(let count): "\(count)"
+    case .seconds(let seconds): "\(seconds)"
+    }
+  }
+}
+
+extension WorkReport.Value {
+  static func cause(_ error: any Error) -> Self { .text("\(error)") }
+
+  static func database(_ database: DatabaseID) -> Self { .count(Int(database.rawValue)) }
+}
+
+extension WorkReport {
+  /// Changes could not be matched or logged; without a database, those that have some not be listed.
+  static func dispatchingFailed(
+    in database: DatabaseID?, retryAfter delay: Double, _ error: any Error
+  ) -> WorkReport {
+    let message = "dispatching failed, trying again"
+    guard let database else {
+      return WorkReport(message, ["retryAfter": .seconds(delay), "cause": .cause(error)])
+    }
+    return WorkReport(
+      message,
+      ["database": .database(database), "retryAfter": .seconds(delay), "cause": .cause(error)])
+  }
+
+  /// A dispatcher that stops could not write that changes which fired nothing were dispatched.
+  static func changesWait(in database: DatabaseID, _ error: any Error) -> WorkReport {
+    WorkReport(
+      "changes wait in the outbox", ["database": .database(database), "cause": .cause(error)])
+  }
+
+  /// A line about the way of a delivery: whose pushes, and over what.
+  init(_ message: String, onRouteOf delivery: Delivery, _ fields: KeyValuePairs<String, Value>) {
+    self.init(message, fields)
+    var route: [Field] = [
+      Field(name: "container", value: .text(delivery.device.container)),
+      Field(name: "kind", value: .text(delivery.device.kind.rawValue)),
+    ]
+    if delivery.device.kind == .apns {
+      let environment = delivery.device.apnsEnvironment.rawValue
+      route.append(Field(name: "apnsEnvironment", value: .text(environment)))
+    }
+    self.fields = route + self.fields
+  }
+
+  /// A line about one push.
+  init(_ message: String, of delivery: Delivery, _ fields: KeyValuePairs<String, Value>) {
+    let notificationID = delivery.notification.change.notificationID
+    self.init(message, onRouteOf: delivery, fields)
+    self.fields =
+      [
+        Field(name: "request", value: .text("\(RequestUUID(ofNotification: notificationID))")),
+        Field(name: "notification", value: .text(notificationID.uuidString.lowercased())),
+        Field(name: "subscriber", value: .text(delivery.notification.subscriber)),
+        Field(
+          name: "subscription",
+          value: .text(delivery.notification.subscription.subscriptionID)),
+        // The token is as good as an address, and its beginning enough to tell devices apart.
+        Field(name: "token", value: .text(String(delivery.device.token.prefix(12)))),
+        Field(name: "attempt", value: .count(delivery.attempts + 1)),
+      ] + self.fields
+  }
+}
