@@ -21,18 +21,20 @@ enum ConfigurationOptions {
   ]
 
   /// The configuration that file, environment variables and flags make, and where it comes from.
+  ///
+  /// - Parameter files: whether the files that it names are looked at too, as by a server that starts.
+  /// - Throws: ``ConfigurationMistakes`` with all that is wrong; ``UsageError`` for flags that cannot
+  ///   be.
   static func configuration(
-    _ arguments: Arguments
+    _ arguments: Arguments, files: Bool = false
   ) throws -> (configuration: ServerConfiguration, sources: ConfigurationSources) {
-    var sources = try file(arguments) ?? ConfigurationSources(directory: directory(arguments))
-    try sources.read(environment: ProcessInfo.processInfo.environment)
-    try setFlags(arguments, in: &sources)
-    var configuration = ServerConfiguration(dataDirectory: directory(arguments))
-    try sources.apply(to: &configuration)
+    let (configuration, sources, mistakes) = try readWhatCan(arguments)
+    let inFiles = files ? configuration.fileMistakes(from: sources) : []
+    if let mistakes = ConfigurationMistakes(mistakes + inFiles) { throw mistakes }
     return (configuration, sources)
   }
 
-  /// The same as far as it goes, and all that is wrong, instead of the first mistake.
+  /// The same as far as it goes, and all that is wrong.
   ///
   /// - Throws: ``UsageError`` for flags that cannot be.
   static func readWhatCan(

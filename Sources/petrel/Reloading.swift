@@ -57,7 +57,7 @@ final class Reloading: Sendable {
     } catch {
       log.error(
         "the configuration cannot be used; the server goes on with the one before",
-        ["cause": .string("\(error)")])
+        ["cause": .string((error as? ConfigurationMistakes)?.line ?? "\(error)")])
     }
   }
 

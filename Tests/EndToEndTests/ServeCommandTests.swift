@@ -53,6 +53,48 @@ struct ServeCommandTests {
     }
   }
 
+  @Test("every mistake is told before a start, and by 'petrel config', in files that are named too")
+  func allMistakes() async throws {
+    try await withFolder { folder in
+      let file = folder + "/server.json"
+      try """
+      {
+        "prot": 1,
+        "limits": {"waitingPushes": "many"},
+        "containers": {"iCloud.a": {"apns":
+          {"topic": "a.b", "teamID": "T", "keyID": "K", "keyFile": "none.p8"}}},
+        "webPush": {"subject": "mailto:a@example.com",
+          "keyFile": "none.pem"}
+      }
+      """.write(toFile: file, atomically: true, encoding: .utf8)
+      let own = [
+        "PETREL_LOGLEVLE: no key", "\(file):2: unknown key 'prot'; known are address, port",
+        "\(file):3: limits: 'waitingPushes' must be a whole number from",
+      ]
+      let inFiles = [
+        "\(file):5: containers: iCloud.a: apns: keyFile \(folder)/none.p8 cannot be read",
+        "\(file):7: webPush: keyFile \(folder)/none.pem cannot be read",
+      ]
+      for (words, mistakes) in [
+        (["serve"], own + inFiles), (["config", "--check"], own + inFiles), (["config"], own),
+      ] {
+        let program = try Program(
+          "petrel", words + ["--data", folder], environment: ["PETREL_LOGLEVLE": "debug"],
+          in: folder)
+        #expect(try await program.end() == 1)
+        let lines = program.output.split(separator: "\n")
+        #expect(
+          lines.first == "petrel: \(words[0]): \(mistakes.count) mistakes in the configuration:",
+          "\(program.output)")
+        #expect(lines.count == mistakes.count + 1, "\(program.output)")
+        for (line, mistake) in zip(lines.dropFirst(), mistakes) {
+          #expect(line.hasPrefix("  " + mistake), "\(line)")
+        }
+      }
+      #expect(!FileManager.default.fileExists(atPath: folder + "/petrel.sqlite"))
+    }
+  }
+
   @Test("a backup may have a name without a folder, and a slash at its end")
   func relativeNames() async throws {
     try await withFolder { folder in

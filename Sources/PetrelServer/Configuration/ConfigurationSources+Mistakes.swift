@@ -1,4 +1,4 @@
-/// Finding all mistakes at once, where a start tells the first one.
+/// Finding all mistakes at once, where reading tells the first one.
 extension ConfigurationSources {
   /// Mistakes beyond so many are not looked for.
   private static let limit = 100

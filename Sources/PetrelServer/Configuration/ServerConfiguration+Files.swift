@@ -5,36 +5,42 @@ import PushDelivery
 import Storage
 
 extension ServerConfiguration {
-  /// Reads the files that the configuration names, as the server does when it starts.
+  /// What is wrong with the files that the configuration names, which are read as the server does
+  /// when it starts.
   ///
-  /// - Throws: ``ConfigurationError`` naming the key and the file that cannot be used.
-  public func checkFiles() throws(ConfigurationError) {
-    if let mistake = fileMistakes.first { throw mistake }
-  }
-
-  /// What is wrong with the files that the configuration names: the first of each container, and of
-  /// Web Push.
-  public var fileMistakes: [ConfigurationError] {
+  /// - Parameter sources: tell where each is named.
+  public func fileMistakes(from sources: ConfigurationSources) -> [ConfigurationError] {
     var mistakes: [ConfigurationError] = []
-    func look(_ body: () throws(ConfigurationError) -> Void) {
+    func look(at path: [String], _ body: () throws(ConfigurationError) -> Void) {
       do throws(ConfigurationError) {
         try body()
       } catch {
-        mistakes.append(error)
+        mistakes.append(
+          ConfigurationError(sources.place(of: path) + error.description, at: .key(path)))
       }
     }
     for (container, settings) in containers.sorted(by: { $0.key < $1.key }) {
       guard let apns = settings.apns else { continue }
-      look { () throws(ConfigurationError) in
-        _ = try APNsAuthentication(apns.credential, container: container)
-        if let file = apns.authorityFile, !FileManager.default.isReadableFile(atPath: file) {
-          throw ConfigurationError(
-            "containers: \(container): apns: authorityFile \(file) cannot be read")
+      let path = ["containers", container, "apns"]
+      let key =
+        switch apns.credential {
+        case .key: "keyFile"
+        case .certificate: "certificateFile"
         }
+      look(at: path + [key]) { () throws(ConfigurationError) in
+        _ = try APNsAuthentication(apns.credential, container: container)
+      }
+      look(at: path + ["authorityFile"]) { () throws(ConfigurationError) in
+        guard let file = apns.authorityFile, !FileManager.default.isReadableFile(atPath: file)
+        else { return }
+        throw ConfigurationError(
+          "containers: \(container): apns: authorityFile \(file) cannot be read")
       }
     }
     if let file = webPush?.keyFile {
-      look { () throws(ConfigurationError) in _ = try WebPushKey.key(inFile: file) }
+      look(at: ["webPush", "keyFile"]) { () throws(ConfigurationError) in
+        _ = try WebPushKey.key(inFile: file)
+      }
     }
     return mistakes
   }

@@ -7,7 +7,7 @@ enum ConfigCommand: Command {
   static let summary = "Prints the configuration in force, and where each value comes from."
   static let exitStatuses = [
     (ExitStatus.done, "a server would start with it"),
-    (ExitStatus.failed, "it would not; the reason is told"),
+    (ExitStatus.failed, "it would not; all mistakes are told"),
   ]
   static let options =
     ConfigurationOptions.all + [
@@ -16,9 +16,9 @@ enum ConfigCommand: Command {
     ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let (configuration, sources) = try ConfigurationOptions.configuration(arguments)
+    let (configuration, sources) = try ConfigurationOptions.configuration(
+      arguments, files: arguments.flag("check"))
     if arguments.flag("check") {
-      try configuration.checkFiles()
       Output.line("the configuration is good")
       return 0
     }

@@ -10,7 +10,7 @@ enum ServeCommand: Command {
   static let options = ConfigurationOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
-    let (configuration, sources) = try ConfigurationOptions.configuration(arguments)
+    let (configuration, sources) = try ConfigurationOptions.configuration(arguments, files: true)
     let store = try await openStore(
       in: configuration.dataDirectory, with: StoreConfiguration(of: configuration))
     let log = ServerLog.standardError(
@@ -20,7 +20,7 @@ enum ServeCommand: Command {
     Output.line("petrel listens on \(server.url)")
     Output.line("its data lies in \(absolute(configuration.dataDirectory))")
     let reloading = Reloading(server: server, log: log, sources: sources) {
-      try ConfigurationOptions.configuration(arguments)
+      try ConfigurationOptions.configuration(arguments, files: true)
     }
     reloading.start()
     await Interruption.wait()

@@ -17,7 +17,7 @@ struct KeyMatter: Sendable {
   }
 
   func findings(at now: Date = Date()) -> [Finding] {
-    var findings = configuration.fileMistakes.map { mistake in
+    var findings = configuration.fileMistakes(from: sources).map { mistake in
       Finding.problem(
         "\(mistake)",
         "name a file that is good and that the server's user may read: "
@@ -134,7 +134,8 @@ struct KeyMatter: Sendable {
     }
     let days = Int(certificate.end.timeIntervalSince(now) / 86_400)
     guard days >= noticeDays else {
-      return .warning("\(name) expires in \(days) days, on \(day(certificate.end))", renewal)
+      return .warning(
+        "\(name) expires in \(days.counting("day")), on \(day(certificate.end))", renewal)
     }
     return .ok("\(name) is valid until \(day(certificate.end))")
   }
