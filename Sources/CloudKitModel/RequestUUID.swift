@@ -9,13 +9,7 @@ public struct RequestUUID: Hashable, Sendable, CustomStringConvertible {
   private let uuid: UUID
 
   public init() {
-    var generator = SystemRandomNumberGenerator()
-    var bits = (generator.next(), generator.next())
-    uuid = withUnsafeMutableBytes(of: &bits) { bytes in
-      bytes[6] = bytes[6] & 0x0F | 0x40
-      bytes[8] = bytes[8] & 0x3F | 0x80
-      return Self.uuid(bytes, endingIn: 0)
-    }
+    self.init(ofNotification: RandomUUID.make())
   }
 
   /// The request that a notification is owed to.

@@ -1,7 +1,6 @@
+import CloudKitModel
 import Foundation
 import Testing
-
-@testable import Storage
 
 @Suite("Random UUIDs")
 struct RandomUUIDTests {

@@ -3,8 +3,8 @@ import Foundation
 /// Random UUIDs (RFC 9562, version 4) from the system's generator.
 ///
 /// Foundation's own opens and closes the random device for each.
-enum RandomUUID {
-  static func make() -> UUID {
+public enum RandomUUID {
+  public static func make() -> UUID {
     var generator = SystemRandomNumberGenerator()
     var bits = (generator.next(), generator.next())
     return withUnsafeMutableBytes(of: &bits) { bytes in
