@@ -101,23 +101,16 @@ extension SQLRecordStore {
     where isWanted: @escaping @Sendable (StoredSubscription) -> Bool
   ) async throws -> SubscriptionSearch {
     try await read { session in
-      var found: [StoredSubscription] = []
-      var place = last
-      var seen = 0
-      while seen < SubscriptionSearch.budget {
-        let count = min(500, SubscriptionSearch.budget - seen)
-        let rows = try session.subscriptions(
-          in: database, of: subscriber, after: place, limit: count)
-        seen += rows.count
-        for row in rows {
-          place = row.name
-          guard isWanted(row) else { continue }
-          found.append(row)
-          if found.count == limit { return SubscriptionSearch(found: found, next: place) }
-        }
-        if rows.count < count { return SubscriptionSearch(found: found, next: nil) }
+      let search = PiecewiseSearch(
+        budget: SubscriptionSearch.budget, pieceSize: 500, limit: limit)
+      let (found, next) = try search.walk(from: last) { place, count in
+        try session.subscriptions(in: database, of: subscriber, after: place, limit: count)
+      } place: {
+        $0.name
+      } wanted: {
+        isWanted($0) ? $0 : nil
       }
-      return SubscriptionSearch(found: found, next: place)
+      return SubscriptionSearch(found: found, next: next ?? nil)
     }
   }
 }

@@ -7,23 +7,15 @@ extension SQLRecordStore {
   ) async throws -> PushSearch {
     try await read { session in
       let address = try session.address(of: database)
-      var found: [LoggedPush] = []
-      var place = sequence ?? Int64.max
-      var seen = 0
-      while seen < PushSearch.budget {
-        let count = min(200, PushSearch.budget - seen)
-        let entries = try session.logEntries(
-          of: database, at: address, before: place, limit: count)
-        seen += entries.count
-        for entry in entries {
-          place = entry.sequence
-          guard isWanted(entry) else { continue }
-          found.append(try session.push(entry))
-          if found.count == limit { return PushSearch(found: found, next: place) }
-        }
-        if entries.count < count { return PushSearch(found: found, next: nil) }
+      let search = PiecewiseSearch(budget: PushSearch.budget, pieceSize: 200, limit: limit)
+      let (found, next) = try search.walk(from: sequence ?? Int64.max) { place, count in
+        try session.logEntries(of: database, at: address, before: place, limit: count)
+      } place: {
+        $0.sequence
+      } wanted: {
+        isWanted($0) ? try session.push($0) : nil
       }
-      return PushSearch(found: found, next: place)
+      return PushSearch(found: found, next: next)
     }
   }
 
