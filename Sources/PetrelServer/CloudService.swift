@@ -73,7 +73,7 @@ public final class CloudService: Sendable {
     let pushes = LivePushes()
     let worker = DeliveryWorker(
       store: store, configuration: deliveryConfiguration, clock: clock,
-      report: { log.warning($0) }, route: route)
+      report: { log.add(.warning, $0) }, route: route)
     self.worker = worker
     var dispatchConfiguration = Dispatcher.Configuration()
     dispatchConfiguration.executor = executor
@@ -83,7 +83,7 @@ public final class CloudService: Sendable {
     dispatchConfiguration.deletionsCarryLastValues = { settings[$0].deletionsCarryLastValues }
     let dispatcher = Dispatcher(
       store: store, configuration: dispatchConfiguration, clock: clock,
-      report: { log.error($0) }, room: { worker.room() },
+      report: { log.add(.error, $0) }, room: { worker.room() },
       onDispatched: { result in
         worker.enqueue(result.deliveries, waiting: result.waiting)
         pushes.add(result.logged)
@@ -96,7 +96,7 @@ public final class CloudService: Sendable {
     let webAuthTokens = WebAuthTokens(store: store, clock: clock)
     let passwords = PasswordHasher()
     let admin = AdminService(
-      store: store, configuration: configuration,
+      store: store, configuration: configuration, containers: settings,
       accounts: AdminAccounts(passwords: passwords, webAuthTokens: webAuthTokens),
       gauges: AdminGauges(
         dispatch: { dispatcher.metrics }, delivery: { worker.metrics },

@@ -102,6 +102,27 @@ struct ReloadingTests {
     }
   }
 
+  @Test("a container that the new configuration names is in the admin API's list at once")
+  func containerList() async throws {
+    try await withService { service in
+      let key = try await service.addAdminKey()
+      func listed() async throws -> [String?] {
+        try await service.adminGet("containers", key: key).json["containers"]?.array?
+          .map { $0["container"]?.string } ?? []
+      }
+      var configuration = service.configuration
+      configuration.containers = [:]
+      _ = try service.server.reload(configuration)
+      #expect(try await listed() == [])
+      configuration.containers["iCloud.com.example.new"] = .init()
+      _ = try service.server.reload(configuration)
+      #expect(try await listed() == ["iCloud.com.example.new"])
+      configuration.containers = [:]
+      _ = try service.server.reload(configuration)
+      #expect(try await listed() == [])
+    }
+  }
+
   @Test("wrong admin keys are counted by the address in the new header field")
   func adminAttempts() async throws {
     try await withService { service in

@@ -8,7 +8,8 @@ import WebServices
 struct AdminPlacesEndpoints: AdminEndpoints {
   let store: any RecordStore
   let databases: AdminDatabases
-  let configured: [String]
+  /// The containers that the configuration names, as it is now.
+  let configured: @Sendable () -> [String]
 
   var endpoints: [AdminEndpoint] {
     [
@@ -31,7 +32,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
 
   private func containers(_ request: AdminRequest) async throws -> HTTPResponse {
     let known = try await store.administration.places()
-    let names = Set(known.map(\.container)).union(configured).sorted()
+    let names = Set(known.map(\.container)).union(configured()).sorted()
     return request.object { writer in
       writer.key("containers")
       writer.array { writer in

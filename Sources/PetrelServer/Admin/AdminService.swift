@@ -17,7 +17,8 @@ final class AdminService: Sendable {
   private let pushes: LivePushes
 
   init(
-    store: any RecordStore, configuration: ServerConfiguration, accounts: AdminAccounts,
+    store: any RecordStore, configuration: ServerConfiguration, containers: ContainerSettings,
+    accounts: AdminAccounts,
     gauges: AdminGauges, pushes: LivePushes, index: Explainer.Index?, journal: FailureJournal,
     log: ServerLog,
     clock: @escaping @Sendable () -> Timestamp, publicURL: @escaping @Sendable () -> String
@@ -34,7 +35,7 @@ final class AdminService: Sendable {
     router = AdminRouter(
       [AdminSessionEndpoints(authenticator: authenticator, publicURL: publicURL)]
         + Self.matters(
-          store: store, configuration: configuration, accounts: accounts, gauges: gauges,
+          store: store, containers: containers, accounts: accounts, gauges: gauges,
           pushes: pushes, index: index, clock: clock, publicURL: publicURL), log: log, clock: clock)
   }
 
@@ -44,7 +45,7 @@ final class AdminService: Sendable {
   ///   - gauges: nil where no server runs.
   ///   - index: the index by which changes are dispatched; nil where none are.
   static func matters(
-    store: any RecordStore, configuration: ServerConfiguration, accounts: AdminAccounts,
+    store: any RecordStore, containers: ContainerSettings, accounts: AdminAccounts,
     gauges: AdminGauges?, pushes: LivePushes, index: Explainer.Index?,
     clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String
@@ -53,7 +54,7 @@ final class AdminService: Sendable {
     let links = AssetLinks(store: store, clock: clock, publicURL: publicURL)
     return [
       AdminPlacesEndpoints(
-        store: store, databases: databases, configured: configuration.containers.keys.sorted()),
+        store: store, databases: databases, configured: { containers.names }),
       AdminRecordsEndpoints(store: store, databases: databases, links: links),
       AdminChangesEndpoints(store: store, databases: databases, links: links),
       AdminSchemaEndpoints(store: store),

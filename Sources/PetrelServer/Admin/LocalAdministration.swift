@@ -28,7 +28,7 @@ public struct LocalAdministration: Sendable {
       clock: clock, privateDatabaseQuota: nil)
     router = AdminRouter(
       AdminService.matters(
-        store: store, configuration: configuration,
+        store: store, containers: ContainerSettings(configuration.containers),
         accounts: AdminAccounts(passwords: PasswordHasher(), webAuthTokens: nil), gauges: nil,
         pushes: LivePushes(), index: nil, clock: clock, publicURL: { configuration.publicURL ?? "" }
       ), log: .silent,

@@ -13,6 +13,9 @@ final class ContainerSettings: Sendable {
     containers.withLock { $0[container] } ?? ServerConfiguration.Container()
   }
 
+  /// The containers that have settings.
+  var names: [String] { containers.withLock { $0.keys.sorted() } }
+
   func replace(_ containers: [String: ServerConfiguration.Container]) {
     self.containers.withLock { $0 = containers }
   }
