@@ -69,8 +69,9 @@ extension IndexWork {
   /// How far it is, such as `200 of 1000 records`.
   public var progress: String {
     switch phase {
-    case .clearing?: "\(done) old entries removed"
-    case .building?: total.map { "\(done) of \($0) records" } ?? "\(done) records"
+    case .clearing?: "\(done) old \(done == 1 ? "entry" : "entries") removed"
+    case .building?:
+      "\(total.map { "\(done) of \($0)" } ?? "\(done)") \((total ?? done) == 1 ? "record" : "records")"
     case nil: "done"
     }
   }

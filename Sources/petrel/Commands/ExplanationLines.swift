@@ -151,7 +151,7 @@ struct ExplanationLines {
     }
     func count(_ name: String) -> Int64 { tally[name]?.int ?? 0 }
     return [
-      "of \(count("changes")) changes since \(since.timeText) it fits \(count("fitting")), and "
+      "of \(count("changes").counting("change")) since \(since.timeText) it fits \(count("fitting")), and "
         + "\(count("lookedAtInVain")) had to be looked at in vain"
     ]
       + list(tally, "refusals").map { refusal in

@@ -23,7 +23,7 @@ enum UsersSignOutCommand: Command {
       Output.json(answer)
     } else {
       let count = answer["sessions"]?.int ?? 0
-      Output.line("\(count) \(count == 1 ? "session" : "sessions") ended")
+      Output.line(count.counting("session") + " ended")
     }
     return 0
   }

@@ -56,6 +56,6 @@ struct DoctorReport: Sendable {
   }
 
   private static func number(_ count: Int, _ what: String) -> String? {
-    count == 0 ? nil : "\(count) \(what)\(count == 1 ? "" : "s")"
+    count == 0 ? nil : count.counting(what)
   }
 }

@@ -42,7 +42,7 @@ struct RecordExport {
       var lines = JSONLines()
       for record in page["records"]?.array ?? [] { try await add(record, to: &lines) }
       try output.write(contentsOf: lines.takeData())
-      progress.show("\(records) records ")
+      progress.show(records.counting("record") + " ")
       guard page["moreComing"]?.bool == true else { return }
       query["syncToken"] = page["syncToken"]?.string
     }

@@ -32,12 +32,16 @@ enum RecordsExportCommand: Command {
       try target.keep()
       progress.end()
       if export.sharesLeftOut > 0 {
-        Output.complain("\(export.sharesLeftOut) shares were left out: sharing is not exported")
+        Output.complain(
+          export.sharesLeftOut.counting("share was", "shares were")
+            + " left out: sharing is not exported")
       }
       if export.assetsLeftOut > 0 {
-        Output.complain("\(export.assetsLeftOut) fields with files were left out")
+        Output.complain(
+          export.assetsLeftOut.counting("field with files was", "fields with files were")
+            + " left out")
       }
-      if arguments.string("output") != nil { Output.complain("\(export.records) records") }
+      if arguments.string("output") != nil { Output.complain(export.records.counting("record")) }
       return 0
     }
   }

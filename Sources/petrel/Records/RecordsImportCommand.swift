@@ -79,7 +79,8 @@ enum RecordsImportCommand: Command {
       if work.skipped > 0 { parts.append("\(work.skipped) skipped, for they were there") }
       if work.deleted > 0 { parts.append("\(work.deleted) deleted") }
       if reader.assetsLeftOut > 0 {
-        parts.append("\(reader.assetsLeftOut) fields with files left out")
+        parts.append(
+          reader.assetsLeftOut.counting("field with files", "fields with files") + " left out")
       }
       Output.line("records: " + parts.joined(separator: ", "))
     }
@@ -87,8 +88,9 @@ enum RecordsImportCommand: Command {
     let place = failure.line.map { "line \($0): " } ?? ""
     Output.complain("\(name): \(place)\(failure.reason)".printable)
     Output.complain(
-      "the import stopped; \(work.saved) records were saved. When the file is put right, import it "
-        + "again with --existing skip to leave them as they are, or with replace")
+      "the import stopped; \(work.saved.counting("record was", "records were")) saved. When the file "
+        + "is put right, import it again with --existing skip to leave them as they are, or with replace"
+    )
   }
 }
 
