@@ -2,7 +2,8 @@ import CSQLite
 import Foundation
 
 /// The file system of SQLite's own, but for write-ahead logs, which are written through a
-/// ``WriteAheadLogBuffer`` (https://sqlite.org/vfs.html).
+/// ``WriteAheadLogBuffer``, and for databases, of which what is mapped is read ahead of
+/// (``DatabaseFile``; https://sqlite.org/vfs.html).
 ///
 /// It is for connections with `synchronous=FULL` alone.
 enum GatheringFileSystem {
@@ -18,7 +19,9 @@ enum GatheringFileSystem {
     own.pointee.xOpen = { _, path, file, flags, outFlags in
       guard let system = GatheringFileSystem.system, let file else { return SQLITE_CANTOPEN }
       guard flags & SQLITE_OPEN_WAL != 0 else {
-        return system.pointee.xOpen(system, path, file, flags, outFlags)
+        let result = system.pointee.xOpen(system, path, file, flags, outFlags)
+        if result == SQLITE_OK, flags & SQLITE_OPEN_MAIN_DB != 0 { DatabaseFile.wrap(file) }
+        return result
       }
       return LogFile(at: file).open { system.pointee.xOpen(system, path, $0, flags, outFlags) }
     }
@@ -28,6 +31,9 @@ enum GatheringFileSystem {
 
   /// SQLite's own, which never changes once it is there.
   nonisolated(unsafe) private static let system = sqlite3_vfs_find(nil)
+
+  /// The memory of a file of the system, up to where a pointer may lie.
+  static let systemFileBytes = ((system.map { Int($0.pointee.szOsFile) } ?? 0) + 7) / 8 * 8
 }
 
 /// The memory that SQLite gives for an open write-ahead log: the methods, where SQLite looks for
