@@ -78,9 +78,10 @@ struct DeliverySchedule {
   // MARK: Taking in
 
   /// How many new deliveries may be sent without having waited in the store: none while older ones
-  /// wait there.
+  /// wait there, or are on their way from there: they would be overtaken.
   var room: Int {
-    condition == .open && !isBehind ? max(0, capacity - underWay.count) : 0
+    let isUpToDate = !isBehind && finishedMeanwhile == nil
+    return condition == .open && isUpToDate ? max(0, capacity - underWay.count) : 0
   }
 
   /// Takes in deliveries that were just logged and leased. Answers those to send now, and those for

@@ -50,6 +50,11 @@ struct DeliveryScheduleTests {
     #expect(schedule.room == 4)
     schedule.fallBehind()
     #expect(schedule.room == 0)
+    #expect(schedule.beginTaking(at: Self.now) == 4)
+    #expect(schedule.room == 0, "what is being taken goes first")
+    let taken = TakenDeliveries(deliveries: Self.deliveries(1...1), isAll: true)
+    #expect(Self.numbers(schedule.admit(taken)) == [1])
+    #expect(schedule.room == 3)
   }
 
   @Test("what was finished while the store was asked is not sent a second time")
