@@ -106,7 +106,9 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     }
     let address = try await databases.address(arguments)
     let subscription = try Self.subscription(saved, withPredicateOf: arguments, in: address.scope)
-    return try await apply(.save(subscription), of: subscriber, request)
+    // The first that is saved in a database makes it, as an app's would.
+    return try await apply(
+      .save(subscription), of: subscriber, in: try await store.database(at: address), request)
   }
 
   /// The subscription with the filters of the argument `predicate` in place of its own, if it is there.
@@ -128,9 +130,10 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
 
   private func delete(_ request: AdminRequest) async throws -> HTTPResponse {
     let subscriber = try await subscriber(request.arguments)
+    let subscriptionID = try request.arguments.required("subscriptionID")
+    let (database, _) = try await databases.existing(request.arguments)
     return try await apply(
-      .delete(subscriptionID: try request.arguments.required("subscriptionID")), of: subscriber,
-      request)
+      .delete(subscriptionID: subscriptionID), of: subscriber, in: database, request)
   }
 
   /// Whose subscription it is: in a private or shared database its owner's.
@@ -140,9 +143,9 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
   }
 
   private func apply(
-    _ operation: SubscriptionOperation, of subscriber: String, _ request: AdminRequest
+    _ operation: SubscriptionOperation, of subscriber: String, in database: DatabaseID,
+    _ request: AdminRequest
   ) async throws -> HTTPResponse {
-    let (database, _) = try await databases.existing(request.arguments)
     let outcomes = try await store.modifySubscriptions(
       [operation], of: subscriber, in: database, timestamp: request.now)
     switch outcomes.first {

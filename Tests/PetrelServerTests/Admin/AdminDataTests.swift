@@ -240,6 +240,28 @@ struct AdminDataTests {
     }
   }
 
+  @Test("A database that was never used takes a first subscription, and has none to delete")
+  func firstSubscription() async throws {
+    try await withService { service in
+      let key = try await service.addAdminKey()
+      let none = try await service.adminPost(
+        "subscriptions/delete", body(["subscriber": "alice", "subscriptionID": "mine"]), key: key)
+      #expect(none.failure == "404 NOT_FOUND")
+      let saved = try await service.adminPost(
+        "subscriptions/save",
+        body([
+          "subscriber": "alice",
+          "subscription": [
+            "subscriptionID": "mine", "subscriptionType": "query", "zoneWide": true,
+            "firesOn": ["create"], "query": ["recordType": "Note"],
+          ],
+        ]), key: key)
+      #expect(saved.status == 200, "\(saved.json)")
+      #expect(
+        try await service.get("public/subscriptions/list", as: service.alice).items.count == 1)
+    }
+  }
+
   @Test("The schema is shown, its differences to production too, and it is deployed")
   func schema() async throws {
     try await withService { service in
