@@ -1,3 +1,5 @@
+import PetrelServer
+
 /// A mistake in the words of a command.
 struct UsageError: Error, CustomStringConvertible {
   var description: String

@@ -1,3 +1,5 @@
+import PetrelServer
+
 /// The texts that tell how the program is used, made from what its commands declare.
 enum Help {
   /// Groups of which the overview shows the first word alone: who needs them looks further.

@@ -68,7 +68,8 @@ struct ServeCommandTests {
       }
       """.write(toFile: file, atomically: true, encoding: .utf8)
       let own = [
-        "PETREL_LOGLEVLE: no key", "\(file):2: unknown key 'prot'; known are address, port",
+        "PETREL_LOGLEVLE: no key",
+        "\(file):2: unknown key 'prot'; did you mean 'port'? known are address",
         "\(file):3: limits: 'waitingPushes' must be a whole number from",
       ]
       let inFiles = [

@@ -85,7 +85,7 @@ struct ConfigurationSourcesTests {
     arguments: [
       (
         "PETREL_PROT", "1",
-        "PETREL_PROT: no key of the configuration has it; known are PETREL_ADDRESS"
+        "PETREL_PROT: no key of the configuration has it; did you mean PETREL_PORT? known are PETREL_A"
       ),
       ("PETREL_PORT", "x", "PETREL_PORT: must be a whole number, not 'x'"),
       ("PETREL_PORT", "70000", "PETREL_PORT: 'port' must be a whole number from 0 to 65535"),

@@ -69,7 +69,7 @@ struct ServerConfigurationTests {
     arguments: [
       (
         #"{"prot": 1}"#,
-        "unknown key 'prot'; known are address, port, publicURL, deletionRetentionDays"
+        "unknown key 'prot'; did you mean 'port'? known are address, port, publicURL, deletionRet"
       ),
       (
         #"{"deletionRetentionDays": 0}"#,

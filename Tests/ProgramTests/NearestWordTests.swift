@@ -1,3 +1,4 @@
+import PetrelServer
 import PropertyTesting
 import Testing
 

@@ -26,7 +26,9 @@ struct ConfigurationReader {
       throw mistake(nil, "must be an object, not \(json.kind)")
     }
     for key in members.keys.sorted() where !known.contains(key) {
-      throw mistake(key, "unknown key '\(key)'; known are \(known.joined(separator: ", "))")
+      let near = NearestWord.among(known, to: key).map { "did you mean '\($0)'? " } ?? ""
+      throw mistake(
+        key, "unknown key '\(key)'; \(near)known are \(known.joined(separator: ", "))")
     }
   }
 

@@ -73,9 +73,11 @@ extension ConfigurationSources {
     guard let part = parts.first,
       let key = keys.first(where: { Self.core($0.name) == Self.core(part) })
     else {
-      let known = keys.map { Self.variable(for: path + [$0.name]) }.joined(separator: ", ")
+      let known = keys.map { Self.variable(for: path + [$0.name]) }
+      let near = NearestWord.among(known, to: variable).map { "did you mean \($0)? " } ?? ""
       throw ConfigurationError(
-        "\(variable): no key of the configuration has it; known are \(known)")
+        "\(variable): no key of the configuration has it; "
+          + "\(near)known are \(known.joined(separator: ", "))")
     }
     let path = path + [key.name]
     let rest = parts.dropFirst()

@@ -1,8 +1,8 @@
 /// What somebody who mistyped a word may have meant.
-enum NearestWord {
+public enum NearestWord {
   /// The word that takes the fewest changes, if they are few for its length; one that begins with what
   /// was typed takes none.
-  static func among(_ words: [String], to typed: String) -> String? {
+  public static func among(_ words: [String], to typed: String) -> String? {
     guard typed.count > 1 else { return nil }
     let near = words.map { word in
       (word: word, changes: word.hasPrefix(typed) ? 0 : changes(from: typed, to: word))
@@ -17,7 +17,7 @@ enum NearestWord {
   /// optimal string alignment distance).
   ///
   /// - Complexity: O(*n* · *m*) in the lengths.
-  static func changes(from: String, to: String) -> Int {
+  public static func changes(from: String, to: String) -> Int {
     let (from, to) = (Array(from), Array(to))
     var before: [Int] = []
     var last = Array(0...to.count)
