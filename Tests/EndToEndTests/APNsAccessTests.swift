@@ -76,7 +76,7 @@ struct APNsAccessTests {
       let first = try await cloud.startProgram()
       try await laptop.add("Item", "A")
       let line = try await first.line(containing: "stand still")
-      #expect(line.contains("'\(Cloud.container)'") && line.contains("BadCertificate"), "\(line)")
+      #expect(line.contains("container=\(Cloud.container) ") && line.contains("BadCertificate"), "\(line)")
       try await first.kill()
       try await useCertificate(of: authority, named: name, at: simulator, in: cloud)
       let second = try await cloud.startProgram()
@@ -130,7 +130,7 @@ struct APNsAccessTests {
       let names = (0..<20).map { "item-\($0)" }
       try await laptop.modifyRecords(saving: names.map { CKRecord("Item", $0) }, deleting: [])
       let line = try await server.line(containing: "stand still")
-      #expect(line.contains("'\(Cloud.container)'"), "\(line)")
+      #expect(line.contains("container=\(Cloud.container) "), "\(line)")
       #expect(
         line.contains("proxy 127.0.0.1:\(port) refused to connect: 403 Forbidden"),
         "\(line)")
