@@ -59,7 +59,7 @@ let package = Package(
         "PushDelivery", "OutboundHTTP", "Cryptography", "CloudKitModel", "JSONCoding",
       ]),
     .target(name: "Matching", dependencies: ["CloudKitModel", "CPrefetch"]),
-    .target(name: "Storage", dependencies: ["CloudKitModel", "Measuring", "CSQLite"]),
+    .target(name: "Storage", dependencies: ["CloudKitModel", "Measuring", "CSQLite", "CPostgreSQL"]),
     .target(name: "Measuring"),
     .target(name: "HTTPService", dependencies: ["CMicroHTTPD"]),
     .target(
@@ -88,6 +88,8 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
+      name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CLinuxEvents"),
     .systemLibrary(name: "CLinuxStatus"),
@@ -115,6 +117,9 @@ let package = Package(
 
     // What property tests of several rooms share.
     .target(name: "PropertyTesting", path: "Tests/PropertyTesting"),
+
+    // A PostgreSQL that tests start.
+    .target(name: "PostgreSQLTesting", path: "Tests/PostgreSQLTesting"),
 
     // How tests wait for what nothing reports.
     .target(name: "Waiting", path: "Tests/Waiting"),
@@ -161,7 +166,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "StorageTests",
-      dependencies: ["PropertyTesting", "Storage", "CloudKitModel", "CSQLite"]),
+      dependencies: [
+        "PropertyTesting", "PostgreSQLTesting", "Storage", "CloudKitModel", "CSQLite",
+      ]),
     .testTarget(
       name: "MatchingTests",
       dependencies: ["PropertyTesting", "Matching", "CloudKitModel", "JSONCoding"],

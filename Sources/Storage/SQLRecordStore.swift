@@ -19,7 +19,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   let tail: NotificationTail?
   /// Copies the log of a server's store in a file; elsewhere commits do so.
   let checkpointer: Checkpointer?
-  /// Where the store lies; nil for one in memory.
+  /// The store's SQLite file, where it is one.
   let path: String?
 
   /// Extracts that may wait for being made; one more has to be wanted anew.
@@ -32,43 +32,67 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   public static func open(
     at path: String, configuration: StoreConfiguration = StoreConfiguration()
   ) async throws -> SQLRecordStore {
-    try await open(path: path, configuration: configuration, migrations: Schema.migrations)
+    try await open(at: .file(path: path), configuration: configuration)
+  }
+
+  /// Opens a store, and makes it when there is none.
+  ///
+  /// - Throws: what ``open(at:configuration:)-(String,_)`` does, and ``StoreError/Code/cannotOpen`` when
+  ///   the PostgreSQL cannot be reached.
+  public static func open(
+    at location: StoreLocation, configuration: StoreConfiguration = StoreConfiguration()
+  ) async throws -> SQLRecordStore {
+    try await open(at: location, configuration: configuration, migrations: Schema.migrations)
   }
 
   /// Makes an empty store in memory. It is gone when it is closed.
   public static func inMemory(
     configuration: StoreConfiguration = StoreConfiguration()
   ) async throws -> SQLRecordStore {
-    try await open(path: nil, configuration: configuration, migrations: Schema.migrations)
+    try await open(at: .memory, configuration: configuration)
   }
 
   static func open(
     path: String?, configuration: StoreConfiguration, migrations: [Migration]
   ) async throws -> SQLRecordStore {
+    try await open(
+      at: path.map { .file(path: $0) } ?? .memory, configuration: configuration,
+      migrations: migrations)
+  }
+
+  private static func open(
+    at location: StoreLocation, configuration: StoreConfiguration, migrations: [Migration]
+  ) async throws -> SQLRecordStore {
     try await withCheckedThrowingContinuation { continuation in
       let thread = Thread {
         continuation.resume(
           with: Result {
-            try SQLRecordStore(path: path, configuration: configuration, migrations: migrations)
+            try SQLRecordStore(
+              at: location, configuration: configuration, migrations: migrations)
           })
       }
       thread.start()
     }
   }
 
-  private init(path: String?, configuration: StoreConfiguration, migrations: [Migration]) throws {
+  private init(
+    at location: StoreLocation, configuration: StoreConfiguration, migrations: [Migration]
+  ) throws {
     self.configuration = configuration
+    let path = location.file
     self.path = path
     let lock: ServerLock? =
       if let path, configuration.role == .server { try ServerLock(forStoreAt: path) } else { nil }
     assets =
-      if let path {
+      if let directory = location.assets {
         try FileAssetStore(
-          directory: path + "-assets", clearsArrivals: configuration.role == .server)
+          directory: directory, clearsArrivals: configuration.role == .server)
       } else {
         MemoryAssetStore()
       }
-    let extracts = ExtractShelf(limit: configuration.tuning.extractBytes)
+    // Extracts follow the writer of this process alone.
+    let extracts = ExtractShelf(
+      limit: location.isShared ? 0 : configuration.tuning.extractBytes)
     let makings = JobQueue(limit: Self.waitingMakings, role: "extracts of the index")
     self.extracts = extracts
     self.makings = makings
@@ -76,8 +100,8 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     // A tool would only get in the way of the server's own copying.
     let checkpointPages = configuration.role == .tool ? tuning.logPages : nil
     let makeSession = { @Sendable (isReader: Bool) throws -> StoreSession in
-      let connection = try SQLiteConnection(
-        path: path, tuning: tuning, mapsFile: isReader, checkpointPages: checkpointPages)
+      let connection = try location.connect(
+        tuning, isReader: isReader, checkpointPages: checkpointPages)
       let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
       session.fixedEnvironments = configuration.fixedEnvironments
       session.historyLimits = configuration.changeHistory
@@ -98,7 +122,9 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     let writing = try makeSession(false)
     try Migration.apply(migrations, to: writing.connection)
     let tail: NotificationTail? =
-      if configuration.role == .server, Schema.hasNotificationIndex(after: migrations) {
+      if configuration.role == .server, !location.isShared,
+        Schema.hasNotificationIndex(after: migrations)
+      {
         try writing.recoverNotificationTail(capacity: tuning.unfiledNotifications)
       } else {
         nil
@@ -107,7 +133,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     self.tail = tail
     self.writer = writer
     threads = ThreadGroup(keeping: lock)
-    if path == nil || configuration.readers < 1 {
+    if location == .memory || configuration.readers < 1 {
       reads = writer.queue
     } else {
       let reader = StoreReader(

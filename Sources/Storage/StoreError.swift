@@ -11,6 +11,11 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let newerSchema = Code(description: "newerSchema")
     /// A statement failed; nothing of its transaction was kept.
     public static let statementFailed = Code(description: "statementFailed")
+    /// The transaction and another one got in each other's way; nothing of it was kept, and it can be
+    /// tried again.
+    public static let serializationFailure = Code(description: "serializationFailure")
+    /// The database server cannot be reached. What was being committed may be there or not.
+    public static let unreachable = Code(description: "unreachable")
     /// What is stored cannot be read back.
     public static let corrupt = Code(description: "corrupt")
     /// More writes are waiting than the store accepts; try again later.

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import PostgreSQLTesting
 import Testing
 
 @testable import Storage
@@ -8,6 +9,7 @@ import Testing
 enum StoreEngine: String, CaseIterable, CustomTestStringConvertible {
   case sqliteFile
   case sqliteInMemory
+  case postgreSQL
 
   var testDescription: String { rawValue }
 
@@ -24,6 +26,13 @@ enum StoreEngine: String, CaseIterable, CustomTestStringConvertible {
       let store = try await SQLRecordStore.inMemory(configuration: configuration)
       try await body(try await TestStore(store))
       await store.close()
+    case .postgreSQL:
+      let schema = try await PostgreSQLServer.shared.makeSchema()
+      let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
+      let store = try await SQLRecordStore.open(at: location, configuration: configuration)
+      try await body(try await TestStore(store))
+      await store.close()
+      try await PostgreSQLServer.shared.drop(schema)
     case .sqliteFile:
       try await withTemporaryDirectory { directory in
         let path = directory + "/store.sqlite"

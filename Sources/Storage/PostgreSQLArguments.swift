@@ -1,0 +1,114 @@
+import CPostgreSQL
+
+/// The arguments of a statement as libpq takes them, in memory that the next statement uses again.
+///
+/// All are in PostgreSQL's binary form: integers as eight bytes with the highest first, texts and
+/// bytes as they are.
+struct PostgreSQLArguments {
+  /// What PostgreSQL calls the types of the store's columns (`pg_type.h`).
+  enum ObjectID {
+    static let boolean: Oid = 16
+    static let bytea: Oid = 17
+    static let int8: Oid = 20
+    static let int2: Oid = 21
+    static let int4: Oid = 23
+    static let text: Oid = 25
+    /// PostgreSQL finds out by itself.
+    static let unknown: Oid = 0
+  }
+
+  private(set) var types: [Oid] = []
+  private var memory: [UInt8] = []
+  /// Where the arguments lie in the memory; nil for null.
+  private var ranges: [Range<Int>?] = []
+  private var pointers: [UnsafePointer<CChar>?] = []
+  private var lengths: [Int32] = []
+  private var formats: [Int32] = []
+
+  mutating func set(_ arguments: [SQLValue]) {
+    removeAll()
+    for argument in arguments {
+      switch argument {
+      case .null: appendNull()
+      case .integer(let integer): append(integer)
+      case .text(let text): append(text.utf8, ObjectID.text)
+      case .bytes(let bytes): append(bytes, ObjectID.bytea)
+      }
+    }
+  }
+
+  mutating func set(_ arguments: borrowing SQLArguments) {
+    removeAll()
+    for argument in arguments.arguments {
+      switch argument {
+      case .null: appendNull()
+      case .integer(let integer): append(integer)
+      case .text(let range): append(arguments.memory[range], ObjectID.text)
+      case .bytes(let range): append(arguments.memory[range], ObjectID.bytea)
+      }
+    }
+  }
+
+  /// Calls `body` with what libpq wants to know of the first `count` arguments.
+  mutating func withPointers<Result>(
+    first count: Int,
+    _ body: (
+      _ count: Int32, _ values: UnsafePointer<UnsafePointer<CChar>?>,
+      _ lengths: UnsafePointer<Int32>, _ formats: UnsafePointer<Int32>
+    ) -> Result
+  ) -> Result {
+    pointers.removeAll(keepingCapacity: true)
+    lengths.removeAll(keepingCapacity: true)
+    while formats.count < count { formats.append(1) }
+    return memory.withUnsafeBytes { memory in
+      // Null has no pointer, and an empty text must have one.
+      let start = memory.baseAddress?.assumingMemoryBound(to: CChar.self)
+      for range in ranges.prefix(count) {
+        pointers.append(range.flatMap { start?.advanced(by: $0.lowerBound) })
+        lengths.append(Int32(range?.count ?? 0))
+      }
+      return pointers.withUnsafeBufferPointer { values in
+        lengths.withUnsafeBufferPointer { lengths in
+          formats.withUnsafeBufferPointer { formats in
+            guard let values = values.baseAddress, let lengths = lengths.baseAddress,
+              let formats = formats.baseAddress
+            else {
+              // Arrays without elements may have no memory, but libpq looks at none of it then.
+              return withUnsafePointer(to: nil as UnsafePointer<CChar>?) { values in
+                withUnsafePointer(to: 0 as Int32) { body(0, values, $0, $0) }
+              }
+            }
+            return body(Int32(count), values, lengths, formats)
+          }
+        }
+      }
+    }
+  }
+
+  private mutating func removeAll() {
+    // An empty array may have no memory to point to.
+    if memory.isEmpty { memory.append(0) }
+    memory.removeSubrange(1...)
+    ranges.removeAll(keepingCapacity: true)
+    types.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func appendNull() {
+    ranges.append(nil)
+    types.append(ObjectID.unknown)
+  }
+
+  private mutating func append(_ integer: Int64) {
+    let start = memory.count
+    withUnsafeBytes(of: integer.bigEndian) { memory.append(contentsOf: $0) }
+    ranges.append(start..<memory.count)
+    types.append(ObjectID.int8)
+  }
+
+  private mutating func append(_ bytes: some Collection<UInt8>, _ type: Oid) {
+    let start = memory.count
+    memory.append(contentsOf: bytes)
+    ranges.append(start..<memory.count)
+    types.append(type)
+  }
+}

@@ -1,0 +1,45 @@
+/// Where a store is: the engine that keeps it, and what that needs to find it.
+public enum StoreLocation: Sendable, Hashable {
+  /// An empty one, gone when it is closed.
+  case memory
+  /// An SQLite file, made when there is none.
+  case file(path: String)
+  /// A database of a PostgreSQL server.
+  ///
+  /// - Parameter assets: the folder of the assets' bytes; nil keeps them in memory.
+  case postgreSQL(PostgreSQLAddress, assets: String?)
+}
+
+extension StoreLocation {
+  /// The SQLite file.
+  var file: String? {
+    if case .file(let path) = self { path } else { nil }
+  }
+
+  /// The folder of the assets' bytes.
+  var assets: String? {
+    switch self {
+    case .memory: nil
+    case .file(let path): path + "-assets"
+    case .postgreSQL(_, let assets): assets
+    }
+  }
+
+  /// Whether other processes write to the store while this one serves it, so that what a process
+  /// knows by heart of it must be looked up again or never change.
+  var isShared: Bool {
+    if case .postgreSQL = self { true } else { false }
+  }
+
+  func connect(
+    _ tuning: StoreConfiguration.Tuning, isReader: Bool, checkpointPages: Int?
+  ) throws -> any SQLConnection {
+    switch self {
+    case .memory, .file:
+      try SQLiteConnection(
+        path: file, tuning: tuning, mapsFile: isReader, checkpointPages: checkpointPages)
+    case .postgreSQL(let address, _):
+      try PostgreSQLConnection(to: address)
+    }
+  }
+}
