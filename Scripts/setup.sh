@@ -10,8 +10,8 @@ oldest_swift=6.3
 packages="
   make pkg-config git ca-certificates python3 python3-venv graphviz openssl
   libsqlite3-dev libnghttp2-dev libssl-dev libmicrohttpd-dev libsodium-dev
-  libcurl4-openssl-dev
-  nghttp2-client nghttp2-server chromium chromium-driver bash zsh fish
+  libcurl4-openssl-dev libpq-dev
+  nghttp2-client nghttp2-server chromium chromium-driver bash zsh fish postgresql-15
   binutils libc6-dev libgcc-12-dev libstdc++-12-dev
   libcurl4 libncurses6 libsqlite3-0 libxml2 libuuid1 zlib1g tzdata
 "
@@ -42,6 +42,16 @@ install_missing() {
       fail "sudo is not installed. As root, run: apt-get install -y$missing"
     as_root="sudo env"
   fi
+
+  # Debian's package would start a PostgreSQL here; tests start their own.
+  case $missing in
+  *" postgresql-15"*)
+    cluster=/etc/postgresql-common/createcluster.conf
+    [ -e $cluster ] || {
+      $as_root sh -c "mkdir -p ${cluster%/*} && echo 'create_main_cluster = false' >$cluster"
+    }
+    ;;
+  esac
 
   echo "setup: installing$missing"
   log=$(mktemp)
