@@ -59,7 +59,8 @@ let package = Package(
         "PushDelivery", "OutboundHTTP", "Cryptography", "CloudKitModel", "JSONCoding",
       ]),
     .target(name: "Matching", dependencies: ["CloudKitModel", "CPrefetch"]),
-    .target(name: "Storage", dependencies: ["CloudKitModel", "Measuring", "CSQLite", "CPostgreSQL"]),
+    .target(
+      name: "Storage", dependencies: ["CloudKitModel", "Measuring", "CSQLite", "CPostgreSQL"]),
     .target(name: "Measuring"),
     .target(name: "HTTPService", dependencies: ["CMicroHTTPD"]),
     .target(
@@ -217,8 +218,9 @@ let package = Package(
     .testTarget(
       name: "PetrelServerTests",
       dependencies: [
-        "Waiting", "PropertyTesting", "PythonPrograms", "IssuerSimulation", "WebPushSimulation",
-        "PetrelServer", "Explanation", "PushDelivery", "Storage", "HTTP2Transport", "HTTPService",
+        "Waiting", "PropertyTesting", "PostgreSQLTesting", "PythonPrograms", "IssuerSimulation",
+        "WebPushSimulation", "PetrelServer", "Explanation", "PushDelivery", "Storage",
+        "HTTP2Transport", "HTTPService",
         "Measuring",
         "OpenIDConnect", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
         "JSONCoding",
@@ -232,8 +234,8 @@ let package = Package(
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
-        "Waiting", "PropertyTesting", "ProxySimulation", "WebPushSimulation", "PythonPrograms",
-        "CloudKit",
+        "Waiting", "PropertyTesting", "PostgreSQLTesting", "ProxySimulation", "WebPushSimulation",
+        "PythonPrograms", "CloudKit",
         "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "APNsSimulation",
         "HTTPService", "HTTP2Transport", "Cryptography", "WebServices", "CloudKitModel",
         "JSONCoding",

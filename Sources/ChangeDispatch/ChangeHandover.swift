@@ -42,6 +42,12 @@ final class ChangeHandover: Sendable {
   func list(_ databases: [DatabaseID]) { update { $0.list(databases) } }
   func failListing() { update { $0.failListing() } }
 
+  /// The outbox may have changes that will not be offered.
+  func raiseDoubt() {
+    update { $0.raiseDoubt() }
+    signal.signal()
+  }
+
   /// Waits for the next work of a lane that is served; with `patience`, for so many seconds at most,
   /// for then changes are kept back.
   func work(

@@ -80,6 +80,7 @@ public final class Dispatcher: Sendable {
   private let clock: @Sendable () -> Timestamp
   private let room: @Sendable () -> DeliveryRoom?
   private let onDispatched: @Sendable (DispatchResult) -> Void
+  private let onRecovered: @Sendable () -> Void
   private let withheld = WithheldJournal(capacity: 1_000)
   private let loop = Mutex<Task<Void, Never>?>(nil)
 
@@ -89,12 +90,15 @@ public final class Dispatcher: Sendable {
   ///   - room: how many of the deliveries of a transaction `onDispatched` takes at once; they are
   ///     leased to it. Without it all come, unleased.
   ///   - onDispatched: is called with the result of each transaction, in order for each database.
+  ///   - onRecovered: is called when the store writes again after a commit of which it could not be known
+  ///     whether it is there. Of such a one `onDispatched` does not tell.
   public init(
     store: any RecordStore, configuration: Configuration = Configuration(),
     clock: @escaping @Sendable () -> Timestamp = { .now },
     report: @escaping @Sendable (WorkReport) -> Void,
     room: @escaping @Sendable () -> DeliveryRoom? = { nil },
-    onDispatched: @escaping @Sendable (DispatchResult) -> Void
+    onDispatched: @escaping @Sendable (DispatchResult) -> Void,
+    onRecovered: @escaping @Sendable () -> Void = {}
   ) {
     self.store = store
     self.configuration = configuration
@@ -102,6 +106,7 @@ public final class Dispatcher: Sendable {
     self.report = report
     self.room = room
     self.onDispatched = onDispatched
+    self.onRecovered = onRecovered
     handover = ChangeHandover(
       capacity: configuration.handoverCapacity, laneLimit: configuration.laneLimit)
     indexes = SubscriptionIndexes(
@@ -127,6 +132,7 @@ public final class Dispatcher: Sendable {
   public func start() {
     let handover = handover
     store.setCommitHandler { entries in handover.offer(entries) }
+    store.setDoubtHandler { handover.raiseDoubt() }
     loop.withLock { loop in
       if loop == nil {
         loop = Task(executorPreference: configuration.executor) { await self.run() }
@@ -145,6 +151,7 @@ public final class Dispatcher: Sendable {
   /// waits is in the outbox.
   public func stop() async {
     store.setCommitHandler(nil)
+    store.setDoubtHandler(nil)
     handover.stop()
     let loop = loop.withLock { $0 }
     // Ends delays, and a long catching up between two batches; the store's calls do not notice.
@@ -156,10 +163,14 @@ public final class Dispatcher: Sendable {
     await withDiscardingTaskGroup { lanes in
       var retry = RetryDelay()
       while true {
-        switch await handover.nextTask() {
-        case .list:
+        let task = await handover.nextTask()
+        switch task {
+        case .list, .listAgain:
           do {
+            // Whatever was in doubt is decided when the store has written again.
+            if task == .listAgain { try await store.checkWriting() }
             handover.list(try await store.undispatchedDatabases())
+            if task == .listAgain { onRecovered() }
             succeed(&retry)
           } catch {
             handover.failListing()

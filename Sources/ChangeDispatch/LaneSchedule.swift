@@ -11,6 +11,8 @@ struct LaneSchedule {
   enum Task: Hashable {
     /// Look into the outbox for databases that have changes there, as after a start.
     case list
+    /// Look once more, as soon as what was in doubt has been decided.
+    case listAgain
     /// Begin to do this lane's work.
     case serve(DatabaseID)
     case stop
@@ -35,6 +37,7 @@ struct LaneSchedule {
   }
 
   private enum Listing { case due, underWay, done }
+  private enum Doubt { case none, raised, looking }
 
   /// Changes that may wait in memory.
   let capacity: Int
@@ -50,6 +53,7 @@ struct LaneSchedule {
   private var queue: [DatabaseID] = []
   private var servedCount = 0
   private var listing = Listing.due
+  private var doubt = Doubt.none
 
   init(capacity: Int, laneLimit: Int) {
     self.capacity = capacity
@@ -57,7 +61,9 @@ struct LaneSchedule {
   }
 
   /// Whether every change was dispatched and that is stored.
-  var isSettled: Bool { isStopped || (lanes.isEmpty && listing == .done) }
+  var isSettled: Bool {
+    isStopped || (lanes.isEmpty && listing == .done && doubt == .none)
+  }
 
   /// Whether a lane has to read the outbox.
   func isBehind(_ database: DatabaseID) -> Bool { lanes[database]?.isBehind ?? false }
@@ -84,6 +90,10 @@ struct LaneSchedule {
       listing = .underWay
       return .list
     }
+    if doubt == .raised, listing == .done {
+      doubt = .looking
+      return .listAgain
+    }
     // What the list tells comes before what is in memory.
     guard listing == .done, servedCount < laneLimit, !queue.isEmpty else { return nil }
     let database = queue.removeFirst()
@@ -95,12 +105,24 @@ struct LaneSchedule {
   /// These databases have changes in the outbox that may not have come in memory.
   mutating func list(_ databases: [DatabaseID]) {
     listing = .done
+    if doubt == .looking { doubt = .none }
     for database in databases { fallBehind(database) }
   }
 
   /// The outbox could not be looked into: it is to be tried again.
   mutating func failListing() {
-    listing = .due
+    if doubt == .looking {
+      doubt = .raised
+    } else {
+      listing = .due
+    }
+  }
+
+  /// The outbox may have changes that will not come in memory. A lane that is at work meanwhile may
+  /// come upon one that should have gone before; the store does not let it, and then it falls behind.
+  mutating func raiseDoubt() {
+    // What has not begun to look yet will see them.
+    if listing != .due { doubt = .raised }
   }
 
   // MARK: The work of a lane that is served

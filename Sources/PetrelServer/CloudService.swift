@@ -89,6 +89,10 @@ public final class CloudService: Sendable {
         pushes.add(result.logged)
         courier.wake(Set(result.logged.map(\.notification.subscriber)))
         log.trace(result.logged)
+      },
+      onRecovered: {
+        worker.lookForDueDeliveries()
+        courier.wakeAll()
       })
     self.dispatcher = dispatcher
     let journal = FailureJournal(log: log, clock: clock)

@@ -117,6 +117,12 @@ final class CourierReaders: Sendable {
     for reader in awake { reader.wake() }
   }
 
+  /// Wakes the polls of all.
+  func wakeAll() {
+    let all = state.withLock { $0.readers.values.flatMap { $0.values } }
+    for reader in all { reader.wake() }
+  }
+
   /// Ends all polls, now and from now on.
   func close() {
     let all = state.withLock { state in

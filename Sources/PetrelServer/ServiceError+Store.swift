@@ -30,6 +30,10 @@ extension ServiceError {
     switch error.code {
     case .overloaded:
       self.init(.tryAgainLater, "the server has more to write than it can", retryAfter: 1)
+    case .serializationFailure:
+      self.init(.tryAgainLater, "others changed the same at the same time", retryAfter: 1)
+    case .unreachable:
+      self.init(.tryAgainLater, "the server's store cannot be reached at the moment", retryAfter: 2)
     case .closed:
       self.init(.tryAgainLater, "the server is stopping", retryAfter: 5)
     case .badContinuation:

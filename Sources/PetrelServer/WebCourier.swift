@@ -40,6 +40,9 @@ final class WebCourier: Sendable {
     readers.wake(userRecordNames)
   }
 
+  /// Tells all polls that their logs may have grown.
+  func wakeAll() { readers.wakeAll() }
+
   /// Answers the polls whose time is up by the clock.
   func endOverduePolls() {
     readers.endOverdue()

@@ -13,7 +13,7 @@ struct Migration: Sendable {
   static func apply(_ migrations: [Migration], to connection: any SQLConnection) throws {
     let newest = migrations.last?.version ?? 0
     if let version = try? currentVersion(of: connection), version == newest { return }
-    try connection.beginWriting()
+    try connection.beginMigrating()
     do {
       try connection.execute("CREATE TABLE IF NOT EXISTS store_form (version BIGINT NOT NULL)")
       let version = try currentVersion(of: connection)

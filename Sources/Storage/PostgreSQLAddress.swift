@@ -7,7 +7,7 @@ import Foundation
 /// A password is better kept in a file (`passfile=` or `PGPASSFILE`).
 public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
   let text: String
-  /// Without the password.
+  /// Without user and password, as it may stand in logs.
   public let description: String
 
   /// - Throws: ``StoreError/Code/cannotOpen`` when it is not such a URI, or has parts that libpq does
@@ -15,7 +15,7 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
   public init(_ text: String) throws {
     guard Self.isAddress(text) else {
       throw StoreError(
-        .cannotOpen, "'\(text)' is no address of a PostgreSQL: it begins with postgres://")
+        .cannotOpen, "an address of a PostgreSQL begins with postgres:// or postgresql://")
     }
     var reason: UnsafeMutablePointer<CChar>?
     let options = PQconninfoParse(text, &reason)
@@ -26,9 +26,7 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
     guard let options else {
       let reason = reason.map { String(cString: $0) } ?? "it cannot be read"
       throw StoreError(
-        .cannotOpen,
-        "the address of the PostgreSQL is wrong: "
-          + reason.trimmingCharacters(in: .whitespacesAndNewlines))
+        .cannotOpen, "the address of the PostgreSQL is wrong: \(Self.withoutQuotation(reason))")
     }
     var parts: [String: String] = [:]
     var option = options
@@ -40,8 +38,17 @@ public struct PostgreSQLAddress: Sendable, Hashable, CustomStringConvertible {
     }
     self.text = text
     description =
-      "\(parts["host"] ?? "this machine")\(parts["port"].map { ":\($0)" } ?? "")"
+      "postgres://\(parts["host"] ?? "")\(parts["port"].map { ":\($0)" } ?? "")"
       + "/\(parts["dbname"] ?? "")"
+  }
+
+  /// What libpq says, without the part of the address that it quotes: a password may be in it. Only the
+  /// names of unknown parts are told.
+  private static func withoutQuotation(_ reason: String) -> String {
+    let reason = reason.trimmingCharacters(in: .whitespacesAndNewlines)
+    if reason.hasPrefix("invalid URI query parameter") { return reason }
+    let told = reason.prefix { $0 != "\"" && $0 != "(" }
+    return told.trimmingCharacters(in: CharacterSet(charactersIn: " :"))
   }
 
   /// Whether a text is meant to be one.

@@ -5,12 +5,33 @@ import Foundation
 ///
 /// Statements are prepared on the server once and kept. A connection that was lost is made anew for
 /// the next transaction: what was under way on it has failed.
+///
+/// As with SQLite one transaction writes at a time, of whatever process: an advisory lock that ends
+/// with it is what the others wait for.
 final class PostgreSQLConnection: SQLConnection {
+  /// How a session is set up.
+  struct Settings {
+    /// How long a statement may take, in milliseconds.
+    var statementTimeout = 60_000
+    /// How long to wait for another process that is writing, in milliseconds.
+    var lockTimeout = 10_000
+    /// Whether it is the connection of a server that writes: no other may be then.
+    var servesAlone = false
+  }
+
+  let address: PostgreSQLAddress
   private let handle: OpaquePointer
-  private let address: PostgreSQLAddress
+  private let settings: Settings
   private var arguments = PostgreSQLArguments()
   /// The names of the statements that are prepared, by their texts.
   private var names: [String: Statement] = [:]
+  /// What the server knows the connection as.
+  private var session: PostgreSQLSession?
+  /// What it knew the lost connection as that this one came for, until it is sure to be over.
+  private var formerSession: PostgreSQLSession?
+  private var isPrepared = false
+  /// Whether it is to be made anew though it is not lost.
+  private var isUnfit = false
   private var isClosed = false
 
   private struct Statement {
@@ -20,26 +41,28 @@ final class PostgreSQLConnection: SQLConnection {
   }
 
   /// - Throws: ``StoreError/Code/cannotOpen``.
-  init(to address: PostgreSQLAddress) throws {
+  init(to address: PostgreSQLAddress, settings: Settings = Settings()) throws {
     self.address = address
-    let keywords = [
-      "application_name", "connect_timeout", "tcp_user_timeout", "dbname", "client_encoding",
-    ]
+    self.settings = settings
+    let options = [
+      "application_name": "petrel", "connect_timeout": "10", "client_encoding": "UTF8",
+      // A peer that is gone without a word is noticed within half a minute.
+      "keepalives": "1", "keepalives_idle": "15", "keepalives_interval": "5",
+      "keepalives_count": "3", "tcp_user_timeout": "30000",
+    ].sorted { $0.key < $1.key }
     // What the address tells comes behind what it need not tell.
-    let values = ["petrel", "10", "30000", address.text, "UTF8"]
-    let opened = Self.withTexts(keywords) { keywords in
-      Self.withTexts(values) { PQconnectdbParams(keywords, $0, 1) }
+    let opened = Self.withTexts(options.map(\.key) + ["dbname"]) { keywords in
+      Self.withTexts(options.map(\.value) + [address.text]) {
+        PQconnectdbParams(keywords, $0, 1)
+      }
     }
     guard let opened else { throw StoreError(.cannotOpen, "there is no memory for a connection") }
     handle = opened
     petrel_ignore_notices(handle)
-    guard PQstatus(handle) == CONNECTION_OK else {
-      let error = StoreError(
-        .cannotOpen, "PostgreSQL at \(address) cannot be reached: \(message)")
-      close()
-      throw error
-    }
     do {
+      guard PQstatus(handle) == CONNECTION_OK else {
+        throw StoreError(.cannotOpen, "\(address) cannot be reached: \(message)")
+      }
       try prepareSession()
     } catch {
       close()
@@ -49,11 +72,47 @@ final class PostgreSQLConnection: SQLConnection {
 
   deinit { close() }
 
-  /// Every commit is on disk before it is acknowledged, whatever the server's default is.
+  // MARK: The session
+
+  /// Sees to it that there is a connection, and that it is set up.
+  private func getReady() throws {
+    let isLost = PQstatus(handle) != CONNECTION_OK || isUnfit
+    guard isLost || !isPrepared else { return }
+    if isLost {
+      isPrepared = false
+      isUnfit = false
+      formerSession = session ?? formerSession
+      session = nil
+      names = [:]
+      PQreset(handle)
+      guard PQstatus(handle) == CONNECTION_OK else {
+        throw StoreError(.unreachable, "\(address) cannot be reached: \(message)")
+      }
+    }
+    do {
+      try prepareSession()
+    } catch let error as StoreError {
+      throw StoreError(.unreachable, error.reason, statement: error.statement)
+    }
+  }
+
   private func prepareSession() throws {
-    names = [:]
-    try execute("SET synchronous_commit = on")
-    try execute("SET standard_conforming_strings = on")
+    // Every commit is on disk before it is acknowledged, whatever the server's default is. The server
+    // too is to notice when this program is gone without a word, and its locks with it.
+    try execute(
+      """
+      SET synchronous_commit = on; SET standard_conforming_strings = on;
+      SET statement_timeout = \(settings.statementTimeout);
+      SET lock_timeout = \(settings.lockTimeout);
+      SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5;
+      SET tcp_keepalives_count = 3; SET tcp_user_timeout = 30000
+      """)
+    if let formerSession { try formerSession.end(from: self) }
+    formerSession = nil
+    let session = try PostgreSQLSession(of: self, number: PQbackendPID(handle))
+    self.session = session
+    if settings.servesAlone { try session.lockForServing(self) }
+    isPrepared = true
   }
 
   // MARK: Transactions
@@ -65,23 +124,43 @@ final class PostgreSQLConnection: SQLConnection {
   }
 
   func beginWriting() throws {
-    try reconnect()
-    try run("BEGIN", [])
+    try begin { "BEGIN; \($0.lockForWriting)" }
   }
 
   func beginReading() throws {
-    try reconnect()
-    try run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", [])
+    try begin { _ in "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" }
   }
 
-  private func reconnect() throws {
-    guard PQstatus(handle) != CONNECTION_OK else { return }
-    PQreset(handle)
-    guard PQstatus(handle) == CONNECTION_OK else {
-      throw StoreError(
-        .unreachable, "PostgreSQL at \(address) cannot be reached: \(message)")
+  func beginMigrating() throws {
+    try begin { "BEGIN; SET LOCAL statement_timeout = 0; \($0.lockForWriting)" }
+  }
+
+  private func begin(_ statement: (PostgreSQLSession) -> String) throws {
+    var isFirst = true
+    while true {
+      try getReady()
+      guard let session else { throw StoreError(.closed, "the connection was closed") }
+      do {
+        return try execute(statement(session))
+      } catch {
+        // It was lost while nothing was under way.
+        guard isFirst, PQstatus(handle) != CONNECTION_OK else { throw error }
+        isFirst = false
+      }
     }
-    try prepareSession()
+  }
+
+  /// PostgreSQL answers a commit with another word when it has rolled back, because of a statement
+  /// that failed.
+  func commit() throws {
+    let result = PQexec(handle, "COMMIT")
+    defer { PQclear(result) }
+    try check(result, "COMMIT")
+    guard String(cString: PQcmdStatus(result)) == "COMMIT" else {
+      throw StoreError(
+        .statementFailed, "a statement before had failed, so nothing was committed",
+        statement: "COMMIT")
+    }
   }
 
   // MARK: Statements
@@ -185,14 +264,20 @@ final class PostgreSQLConnection: SQLConnection {
       PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
     let primary = PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
     let reason = "\(primary ?? message) (SQLSTATE \(code.isEmpty ? "none" : code))"
-    switch code.prefix(2) {
-    case "40": return StoreError(.serializationFailure, reason, statement: statement)
-    case "53", "55": return StoreError(.overloaded, reason, statement: statement)
-    case "XX": return StoreError(.corrupt, reason, statement: statement)
-    case "08", "57", "":
+    switch (code, code.prefix(2)) {
+    case ("57014", _):
+      return StoreError(.overloaded, "it took too long: \(reason)", statement: statement)
+    case ("25006", _):
+      // Such as a server that is another's copy by now: the next connection may find the right one.
+      isUnfit = true
       return StoreError(
-        .unreachable, "the connection to PostgreSQL at \(address) is lost: \(reason)",
-        statement: statement)
+        .unreachable, "\(address) takes no writes: \(reason)", statement: statement)
+    case (_, "40"): return StoreError(.serializationFailure, reason, statement: statement)
+    case (_, "53"), (_, "55"): return StoreError(.overloaded, reason, statement: statement)
+    case (_, "XX"): return StoreError(.corrupt, reason, statement: statement)
+    case (_, "08"), (_, "57"), ("", _):
+      return StoreError(
+        .unreachable, "the connection to \(address) is lost: \(reason)", statement: statement)
     default: return StoreError(.statementFailed, reason, statement: statement)
     }
   }

@@ -145,6 +145,11 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   /// Is called with the changes of each commit, in the order of the commits, from the writer's
   /// thread: it must not block. The outbox holds the same changes, for when it could not take them.
   func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?)
+  /// Sets what is called, on the writer's thread, when a commit has failed in a way that leaves open
+  /// whether it is there, as when the connection to the database server is cut in it. Its changes
+  /// then did not go to the commit handler. Once ``checkWriting()`` succeeds they stand in the outbox
+  /// or will never.
+  func setDoubtHandler(_ handler: (@Sendable () -> Void)?)
   /// The databases with changes in the outbox that wait to be dispatched.
   func undispatchedDatabases() async throws -> [DatabaseID]
   /// The oldest changes of a database after `sequence` that wait to be dispatched, in order. The first

@@ -53,6 +53,11 @@ protocol SQLConnection: AnyObject {
   func beginWriting() throws
   /// Starts a transaction that sees one state of the store.
   func beginReading() throws
+  /// Starts a transaction that changes the form of the store: nobody else does so meanwhile, and its
+  /// statements may take long.
+  func beginMigrating() throws
+  /// Makes what the transaction wrote durable, or throws when it cannot be known to be.
+  func commit() throws
   /// Pages in the engine's write-ahead log after this connection's last commit.
   var loggedPages: Int { get }
   /// Copies what is in the write-ahead log into the database, and answers how many of its pages are
@@ -84,6 +89,7 @@ extension SQLConnection {
     return value
   }
 
+  func beginMigrating() throws { try beginWriting() }
   func commit() throws { try run("COMMIT", []) }
   func rollback() throws { try run("ROLLBACK", []) }
 }

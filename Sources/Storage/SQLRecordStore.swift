@@ -63,14 +63,17 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   private static func open(
     at location: StoreLocation, configuration: StoreConfiguration, migrations: [Migration]
   ) async throws -> SQLRecordStore {
+    try await onThread {
+      try SQLRecordStore(at: location, configuration: configuration, migrations: migrations)
+    }
+  }
+
+  /// Does what blocks on a thread of its own.
+  static func onThread<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      let thread = Thread {
-        continuation.resume(
-          with: Result {
-            try SQLRecordStore(
-              at: location, configuration: configuration, migrations: migrations)
-          })
-      }
+      let thread = Thread { continuation.resume(with: Result { try body() }) }
       thread.start()
     }
   }
@@ -101,7 +104,8 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     let checkpointPages = configuration.role == .tool ? tuning.logPages : nil
     let makeSession = { @Sendable (isReader: Bool) throws -> StoreSession in
       let connection = try location.connect(
-        tuning, isReader: isReader, checkpointPages: checkpointPages)
+        tuning, isReader: isReader, servesAlone: !isReader && configuration.role == .server,
+        checkpointPages: checkpointPages)
       let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
       session.fixedEnvironments = configuration.fixedEnvironments
       session.historyLimits = configuration.changeHistory
@@ -146,9 +150,11 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
           reader.work(in: $0)
         }
       }
-      let maker = StoreReader(queue: makings)
-      threads.start(named: "petrel.store.extracts", with: try makeSession(true)) {
-        maker.work(in: $0)
+      if !location.isShared {
+        let maker = StoreReader(queue: makings)
+        threads.start(named: "petrel.store.extracts", with: try makeSession(true)) {
+          maker.work(in: $0)
+        }
       }
     }
     if let checkpointer {
@@ -180,6 +186,26 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   /// Whether a server has the store in this file open.
   public static func isServed(at path: String) -> Bool {
     ServerLock.isHeld(forStoreAt: path)
+  }
+
+  /// Whether a server has the store open.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` when the PostgreSQL cannot be reached.
+  public static func isServed(at location: StoreLocation) async throws -> Bool {
+    switch location {
+    case .memory: return false
+    case .file(let path): return isServed(at: path)
+    case .postgreSQL(let address, _):
+      return try await onThread {
+        let connection = try PostgreSQLConnection(to: address)
+        defer { connection.close() }
+        return try PostgreSQLSession.isServed(over: connection)
+      }
+    }
+  }
+
+  public func setDoubtHandler(_ handler: (@Sendable () -> Void)?) {
+    writer.setDoubtHandler(handler)
   }
 
   public func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {

@@ -35,6 +35,8 @@ public struct StoreConfiguration: Sendable {
     public var unfiledNotifications = 65_536
     /// How long to wait for another process that is writing.
     public var busyTimeoutMilliseconds = 10_000
+    /// How long PostgreSQL may take for a statement.
+    public var statementTimeoutMilliseconds = 60_000
 
     public init() {}
   }

@@ -31,15 +31,20 @@ extension StoreLocation {
     if case .postgreSQL = self { true } else { false }
   }
 
+  /// - Parameter servesAlone: whether it is the connection of a server that writes.
   func connect(
-    _ tuning: StoreConfiguration.Tuning, isReader: Bool, checkpointPages: Int?
+    _ tuning: StoreConfiguration.Tuning, isReader: Bool, servesAlone: Bool, checkpointPages: Int?
   ) throws -> any SQLConnection {
     switch self {
     case .memory, .file:
-      try SQLiteConnection(
+      return try SQLiteConnection(
         path: file, tuning: tuning, mapsFile: isReader, checkpointPages: checkpointPages)
     case .postgreSQL(let address, _):
-      try PostgreSQLConnection(to: address)
+      var settings = PostgreSQLConnection.Settings()
+      settings.statementTimeout = tuning.statementTimeoutMilliseconds
+      settings.lockTimeout = tuning.busyTimeoutMilliseconds
+      settings.servesAlone = servesAlone
+      return try PostgreSQLConnection(to: address, settings: settings)
     }
   }
 }

@@ -7,9 +7,10 @@ import Foundation
 /// first run without the savepoints that this needs; when a job fails, the transaction is rolled
 /// back and the group run again, each job under a savepoint of its own. It is the same with the
 /// savepoints of atomic requests, but those fail more often: ``SavepointPolicy`` says when to go
-/// without.
+/// without. A transaction that another process got in the way of is begun anew, after growing pauses.
 final class StoreWriter: @unchecked Sendable {
   typealias CommitHandler = @Sendable ([OutboxEntry]) -> Void
+  typealias DoubtHandler = @Sendable () -> Void
 
   let queue: JobQueue
   /// What those who prepare records know of the schemas.
@@ -22,6 +23,7 @@ final class StoreWriter: @unchecked Sendable {
   private let lock = NSLock()
   // Guarded by the lock.
   private var handler: CommitHandler?
+  private var doubtHandler: DoubtHandler?
 
   /// - Parameter checkpointer: what copies the write-ahead log; nil when commits do so.
   init(configuration: StoreConfiguration, checkpointer: Checkpointer?) {
@@ -32,6 +34,11 @@ final class StoreWriter: @unchecked Sendable {
 
   func setCommitHandler(_ handler: CommitHandler?) {
     lock.withLock { self.handler = handler }
+  }
+
+  /// See ``RecordStore/setDoubtHandler(_:)``.
+  func setDoubtHandler(_ handler: DoubtHandler?) {
+    lock.withLock { doubtHandler = handler }
   }
 
   /// Works until the queue is closed and empty.
@@ -50,32 +57,12 @@ final class StoreWriter: @unchecked Sendable {
 
   private func perform(_ group: [any StoreJob], in session: StoreSession) {
     tally.begin()
-    var failures = [(any Error)?](repeating: nil, count: group.count)
+    let failures: [(any Error)?]
     do {
-      do {
-        session.goesWithoutSavepoints = policy.nextGoesWithout()
-        try transaction(in: session) {
-          for job in group {
-            try prepare(session, for: job)
-            try job.run(in: session)
-          }
-        }
-      } catch {
-        session.goesWithoutSavepoints = false
-        if error is SavepointNeeded {
-          policy.wereNeeded()
-        } else if group.count == 1 {
-          throw error
-        }
-        try transaction(in: session) {
-          for (index, job) in group.enumerated() {
-            try prepare(session, for: job)
-            failures[index] = try attempt(job, in: session)
-          }
-        }
-      }
+      failures = try commit(group, in: session)
     } catch {
       tally.end(writes: group.count, loggedPages: session.connection.loggedPages, error)
+      if (error as? StoreError)?.code == .unreachable { lock.withLock { doubtHandler }?() }
       for job in group { job.finish(error) }
       return
     }
@@ -84,6 +71,62 @@ final class StoreWriter: @unchecked Sendable {
       handler(session.outbox)
     }
     for (job, failure) in zip(group, failures) { job.finish(failure) }
+  }
+
+  /// Commits what a group writes, and answers why jobs failed of which nothing was kept.
+  private func commit(
+    _ group: [any StoreJob], in session: StoreSession
+  ) throws -> [(any Error)?] {
+    var pauses = Self.pauses[...]
+    while true {
+      do {
+        return try tryCommitting(group, in: session)
+      } catch let error as StoreError where error.code == .serializationFailure {
+        guard let pause = pauses.popFirst() else { throw error }
+        // Of two that got in each other's way, one is to be done when the other comes again.
+        usleep(UInt32.random(in: pause / 2...pause))
+      }
+    }
+  }
+
+  /// Between attempts at a transaction that others get in the way of, in microseconds.
+  private static let pauses: [UInt32] = [2_000, 8_000, 32_000, 128_000, 512_000]
+
+  private func tryCommitting(
+    _ group: [any StoreJob], in session: StoreSession
+  ) throws -> [(any Error)?] {
+    var failures = [(any Error)?](repeating: nil, count: group.count)
+    do {
+      session.goesWithoutSavepoints = policy.nextGoesWithout()
+      try transaction(in: session) {
+        for job in group {
+          try prepare(session, for: job)
+          try job.run(in: session)
+        }
+      }
+    } catch {
+      session.goesWithoutSavepoints = false
+      if error is SavepointNeeded {
+        policy.wereNeeded()
+      } else if group.count == 1 || Self.concernsAll(error) {
+        throw error
+      }
+      try transaction(in: session) {
+        for (index, job) in group.enumerated() {
+          try prepare(session, for: job)
+          failures[index] = try attempt(job, in: session)
+        }
+      }
+    }
+    return failures
+  }
+
+  /// Whether a failure is of the transaction, whichever of its jobs came upon it.
+  private static func concernsAll(_ error: any Error) -> Bool {
+    switch (error as? StoreError)?.code {
+    case .unreachable?, .serializationFailure?: true
+    default: false
+    }
   }
 
   /// Commits what `body` writes, or nothing of it when it throws.
@@ -134,7 +177,7 @@ final class StoreWriter: @unchecked Sendable {
       try connection.run("RELEASE job", [])
       return nil
     } catch {
-      guard connection.isInTransaction else { throw error }
+      guard connection.isInTransaction, !Self.concernsAll(error) else { throw error }
       try connection.run("ROLLBACK TO job", [])
       try connection.run("RELEASE job", [])
       session.outbox.removeSubrange(outboxCount...)

@@ -51,7 +51,7 @@ extension StoreError {
   /// What is wrong with the engine or the disk; nil when only a single write was refused.
   fileprivate var fault: String? {
     switch code {
-    case .statementFailed, .corrupt, .overloaded: reason
+    case .statementFailed, .corrupt, .overloaded, .unreachable, .serializationFailure: reason
     default: nil
     }
   }

@@ -5,10 +5,7 @@ import PetrelServer
 /// The options by which a command is told the server's configuration.
 enum ConfigurationOptions {
   static let all: [Arguments.Option] = [
-    ServeCommand.dataOption,
-    .init(
-      "config", "FILE",
-      "the configuration (default PETREL_CONFIG, or server.json in the data directory)"),
+    ServeCommand.dataOption, configOption, storeOption,
     .init("address", "ADDRESS", "where to listen (default 127.0.0.1)"),
     .init("port", "PORT", "0 lets the system choose (default 8080)"),
     .init("public-url", "URL", "the URL that clients use, where it differs"),
@@ -19,6 +16,16 @@ enum ConfigurationOptions {
       "log-format", "FORMAT", "text or json (default text)",
       words: ServerLog.Format.allCases.map(\.rawValue)),
   ]
+
+  static let configOption = Arguments.Option(
+    "config", "FILE",
+    "the configuration (default PETREL_CONFIG, or server.json in the data directory)")
+
+  static let storeOption = Arguments.Option(
+    "store", "URL", "the PostgreSQL that has the store (default a file in the data directory)")
+
+  /// What tells a command where the store is.
+  static let ofStore = [ServeCommand.dataOption, configOption, storeOption]
 
   /// The configuration that file, environment variables and flags make, and where it comes from.
   ///
@@ -74,9 +81,11 @@ enum ConfigurationOptions {
   ) throws {
     for (flag, key) in [
       ("address", "address"), ("public-url", "publicURL"), ("log-level", "logLevel"),
-      ("log-format", "logFormat"),
+      ("log-format", "logFormat"), ("store", "store"),
     ] {
       guard let value = arguments.string(flag) else { continue }
+      // The flag goes over what a file of the configuration names.
+      if key == "store" { sources.set(["storeFile"], to: .null, by: .flag("--" + flag)) }
       sources.set([key], to: .string(value), by: .flag("--" + flag))
     }
     if let port = try arguments.int("port", in: 0...65_535) {

@@ -153,6 +153,8 @@ struct HookedStore: RecordStore {
   ) async throws -> [Subscription] {
     try await base.subscriptions(of: subscriber, in: database)
   }
+  func setDoubtHandler(_ handler: (@Sendable () -> Void)?) { base.setDoubtHandler(handler) }
+
   func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {
     base.setCommitHandler(handler)
   }

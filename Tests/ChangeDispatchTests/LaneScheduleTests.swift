@@ -38,6 +38,36 @@ struct LaneScheduleTests {
     #expect(schedule.isSettled)
   }
 
+  @Test("after a doubtful commit the outbox is looked into again, until that succeeds")
+  func doubts() {
+    var schedule = Self.listed(capacity: 10)
+    schedule.raiseDoubt()
+    #expect(!schedule.isSettled)
+    #expect(schedule.next() == .listAgain)
+    // What is committed meanwhile is taken in.
+    schedule.offer(Self.entries(2...2, of: Self.second))
+    schedule.failListing()
+    #expect(schedule.next() == .listAgain)
+    schedule.list([Self.first])
+    #expect(schedule.next() == .serve(Self.second))
+    #expect(schedule.next() == .serve(Self.first))
+    #expect(schedule.work(of: Self.second).sequences == [2])
+    #expect(schedule.work(of: Self.first) == .catchUp)
+    #expect(schedule.next() == nil)
+  }
+
+  @Test("a doubt before the first look into the outbox needs no other look")
+  func doubtsAtStart() {
+    var schedule = LaneSchedule(capacity: 10, laneLimit: 10)
+    schedule.raiseDoubt()
+    #expect(schedule.next() == .list)
+    schedule.raiseDoubt()
+    schedule.list([])
+    #expect(schedule.next() == .listAgain)
+    schedule.list([])
+    #expect(schedule.isSettled)
+  }
+
   @Test("changes come in the order of their commits, in batches")
   func keepsOrder() {
     var schedule = Self.listed(capacity: 10)

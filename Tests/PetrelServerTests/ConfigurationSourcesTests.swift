@@ -120,7 +120,7 @@ struct ConfigurationSourcesTests {
     ] {
       let key = broken.split(separator: ":")[0]
       let text = Self.text.replacing(broken, with: "\(key): []")
-      let error = #expect(throws: ConfigurationError.self) { try Self.read(text) }
+      let error = #expect(throws: ConfigurationError.self) { _ = try Self.read(text) }
       let description = error?.description ?? ""
       #expect(description.contains(".json:\(line): "), "\(description)")
       #expect(description.contains(complaint), "\(description)")
@@ -151,6 +151,33 @@ struct ConfigurationSourcesTests {
     #expect(row("containers", "iCloud.a", "apns", "proxy")?.origin == .file(path, line: 2))
     #expect(!listing.text.contains("hidden") && !listing.json.text.contains("hidden"))
     #expect(listing.text.contains("containers.iCloud.a.apns.topic"))
+  }
+
+  @Test("where the store is comes from the key, a file or a variable, and no password is listed")
+  func store() throws {
+    let url = "postgres://anna:hidden@db.example.com:5433/petrel"
+    func check(_ text: String, _ environment: [String: String] = [:]) throws {
+      let (configuration, sources, _) = try Self.read(text, environment)
+      #expect(configuration.postgreSQL != nil)
+      let listing = ConfigurationListing(of: configuration, from: sources)
+      let row = listing.rows.first { $0.path == ["store"] }
+      #expect(row?.value == "postgres://db.example.com:5433/petrel")
+      #expect(!listing.text.contains("hidden") && !listing.json.text.contains("hidden"))
+    }
+    try check(#"{"store": "\#(url)"}"#)
+    try check("{}", ["PETREL_STORE": url])
+    let file = NSTemporaryDirectory() + "petrel-store-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    try (url + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+    try check(#"{"storeFile": "\#(file)"}"#)
+    for text in [#"{"store": "mysql://anna:hidden@h/db"}"#, #"{"store": "\#(url)?pass=hidden"}"#] {
+      let mistake = #expect(throws: ConfigurationError.self) { _ = try Self.read(text) }
+      #expect(mistake?.description.contains("'store'") == true)
+      #expect(mistake?.description.contains("hidden") == false)
+    }
+    let (without, sources, _) = try Self.read("{}")
+    let row = ConfigurationListing(of: without, from: sources).rows.first { $0.path == ["store"] }
+    #expect(row?.value.string == without.storePath)
   }
 
   @Test("every key that is read has a variable, and no other")

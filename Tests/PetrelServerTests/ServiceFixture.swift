@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 import OutboundHTTP
+import PostgreSQLTesting
 import Storage
 import Synchronization
 import Testing
@@ -29,6 +30,8 @@ struct ServiceSettings: Sendable {
   var webhooks: ServerConfiguration.Webhooks?
   var admin = ServerConfiguration.Admin()
   var log = ServerLog.silent
+  /// The PostgreSQL that has the store; nil for a file, unless all tests run on PostgreSQL.
+  var postgreSQL: String?
   /// Whether the server is started before the test begins.
   var starts = true
 }
@@ -68,11 +71,12 @@ final class Service: Sendable {
     configuration.webPush = settings.webPush
     configuration.webhooks = settings.webhooks
     configuration.admin = settings.admin
+    configuration.postgreSQL = try settings.postgreSQL.map { try PostgreSQLAddress($0) }
     log = settings.log
     self.configuration = configuration
     clock = TestClock()
     let store = try await SQLRecordStore.open(
-      at: configuration.storePath, configuration: Self.storeConfiguration)
+      at: configuration.storeLocation, configuration: Self.storeConfiguration)
     alice = try await Self.addUser("alice", to: store)
     bob = try await Self.addUser("bob", to: store)
     let server = try Server(
@@ -103,7 +107,7 @@ final class Service: Sendable {
     var storeConfiguration = Self.storeConfiguration
     configureStore(&storeConfiguration)
     let store = try await SQLRecordStore.open(
-      at: configuration.storePath, configuration: storeConfiguration)
+      at: configuration.storeLocation, configuration: storeConfiguration)
     let server = try Server(
       configuration: configuration, store: store, log: log, clock: clock.read)
     state.withLock { $0 = State(store: store, server: server) }
@@ -233,10 +237,26 @@ final class TestClock: Sendable {
   }
 }
 
-/// Runs `body` with a server, which must serve still when `body` is done.
+/// Runs `body` with a server over a store in a file; with `PETREL_TEST_STORE=postgres` in the
+/// environment, over one in PostgreSQL.
 func withService(
   _ settings: ServiceSettings = ServiceSettings(),
   sourceLocation: SourceLocation = #_sourceLocation,
+  _ body: (Service) async throws -> Void
+) async throws {
+  guard ProcessInfo.processInfo.environment["PETREL_TEST_STORE"] == "postgres",
+    settings.postgreSQL == nil
+  else { return try await withServiceWhereTold(settings, sourceLocation: sourceLocation, body) }
+  let schema = try await PostgreSQLServer.shared.makeSchema()
+  var settings = settings
+  settings.postgreSQL = schema.address
+  try await withServiceWhereTold(settings, sourceLocation: sourceLocation, body)
+  try await PostgreSQLServer.shared.drop(schema)
+}
+
+/// Runs `body` with a server, which must serve still when `body` is done.
+private func withServiceWhereTold(
+  _ settings: ServiceSettings, sourceLocation: SourceLocation,
   _ body: (Service) async throws -> Void
 ) async throws {
   let directory = NSTemporaryDirectory() + "petrel-server-" + UUID().uuidString

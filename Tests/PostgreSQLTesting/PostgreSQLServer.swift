@@ -10,13 +10,18 @@ public actor PostgreSQLServer {
     var description: String
   }
 
-  private var started: Task<String, any Error>?
-  /// What the script waits at the end of; closed with the process.
+  private struct Running {
+    var directory: String
+    var output: FileHandle
+  }
+
+  private var started: Task<Running, any Error>?
+  /// What the script reads; closed with the process.
   private var lifeline: Pipe?
   private var schemaCount = 0
 
-  /// Starts a server, says so, and stops it when nobody holds its input any more. PostgreSQL will not
-  /// run as root.
+  /// Starts a server, says so, does what it reads, and stops the server when nobody holds its input any
+  /// more. PostgreSQL will not run as root.
   private static let script = """
     set -eu
     if [ "$(id -u)" = 0 ]; then
@@ -35,7 +40,13 @@ public actor PostgreSQLServer {
     END
     pg_ctl -D "$1/data" -l "$1/log" -w start >"$1/start" 2>&1 || { cat "$1/log"; exit 1; }
     echo ready
-    read line || true
+    while read step; do
+      case $step in
+      stop) pg_ctl -D "$1/data" -m immediate -w stop ;;
+      start) pg_ctl -D "$1/data" -l "$1/log" -w start ;;
+      esac >"$1/$step" 2>&1 || cat "$1/$step"
+      echo ready
+    done
     pg_ctl -D "$1/data" -m immediate stop >"$1/stop" 2>&1
     cd /
     rm -rf "$1"
@@ -48,8 +59,37 @@ public actor PostgreSQLServer {
     public let address: String
   }
 
+  /// One for a test that stops it.
+  public init() {}
+
+  /// Stops it as when the power fails, and starts it again.
+  public func restart() async throws {
+    try await stop()
+    try await startAgain()
+  }
+
+  public func stop() async throws { try await step("stop") }
+  public func startAgain() async throws { try await step("start") }
+
+  private func step(_ word: String) async throws {
+    let running = try await start()
+    lifeline?.fileHandleForWriting.write(Data((word + "\n").utf8))
+    let said = await Self.read(running.output, until: "ready\n")
+    guard said == "ready\n" else { throw Failure(description: "\(word): \(said)") }
+  }
+
+  /// Cuts the connections of all who use it.
+  public func cutConnections() async throws {
+    try await execute(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'petrel'")
+  }
+
+  public func execute(_ statement: String) async throws {
+    try await Self.execute(statement, in: try await start().directory)
+  }
+
   public func makeSchema() async throws -> Schema {
-    let directory = try await start()
+    let directory = try await start().directory
     schemaCount += 1
     let name = "test_\(schemaCount)"
     try await Self.execute("CREATE SCHEMA \(name)", in: directory)
@@ -59,10 +99,10 @@ public actor PostgreSQLServer {
   }
 
   public func drop(_ schema: Schema) async throws {
-    try await Self.execute("DROP SCHEMA \(schema.name) CASCADE", in: try await start())
+    try await Self.execute("DROP SCHEMA \(schema.name) CASCADE", in: try await start().directory)
   }
 
-  private func start() async throws -> String {
+  private func start() async throws -> Running {
     if let started { return try await started.value }
     let lifeline = Pipe()
     self.lifeline = lifeline
@@ -83,7 +123,7 @@ public actor PostgreSQLServer {
       guard said.hasSuffix("ready\n") else {
         throw Failure(description: "there is no PostgreSQL: \(said)")
       }
-      return directory
+      return Running(directory: directory, output: output.fileHandleForReading)
     }
     started = task
     return try await task.value
@@ -110,6 +150,7 @@ public actor PostgreSQLServer {
       "-q", "-v", "ON_ERROR_STOP=1", "-h", directory, "-U", "petrel", "-d", "postgres", "-c",
       "SET client_min_messages = error", "-c", statement,
     ]
+    process.standardOutput = FileHandle.nullDevice
     let status = try await withCheckedThrowingContinuation { continuation in
       process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
       do { try process.run() } catch { continuation.resume(throwing: error) }

@@ -11,6 +11,33 @@ import Testing
 struct DoctorJudgementTests {
   private func marks(_ findings: [Finding]) -> [Finding.Mark] { findings.map(\.mark) }
 
+  @Test("a PostgreSQL as it should be, and what may be wrong with one")
+  func postgreSQL() {
+    var good = PostgreSQLExamination()
+    good.version = 150_004
+    good.encoding = "UTF8"
+    good.connectionLimit = 97
+    good.form = StoreExamination.newestForm
+    func marks(_ change: (inout PostgreSQLExamination) -> Void) -> [Finding.Mark] {
+      var found = good
+      change(&found)
+      return PostgreSQLMatter.judge(found, at: "postgres://h/d").map(\.mark).filter { $0 != .ok }
+    }
+    #expect(marks { _ in } == [])
+    #expect(marks { $0.version = 120_009 } == [.problem])
+    #expect(marks { $0.encoding = "SQL_ASCII" } == [.problem])
+    #expect(marks { $0.isStandby = true } == [.problem])
+    #expect(marks { $0.form = StoreExamination.newestForm + 1 } == [.problem])
+    #expect(marks { $0.form = nil } == [])
+    #expect(marks { $0.unsafeSettings = ["fsync", "full_page_writes"] } == [.warning, .warning])
+    #expect(marks { $0.usedConnections = 92 } == [.warning])
+    #expect(
+      marks {
+        $0.usedConnections = 94
+        $0.isServed = true
+      } == [])
+  }
+
   @Test(
     "room on the disk",
     arguments: [

@@ -9,7 +9,7 @@ public struct ConfigurationChange: Sendable, Hashable {
     "address", "port", "publicURL", "deletionRetentionDays", "productionSchema", "logLevel",
     "logFormat", "limits.matchingIndexBytes", "limits.searchExtractBytes",
     "limits.silentPushInterval", "limits.waitingPushes", "explain.changes", "explain.days",
-    "notificationLog.days", "notificationLog.entries",
+    "notificationLog.days", "notificationLog.entries", "store", "storeFile",
   ]
 
   public init(from old: ConfigurationSources, to new: ConfigurationSources) {

@@ -36,6 +36,8 @@ struct ConfigurationKey: Sendable {
     .init("address", .text) { .string($0.address) },
     .init("port", .integer) { .int(Int64($0.port)) },
     .init("publicURL", .text) { $0.publicURL.map { .string($0) } },
+    .init("store", .text) { .string($0.postgreSQL?.description ?? $0.storePath) },
+    .init("storeFile", .text),
     .init("deletionRetentionDays", .integer) { .int(Int64($0.deletionRetentionDays)) },
     .init("signatureWindowSeconds", .integer) { .int(Int64($0.signatureWindow)) },
     .init("productionSchema", .text) { .string($0.hasFixedProduction ? "fixed" : "open") },

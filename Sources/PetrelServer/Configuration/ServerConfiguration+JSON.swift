@@ -43,11 +43,12 @@ extension ServerConfiguration {
       "address", "port", "publicURL", "deletionRetentionDays", "signatureWindowSeconds",
       "productionSchema", "limits", "notificationLog", "explain",
       "containers", "signIn", "webPush", "webhooks", "metrics", "drainSeconds",
-      "logLevel", "logFormat", "admin",
+      "logLevel", "logFormat", "admin", "store", "storeFile",
     ])
     address = try reader.string("address") ?? address
     port = try reader.int("port", in: 0...65_535) ?? port
     publicURL = try reader.string("publicURL") ?? publicURL
+    try applyStore(reader)
     deletionRetentionDays =
       try reader.int("deletionRetentionDays", in: 1...36_500) ?? deletionRetentionDays
     signatureWindow =

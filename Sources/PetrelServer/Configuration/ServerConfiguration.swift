@@ -1,4 +1,5 @@
 import CloudKitModel
+import Storage
 
 /// How a server is set up.
 public struct ServerConfiguration: Sendable, Hashable {
@@ -71,8 +72,10 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// The URL that clients reach the server at, where it differs from the address and port, as
   /// behind a proxy. Web courier URLs begin with it.
   public var publicURL: String?
-  /// The directory of the store.
+  /// The directory of the store; of its assets alone where it is in PostgreSQL.
   public var dataDirectory: String
+  /// The PostgreSQL that has the store; nil for a file in the data directory.
+  public var postgreSQL: PostgreSQLAddress?
   /// How long a poll of the web courier is held when nothing comes, in seconds: short enough for
   /// proxies. It ends up to a second later.
   public var courierPollTime = 30.0
@@ -114,6 +117,18 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// An hour, in seconds. Signatures of requests that change something are remembered as long.
   static let maximumSignatureWindow = 3600.0
 
-  /// The store's file in the data directory.
+  /// The store's file in the data directory, unless it is in PostgreSQL.
   public var storePath: String { dataDirectory + "/petrel.sqlite" }
+
+  /// Where assets lie whose store is in PostgreSQL.
+  public var assetsPath: String { dataDirectory + "/petrel-assets" }
+
+  /// Where the store is.
+  public var storeLocation: StoreLocation {
+    if let postgreSQL {
+      .postgreSQL(postgreSQL, assets: assetsPath)
+    } else {
+      .file(path: storePath)
+    }
+  }
 }

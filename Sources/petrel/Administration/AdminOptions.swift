@@ -4,13 +4,13 @@ import Storage
 
 /// The options by which commands are told where to work: on a server over HTTP, or on a store.
 enum AdminOptions {
-  static let all: [Arguments.Option] = [
-    .init("server", "URL", "works on this server (default PETREL_SERVER, where a key is named)"),
-    .init(
-      "key-file", "FILE",
-      "holds the admin key for it (default PETREL_ADMIN_KEY, or PETREL_ADMIN_KEY_FILE)"),
-    ServeCommand.dataOption,
-  ]
+  static let all: [Arguments.Option] =
+    [
+      .init("server", "URL", "works on this server (default PETREL_SERVER, where a key is named)"),
+      .init(
+        "key-file", "FILE",
+        "holds the admin key for it (default PETREL_ADMIN_KEY, or PETREL_ADMIN_KEY_FILE)"),
+    ] + ConfigurationOptions.ofStore
 
   static let json = Arguments.Option("json", nil, "prints JSON")
 
@@ -48,8 +48,9 @@ enum AdminOptions {
   /// The server that the options name; nil where they name a data directory, or nothing.
   static func remote(_ arguments: Arguments) throws -> RemoteAdminAccess? {
     let named = arguments.string("server")
-    let isOnStore = arguments.string("data") != nil
-    if named != nil, isOnStore { throw UsageError("takes --server or --data, not both") }
+    let local = ConfigurationOptions.ofStore.map(\.name).first { arguments.string($0) != nil }
+    let isOnStore = local != nil
+    if named != nil, let local { throw UsageError("takes --server or --\(local), not both") }
     let server = named ?? ProcessInfo.processInfo.environment["PETREL_SERVER"] ?? ""
     guard !server.isEmpty, !isOnStore else {
       guard arguments.string("key-file") == nil else {
@@ -71,22 +72,23 @@ enum AdminOptions {
     _ arguments: Arguments, _ work: Work, makesStore: Bool,
     _ body: (any AdminAccess) async throws -> Value
   ) async throws -> Value {
-    let directory = ServeCommand.dataDirectory(arguments)
-    let path = ServerConfiguration(dataDirectory: directory).storePath
-    if !makesStore, !FileManager.default.fileExists(atPath: path) {
-      throw UsageError(
-        "there is no store in '\(directory)'; name its directory with --data, or a server with "
-          + "--server")
-    }
-    let isServed = SQLRecordStore.isServed(at: path)
-    if work == .withoutServer, isServed {
-      throw AdminFailure(
-        "a server has the store in '\(directory)' open, and would not notice this change: name it "
-          + "with --server and an admin key (where it is another command that changes records, wait "
-          + "for its end)")
-    }
     // As its server has it: in which environments the schema is fixed, say.
     let (configuration, _) = try ConfigurationOptions.configuration(arguments)
+    let directory = configuration.dataDirectory
+    if !makesStore, configuration.postgreSQL == nil,
+      !FileManager.default.fileExists(atPath: configuration.storePath)
+    {
+      throw UsageError(
+        "there is no store in '\(directory)'; name its directory with --data, its PostgreSQL with "
+          + "--store, or a server with --server")
+    }
+    let isServed = try await SQLRecordStore.isServed(at: configuration.storeLocation)
+    if work == .withoutServer, isServed {
+      throw AdminFailure(
+        "a server has the store \(configuration.postgreSQL.map { "at \($0)" } ?? "in '\(directory)'") "
+          + "open, and would not notice this change: name it with --server and an admin key (where it "
+          + "is another command that changes records, wait for its end)")
+    }
     // Who takes a server's place keeps one from starting meanwhile.
     var storeConfiguration = StoreConfiguration(
       of: configuration, role: work == .withoutServer ? .server : .tool)
@@ -95,7 +97,7 @@ enum AdminOptions {
       storeConfiguration.tuning.cacheKilobytes = 16 * 1024
       storeConfiguration.tuning.mappedMegabytes = 0
     }
-    let store = try await ServeCommand.openStore(in: directory, with: storeConfiguration)
+    let store = try await ServeCommand.openStore(of: configuration, with: storeConfiguration)
     do {
       let value = try await body(
         LocalAdminAccess(store: store, isServed: isServed, configuration: configuration))

@@ -7,11 +7,17 @@ enum BackupCommand: Command {
   static let example = "petrel backup /backups/petrel-2026-03-01 --data /var/lib/petrel"
   static let summary = "Copies the store and its assets, beside a server that may run."
   static let operands = "DIRECTORY"
-  static let options = [AdminOptions.json, ServeCommand.dataOption]
+  static let options = [AdminOptions.json] + ConfigurationOptions.ofStore
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let target = try arguments.word("DIRECTORY")
-    let source = ServerConfiguration(dataDirectory: ServeCommand.dataDirectory(arguments))
+    let (source, _) = try ConfigurationOptions.configuration(arguments)
+    if let address = source.postgreSQL {
+      throw StoreError(
+        .cannotOpen,
+        "the store is in PostgreSQL at \(address), whose own tools copy it: pg_dump or pg_basebackup, "
+          + "and then \(source.assetsPath) (docs/operating.md, On PostgreSQL)")
+    }
     let progress = ProgressLine()
     defer { progress.end() }
     try await StoreBackup.make(ofStoreAt: source.storePath, in: target) {

@@ -7,11 +7,17 @@ enum RestoreCommand: Command {
   static let example = "petrel restore /backups/petrel-2026-03-01 --data /var/lib/petrel"
   static let summary = "Makes a store of a backup, in a data directory that has none."
   static let operands = "DIRECTORY"
-  static let options = [AdminOptions.json, ServeCommand.dataOption]
+  static let options = [AdminOptions.json] + ConfigurationOptions.ofStore
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let source = try arguments.word("DIRECTORY")
-    let target = ServerConfiguration(dataDirectory: ServeCommand.dataDirectory(arguments))
+    let (target, _) = try ConfigurationOptions.configuration(arguments)
+    if let address = target.postgreSQL {
+      throw StoreError(
+        .cannotOpen,
+        "the store is in PostgreSQL at \(address), whose own tools bring it back: pg_restore or a base "
+          + "backup, with \(target.assetsPath) (docs/operating.md, On PostgreSQL)")
+    }
     let progress = ProgressLine()
     defer { progress.end() }
     try await StoreBackup.restore(from: source, toStoreAt: target.storePath) {

@@ -12,12 +12,13 @@ enum ServeCommand: Command {
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let (configuration, sources) = try ConfigurationOptions.configuration(arguments, files: true)
     let store = try await openStore(
-      in: configuration.dataDirectory, with: StoreConfiguration(of: configuration))
+      of: configuration, with: StoreConfiguration(of: configuration))
     let log = ServerLog.standardError(
       level: configuration.logLevel, format: configuration.logFormat)
     let server = try Server(configuration: configuration, store: store, log: log)
     try server.start()
     Output.line("petrel listens on \(server.url)")
+    if let address = configuration.postgreSQL { Output.line("its store is at \(address)") }
     Output.line("its data lies in \(absolute(configuration.dataDirectory))")
     let reloading = Reloading(server: server, log: log, sources: sources) {
       try ConfigurationOptions.configuration(arguments, files: true)
@@ -45,10 +46,24 @@ enum ServeCommand: Command {
   static func openStore(
     in directory: String, with configuration: StoreConfiguration = StoreConfiguration(role: .tool)
   ) async throws -> any RecordStore {
+    try await openStore(of: ServerConfiguration(dataDirectory: directory), with: configuration)
+  }
+
+  /// Opens the store that a configuration names, and makes what it needs of directories.
+  static func openStore(
+    of server: ServerConfiguration, with configuration: StoreConfiguration
+  ) async throws -> any RecordStore {
+    // Without its configuration a command would make an empty store beside the one it is meant for.
+    if server.postgreSQL == nil, !FileManager.default.fileExists(atPath: server.storePath),
+      FileManager.default.fileExists(atPath: server.assetsPath)
+    {
+      throw UsageError(
+        "'\(server.dataDirectory)' has the assets of a store that is in PostgreSQL: name that with "
+          + "--store, or the configuration with --config")
+    }
     try FileManager.default.createDirectory(
-      atPath: directory, withIntermediateDirectories: true)
-    return try await SQLRecordStore.open(
-      at: ServerConfiguration(dataDirectory: directory).storePath, configuration: configuration)
+      atPath: server.dataDirectory, withIntermediateDirectories: true)
+    return try await SQLRecordStore.open(at: server.storeLocation, configuration: configuration)
   }
 
   /// Opens the store of the data directory that the options name, beside a server that may run, and

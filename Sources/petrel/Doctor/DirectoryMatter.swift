@@ -5,10 +5,12 @@ import PetrelServer
 struct DirectoryMatter: Sendable {
   let directory: String
   let storePath: String
+  let assetsPath: String
 
   init(_ configuration: ServerConfiguration) {
     directory = URL(fileURLWithPath: configuration.dataDirectory).path
     storePath = URL(fileURLWithPath: configuration.storePath).path
+    assetsPath = URL(fileURLWithPath: configuration.assetsPath).path
   }
 
   func findings() -> [Finding] {
@@ -59,8 +61,8 @@ struct DirectoryMatter: Sendable {
 
   /// The store's files that the server could not open, as after a command that root ran.
   private func files(ownedLike user: uid_t, _ owner: String) -> [Finding] {
-    ["", "-wal", "-shm", ".lock", "-assets"].compactMap { suffix in
-      let file = storePath + suffix
+    (["", "-wal", "-shm", ".lock", "-assets"].map { storePath + $0 } + [assetsPath]).compactMap {
+      file in
       var information = stat()
       guard stat(file, &information) == 0 else { return nil }
       let other = Self.name(ofUser: information.st_uid)

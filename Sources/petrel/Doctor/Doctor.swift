@@ -50,7 +50,11 @@ struct Doctor: Sendable {
         DiskMatter(directory: settings.dataDirectory).findings()
       },
       Examination("store", within: patience) {
-        await DatabaseMatter(path: settings.storePath, isDeep: isDeep).findings()
+        if let address = settings.postgreSQL {
+          await PostgreSQLMatter(address: address).findings()
+        } else {
+          await DatabaseMatter(path: settings.storePath, isDeep: isDeep).findings()
+        }
       },
       Examination(asking: "open files") { LimitsMatter().findings() },
       Examination("server") {

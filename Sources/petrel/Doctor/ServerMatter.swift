@@ -10,7 +10,8 @@ struct ServerMatter: Sendable {
   let isOffline: Bool
 
   func findings() async -> [Finding] {
-    guard SQLRecordStore.isServed(at: configuration.storePath) else {
+    // That a PostgreSQL is out of reach is told with the store.
+    guard (try? await SQLRecordStore.isServed(at: configuration.storeLocation)) ?? false else {
       return [.ok("no server runs on this store")] + listening
     }
     guard configuration.port != 0 else {

@@ -1,0 +1,34 @@
+import Foundation
+import Storage
+
+extension ServerConfiguration {
+  /// Reads `store` or `storeFile`, which has the same in a file.
+  mutating func applyStore(_ reader: ConfigurationReader) throws(ConfigurationError) {
+    guard let name = try reader.string("storeFile") else {
+      if let text = try reader.string("store") {
+        postgreSQL = try Self.address(text, reader, "store")
+      }
+      return
+    }
+    guard reader.json["store"] == nil else {
+      throw reader.mistake("storeFile", "'storeFile' and 'store' exclude each other")
+    }
+    let file = reader.file(name)
+    guard let data = FileManager.default.contents(atPath: file) else {
+      throw reader.mistake("storeFile", "'storeFile': \(file) cannot be read")
+    }
+    let text = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    postgreSQL = try Self.address(text, reader, "storeFile")
+  }
+
+  private static func address(
+    _ text: String, _ reader: ConfigurationReader, _ key: String
+  ) throws(ConfigurationError) -> PostgreSQLAddress {
+    do {
+      return try PostgreSQLAddress(text)
+    } catch {
+      let reason = (error as? StoreError)?.reason ?? "\(error)"
+      throw reader.mistake(key, "'\(key)': \(reason)")
+    }
+  }
+}

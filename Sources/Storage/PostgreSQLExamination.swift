@@ -1,0 +1,62 @@
+import Foundation
+
+/// What a look at a PostgreSQL shows that a store is in, or is to be in. Nothing there is changed.
+public struct PostgreSQLExamination: Sendable, Hashable {
+  /// Older ones are not looked after any more by those who make them.
+  public static let oldestVersion = 130_000
+  /// The connections that a server has open.
+  public static let connections = 1 + StoreConfiguration().readers
+
+  /// As `server_version_num` has it: 150004 is 15.4.
+  public var version = 0
+  /// Such as `UTF8`.
+  public var encoding = ""
+  /// Settings that are not as they must be for commits to outlast a power failure.
+  public var unsafeSettings: [String] = []
+  /// Whether it only follows another server.
+  public var isStandby = false
+  /// What `max_connections` leaves to those who are no superusers, and how many of them are taken.
+  public var connectionLimit = 0
+  public var usedConnections = 0
+  /// The form that migrations have led to; nil where there is no store yet.
+  public var form: Int64?
+  /// Whether a server has the store open.
+  public var isServed = false
+
+  public init() {}
+
+  /// - Throws: ``StoreError/Code/cannotOpen`` when it cannot be reached.
+  public static func look(at address: PostgreSQLAddress) async throws -> PostgreSQLExamination {
+    try await SQLRecordStore.onThread {
+      var settings = PostgreSQLConnection.Settings()
+      settings.statementTimeout = 10_000
+      let connection = try PostgreSQLConnection(to: address, settings: settings)
+      defer { connection.close() }
+      return try PostgreSQLExamination(over: connection)
+    }
+  }
+
+  private init(over connection: PostgreSQLConnection) throws {
+    func setting(_ name: String) throws -> String {
+      try connection.first("SELECT current_setting($1)", [.text(name)]) { $0.text(0) } ?? ""
+    }
+    version = Int(try setting("server_version_num")) ?? 0
+    encoding = try setting("server_encoding")
+    unsafeSettings = try ["fsync", "full_page_writes"].filter { try setting($0) != "on" }
+    isStandby = try setting("transaction_read_only") == "on"
+    connectionLimit =
+      (Int(try setting("max_connections")) ?? 0)
+      - (Int(try setting("superuser_reserved_connections")) ?? 0)
+    usedConnections =
+      try connection.first(
+        "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'", []
+      ) { Int($0.integer(0)) } ?? 0
+    let hasStore = try connection.first("SELECT to_regclass('store_form') IS NOT NULL", []) {
+      $0.integer(0) == 1
+    }
+    if hasStore == true {
+      form = try connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
+    }
+    isServed = try PostgreSQLSession.isServed(over: connection)
+  }
+}

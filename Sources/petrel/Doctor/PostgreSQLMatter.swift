@@ -1,0 +1,79 @@
+import PetrelServer
+import Storage
+
+/// The PostgreSQL that has the store: whether it can be reached, and keeps what it was given.
+struct PostgreSQLMatter: Sendable {
+  let address: PostgreSQLAddress
+
+  func findings() async -> [Finding] {
+    do {
+      return Self.judge(try await PostgreSQLExamination.look(at: address), at: "\(address)")
+    } catch {
+      return [
+        .problem(
+          "the store cannot be reached: \((error as? StoreError)?.reason ?? "\(error)")",
+          "look whether PostgreSQL runs there, and what its log says; run this as the server's user"
+        )
+      ]
+    }
+  }
+
+  static func judge(_ found: PostgreSQLExamination, at address: String) -> [Finding] {
+    var findings = [version(found), form(found)]
+    if found.encoding != "UTF8" {
+      findings.append(
+        .problem(
+          "the database at \(address) has the encoding \(found.encoding), which cannot keep every text",
+          "make another one: createdb --encoding=UTF8 --template=template0 NAME"))
+    }
+    if found.isStandby {
+      findings.append(
+        .problem(
+          "\(address) only follows another server and takes no writes",
+          "name the one that it follows, or several with target_session_attrs=read-write"))
+    }
+    for setting in found.unsafeSettings {
+      findings.append(
+        .warning(
+          "\(setting) is off: a power failure may damage the store",
+          "ALTER SYSTEM SET \(setting) = on; SELECT pg_reload_conf()"))
+    }
+    findings.append(connections(found))
+    return findings
+  }
+
+  private static func version(_ found: PostgreSQLExamination) -> Finding {
+    let text = "PostgreSQL \(found.version / 10_000).\(found.version % 10_000)"
+    guard found.version < PostgreSQLExamination.oldestVersion else { return .ok(text) }
+    return .problem(
+      "\(text) is too old: nobody tries Petrel with it", "upgrade it to version 13 or newer")
+  }
+
+  private static func form(_ found: PostgreSQLExamination) -> Finding {
+    let newest = StoreExamination.newestForm
+    switch found.form {
+    case nil: return .ok("there is no store yet; the first start makes it")
+    case let form? where form > newest:
+      return .problem(
+        "the store has form \(form), and this program knows forms up to \(newest): it will be refused",
+        "install the newer program that wrote it, or restore a backup from before")
+    case let form? where form < newest:
+      return .ok("the store has form \(form); the next start brings it to \(newest): back up first")
+    case let form?:
+      return .ok("the store has form \(form), the newest that this program knows")
+    }
+  }
+
+  /// A server's own, and a few for commands beside it.
+  private static let wantedConnections = PostgreSQLExamination.connections + 3
+
+  private static func connections(_ found: PostgreSQLExamination) -> Finding {
+    let free = found.connectionLimit - found.usedConnections
+    let text = "\(free) of \(found.connectionLimit) connections are free"
+    let wanted = found.isServed ? 3 : wantedConnections
+    guard free < wanted else { return .ok(text) }
+    return .warning(
+      "\(text); a server takes \(PostgreSQLExamination.connections), and each command beside it as many",
+      "raise max_connections, or find who holds them: SELECT * FROM pg_stat_activity")
+  }
+}

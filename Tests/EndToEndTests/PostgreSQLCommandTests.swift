@@ -1,0 +1,56 @@
+import CloudKit
+import PostgreSQLTesting
+import Testing
+import Waiting
+
+@Suite(
+  "Commands on a store in PostgreSQL",
+  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+struct PostgreSQLCommandTests {
+  @Test("serve, users, config, doctor and backup know where the store is")
+  func commands() async throws {
+    let folder = NSTemporaryDirectory() + "petrel-postgresql-" + UUID().uuidString
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let schema = try await PostgreSQLServer.shared.makeSchema()
+    let data = folder + "/data"
+    func run(_ words: String...) async throws -> (status: Int32, output: String) {
+      let program = try Program(
+        "petrel", words + ["--data", data, "--store", schema.address], in: folder)
+      return (try await program.end(), program.output)
+    }
+
+    #expect(try await run("users", "add", "anna").status == 0)
+    let server = try Program(
+      "petrel", ["serve", "--data", data, "--port", "0"],
+      environment: ["PETREL_STORE": schema.address], in: folder)
+    try await server.line(containing: "petrel listens on")
+    try await server.line(containing: "its store is at postgres://")
+    let second = try await run("serve", "--port", "0")
+    #expect(second.status == 1 && second.output.contains("another server has the store at"))
+    let users = try await run("users", "list")
+    #expect(users.status == 0 && users.output.contains("anna"), "\(users.output)")
+    let zones = try await run(
+      "zones", "save", "z", "--container", "iCloud.a", "--database", "private", "--user", "anna")
+    #expect(zones.status == 1, "\(zones.output)")
+    #expect(zones.output.contains("a server has the store at"), "\(zones.output)")
+    let doctor = try await run("doctor", "--offline", "--port", "0")
+    #expect(doctor.output.contains("PostgreSQL 1"), "\(doctor.output)")
+    #expect(doctor.output.contains("fsync is off"), "\(doctor.output)")
+    let config = try await run("config")
+    #expect(config.output.contains("--store"), "\(config.output)")
+    let backup = try await run("backup", folder + "/backup")
+    #expect(backup.status == 1 && backup.output.contains("pg_dump"), "\(backup.output)")
+    let restore = try await run("restore", folder + "/backup")
+    #expect(restore.status == 1 && restore.output.contains("pg_restore"), "\(restore.output)")
+    #expect(!FileManager.default.fileExists(atPath: data + "/petrel.sqlite"))
+
+    // Without its configuration a command would look into another store.
+    let lost = try Program("petrel", ["users", "list", "--data", data], in: folder)
+    #expect(try await lost.end() == 64)
+    #expect(lost.output.contains("is in PostgreSQL"), "\(lost.output)")
+    server.signal(SIGTERM)
+    #expect(try await server.end() == 0, "\(server.output)")
+    try await PostgreSQLServer.shared.drop(schema)
+  }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import JSONCoding
+import PostgreSQLTesting
+import Synchronization
+import Testing
+import Waiting
+
+@testable import PetrelServer
+
+@Suite("A server whose PostgreSQL goes away")
+struct PostgreSQLLossTests {
+  /// The server has the store in a PostgreSQL that the test may stop.
+  private func withService(
+    _ body: (Service, PostgreSQLServer) async throws -> Void
+  ) async throws {
+    let postgreSQL = PostgreSQLServer()
+    var settings = ServiceSettings()
+    settings.postgreSQL = try await postgreSQL.makeSchema().address
+    try await PetrelServerTests.withService(settings) { try await body($0, postgreSQL) }
+  }
+
+  private static let subscription = """
+    {"subscriptionType": "query", "subscriptionID": "all", "firesOn": ["create"],
+     "query": {"recordType": "Note"}}
+    """
+
+  @Test("asks clients to come again, calls itself not ready, and goes on when it is back")
+  func outage() async throws {
+    try await withService { service, postgreSQL in
+      #expect(try await service.modify(Service.operation("create", "before")).outcomes == ["ok"])
+      #expect(try await service.client.send("GET", "/health/ready").status == 200)
+      try await postgreSQL.stop()
+      let failed = try await service.modify(Service.operation("create", "during"))
+      #expect(failed.failure == "503 TRY_AGAIN_LATER", "\(failed.json)")
+      #expect(failed.headers["retry-after"] == "2")
+      let read = try await service.lookup("before")
+      #expect(read.failure == "503 TRY_AGAIN_LATER", "\(read.json)")
+      let ready = try await service.client.send("GET", "/health/ready")
+      #expect(ready.status == 503)
+      let trouble = ready.json["checks"]?["store"]?.string ?? ""
+      #expect(trouble.contains("cannot be reached") || trouble.contains("is lost"), "\(trouble)")
+      try await postgreSQL.startAgain()
+      try await eventually("the server is ready again") {
+        try await service.client.send("GET", "/health/ready").status == 200
+      }
+      #expect(try await service.modify(Service.operation("create", "after")).outcomes == ["ok"])
+      #expect(try await service.lookup("before", "after").outcomes == ["ok", "ok"])
+    }
+  }
+
+  @Test("does not fail a request when connections were cut while nothing was under way")
+  func cutWhenIdle() async throws {
+    try await withService { service, postgreSQL in
+      for name in ["a", "b", "c"] {
+        try await postgreSQL.cutConnections()
+        #expect(try await service.modify(Service.operation("create", name)).outcomes == ["ok"])
+        #expect(try await service.lookup(name).outcomes == ["ok"])
+      }
+    }
+  }
+
+  private final class Tally: Sendable {
+    let acknowledged = Mutex<Set<String>>([])
+    let refusals = Mutex(0)
+    let isOver = Mutex(false)
+  }
+
+  @Test("loses nothing that was acknowledged under load, and notifies of each record once")
+  func load() async throws {
+    try await withService { service, postgreSQL in
+      try await service.subscribe(Self.subscription)
+      let tally = Tally()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for writer in 0..<6 {
+          group.addTask {
+            var number = 0
+            while !tally.isOver.withLock({ $0 }) {
+              let name = "w\(writer)-\(number)"
+              number += 1
+              while true {
+                let answer = try await service.modify(
+                  Service.operation("create", name), atomic: false)
+                // One that was in doubt may be there already when it is sent again.
+                if ["ok", "EXISTS"].contains(answer.outcomes.first) { break }
+                try #require(answer.failure == "503 TRY_AGAIN_LATER", "\(answer.json)")
+                try #require(answer.headers["retry-after"] != nil)
+                tally.refusals.withLock { $0 += 1 }
+              }
+              tally.acknowledged.withLock { _ = $0.insert(name) }
+            }
+          }
+        }
+        group.addTask {
+          defer { tally.isOver.withLock { $0 = true } }
+          for step in 0..<4 {
+            let before = tally.acknowledged.withLock(\.count)
+            try await eventually("records are saved") {
+              tally.acknowledged.withLock(\.count) >= before + 60
+            }
+            if step == 3 { break }
+            if step == 1 {
+              try await postgreSQL.cutConnections()
+            } else {
+              try await postgreSQL.restart()
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      let names = tally.acknowledged.withLock { $0.sorted() }
+      #expect(tally.refusals.withLock { $0 } > 0)
+      for start in stride(from: 0, to: names.count, by: 100) {
+        let part = Array(names[start..<min(start + 100, names.count)])
+        let records = part.map { #"{"recordName": "\#($0)"}"# }.joined(separator: ", ")
+        let found = try await service.post(
+          "public/records/lookup", #"{"records": [\#(records)]}"#, as: service.alice)
+        #expect(Set(found.outcomes) == ["ok"] && found.items.map(\.name) == part)
+      }
+      try await eventually("all are notified of") {
+        try await Self.notified(service).count >= names.count
+      }
+      #expect(try await Self.notified(service).sorted() == names)
+    }
+  }
+
+  /// The records that the log has notifications of, as often as it has them.
+  private static func notified(_ service: Service) async throws -> [String] {
+    var names: [String] = []
+    var token = ""
+    while true {
+      let page = try await service.post(
+        "notifications/changes", token.isEmpty ? "{}" : #"{"syncToken": "\#(token)"}"#,
+        as: service.alice)
+      try #require(page.status == 200, "\(page.json)")
+      names += page.items.compactMap { $0["ck"]?["qry"]?["rid"]?.string }
+      guard page.json["moreComing"] == true else { return names }
+      token = page.json["syncToken"]?.string ?? ""
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import PostgreSQLTesting
+import Synchronization
+import Testing
+
+@testable import Storage
+
+@Suite("A store in PostgreSQL")
+struct PostgreSQLStoreTests {
+  private func withLocation(_ body: (StoreLocation, PostgreSQLServer) async throws -> Void)
+    async throws
+  {
+    let server = PostgreSQLServer()
+    let schema = try await server.makeSchema()
+    try await body(.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil), server)
+  }
+
+  @Test("one server has it open at a time, and tools beside it")
+  func oneServer() async throws {
+    try await withLocation { location, _ in
+      #expect(try await SQLRecordStore.isServed(at: location) == false)
+      let first = try await SQLRecordStore.open(at: location)
+      #expect(try await SQLRecordStore.isServed(at: location))
+      let refusal = await #expect(throws: StoreError.self) {
+        _ = try await SQLRecordStore.open(at: location)
+      }
+      #expect(refusal?.code == .cannotOpen)
+      #expect(refusal?.reason.hasPrefix("another server has the store at") == true)
+      let tool = try await SQLRecordStore.open(
+        at: location, configuration: StoreConfiguration(role: .tool))
+      _ = try await tool.addUser(named: "anna", at: .now)
+      #expect(try await first.users().map(\.name) == ["anna"])
+      await tool.close()
+      await first.close()
+      #expect(try await SQLRecordStore.isServed(at: location) == false)
+      let second = try await SQLRecordStore.open(at: location)
+      await second.close()
+    }
+  }
+
+  @Test("a server that another has taken the place of writes no more")
+  func overtaken() async throws {
+    try await withLocation { location, server in
+      let first = try await SQLRecordStore.open(at: location)
+      try await server.cutConnections()
+      let second = try await SQLRecordStore.open(at: location)
+      let refusal = await #expect(throws: StoreError.self) { try await first.checkWriting() }
+      #expect(refusal?.code == .unreachable)
+      #expect(refusal?.reason.hasPrefix("another server has the store at") == true)
+      try await second.checkWriting()
+      await second.close()
+      try await first.checkWriting()
+      await first.close()
+    }
+  }
+
+  @Test("a transaction that ends a deadlock is done again")
+  func deadlock() async throws {
+    try await withLocation { location, server in
+      let store = try await SQLRecordStore.open(at: location)
+      try await store.write {
+        try $0.connection.execute("CREATE TABLE tug (id BIGINT PRIMARY KEY, pulls BIGINT NOT NULL)")
+        try $0.connection.execute("INSERT INTO tug VALUES (1, 0), (2, 0)")
+      }
+      guard case .postgreSQL(let address, _) = location else { return }
+      let otherHolds = DispatchSemaphore(value: 0)
+      let storeHolds = DispatchSemaphore(value: 0)
+      async let other: Void = SQLRecordStore.onThread {
+        let connection = try PostgreSQLConnection(to: address)
+        defer { connection.close() }
+        // The store's side is the one that notices.
+        try connection.execute("SET deadlock_timeout = '60s'")
+        try connection.execute("BEGIN; UPDATE tug SET pulls = pulls + 1 WHERE id = 2")
+        otherHolds.signal()
+        storeHolds.wait()
+        try connection.execute("UPDATE tug SET pulls = pulls + 1 WHERE id = 1; COMMIT")
+      }
+      let attempts = Mutex(0)
+      try await store.write { session in
+        let isFirst = attempts.withLock { attempts in
+          attempts += 1
+          return attempts == 1
+        }
+        if isFirst { otherHolds.wait() }
+        try session.connection.run("UPDATE tug SET pulls = pulls + 1 WHERE id = 1", [])
+        if isFirst { storeHolds.signal() }
+        try session.connection.run("UPDATE tug SET pulls = pulls + 1 WHERE id = 2", [])
+      }
+      try await other
+      #expect(attempts.withLock { $0 } > 1)
+      let pulls = try await store.read {
+        try $0.connection.rows("SELECT pulls FROM tug", []) { $0.integer(0) }
+      }
+      #expect(pulls == [2, 2])
+      await store.close()
+    }
+  }
+
+  @Test("a commit after a statement that failed is not taken for one")
+  func failedStatement() async throws {
+    try await withLocation { location, _ in
+      let store = try await SQLRecordStore.open(at: location)
+      let failure = await #expect(throws: StoreError.self) {
+        try await store.write { session in
+          _ = try session.connection.run(
+            "INSERT INTO users (name, user_record_name, created) VALUES ('a', 'a', 0)", [])
+          _ = try? session.connection.run("NO STATEMENT", [])
+        }
+      }
+      #expect(failure?.code == .statementFailed)
+      #expect(try await store.users().isEmpty)
+      await store.close()
+    }
+  }
+
+  @Test("of a commit that was cut is told that it is in doubt")
+  func doubt() async throws {
+    try await withLocation { location, server in
+      let store = try await SQLRecordStore.open(at: location)
+      let doubts = Mutex(0)
+      store.setDoubtHandler { doubts.withLock { $0 += 1 } }
+      try await server.stop()
+      await #expect(throws: StoreError.self) { try await store.checkWriting() }
+      #expect(doubts.withLock { $0 } == 1)
+      try await server.startAgain()
+      try await store.checkWriting()
+      #expect(doubts.withLock { $0 } == 1)
+      await store.close()
+    }
+  }
+
+  @Test(
+    "no word about an address has its password",
+    arguments: [
+      "postgres://u:geheim@h:1/db?nonsense=1", "postgres://u:geheim@[::1/db",
+      "postgres://u:ge%ZZheim@h/db", "mysql://u:geheim@h/db", "postgres://u:geheim@h:port/db",
+      "postgres://u:geheim@127.0.0.1:1/db?connect_timeout=2",
+      "postgres://h/db?password=geheim&nonsense",
+    ])
+  func password(_ text: String) async throws {
+    do {
+      let address = try PostgreSQLAddress(text)
+      #expect(!"\(address)".contains("geheim"))
+      _ = try await SQLRecordStore.open(at: .postgreSQL(address, assets: nil))
+      Issue.record("there is none")
+    } catch {
+      #expect(!"\(error)".contains("heim"), "\(error)")
+    }
+  }
+
+  @Test("an examination shows what a server depends on")
+  func examination() async throws {
+    try await withLocation { location, _ in
+      guard case .postgreSQL(let address, _) = location else { return }
+      var found = try await PostgreSQLExamination.look(at: address)
+      #expect(found.version >= PostgreSQLExamination.oldestVersion && found.encoding == "UTF8")
+      #expect(found.unsafeSettings == ["fsync"] && !found.isStandby)
+      #expect(found.form == nil && !found.isServed)
+      #expect(found.connectionLimit > 0 && found.usedConnections > 0)
+      let store = try await SQLRecordStore.open(at: location)
+      found = try await PostgreSQLExamination.look(at: address)
+      #expect(found.form == StoreExamination.newestForm && found.isServed)
+      await store.close()
+    }
+  }
+}
