@@ -51,6 +51,15 @@ if [ -e "$kept/failed" ]; then
   grep -a -E '^[^ ]*✘|^[^ ]* *↳|Fatal error|signal code' "$kept/output" | tail -n 60
   exit 1
 fi
+# What the server does with its store, on the other engine. The store's own suites run on both above.
+begin "tests on PostgreSQL"
+on_postgresql='PetrelServerTests\.(ChangesTests|EventStreamTests|ExplainedHistoryTests'
+on_postgresql="$on_postgresql|ExplanationTests|NotificationsTests|RecordsModifyTests"
+on_postgresql="$on_postgresql|RecordsQueryTests|SilenceExplanationTests|SubscriptionsTests"
+on_postgresql="$on_postgresql|UnloggedNotificationTests|WebCourierTests|ZonesTests)"
+PETREL_TEST_STORE=postgres swift test --skip-build --disable-xctest --no-parallel \
+  --scratch-path "$build" --filter "$on_postgresql"
+
 # A suite that is written as with XCTest has a runner of its own.
 swift test --skip-build --disable-swift-testing --scratch-path "$build"
 
