@@ -60,7 +60,8 @@ let package = Package(
       ]),
     .target(name: "Matching", dependencies: ["CloudKitModel", "CPrefetch"]),
     .target(
-      name: "Storage", dependencies: ["CloudKitModel", "Measuring", "CSQLite", "CPostgreSQL"]),
+      name: "Storage",
+      dependencies: ["Cryptography", "CloudKitModel", "Measuring", "CSQLite", "CPostgreSQL"]),
     .target(name: "Measuring"),
     .target(name: "HTTPService", dependencies: ["CMicroHTTPD"]),
     .target(

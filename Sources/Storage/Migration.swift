@@ -17,24 +17,34 @@ struct Migration: Sendable {
     do {
       try connection.execute("CREATE TABLE IF NOT EXISTS store_form (version BIGINT NOT NULL)")
       let version = try currentVersion(of: connection)
+      guard version != StoreMove.unfinishedForm else {
+        throw StoreError(
+          .cannotOpen,
+          "a store is being migrated to here, and not all of it has come yet: "
+            + "'petrel store migrate' with the same words as before goes on")
+      }
       guard version <= newest else {
         throw StoreError(
           .newerSchema,
           "the store has form \(version), written by a newer Petrel; this one knows forms up to "
             + "\(newest). Use the newer program")
       }
-      for migration in migrations where migration.version > version {
-        for statement in migration.statements {
-          try connection.execute(connection.definition(statement))
-        }
-        try migration.fill?(connection)
-      }
+      try run(migrations.filter { $0.version > version }, on: connection)
       try connection.run("DELETE FROM store_form", [])
       try connection.run("INSERT INTO store_form (version) VALUES ($1)", [.integer(newest)])
       try connection.commit()
     } catch {
       if connection.isInTransaction { try? connection.rollback() }
       throw error
+    }
+  }
+
+  static func run(_ migrations: [Migration], on connection: any SQLConnection) throws {
+    for migration in migrations {
+      for statement in migration.statements {
+        try connection.execute(connection.definition(statement))
+      }
+      try migration.fill?(connection)
     }
   }
 

@@ -20,7 +20,7 @@ final class PostgreSQLConnection: SQLConnection {
   }
 
   let address: PostgreSQLAddress
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
   private let settings: Settings
   private var arguments = PostgreSQLArguments()
   /// The names of the statements that are prepared, by their texts.
@@ -251,7 +251,7 @@ final class PostgreSQLConnection: SQLConnection {
 
   // MARK: Failures
 
-  private func check(_ result: OpaquePointer?, _ statement: String) throws {
+  func check(_ result: OpaquePointer?, _ statement: String) throws {
     switch PQresultStatus(result) {
     case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE, PGRES_EMPTY_QUERY: return
     default: throw failure(result, statement)
@@ -259,7 +259,7 @@ final class PostgreSQLConnection: SQLConnection {
   }
 
   /// What PostgreSQL says of a failure, by its SQLSTATE (appendix A of its manual).
-  private func failure(_ result: OpaquePointer?, _ statement: String) -> StoreError {
+  func failure(_ result: OpaquePointer?, _ statement: String) -> StoreError {
     let code =
       PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
     let primary = PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }

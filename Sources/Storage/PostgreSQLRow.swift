@@ -42,7 +42,7 @@ final class PostgreSQLRow: SQLRow {
   func bytes(_ column: Int32) -> [UInt8] { [UInt8](buffer(column)) }
   func key(_ column: Int32) -> IndexKey { IndexKey(buffer(column)) }
 
-  private func buffer(_ column: Int32) -> UnsafeRawBufferPointer {
+  func buffer(_ column: Int32) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(
       start: PQgetvalue(result, row, column), count: Int(PQgetlength(result, row, column)))
   }

@@ -45,6 +45,17 @@ struct SQLArguments {
     arguments.append(.text(start..<memory.count))
   }
 
+  mutating func appendNull() {
+    arguments.append(.null)
+  }
+
+  /// - Parameter bytes: the text's UTF-8.
+  mutating func append(text bytes: some Collection<UInt8>) {
+    let start = memory.count
+    memory.append(contentsOf: bytes)
+    arguments.append(.text(start..<memory.count))
+  }
+
   mutating func append(bytes: some Collection<UInt8>) {
     let start = memory.count
     memory.append(contentsOf: bytes)

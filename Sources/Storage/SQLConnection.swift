@@ -19,6 +19,8 @@ protocol SQLRow {
   func integer(_ column: Int32) -> Int64
   func text(_ column: Int32) -> String
   func bytes(_ column: Int32) -> [UInt8]
+  /// The bytes of a text or of bytes where the engine has them, valid as long as the row.
+  func buffer(_ column: Int32) -> UnsafeRawBufferPointer
   /// The key of an entry of the value index.
   func key(_ column: Int32) -> IndexKey
 }

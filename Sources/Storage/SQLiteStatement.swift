@@ -85,10 +85,13 @@ final class SQLiteStatement: SQLRow {
     return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
   }
 
-  func bytes(_ column: Int32) -> [UInt8] {
-    guard let start = sqlite3_column_blob(pointer, column) else { return [] }
-    return [UInt8](
-      UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, column))))
+  func bytes(_ column: Int32) -> [UInt8] { [UInt8](buffer(column)) }
+
+  func buffer(_ column: Int32) -> UnsafeRawBufferPointer {
+    guard let start = sqlite3_column_blob(pointer, column) else {
+      return UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, column)))
   }
 
   func key(_ column: Int32) -> IndexKey {

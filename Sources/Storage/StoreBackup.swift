@@ -110,9 +110,10 @@ public enum StoreBackup {
     }
   }
 
-  /// The form of a store, which its migrations have led to; nil when it is no store.
+  /// The form of a store, which its migrations have led to; nil when it is no store, or not yet.
   static func form(of connection: SQLiteConnection) -> Int64? {
-    (try? connection.first("SELECT version FROM store_form", []) { $0.integer(0) }) ?? nil
+    let form = try? connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
+    return form == StoreMove.unfinishedForm ? nil : form
   }
 
   // MARK: Copying

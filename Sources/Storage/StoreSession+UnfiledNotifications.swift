@@ -12,6 +12,27 @@ extension StoreSession {
     WHERE notification_log.database_id = unfiled.database_id AND sequence >= first_sequence
     """
 
+  /// Those that no run has; some runs may not be finished.
+  private static let inNoRun = """
+    \(unfiled) AND NOT EXISTS (
+      SELECT 1 FROM notification_index
+      WHERE run IN (SELECT run FROM notification_runs WHERE run = 0 OR generation IS NOT NULL)
+        AND notification_index.subscriber = notification_log.subscriber
+        AND notification_index.database_id = notification_log.database_id
+        AND notification_index.sequence = notification_log.sequence)
+    """
+
+  /// Files all at once, in the run for that. Only where no process has a tail.
+  func fileAllNotifications() throws {
+    try connection.run(
+      """
+      INSERT INTO notification_index (run, \(NotificationIndexRow.columns))
+      SELECT \(Self.firstRun), entries.* FROM (\(Self.inNoRun)) AS entries
+      """, [])
+    try connection.run("UPDATE notification_runs SET generation = NULL", [])
+    try connection.run("DELETE FROM unfiled_notifications", [])
+  }
+
   /// A user's entries that no run of the index may have; some may be in one nevertheless.
   ///
   /// - Complexity: O(1) and their number; where others file them, in another process or since the
@@ -45,16 +66,7 @@ extension StoreSession {
   func recoverNotificationTail(capacity: Int) throws -> NotificationTail {
     try connection.beginReading()
     do {
-      let rows = try connection.rows(
-        Self.unfiled + """
-           AND NOT EXISTS (
-            SELECT 1 FROM notification_index
-            WHERE run IN (
-                SELECT run FROM notification_runs WHERE run = 0 OR generation IS NOT NULL)
-              AND notification_index.subscriber = notification_log.subscriber
-              AND notification_index.database_id = notification_log.database_id
-              AND notification_index.sequence = notification_log.sequence)
-          """, [], NotificationIndexRow.init(row:))
+      let rows = try connection.rows(Self.inNoRun, [], NotificationIndexRow.init(row:))
       let marks = try connection.rows(
         "SELECT generation, database_id FROM unfiled_notifications", []
       ) { (generation: $0.integer(0), database: DatabaseID(rawValue: $0.integer(1))) }

@@ -1,0 +1,113 @@
+import Cryptography
+
+/// Compares a table of two stores, row by row in the order of the primary key.
+struct StoreComparison {
+  /// Rows that have a digest together; where two differ, they are read again to find the first.
+  private static let chunk = 1_024
+
+  /// What is known of a table of one store: 32 bytes and a key for each chunk.
+  private struct Digests {
+    var rows = 0
+    var chunks: [[UInt8]] = []
+    /// The key of the last row of each chunk.
+    var ends: [[UInt8]] = []
+  }
+
+  private let table: StoreTable
+  private let source: any SQLConnection
+  private let target: any SQLConnection
+
+  init(_ table: StoreTable, _ source: any SQLConnection, _ target: any SQLConnection) {
+    self.table = table
+    self.source = source
+    self.target = target
+  }
+
+  /// - Parameter step: is told of rows of the source that were read.
+  /// - Throws: ``StoreError/Code/corrupt`` that names the first row that differs.
+  func run(_ step: (Int) -> Void) throws -> StoreMove.Result.Table {
+    let ours = try digests(source, step)
+    let theirs = try digests(target) { _ in }
+    guard ours.chunks == theirs.chunks else { throw try difference(ours, theirs) }
+    let hasher = SHA256Hasher()
+    for chunk in ours.chunks { hasher.update(chunk) }
+    return StoreMove.Result.Table(
+      name: table.name, rows: ours.rows, digest: SQLValue.hexadecimal(hasher.finish()))
+  }
+
+  private func digests(_ connection: any SQLConnection, _ step: (Int) -> Void) throws -> Digests {
+    var digests = Digests()
+    var hasher = SHA256Hasher()
+    var bytes: [UInt8] = []
+    var count = 0
+    var end: [UInt8] = []
+    func finishChunk() {
+      digests.chunks.append(hasher.finish())
+      digests.ends.append(end)
+      digests.rows += count
+      step(count)
+      hasher = SHA256Hasher()
+      count = 0
+    }
+    try connection.query(table.selection(), []) { row in
+      bytes.removeAll(keepingCapacity: true)
+      CanonicalRow.append(row, table.columns, to: &bytes)
+      hasher.update(bytes)
+      count += 1
+      guard count == Self.chunk else { return }
+      end.removeAll()
+      CanonicalRow.append(row, table.key, to: &end)
+      finishChunk()
+    }
+    if count > 0 { finishChunk() }
+    return digests
+  }
+
+  // MARK: Differences
+
+  private struct Row {
+    var key: [SQLValue]
+    var digest: [UInt8]
+  }
+
+  private func difference(_ ours: Digests, _ theirs: Digests) throws -> StoreError {
+    let index =
+      zip(ours.chunks, theirs.chunks).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+      ?? min(ours.chunks.count, theirs.chunks.count)
+    // Chunks before are the same, and whole.
+    let start = index == 0 ? nil : CanonicalRow.values(of: ours.ends[index - 1])
+    let mine = try rows(source, after: start)
+    let other = try rows(target, after: start)
+    let place =
+      (0..<max(mine.count, other.count)).first { row in
+        guard row < mine.count, row < other.count else { return true }
+        return mine[row].digest != other[row].digest
+      } ?? 0
+    let first = place < mine.count ? mine[place].key : nil
+    let second = place < other.count ? other[place].key : nil
+    let what: String
+    if let first, let second, first == second {
+      what = "the row with \(table.description(of: first)) is not the same"
+    } else {
+      what =
+        "where the source has \(first.map { table.description(of: $0) } ?? "no more rows"), the target "
+        + "has \(second.map { table.description(of: $0) } ?? "no more")"
+    }
+    return StoreError(
+      .corrupt,
+      "table '\(table.name)' differs: it has \(ours.rows) rows in the source and \(theirs.rows) in the "
+        + "target; first, \(what). The target cannot be used: empty it and begin anew")
+  }
+
+  private func rows(_ connection: any SQLConnection, after key: [SQLValue]?) throws -> [Row] {
+    try connection.rows(
+      table.selection(follows: key != nil, limit: Self.chunk), key ?? []
+    ) { row in
+      var bytes: [UInt8] = []
+      CanonicalRow.append(row, table.columns, to: &bytes)
+      let hasher = SHA256Hasher()
+      hasher.update(bytes)
+      return Row(key: table.key(of: row), digest: hasher.finish())
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import Foundation
+
+/// One of the two stores of a move, which nobody else has open.
+final class StoreMoveEnd {
+  let location: StoreLocation
+  let connection: any SQLConnection
+  private let lock: ServerLock?
+
+  /// What the store is called for people, and is known by when the move goes on.
+  let name: String
+
+  /// Opens the store that is moved.
+  init(source location: StoreLocation) throws {
+    self.location = location
+    if let path = location.file {
+      guard FileManager.default.fileExists(atPath: path) else {
+        throw StoreError(.cannotOpen, "there is no store at '\(path)'")
+      }
+    }
+    (connection, lock) = try Self.open(location, cacheKilobytes: 16_384)
+    name = try Self.name(of: location, connection)
+    do {
+      try Self.checkForm(of: connection, name)
+    } catch {
+      connection.close()
+      throw error
+    }
+  }
+
+  /// Opens the place where it goes.
+  init(target location: StoreLocation, of source: StoreMoveEnd) throws {
+    self.location = location
+    var isNew = false
+    if let path = location.file {
+      isNew = !FileManager.default.fileExists(atPath: path)
+      let folder = (path as NSString).deletingLastPathComponent
+      if !folder.isEmpty { try AssetFiles.makeFolder(folder) }
+    }
+    if isNew, let assets = location.assets, assets != source.location.assets,
+      Self.hasAssets(in: assets)
+    {
+      throw StoreError(
+        .exists, "'\(assets)' has files of another store; move it away first, or name another place"
+      )
+    }
+    (connection, lock) = try Self.open(location, cacheKilobytes: 32_768)
+    name = try Self.name(of: location, connection)
+  }
+
+  private static func open(
+    _ location: StoreLocation, cacheKilobytes: Int
+  ) throws -> (any SQLConnection, ServerLock?) {
+    var tuning = StoreConfiguration.Tuning()
+    tuning.cacheKilobytes = cacheKilobytes
+    switch location {
+    case .memory:
+      throw StoreError(.cannotOpen, "a store in memory cannot be moved")
+    case .file(let path):
+      guard !ServerLock.isHeld(forStoreAt: path) else {
+        throw StoreError(.cannotOpen, "a server has the store at '\(path)' open; stop it first")
+      }
+      let lock = try ServerLock(forStoreAt: path)
+      let connection = try location.connect(
+        tuning, isReader: false, servesAlone: true, checkpointPages: tuning.checkpointPages)
+      return (connection, lock)
+    case .postgreSQL(let address, _):
+      // As the server would, so that none can be there. A whole table takes as long as it takes.
+      let settings = PostgreSQLConnection.Settings(statementTimeout: 0, servesAlone: true)
+      let connection = try PostgreSQLConnection(to: address, settings: settings)
+      return (connection, nil)
+    }
+  }
+
+  private static func name(
+    of location: StoreLocation, _ connection: any SQLConnection
+  ) throws -> String {
+    switch location {
+    case .memory: return "memory"
+    case .file(let path): return URL(fileURLWithPath: path).standardizedFileURL.path
+    case .postgreSQL(let address, _):
+      let schema = try connection.first("SELECT current_schema()::text", []) {
+        $0.isNull(0) ? nil : $0.text(0)
+      }
+      guard let schema, let schema else {
+        throw StoreError(.cannotOpen, "\(address) has no schema that tables could be made in")
+      }
+      return "\(address) (schema \(schema))"
+    }
+  }
+
+  private static func checkForm(of connection: any SQLConnection, _ name: String) throws {
+    let newest = Schema.migrations.last?.version ?? 0
+    let form = try? connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
+    guard let form else {
+      throw StoreError(.cannotOpen, "'\(name)' is no store of Petrel")
+    }
+    guard form != StoreMove.unfinishedForm else {
+      throw StoreError(
+        .cannotOpen, "a store is being migrated to '\(name)', and not all of it has come yet")
+    }
+    guard form >= newest else {
+      throw StoreError(
+        .cannotOpen,
+        "the store at '\(name)' has form \(form), written by an older Petrel; this one has form "
+          + "\(newest). Start this program's server with it once, which brings it to that form, and "
+          + "stop it again")
+    }
+    guard form == newest else {
+      throw StoreError(
+        .newerSchema,
+        "the store at '\(name)' has form \(form), written by a newer Petrel; this one knows forms up "
+          + "to \(newest). Use the newer program")
+    }
+  }
+
+  private static func hasAssets(in folder: String) -> Bool {
+    let contents = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return contents.contains { $0 != "arrivals" }
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Glibc
+
+extension StoreMover {
+  /// How many missing files are told by name.
+  private static let toldMissing = 100
+
+  /// Copies the files of assets that the target has not, durably, and checks their sizes.
+  ///
+  /// - Parameter step: is called after each file.
+  func copyAssets(_ step: () -> Void) throws {
+    try source.connection.query(
+      "SELECT database_id, file, size FROM assets ORDER BY database_id, checksum", []
+    ) { row in
+      let file = row.text(1)
+      let name = "\(row.integer(0))/\(file.prefix(2))/\(file)"
+      guard let from = source.location.assets, let to = target.location.assets else {
+        throw StoreError(
+          .assetFailed, "the store has assets, and there is no folder for their files")
+      }
+      try copyAsset(name, from: from + "/" + name, to: to + "/" + name, size: row.integer(2))
+      step()
+    }
+  }
+
+  private func copyAsset(
+    _ name: String, from source: String, to target: String, size: Int64
+  ) throws {
+    guard let found = Self.size(of: source) else {
+      // What is lost already is no reason to lose more.
+      if result.missingAssets.count < Self.toldMissing { result.missingAssets.append(name) }
+      return
+    }
+    guard found == size else {
+      throw StoreError(
+        .assetFailed,
+        "the asset file \(source) has \(found) bytes, and the store says \(size): it is damaged")
+    }
+    result.assets += 1
+    result.assetBytes += size
+    if Self.size(of: target) == size { return }
+    let folder = (target as NSString).deletingLastPathComponent
+    try AssetFiles.makeFolder(folder)
+    let partial = target + "~"
+    unlink(partial)
+    do {
+      try FileManager.default.copyItem(atPath: source, toPath: partial)
+    } catch {
+      throw StoreError(
+        .assetFailed, "the asset file \(source) cannot be copied to \(target): \(error)")
+    }
+    try AssetFiles.sync(partial)
+    guard Self.size(of: partial) == size else {
+      throw StoreError(.assetFailed, "the asset file \(source) was not copied whole to \(target)")
+    }
+    guard rename(partial, target) == 0 else { throw AssetFiles.failure("be made", target) }
+    try AssetFiles.sync(folder)
+  }
+
+  private static func size(of path: String) -> Int64? {
+    var information = stat()
+    return stat(path, &information) == 0 ? Int64(information.st_size) : nil
+  }
+}

@@ -1,0 +1,261 @@
+import Cryptography
+import Foundation
+
+/// Moves the rows of one store into another.
+final class StoreMover {
+  private static let stateTable = "store_move"
+  /// Tables of the stores' own that no rows are copied of.
+  static let ownTables: Set = ["store_form", stateTable]
+
+  /// How far the move is, as the target has it.
+  private struct State {
+    /// The last table that rows were copied of; empty at first.
+    var table: String
+    /// The key of the last row; nil when all of the table are there.
+    var key: [SQLValue]?
+    var rows: Int64
+  }
+
+  let source: StoreMoveEnd
+  let target: StoreMoveEnd
+  private let limits: StoreMove.BatchLimits
+  private let committed: (StoreMove.Progress) throws -> Void
+  private let report: (StoreMove.Progress) -> Void
+  private var progress = StoreMove.Progress()
+  var result = StoreMove.Result()
+
+  init(
+    source: StoreMoveEnd, target: StoreMoveEnd, limits: StoreMove.BatchLimits,
+    committed: @escaping (StoreMove.Progress) throws -> Void,
+    report: @escaping (StoreMove.Progress) -> Void
+  ) {
+    self.source = source
+    self.target = target
+    self.limits = limits
+    self.committed = committed
+    self.report = report
+  }
+
+  func run() throws -> StoreMove.Result {
+    let state = try prepare()
+    try source.connection.beginReading()
+    let tables = try matchingTables()
+    progress.tables = tables.count
+    progress.rows = Int(state.rows)
+    for (number, table) in tables.enumerated() {
+      progress.tableNumber = number + 1
+      progress.table = table.name
+      if table.name < state.table { continue }
+      if table.name == state.table, state.key == nil { continue }
+      try copy(table, after: table.name == state.table ? state.key : nil)
+    }
+    progress.stage = .copyingAssets
+    try copyAssets { [self] in
+      progress.assets += 1
+      report(progress)
+    }
+    progress.stage = .comparing
+    progress.rows = 0
+    try target.connection.beginReading()
+    for (number, table) in tables.enumerated() {
+      progress.tableNumber = number + 1
+      progress.table = table.name
+      result.tables.append(
+        try StoreComparison(table, source.connection, target.connection).run { [self] rows in
+          progress.rows += rows
+          report(progress)
+        })
+    }
+    try target.connection.commit()
+    try source.connection.commit()
+    try finish(tables)
+    return result
+  }
+
+  // MARK: Beginning and end
+
+  /// Makes an empty store in the target, or finds out how far an earlier move came.
+  private func prepare() throws -> State {
+    try source.fileNotifications()
+    let fingerprint = try fingerprint()
+    let names = try StoreTable.names(target.connection)
+    guard names.contains(Self.stateTable) else {
+      guard names.isEmpty else {
+        throw StoreError(
+          .exists,
+          "'\(target.name)' has tables already ('\(names[0])'); nothing is overwritten: name a place "
+            + "that is empty")
+      }
+      try makeEmptyStore(fingerprint)
+      return State(table: "", key: nil, rows: 0)
+    }
+    let found = try target.connection.first(
+      "SELECT source, fingerprint, table_name, last_key, row_count FROM \(Self.stateTable)", []
+    ) { row in
+      (
+        source: row.text(0), fingerprint: row.text(1), table: row.text(2),
+        key: row.isNull(3) ? nil : row.bytes(3), rows: row.integer(4)
+      )
+    }
+    guard let found, found.source == source.name else {
+      throw StoreError(
+        .exists,
+        "'\(target.name)' has the unfinished migration of another store"
+          + (found.map { ", '\($0.source)'" } ?? "")
+          + "; go on with that, or empty it")
+    }
+    guard found.fingerprint == fingerprint else {
+      throw StoreError(
+        .exists,
+        "the store at '\(source.name)' was changed since its migration to '\(target.name)' began; "
+          + "empty the target and begin anew")
+    }
+    let key = found.key.map(CanonicalRow.values)
+    if case .some(.none) = key {
+      throw StoreError(.corrupt, "'\(target.name)' does not tell how far the migration came")
+    }
+    result.isContinued = true
+    return State(table: found.table, key: key ?? nil, rows: found.rows)
+  }
+
+  /// What is another one when anything was saved in the source.
+  private func fingerprint() throws -> String {
+    let hasher = SHA256Hasher()
+    for name in ["counters", "databases"] {
+      let table = try StoreTable(named: name, in: source.connection)
+      try source.connection.query(table.selection(), []) { row in
+        var bytes: [UInt8] = []
+        CanonicalRow.append(row, table.columns, to: &bytes)
+        hasher.update(bytes)
+      }
+    }
+    return SQLValue.hexadecimal(hasher.finish())
+  }
+
+  private func makeEmptyStore(_ fingerprint: String) throws {
+    let connection = target.connection
+    try connection.beginWriting()
+    try connection.execute("CREATE TABLE store_form (version BIGINT NOT NULL)")
+    try connection.run(
+      "INSERT INTO store_form (version) VALUES ($1)", [.integer(StoreMove.unfinishedForm)])
+    try Migration.run(Schema.migrations, on: connection)
+    // What migrations put into new stores comes from the source.
+    for name in try StoreTable.names(connection) where !Self.ownTables.contains(name) {
+      try connection.execute("DELETE FROM \(name)")
+    }
+    try connection.execute(
+      connection.definition(
+        """
+        CREATE TABLE \(Self.stateTable) (
+          source TEXT NOT NULL, fingerprint TEXT NOT NULL, table_name TEXT NOT NULL,
+          last_key BYTEA, row_count BIGINT NOT NULL)
+        """))
+    try connection.run(
+      """
+      INSERT INTO \(Self.stateTable) (source, fingerprint, table_name, row_count)
+      VALUES ($1, $2, '', 0)
+      """, [.text(source.name), .text(fingerprint)])
+    try connection.commit()
+  }
+
+  /// The tables that this program's migrations make, which the source must have as well.
+  private func matchingTables() throws -> [StoreTable] {
+    let sourceNames = Set(try StoreTable.names(source.connection))
+    return try StoreTable.names(target.connection)
+      .filter { !Self.ownTables.contains($0) }
+      .map { name in
+        let table = try StoreTable(named: name, in: target.connection)
+        guard sourceNames.contains(name),
+          try StoreTable(named: name, in: source.connection) == table
+        else {
+          throw StoreError(
+            .corrupt,
+            "the store at '\(source.name)' has no table '\(name)' as this program makes it")
+        }
+        return table
+      }
+  }
+
+  private func finish(_ tables: [StoreTable]) throws {
+    let connection = target.connection
+    try connection.beginWriting()
+    try connection.run("DELETE FROM store_form", [])
+    try connection.run(
+      "INSERT INTO store_form (version) VALUES ($1)",
+      [.integer(Schema.migrations.last?.version ?? 0)])
+    try connection.execute("DROP TABLE \(Self.stateTable)")
+    try connection.commit()
+    // PostgreSQL plans by what it knows of the tables; SQLite's plans here need nothing of that.
+    guard connection is PostgreSQLConnection else { return }
+    for table in tables { try connection.execute("ANALYZE \(table.name)") }
+  }
+
+  // MARK: Rows
+
+  private func copy(_ table: StoreTable, after key: [SQLValue]?) throws {
+    var intake: any RowIntake =
+      if let connection = target.connection as? PostgreSQLConnection {
+        CopyingIntake(into: table, of: connection)
+      } else {
+        InsertingIntake(into: table, of: target.connection)
+      }
+    var isOpen = false
+    var rows = 0
+    var bytes = 0
+    try source.connection.query(table.selection(follows: key != nil), key ?? []) { row in
+      if !isOpen {
+        try target.connection.beginWriting()
+        try intake.begin()
+        isOpen = true
+      }
+      try intake.add(row)
+      rows += 1
+      bytes += table.size(of: row)
+      guard rows >= limits.rows || bytes >= limits.bytes else { return }
+      try intake.end()
+      try commit(rows, through: table.key(of: row), of: table)
+      isOpen = false
+      rows = 0
+      bytes = 0
+    }
+    if isOpen { try intake.end() } else { try target.connection.beginWriting() }
+    try commit(rows, through: nil, of: table)
+  }
+
+  /// - Parameter key: nil when all of the table are there.
+  private func commit(_ rows: Int, through key: [SQLValue]?, of table: StoreTable) throws {
+    try target.connection.run(
+      """
+      UPDATE \(Self.stateTable) SET table_name = $1, last_key = $2, row_count = row_count + $3
+      """,
+      [
+        .text(table.name), key.map { .bytes(CanonicalRow.bytes(of: $0)) } ?? .null,
+        .integer(Int64(rows)),
+      ])
+    try target.connection.commit()
+    progress.rows += rows
+    report(progress)
+    try committed(progress)
+  }
+}
+
+extension StoreTable {
+  /// The bytes of a row's contents.
+  func size(of row: any SQLRow) -> Int {
+    columns.enumerated().reduce(0) { size, column in
+      column.element.kind == .integer ? size + 8 : size + row.buffer(Int32(column.offset)).count
+    }
+  }
+}
+
+extension StoreMoveEnd {
+  /// Files the entries of the notification log that a server had in memory: on PostgreSQL nobody does so
+  /// later.
+  func fileNotifications() throws {
+    let unfiled = try connection.first("SELECT 1 FROM unfiled_notifications LIMIT 1", []) { _ in 1 }
+    guard unfiled != nil else { return }
+    try connection.beginWriting()
+    try StoreSession(connection: connection, makeUUID: { UUID() }).fileAllNotifications()
+    try connection.commit()
+  }
+}
