@@ -112,6 +112,7 @@ struct CompletionTests {
     }
     #expect(try await offered("petrel schema validate ").contains("f"))
     #expect(try await offered("petrel serve --config ").contains("f"))
+    #expect(try await offered("petrel store migrate --from ").contains("d"))
     let directories = try await offered("petrel serve --data ")
     #expect(directories.contains("d") && !directories.contains("f"), "\(directories)")
   }

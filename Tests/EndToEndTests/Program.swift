@@ -88,6 +88,8 @@ final class Program: @unchecked Sendable {
     var output: String
   }
 
+  var isRunning: Bool { process.isRunning }
+
   /// Waits for the end and answers the exit status.
   func end() async throws -> Int32 {
     try await eventually("the program has ended") { !process.isRunning }

@@ -11,7 +11,7 @@ struct CompletionTable {
     init(named name: String, words: [String] = []) {
       if !words.isEmpty {
         self = .oneOf(words)
-      } else if name.hasPrefix("FILE") {
+      } else if name.hasPrefix("FILE") || name == "LOCATION" {
         self = .files
       } else if name.hasPrefix("DIRECTORY") {
         self = .directories

@@ -1,0 +1,140 @@
+import Foundation
+import JSONCoding
+import PetrelServer
+import Storage
+
+/// `petrel store migrate`
+enum StoreMigrateCommand: Command {
+  static let name = "store migrate"
+  static let example =
+    "petrel store migrate --from /var/lib/petrel --to postgres://petrel@localhost/petrel"
+  static let summary = "Moves the store to PostgreSQL, or back, while no server has it open."
+  static let options: [Arguments.Option] = [
+    .init(
+      "from", "LOCATION",
+      "the store that is moved: a data directory, the file of a store, or postgres://…"),
+    .init("to", "LOCATION", "where it goes: a place of the same kinds that is empty"),
+    .init(
+      "data", "DIRECTORY",
+      "where the assets of a store in PostgreSQL lie (default the other store's data directory)"),
+    AdminOptions.json,
+  ]
+  static let exitStatuses: [(Int32, String)] = [
+    (ExitStatus.done, "the target has all that the source has"),
+    (ExitStatus.failed, "it is not done; the same command goes on, unless it says otherwise"),
+    (ExitStatus.usage, ExitStatus.usageMeaning),
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    let from = try place("from", arguments)
+    let to = try place("to", arguments)
+    let data = arguments.string("data")
+    let progress = ProgressLine()
+    defer { progress.end() }
+    let result = try await StoreMove.run(
+      from: from.location(assetsIn: data ?? to.directory),
+      to: to.location(assetsIn: data ?? from.directory)
+    ) {
+      progress.show($0.text)
+    }
+    progress.end()
+    for name in result.missingAssets {
+      Output.complain("the asset file \(name) was missing in \(from) already".printable)
+    }
+    if arguments.flag("json") {
+      Output.json(result.json(from: from, to: to))
+    } else {
+      Output.line(
+        "\(result.rows.counting("row")) of \(result.tables.count.counting("table")) and "
+          + "\(result.assets.counting("file")) of assets are in \(to), the same as in \(from)")
+      Output.line(
+        "serve \(from) no more: what both would save would bear the same numbers, and devices "
+          + "would miss changes")
+    }
+    return ExitStatus.done
+  }
+
+  private static func place(_ option: String, _ arguments: Arguments) throws -> Place {
+    guard let text = arguments.string(option), !text.isEmpty else {
+      throw UsageError(
+        "needs --\(option) LOCATION: a data directory, the file of a store, or postgres://…")
+    }
+    guard PostgreSQLAddress.isAddress(text) else {
+      var isDirectory: ObjCBool = false
+      let isThere = FileManager.default.fileExists(atPath: text, isDirectory: &isDirectory)
+      let url = URL(fileURLWithPath: text).standardizedFileURL
+      return isThere && !isDirectory.boolValue || !isThere && url.pathExtension == "sqlite"
+        ? .file(url.path) : .directory(url.path)
+    }
+    do {
+      return .postgreSQL(try PostgreSQLAddress(text))
+    } catch let error as StoreError {
+      throw UsageError("--\(option): \(error)")
+    }
+  }
+
+  /// What a LOCATION names.
+  enum Place: CustomStringConvertible {
+    case directory(String)
+    case file(String)
+    case postgreSQL(PostgreSQLAddress)
+
+    /// The data directory, where it is one.
+    var directory: String? {
+      switch self {
+      case .directory(let path): path
+      case .file(let path): (path as NSString).deletingLastPathComponent
+      case .postgreSQL: nil
+      }
+    }
+
+    /// - Parameter data: the data directory of a store in PostgreSQL.
+    func location(assetsIn data: String?) -> StoreLocation {
+      switch self {
+      case .directory(let path):
+        .file(path: ServerConfiguration(dataDirectory: path).storePath)
+      case .file(let path):
+        .file(path: path)
+      case .postgreSQL(let address):
+        .postgreSQL(
+          address, assets: data.map { ServerConfiguration(dataDirectory: $0).assetsPath })
+      }
+    }
+
+    var description: String {
+      switch self {
+      case .directory(let path), .file(let path): path
+      case .postgreSQL(let address): "\(address)"
+      }
+    }
+  }
+}
+
+extension StoreMove.Progress {
+  /// How far it is, for people.
+  var text: String {
+    let part = "table \(tableNumber) of \(tables) (\(table)), \(rows.counting("row"))"
+    return switch stage {
+    case .copying: "copying \(part)"
+    case .copyingAssets: "copying assets, \(assets.counting("file"))"
+    case .comparing: "comparing \(part)"
+    }
+  }
+}
+
+extension StoreMove.Result {
+  fileprivate func json(
+    from: StoreMigrateCommand.Place, to: StoreMigrateCommand.Place
+  ) -> JSONValue {
+    [
+      "from": .string("\(from)"), "to": .string("\(to)"), "continued": .bool(isContinued),
+      "rows": .int(Int64(rows)), "assets": .int(Int64(assets)), "assetBytes": .int(assetBytes),
+      "missingAssets": .array(missingAssets.map { .string($0) }),
+      "tables": .array(
+        tables.map {
+          ["table": .string($0.name), "rows": .int(Int64($0.rows)), "digest": .string($0.digest)]
+        }),
+    ]
+  }
+}
