@@ -211,20 +211,26 @@ final class PostgreSQLConnection: SQLConnection {
       guard failure == nil else { continue }
       do {
         try check(result, statement)
-        guard PQntuples(result) > 0 else { continue }
+      } catch {
+        failure = error
+        continue
+      }
+      guard PQntuples(result) > 0 else { continue }
+      do {
         let standing = row ?? PostgreSQLRow(columnsOf: result)
         row = standing
         standing.stand(on: 0, of: result)
         try visit(standing)
       } catch {
         failure = error
+        // Nobody wants the other rows.
         cancel()
       }
     }
     if let failure { throw failure }
   }
 
-  /// Ends the statement that runs, from any thread; nobody waits for its other rows.
+  /// Ends the statement that runs, from any thread.
   private func cancel() {
     guard let cancellation = PQgetCancel(handle) else { return }
     defer { PQfreeCancel(cancellation) }

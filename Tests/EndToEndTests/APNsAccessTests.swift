@@ -76,7 +76,9 @@ struct APNsAccessTests {
       let first = try await cloud.startProgram()
       try await laptop.add("Item", "A")
       let line = try await first.line(containing: "stand still")
-      #expect(line.contains("container=\(Cloud.container) ") && line.contains("BadCertificate"), "\(line)")
+      #expect(
+        line.contains("container=\(Cloud.container) ") && line.contains("BadCertificate"), "\(line)"
+      )
       try await first.kill()
       try await useCertificate(of: authority, named: name, at: simulator, in: cloud)
       let second = try await cloud.startProgram()

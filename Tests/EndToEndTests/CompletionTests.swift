@@ -93,7 +93,7 @@ struct CompletionTests {
     #expect(try await offered("petrel keys re") == ["revoke"])
     #expect(try await offered("petrel users add") == ["add", "add-token"])
     #expect(try await offered("petrel help users si") == ["sign-out"])
-    #expect(try await offered("petrel keys list --con") == ["--container"])
+    #expect(try await offered("petrel keys list --cont") == ["--container"])
     #expect(try await offered("petrel doctor --of") == ["--offline"])
     let environments = ["development", "production"]
     #expect(try await offered("petrel keys add-api-token --environment ") == environments)
