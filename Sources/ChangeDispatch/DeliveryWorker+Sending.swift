@@ -62,7 +62,7 @@ extension DeliveryWorker {
       let waits = state.withLock { state in
         state.times.sentToAccepted.record(now.seconds - sent.seconds)
         state.times.savedToAccepted.record(now.seconds - saved.seconds)
-        return state.waitingCount > 0
+        return state.hasWaiting
       }
       finish(delivery, .delivered(superseding: waits ? delivery.mergeKey : nil))
     case .dropDeviceToken(let invalidSince):
@@ -160,7 +160,7 @@ extension DeliveryWorker {
       id: delivery.id, state: outcome, timestamp: clock(),
       dropTokenRegisteredBefore: dropTokenRegisteredBefore)
     state.withLock {
-      $0.outcomes.append(.init(delivery: delivery, update: update, hasExpired: hasExpired))
+      $0.add(.init(delivery: delivery, update: update, hasExpired: hasExpired))
     }
     recorderSignal.signal()
     configuration.trace?(delivery, outcome)

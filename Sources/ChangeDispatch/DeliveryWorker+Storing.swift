@@ -178,7 +178,8 @@ extension DeliveryWorker {
 }
 
 extension DeliveryUpdate.State {
-  fileprivate var isPutOff: Bool {
+  /// Whether the delivery waits for another attempt.
+  var isPutOff: Bool {
     switch self {
     case .retry, .postponed: true
     case .delivered, .abandoned, .merged, .refused: false

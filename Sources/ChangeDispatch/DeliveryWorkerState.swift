@@ -12,7 +12,9 @@ struct DeliveryWorkerState {
 
   var schedules: [DeliveryRoute.ID: DeliverySchedule] = [:]
   var pacing: DevicePacing
-  var outcomes: [Outcome] = []
+  private(set) var outcomes: [Outcome] = []
+  /// How many of the outcomes leave their delivery waiting.
+  private var putOffCount = 0
   var metrics = DeliveryWorker.Metrics()
   var times = DeliveryTimes()
   /// Deliveries without a final outcome, about; nil until the store was asked.
@@ -97,6 +99,14 @@ struct DeliveryWorkerState {
 
   // MARK: Outcomes
 
+  /// Whether the store has deliveries that wait, or will have when the outcomes are in it.
+  var hasWaiting: Bool { waitingCount > 0 || putOffCount > 0 }
+
+  mutating func add(_ outcome: Outcome) {
+    outcomes.append(outcome)
+    if outcome.update.state.isPutOff { putOffCount += 1 }
+  }
+
   /// The outcomes are in the store, where deliveries beside them were merged too.
   mutating func settle(_ outcomes: ArraySlice<Outcome>, mergedBeside: Int) {
     self.outcomes.removeFirst(outcomes.count)
@@ -107,6 +117,7 @@ struct DeliveryWorkerState {
 
   private mutating func settle(_ outcome: Outcome) {
     let delivery = outcome.delivery
+    if outcome.update.state.isPutOff { putOffCount -= 1 }
     withSchedule(of: delivery.route) { schedule in
       schedule.finish(delivery)
       switch outcome.update.state {

@@ -362,6 +362,41 @@ struct DeliveryWorkerTests {
     }
   }
 
+  @Test(
+    "a silent one whose retry is being written is merged into a newer one that arrives meanwhile")
+  func retryOvertakenWhileWritten() async throws {
+    try await withWorld { world in
+      let sent = Box(0)
+      let route = ScriptedRoute { _, _ in
+        let number = sent.value.withLock { sent in
+          sent += 1
+          return sent
+        }
+        return number == 1 ? .answer(500, "InternalServerError") : .accepted
+      }
+      var store = HookedStore(world.store)
+      store.beforeDeliveryUpdate = { _ in
+        try await eventually("the newer one is sent") { sent.value.withLock { $0 } >= 2 }
+      }
+      let clock = TestClock()
+      let running = RunningWorker(store, clock: clock, route: route) { $0.silentPushInterval = 0 }
+      try await world.register(World.deviceToken)
+      for number in 1...2 {
+        _ = try await world.notify(
+          1, subscription: "silent", visible: false, collapseID: nil, worker: running.worker)
+        try await eventually("it is sent") { route.pushes.count == number }
+      }
+      await running.worker.settled()
+      clock.advance(bySeconds: 60)
+      running.worker.lookForDueDeliveries()
+      await running.worker.settled()
+      #expect(route.pushes.count == 2)
+      let metrics = running.worker.metrics
+      #expect((metrics.delivered, metrics.merged, metrics.retried) == (1, 1, 1))
+      await running.worker.stop()
+    }
+  }
+
   @Test("dispatcher and worker together deliver each change under load")
   func together() async throws {
     try await withWorld(inFile: true) { world in
