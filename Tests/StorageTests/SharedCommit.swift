@@ -95,11 +95,15 @@ struct StoredState: Equatable {
     func lines(_ statement: String) throws -> [String] {
       try connection.rows("SELECT \(statement)", []) { $0.text(0) }
     }
+    // The engines agree on little that makes a text of bytes.
+    func hex(_ column: String) -> String {
+      connection is PostgreSQLConnection ? "upper(encode(\(column), 'hex'))" : "hex(\(column))"
+    }
     let zone = "zones USING (database_id, zone_number)"
     records = try lines(
       """
       database_id || ' ' || zone_name || ' ' || record_name || ' ' || type_number || ' '
-        || hex(content)
+        || \(hex("content"))
       FROM records JOIN \(zone) ORDER BY records.database_id, records.version
       """)
     tombstones = try lines(
@@ -110,8 +114,8 @@ struct StoredState: Equatable {
     // A row without its record shows as one of nobody.
     index = try lines(
       """
-      value_index.database_id || ' ' || field_number || ' ' || hex(value_key) || ' '
-        || ifnull(zone_name, 'nowhere') || ' ' || ifnull(record_name, 'nobody')
+      value_index.database_id || ' ' || field_number || ' ' || \(hex("value_key")) || ' '
+        || COALESCE(zone_name, 'nowhere') || ' ' || COALESCE(record_name, 'nobody')
       FROM value_index LEFT JOIN records USING (database_id, record_number)
         LEFT JOIN zones ON zones.database_id = value_index.database_id
           AND zones.zone_number = value_index.zone_number
