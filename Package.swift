@@ -169,7 +169,7 @@ let package = Package(
     .testTarget(
       name: "StorageTests",
       dependencies: [
-        "PropertyTesting", "PostgreSQLTesting", "Storage", "CloudKitModel", "CSQLite",
+        "Waiting", "PropertyTesting", "PostgreSQLTesting", "Storage", "CloudKitModel", "CSQLite",
       ]),
     .testTarget(
       name: "MatchingTests",
@@ -209,7 +209,8 @@ let package = Package(
     .testTarget(
       name: "ChangeDispatchTests",
       dependencies: [
-        "PropertyTesting", "Waiting", "ChangeDispatch", "Storage", "PushDelivery", "CloudKitModel",
+        "PropertyTesting", "Waiting", "PostgreSQLTesting", "ChangeDispatch", "Storage",
+        "PushDelivery", "CloudKitModel",
       ]),
     .testTarget(
       name: "OpenIDConnectTests",

@@ -74,6 +74,36 @@ final class ChangeHandover: Sendable {
     return work
   }
 
+  /// Counts a batch of a lane that reads the outbox, and answers whether it should leave its place.
+  func takeTurn(of database: DatabaseID) -> Bool {
+    state.withLock { $0.schedule.takeTurn(of: database) }
+  }
+
+  /// A lane leaves its place to others for a while.
+  func yield(_ database: DatabaseID) {
+    update { $0.yield(database) }
+    signal.signal()
+  }
+
+  func isOpen(_ database: DatabaseID) -> Bool { state.withLock { $0.schedule.isOpen(database) } }
+  func doubtLease(of database: DatabaseID) { update { $0.doubtLease(of: database) } }
+
+  /// - Returns: whether the lane is served no more.
+  func abandon(_ database: DatabaseID) -> Bool {
+    defer { signal.signal() }
+    return update { $0.abandon(database) }
+  }
+
+  /// The outbox of databases is to be looked into.
+  func look(into databases: [DatabaseID]) {
+    let woken = state.withLock { state in
+      for database in databases { state.schedule.fallBehind(database) }
+      return databases.compactMap { state.sleepers[$0] }
+    }
+    for sleeper in woken { sleeper.signal() }
+    signal.signal()
+  }
+
   func beginCatchingUp(_ database: DatabaseID) { update { $0.beginCatchingUp(database) } }
   func fallBehind(_ database: DatabaseID) { update { $0.fallBehind(database) } }
 

@@ -77,14 +77,19 @@ extension DeliveryWorker {
 
   // MARK: Taking from the store
 
+  /// Between two looks whether this server is registered, in seconds.
+  private static let registrationPause = 0.05
+
   func take() async {
     var retry = RetryDelay()
-    var isPrepared = false
     while !state.withLock({ $0.isStopped }) {
+      guard let holder = holder() else {
+        await takerSignal.wait(atMost: Self.registrationPause)
+        continue
+      }
       do {
-        if !isPrepared { try await prepare() }
-        isPrepared = true
-        try await takeDue()
+        if state.withLock({ $0.isToTakeOver }) { try await prepare(as: holder) }
+        try await takeDue(as: holder)
         retry.succeed()
         await waitForNextTaking()
       } catch {
@@ -98,8 +103,18 @@ extension DeliveryWorker {
     }
   }
 
-  /// Takes over what an earlier process left.
-  private func prepare() async throws {
+  /// Takes over what an earlier process left, or a server that is gone.
+  private func prepare(as holder: Int64) async throws {
+    state.withLock { $0.isToTakeOver = false }
+    do {
+      try await takeOverDeliveries(as: holder)
+    } catch {
+      state.withLock { $0.isToTakeOver = true }
+      throw error
+    }
+  }
+
+  private func takeOverDeliveries(as holder: Int64) async throws {
     try await store.reclaimDeliveries(at: clock(), exceptOf: holder)
     for route in try await store.deliveryRoutes().keys {
       state.withLock { state in state.withSchedule(of: route) { $0.fallBehind() } }
@@ -117,11 +132,11 @@ extension DeliveryWorker {
     tell(backlog)
   }
 
-  private func takeDue() async throws {
+  private func takeDue(as holder: Int64) async throws {
     while let (route, limit) = beginTaking() {
       do {
         let taken = try await store.takeDeliveries(
-          on: route, dueAt: clock(), limit: limit, lease: lease(),
+          on: route, dueAt: clock(), limit: limit, lease: lease(of: holder),
           mergingHarder: state.withLock { $0.metrics.isMergingHarder })
         admit(taken, on: route)
       } catch {
@@ -131,7 +146,8 @@ extension DeliveryWorker {
     }
     for route in state.withLock({ Array($0.schedules.keys) }) {
       guard state.withLock({ $0.schedules[route]?.wantsNextDue == true }) else { continue }
-      let due = try await store.nextDeliveryTime(on: route, after: Timestamp(milliseconds: .min))
+      let due = try await store.nextDeliveryTime(
+        on: route, after: Timestamp(milliseconds: .min), for: holder)
       state.withLock { state in state.withSchedule(of: route) { $0.setNextDue(due) } }
     }
   }

@@ -70,19 +70,22 @@ public final class DeliveryWorker: Sendable {
   let random: @Sendable () -> Double
   let report: @Sendable (WorkReport) -> Void
   let state: Mutex<DeliveryWorkerState>
-  /// Names the worker's leases.
-  let holder = Int64.random(in: 1...Int64.max)
+  /// Names the worker's leases: this server among those that share the store. Nil as long as it is
+  /// none.
+  let holder: @Sendable () -> Int64?
   let takerSignal = WakeSignal()
   let recorderSignal = WakeSignal()
   let settlement = Settlement()
   private let tasks = Mutex<[Task<Void, Never>]>([])
 
   /// - Parameters:
+  ///   - server: this server among those that share the store; nil when it has it alone.
   ///   - route: the way to a device; nil when its container is not set up for pushes to it.
   ///   - random: numbers in 0 ..< 1, for the random part of delays.
   ///   - report: takes a line for the server's log when an operator should know.
   public init(
     store: any RecordStore, configuration: Configuration = Configuration(),
+    server: (@Sendable () -> ServerID?)? = nil,
     clock: @escaping @Sendable () -> Timestamp = { .now },
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
     report: @escaping @Sendable (WorkReport) -> Void,
@@ -90,6 +93,11 @@ public final class DeliveryWorker: Sendable {
   ) {
     self.store = store
     self.configuration = configuration
+    let own = Int64.random(in: 1 << 62...Int64.max)
+    holder = {
+      guard let server else { return own }
+      return server()?.rawValue
+    }
     self.route = route
     self.clock = clock
     self.random = random
@@ -114,17 +122,18 @@ public final class DeliveryWorker: Sendable {
   /// How many of the deliveries that are about to be logged the worker can send at once. None before
   /// it has taken over what an earlier process left: that would be overtaken.
   public func room() -> DeliveryRoom {
-    state.withLock { state in
-      let isReady = state.isPrepared && !state.isStopped
+    let holder = holder()
+    return state.withLock { state in
+      let isReady = state.isPrepared && !state.isStopped && holder != nil
       return DeliveryRoom(
-        lease: lease(), rooms: state.schedules.mapValues { isReady ? $0.room : 0 },
+        lease: lease(of: holder ?? 0), rooms: state.schedules.mapValues { isReady ? $0.room : 0 },
         roomOfOthers: isReady ? configuration.capacity : 0)
     }
   }
 
   var isPrepared: Bool { state.withLock { $0.isPrepared } }
 
-  func lease() -> DeliveryLease {
+  func lease(of holder: Int64) -> DeliveryLease {
     DeliveryLease(
       holder: holder, until: clock().advanced(bySeconds: configuration.leaseTime))
   }
@@ -137,6 +146,12 @@ public final class DeliveryWorker: Sendable {
     repeat {
       await settlement.wait { state.withLock { $0.isSettled } }
     } while !state.withLock { $0.isSettled }
+  }
+
+  /// Takes over the deliveries of servers that are gone.
+  public func takeOver() {
+    state.withLock { $0.isToTakeOver = true }
+    takerSignal.signal()
   }
 
   /// Looks again for deliveries that are due, as is needed after the clock was set forward.

@@ -23,6 +23,8 @@ struct DeliveryWorkerState {
   private var owedMeanwhile = 0
   /// When waiting for outcomes ends; nil while the worker runs. By a clock that nobody sets.
   var stopDeadline: ContinuousClock.Instant?
+  /// Whether others are gone that may have left deliveries.
+  var isToTakeOver = true
   private let capacity: Int
   private let waitingLimit: Int
 

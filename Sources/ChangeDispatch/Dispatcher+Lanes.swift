@@ -28,29 +28,41 @@ extension Dispatcher {
         case .dispatch(let entries): try await dispatch(entries, &lane)
         case .catchUp: try await catchUp(&lane)
         case .idle: try await retire(&lane)
+        case .yield:
+          try await retire(&lane)
+          return handover.yield(database)
         case .done: return
         case .stop: return try await retire(&lane)
         }
         succeed(&retry)
       } catch {
         if case .stop = work { return report(.changesWait(in: database, error)) }
-        handover.fallBehind(database)
         lane = Lane(database: database)
+        if (error as? StoreError)?.code == .leaseLost, await isAbandoned(database) { return }
+        handover.fallBehind(database)
         // Stopping ends the loading of an index.
         if !(error is CancellationError) { await pause(after: error, in: database, &retry) }
       }
     }
   }
 
-  private func catchUp(_ lane: inout Lane) async throws {
-    counters.withLock { $0.catchUps += 1 }
-    try await dispatchOutbox(&lane)
-    handover.beginCatchingUp(lane.database)
-    // What was committed between the last reading and the line above.
-    try await dispatchOutbox(&lane)
+  /// Whether another server does dispatch the database's changes, and this one leaves them alone.
+  private func isAbandoned(_ database: DatabaseID) async -> Bool {
+    handover.doubtLease(of: database)
+    guard let presence, (try? await presence.hasLease(of: database)) == false else { return false }
+    return handover.abandon(database)
   }
 
-  private func dispatchOutbox(_ lane: inout Lane) async throws {
+  private func catchUp(_ lane: inout Lane) async throws {
+    counters.withLock { $0.catchUps += 1 }
+    guard try await dispatchOutbox(&lane) else { return }
+    handover.beginCatchingUp(lane.database)
+    // What was committed between the last reading and the line above.
+    guard try await dispatchOutbox(&lane) else { return handover.fallBehind(lane.database) }
+  }
+
+  /// - Returns: whether it came to the end, and not only to that of the lane's turn.
+  private func dispatchOutbox(_ lane: inout Lane) async throws -> Bool {
     try await retire(&lane)
     var sequence = Int64.min
     while !handover.isStopped {
@@ -59,8 +71,13 @@ extension Dispatcher {
       guard let last = entries.last else { break }
       try await dispatch(entries, &lane)
       sequence = last.sequence
+      if handover.takeTurn(of: lane.database) {
+        try await retire(&lane)
+        return false
+      }
     }
     try await retire(&lane)
+    return true
   }
 
   /// Dispatches changes, in transactions of bounded size. When nothing fired they stay with the lane.

@@ -73,6 +73,8 @@ public final class Dispatcher: Sendable {
 
   let store: any RecordStore
   let configuration: Configuration
+  /// This server among those that share the store; nil when it has it alone.
+  let presence: ServerPresence?
   let handover: ChangeHandover
   let indexes: SubscriptionIndexes
   let counters = Mutex(Metrics())
@@ -85,6 +87,7 @@ public final class Dispatcher: Sendable {
   private let loop = Mutex<Task<Void, Never>?>(nil)
 
   /// - Parameters:
+  ///   - presence: this server among those that share the store; nil when it has it alone.
   ///   - clock: the time that log entries bear.
   ///   - report: takes a line for the server's log when something fails.
   ///   - room: how many of the deliveries of a transaction `onDispatched` takes at once; they are
@@ -94,7 +97,7 @@ public final class Dispatcher: Sendable {
   ///     whether it is there. Of such a one `onDispatched` does not tell.
   public init(
     store: any RecordStore, configuration: Configuration = Configuration(),
-    clock: @escaping @Sendable () -> Timestamp = { .now },
+    presence: ServerPresence? = nil, clock: @escaping @Sendable () -> Timestamp = { .now },
     report: @escaping @Sendable (WorkReport) -> Void,
     room: @escaping @Sendable () -> DeliveryRoom? = { nil },
     onDispatched: @escaping @Sendable (DispatchResult) -> Void,
@@ -102,6 +105,7 @@ public final class Dispatcher: Sendable {
   ) {
     self.store = store
     self.configuration = configuration
+    self.presence = presence
     self.clock = clock
     self.report = report
     self.room = room
@@ -130,8 +134,14 @@ public final class Dispatcher: Sendable {
 
   /// Begins with what the outbox holds, then takes changes as they are committed.
   public func start() {
-    let handover = handover
-    store.setCommitHandler { entries in handover.offer(entries) }
+    let (handover, presence) = (handover, presence)
+    store.setCommitHandler { entries in
+      presence?.use(entries)
+      handover.offer(entries)
+    }
+    presence?.start(
+      with: ServerPresence.Lanes(
+        look: { handover.look(into: $0) }, isOpen: { handover.isOpen($0) }))
     store.setDoubtHandler { handover.raiseDoubt() }
     loop.withLock { loop in
       if loop == nil {
@@ -152,6 +162,7 @@ public final class Dispatcher: Sendable {
   public func stop() async {
     store.setCommitHandler(nil)
     store.setDoubtHandler(nil)
+    presence?.drain()
     handover.stop()
     let loop = loop.withLock { $0 }
     // Ends delays, and a long catching up between two batches; the store's calls do not notice.
@@ -169,7 +180,7 @@ public final class Dispatcher: Sendable {
           do {
             // Whatever was in doubt is decided when the store has written again.
             if task == .listAgain { try await store.checkWriting() }
-            handover.list(try await store.undispatchedDatabases())
+            handover.list(try await waitingDatabases())
             if task == .listAgain { onRecovered() }
             succeed(&retry)
           } catch {
@@ -183,6 +194,13 @@ public final class Dispatcher: Sendable {
         }
       }
     }
+  }
+
+  /// Databases that have changes which may not have come in memory. Of those that nobody dispatches the
+  /// server's presence tells when it has taken them.
+  private func waitingDatabases() async throws -> [DatabaseID] {
+    guard let presence else { return try await store.undispatchedDatabases() }
+    return try await presence.leasedDatabases()
   }
 
   /// Tells that something failed, and waits before it is tried again. Nothing is lost: what failed

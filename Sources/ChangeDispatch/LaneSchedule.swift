@@ -25,6 +25,8 @@ struct LaneSchedule {
     case catchUp
     /// Nothing came for a while, or somebody waits: what was kept back is to go.
     case idle
+    /// Others wait for the lane's place: what was kept back is to go, and the rest later.
+    case yield
     /// There is nothing left, and the lane is not served any more.
     case done
     case stop
@@ -34,7 +36,12 @@ struct LaneSchedule {
     var waiting: [OutboxEntry] = []
     var isBehind = false
     var isServed = false
+    /// How often it was given work since it is served.
+    var turns = 0
   }
+
+  /// After so many batches a lane makes room for those that wait.
+  private static let turnsAtOnce = 16
 
   private enum Listing { case due, underWay, done }
   private enum Doubt { case none, raised, looking }
@@ -139,6 +146,7 @@ struct LaneSchedule {
       close(database)
       return .stop
     }
+    if takeTurn(of: database) { return .yield }
     if let batch = lanes[database]?.give(atMost: limit), !batch.isEmpty {
       waitingCount -= batch.count
       return .dispatch(batch)
@@ -147,6 +155,40 @@ struct LaneSchedule {
     if keepsBack { return isAwaited ? .idle : nil }
     close(database)
     return .done
+  }
+
+  /// Counts a batch of a lane, and answers whether the next ones should come after those of others.
+  mutating func takeTurn(of database: DatabaseID) -> Bool {
+    guard let turns = lanes[database]?.turns else { return false }
+    if turns >= Self.turnsAtOnce, !queue.isEmpty, servedCount >= laneLimit { return true }
+    lanes[database]?.turns = turns + 1
+    return false
+  }
+
+  /// The lane is served again when those that wait have had their turns.
+  mutating func yield(_ database: DatabaseID) {
+    guard lanes[database]?.isServed == true else { return }
+    lanes[database]?.isServed = false
+    lanes[database]?.turns = 0
+    servedCount -= 1
+    queue.append(database)
+  }
+
+  /// Whether a lane has something to do.
+  func isOpen(_ database: DatabaseID) -> Bool { lanes[database] != nil }
+
+  /// What waits in memory is dropped, for another server may dispatch it.
+  mutating func doubtLease(of database: DatabaseID) {
+    waitingCount -= lanes[database]?.drop() ?? 0
+    lanes[database]?.isBehind = false
+  }
+
+  /// Another server does dispatch the lane's changes: it is served no more, unless some were taken in
+  /// since ``doubtLease(of:)``, for those are this server's.
+  mutating func abandon(_ database: DatabaseID) -> Bool {
+    guard let lane = lanes[database], lane.waiting.isEmpty, !lane.isBehind else { return false }
+    close(database)
+    return true
   }
 
   /// From now on the lane's changes are taken in again. Whoever calls this reads the outbox once more

@@ -28,6 +28,7 @@ public final class CloudService: Sendable {
   private let journal: FailureJournal
   private let courier: WebCourier
   let admin: AdminService
+  private let presence: ServerPresence?
   private let dispatcher: Dispatcher
   private let worker: DeliveryWorker
   private let maintenance = Mutex<Task<Void, Never>?>(nil)
@@ -60,6 +61,7 @@ public final class CloudService: Sendable {
   ) {
     self.store = store
     self.log = log
+    let clock = Self.clock(of: store, on: clock)
     self.clock = clock
     self.executor = executor
     let courier = WebCourier(
@@ -71,10 +73,27 @@ public final class CloudService: Sendable {
     deliveryConfiguration.waitingLimit = configuration.limits.waitingPushes
     deliveryConfiguration.trace = log.pushTrace
     let pushes = LivePushes()
+    let presence: ServerPresence? =
+      if let servers = store.servers {
+        ServerPresence(
+          store: servers,
+          configuration: ServerPresence.Configuration(of: configuration, executor: executor),
+          report: { log.add(.warning, $0) })
+      } else {
+        nil
+      }
+    self.presence = presence
     let worker = DeliveryWorker(
-      store: store, configuration: deliveryConfiguration, clock: clock,
+      store: store, configuration: deliveryConfiguration,
+      server: presence.map { presence in { @Sendable in presence.server } }, clock: clock,
       report: { log.add(.warning, $0) }, route: route)
     self.worker = worker
+    presence?.handlers = ServerPresence.Handlers(
+      onServersGone: { worker.takeOver() },
+      onAnnounced: { names in
+        if let names { courier.wake(names) } else { courier.wakeAll() }
+      },
+      isListening: { courier.readers.count > 0 })
     var dispatchConfiguration = Dispatcher.Configuration()
     dispatchConfiguration.executor = executor
     dispatchConfiguration.indexBytes = configuration.limits.matchingIndexBytes
@@ -82,12 +101,14 @@ public final class CloudService: Sendable {
     containers = settings
     dispatchConfiguration.deletionsCarryLastValues = { settings[$0].deletionsCarryLastValues }
     let dispatcher = Dispatcher(
-      store: store, configuration: dispatchConfiguration, clock: clock,
+      store: store, configuration: dispatchConfiguration, presence: presence, clock: clock,
       report: { log.add(.error, $0) }, room: { worker.room() },
       onDispatched: { result in
         worker.enqueue(result.deliveries, waiting: result.waiting)
         pushes.add(result.logged)
-        courier.wake(Set(result.logged.map(\.notification.subscriber)))
+        let subscribers = Set(result.logged.map(\.notification.subscriber))
+        courier.wake(subscribers)
+        presence?.announce(subscribers)
         log.trace(result.logged)
       },
       onRecovered: {
@@ -124,6 +145,14 @@ public final class CloudService: Sendable {
     currentRouter = Mutex(makeRouter(configuration, webPushKey))
   }
 
+  /// Servers that share a store go by its clock.
+  private static func clock(
+    of store: any RecordStore, on machine: @escaping @Sendable () -> Timestamp
+  ) -> @Sendable () -> Timestamp {
+    if store.servers == nil { return machine }
+    return { machine().advanced(bySeconds: store.clockOffset) }
+  }
+
   private var router: RequestRouter { currentRouter.withLock { $0 } }
 
   /// Answers later requests by another configuration; those under way go on by the one before.
@@ -138,6 +167,8 @@ public final class CloudService: Sendable {
   /// The latest notifications that subscribers did not get because they may not read the record.
   public var latestWithheld: [WithheldNotification] { dispatcher.latestWithheld }
   public var deliveryMetrics: DeliveryWorker.Metrics { worker.metrics }
+  /// This server among those that share the store; nil when it has it alone.
+  public var presenceMetrics: ServerPresence.Metrics? { presence?.metrics }
   public var requestMetrics: RequestMetrics { journal.metrics }
   var deliveryTimes: DeliveryTimes { worker.times }
   var operationNames: OperationNames { router.operationNames }
@@ -211,6 +242,7 @@ public final class CloudService: Sendable {
     indexing.withLock { $0 }?.cancel()
     await dispatcher.stop()
     await worker.stop()
+    await presence?.stop()
   }
 
   /// Trims what is beyond its retention, now and once an hour.

@@ -43,14 +43,26 @@ struct DeliveryClaim {
     self.session = session
   }
 
+  /// The condition that no other server has taken a delivery, or is gone.
+  static func isAvailable(to holder: String) -> String {
+    """
+    (leased_by IS NULL OR leased_by = \(holder)
+      OR NOT EXISTS (SELECT 1 FROM servers WHERE server_id = leased_by))
+    """
+  }
+
   mutating func take(atMost limit: Int) throws {
     let rows = try session.connection.rows(
       """
       SELECT database_id, number, token, merge_key FROM deliveries
       WHERE state = 0 AND route = $1 AND due <= $2
+        AND \(Self.isAvailable(to: "$4"))
       ORDER BY due, database_id, number LIMIT $3
       """,
-      [.integer(route.rawValue), .integer(timestamp.milliseconds), .integer(Int64(limit))]
+      [
+        .integer(route.rawValue), .integer(timestamp.milliseconds), .integer(Int64(limit)),
+        .integer(lease.holder),
+      ]
     ) { row in
       Row(
         id: Delivery.ID(

@@ -93,6 +93,7 @@ struct DispatchCompletion {
   /// Whether the change is the next to be dispatched, or goes on where it was left.
   private mutating func settle(_ matched: MatchedChange) throws -> Bool {
     let database = matched.entry.database
+    if progress[database] == nil { try session.checkLease(of: database) }
     var progress =
       try self.progress[database] ?? DispatchProgress(of: database, in: session)
     defer { self.progress[database] = progress }

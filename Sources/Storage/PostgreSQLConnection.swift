@@ -15,8 +15,8 @@ final class PostgreSQLConnection: SQLConnection {
     var statementTimeout = 60_000
     /// How long to wait for another process that is writing, in milliseconds.
     var lockTimeout = 10_000
-    /// Whether it is the connection of a server that writes: no other may be then.
-    var servesAlone = false
+    /// Whether the store is kept open as a server does, and whether beside others.
+    var serving: PostgreSQLSession.Serving?
   }
 
   let address: PostgreSQLAddress
@@ -75,7 +75,7 @@ final class PostgreSQLConnection: SQLConnection {
   // MARK: The session
 
   /// Sees to it that there is a connection, and that it is set up.
-  private func getReady() throws {
+  func getReady() throws {
     let isLost = PQstatus(handle) != CONNECTION_OK || isUnfit
     guard isLost || !isPrepared else { return }
     if isLost {
@@ -104,6 +104,7 @@ final class PostgreSQLConnection: SQLConnection {
       SET synchronous_commit = on; SET standard_conforming_strings = on;
       SET statement_timeout = \(settings.statementTimeout);
       SET lock_timeout = \(settings.lockTimeout);
+      SET idle_in_transaction_session_timeout = \(settings.serving == .together ? 5_000 : 0);
       SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5;
       SET tcp_keepalives_count = 3; SET tcp_user_timeout = 30000
       """)
@@ -111,7 +112,7 @@ final class PostgreSQLConnection: SQLConnection {
     formerSession = nil
     let session = try PostgreSQLSession(of: self, number: PQbackendPID(handle))
     self.session = session
-    if settings.servesAlone { try session.lockForServing(self) }
+    if let serving = settings.serving { try session.lock(self, for: serving) }
     isPrepared = true
   }
 

@@ -5,7 +5,7 @@ import Foundation
 struct PostgreSQLSession {
   /// What the locks are for, as the first half of their number; the other half is the schema's.
   enum Lock: Int32 {
-    /// "PETR": held by a server as long as it has the store open.
+    /// "PETR": held by each server as long as it has the store open, and by one who moves it alone.
     case serving = 0x5045_5452
     /// "PETW": held by the transaction that writes.
     case writing = 0x5045_5457
@@ -55,18 +55,32 @@ struct PostgreSQLSession {
     }
   }
 
-  /// Takes the lock of a server.
-  func lockForServing(_ connection: PostgreSQLConnection) throws {
+  /// How a store is kept open.
+  enum Serving {
+    /// Beside other servers.
+    case together
+    /// As by one who moves all of it: no server may be there.
+    case alone
+  }
+
+  /// Takes the lock of a server, or that of one who will have none.
+  func lock(_ connection: PostgreSQLConnection, for serving: Serving) throws {
+    let function =
+      switch serving {
+      case .together: "pg_try_advisory_lock_shared"
+      case .alone: "pg_try_advisory_lock"
+      }
     let deadline = ContinuousClock.now + .seconds(Self.patience)
     while try connection.first(
-      "SELECT pg_try_advisory_lock($1::int4, $2::int8::oid::int4)",
+      "SELECT \(function)($1::int4, $2::int8::oid::int4)",
       [.integer(Int64(Lock.serving.rawValue)), .integer(schema)], { $0.integer(0) }) != 1
     {
       guard ContinuousClock.now < deadline else {
         throw StoreError(
           .cannotOpen,
-          "another server has the store at \(connection.address) open; stop it first, or give this "
-            + "one another database")
+          serving == .alone
+            ? "a server has the store at \(connection.address) open; stop it first"
+            : "the store at \(connection.address) is being moved; wait until that is done")
       }
       usleep(Self.pause)
     }

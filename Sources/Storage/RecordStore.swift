@@ -13,6 +13,10 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
 {
   /// What those who run the server do with the store.
   var administration: any AdministrationStore { get }
+  /// What servers that share the store know of each other; nil when one server has it alone.
+  var servers: (any ServerStore)? { get }
+  /// Seconds that the store's clock is ahead of this machine's; 0 when one server has it alone.
+  var clockOffset: Double { get }
 
   // MARK: Databases
 
@@ -165,7 +169,8 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   /// A change that is dispatched already, or as far as is told, is passed over, and so is a firing
   /// whose `firesOnce` subscription is gone: nothing is logged twice.
   ///
-  /// - Throws: ``StoreError/Code/outOfOrder`` when other changes of a database wait before these.
+  /// - Throws: ``StoreError/Code/outOfOrder`` when other changes of a database wait before these, and
+  ///   ``StoreError/Code/leaseLost`` when another server dispatches them.
   /// - Parameter room: how many of the deliveries are leased to the caller; without it none is.
   func completeDispatch(
     of changes: [MatchedChange], timestamp: Timestamp, leasing room: DeliveryRoom?
@@ -191,10 +196,12 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   /// How many deliveries have no final outcome.
   func owedDeliveryCount() async throws -> Int
   /// When the next delivery on a route is due after `timestamp`, or its lease ends; nil when none is.
+  /// Those that another server than `holder` has taken do not count.
   func nextDeliveryTime(
-    on route: DeliveryRoute.ID, after timestamp: Timestamp
+    on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) async throws -> Timestamp?
-  /// Leases to the caller deliveries on a route that are due, oldest first. Those in whose place a
+  /// Leases to the caller deliveries on a route that are due and that no other server has, oldest
+  /// first. Those in whose place a
   /// newer one can go (``DeliveryMergeKey``) are merged into that and not among them.
   ///
   /// - Parameter mergingHarder: a silent one is merged into a newer silent one for its device whatever
@@ -205,7 +212,7 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   ) async throws -> TakenDeliveries
   /// The latest pushes that were refused by a fault of ours, newest first; they are kept for 30 days.
   func refusedPushes(limit: Int) async throws -> [RefusedPush]
-  /// Ends the leases of processes that are known to be gone: on an engine for one server, of all but
+  /// Ends the leases of processes that are known to be gone: of all that are no registered server, but
   /// this one.
   func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws
   /// Writes what became of deliveries; one that has a final outcome keeps it. Answers how many others
@@ -248,6 +255,11 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
 
   /// Finishes what is under way and closes; calls after that throw ``StoreError/Code/closed``.
   func close() async
+}
+
+extension RecordStore {
+  public var servers: (any ServerStore)? { nil }
+  public var clockOffset: Double { 0 }
 }
 
 extension RecordStore {

@@ -49,6 +49,8 @@ protocol SQLConnection: AnyObject {
   func query(
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws
+  /// Sees to it that there is a connection, for statements outside of a transaction.
+  func getReady() throws
   /// Whether a transaction is open. The engine may have ended it after a grave failure.
   var isInTransaction: Bool { get }
   /// Starts a transaction that will write.
@@ -91,6 +93,7 @@ extension SQLConnection {
     return value
   }
 
+  func getReady() throws {}
   func beginMigrating() throws { try beginWriting() }
   func commit() throws { try run("COMMIT", []) }
   func rollback() throws { try run("ROLLBACK", []) }

@@ -41,14 +41,16 @@ extension SQLRecordStore {
   }
 
   public func nextDeliveryTime(
-    on route: DeliveryRoute.ID, after timestamp: Timestamp
+    on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) async throws -> Timestamp? {
     try await read {
       try $0.connection.first(
         """
         SELECT due FROM deliveries WHERE state = 0 AND route = $1 AND due > $2
+          AND \(DeliveryClaim.isAvailable(to: "$3"))
         ORDER BY due LIMIT 1
-        """, [.integer(route.rawValue), .integer(timestamp.milliseconds)]
+        """,
+        [.integer(route.rawValue), .integer(timestamp.milliseconds), .integer(holder)]
       ) { Timestamp(milliseconds: $0.integer(0)) }
     }
   }

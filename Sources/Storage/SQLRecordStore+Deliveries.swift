@@ -109,6 +109,7 @@ extension StoreSession {
         SELECT deliveries.database_id, deliveries.number
         FROM push_routes JOIN deliveries ON deliveries.route = push_routes.route
         WHERE deliveries.state = 0 AND deliveries.due > $1 AND deliveries.leased_by <> $2
+          AND NOT EXISTS (SELECT 1 FROM servers WHERE server_id = deliveries.leased_by)
         LIMIT $3)
       """,
       [

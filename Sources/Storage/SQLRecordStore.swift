@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import Synchronization
 
 /// The durable store on an SQL engine.
 ///
@@ -19,11 +20,19 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   let tail: NotificationTail?
   /// Copies the log of a server's store in a file; elsewhere commits do so.
   let checkpointer: Checkpointer?
+  /// Where what servers do for each other waits; nil unless several may have the store open.
+  let presence: JobQueue?
+  let identity: ServerIdentity?
+  let storeClock: StoreClock?
+  /// The number of the last announcement that this process made.
+  let announcementNumber = Atomic<Int64>(0)
   /// The store's SQLite file, where it is one.
   let path: String?
 
   /// Extracts that may wait for being made; one more has to be wanted anew.
   private static let waitingMakings = 64
+  /// What servers do for each other may wait up to this number.
+  private static let waitingPresence = 1_000
 
   /// Opens the store in this file, and makes it when there is none.
   ///
@@ -102,11 +111,15 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     let tuning = configuration.tuning
     // A tool would only get in the way of the server's own copying.
     let checkpointPages = configuration.role == .tool ? tuning.logPages : nil
+    let identity = location.isShared ? ServerIdentity() : nil
+    self.identity = identity
+    storeClock = location.isShared ? StoreClock() : nil
     let makeSession = { @Sendable (isReader: Bool) throws -> StoreSession in
       let connection = try location.connect(
-        tuning, isReader: isReader, servesAlone: !isReader && configuration.role == .server,
+        tuning, isReader: isReader, serves: !isReader && configuration.role == .server,
         checkpointPages: checkpointPages)
       let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
+      session.identity = identity
       session.fixedEnvironments = configuration.fixedEnvironments
       session.historyLimits = configuration.changeHistory
       if isReader {
@@ -137,6 +150,18 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     self.tail = tail
     self.writer = writer
     threads = ThreadGroup(keeping: lock)
+    if location.isShared {
+      let presence = StorePresence(
+        queue: JobQueue(limit: Self.waitingPresence, role: "registrations"))
+      self.presence = presence.queue
+      let session = try makeSession(true)
+      if let connection = session.connection as? PostgreSQLConnection {
+        try storeClock?.follow(connection)
+      }
+      threads.start(named: "petrel.store.presence", with: session) { presence.work(in: $0) }
+    } else {
+      presence = nil
+    }
     if location == .memory || configuration.readers < 1 {
       reads = writer.queue
     } else {
@@ -173,6 +198,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     writer.queue.close()
     reads.close()
     makings.close()
+    presence?.close()
     checkpointer?.close()
   }
 

@@ -32,6 +32,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let badContinuation = Code(description: "badContinuation")
     /// Changes were to be dispatched before others that come first.
     public static let outOfOrder = Code(description: "outOfOrder")
+    /// Another server dispatches the changes of the database by now.
+    public static let leaseLost = Code(description: "leaseLost")
     /// A change token is older than what the store still knows of; start without one.
     public static let changeTokenExpired = Code(description: "changeTokenExpired")
   }

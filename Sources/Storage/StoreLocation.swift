@@ -31,9 +31,9 @@ extension StoreLocation {
     if case .postgreSQL = self { true } else { false }
   }
 
-  /// - Parameter servesAlone: whether it is the connection of a server that writes.
+  /// - Parameter serves: whether it is the connection of a server that writes.
   func connect(
-    _ tuning: StoreConfiguration.Tuning, isReader: Bool, servesAlone: Bool, checkpointPages: Int?
+    _ tuning: StoreConfiguration.Tuning, isReader: Bool, serves: Bool, checkpointPages: Int?
   ) throws -> any SQLConnection {
     switch self {
     case .memory, .file:
@@ -43,7 +43,7 @@ extension StoreLocation {
       var settings = PostgreSQLConnection.Settings()
       settings.statementTimeout = tuning.statementTimeoutMilliseconds
       settings.lockTimeout = tuning.busyTimeoutMilliseconds
-      settings.servesAlone = servesAlone
+      settings.serving = serves ? .together : nil
       return try PostgreSQLConnection(to: address, settings: settings)
     }
   }

@@ -61,11 +61,11 @@ final class StoreMoveEnd {
       }
       let lock = try ServerLock(forStoreAt: path)
       let connection = try location.connect(
-        tuning, isReader: false, servesAlone: true, checkpointPages: tuning.checkpointPages)
+        tuning, isReader: false, serves: true, checkpointPages: tuning.checkpointPages)
       return (connection, lock)
     case .postgreSQL(let address, _):
       // As the server would, so that none can be there. A whole table takes as long as it takes.
-      let settings = PostgreSQLConnection.Settings(statementTimeout: 0, servesAlone: true)
+      let settings = PostgreSQLConnection.Settings(statementTimeout: 0, serving: .alone)
       let connection = try PostgreSQLConnection(to: address, settings: settings)
       return (connection, nil)
     }

@@ -162,7 +162,7 @@ final class StoreMover {
   private func matchingTables() throws -> [StoreTable] {
     let sourceNames = Set(try StoreTable.names(source.connection))
     return try StoreTable.names(target.connection)
-      .filter { !Self.ownTables.contains($0) }
+      .filter { !Self.ownTables.contains($0) && !Schema.tablesOfServers.contains($0) }
       .map { name in
         let table = try StoreTable(named: name, in: target.connection)
         guard sourceNames.contains(name),
@@ -184,6 +184,7 @@ final class StoreMover {
       "INSERT INTO store_form (version) VALUES ($1)",
       [.integer(Schema.migrations.last?.version ?? 0)])
     try connection.execute("DROP TABLE \(Self.stateTable)")
+    try Schema.fillDispatchLeases(connection)
     try connection.commit()
     // PostgreSQL plans by what it knows of the tables; SQLite's plans here need nothing of that.
     guard connection is PostgreSQLConnection else { return }

@@ -33,6 +33,8 @@ final class StoreSession {
   var makeExtract: (@Sendable (IndexExtract.Name) -> Void)?
   /// What is kept of changes that were dispatched.
   var historyLimits = ChangeHistoryLimits()
+  /// As which server changes are committed; nil where one alone has the store open.
+  var identity: ServerIdentity?
   /// Where no record type or field is made by saving it.
   var fixedEnvironments: Set<ContainerEnvironment> = []
 

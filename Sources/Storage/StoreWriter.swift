@@ -144,6 +144,7 @@ final class StoreWriter: @unchecked Sendable {
       try session.writeGathered()
       try session.writeStoredBytes()
       try session.fileNotifications()
+      try session.pointToChanges()
       try session.connection.commit()
     } catch {
       if session.connection.isInTransaction { try? session.connection.rollback() }

@@ -146,12 +146,23 @@ final class RunningDispatcher: Sendable {
   let dispatcher: Dispatcher
   private let logged = Box<[LogEntry]>([])
   private let reports = Box<[WorkReport]>([])
+  /// Nil unless several servers share the store.
+  let presence: ServerPresence?
 
   init(_ store: any RecordStore, configure: (inout Dispatcher.Configuration) -> Void = { _ in }) {
+    presence = store.servers.map { servers in
+      var configuration = ServerPresence.Configuration()
+      configuration.leaseTime = 0.6
+      configuration.pollInterval = 0.01
+      configuration.scanInterval = 0.05
+      configuration.idleTime = 0.1
+      return ServerPresence(store: servers, configuration: configuration, report: { _ in })
+    }
     var configuration = Dispatcher.Configuration()
     configure(&configuration)
     dispatcher = Dispatcher(
-      store: store, configuration: configuration, clock: { DispatchWorld.start },
+      store: store, configuration: configuration, presence: presence,
+      clock: { DispatchWorld.start },
       report: { [reports] line in reports.value.withLock { $0.append(line) } },
       onDispatched: { [logged] result in logged.value.withLock { $0 += result.logged } })
     dispatcher.start()

@@ -99,11 +99,14 @@ struct DispatcherPropertyTests {
     let database: DatabaseID
 
     /// Saves records, each with a name of its own, and subscriptions in between.
-    func run(in world: DispatchWorld) async throws -> [String] {
+    ///
+    /// - Parameter worlds: the same store, open in several servers; each step goes to one of them.
+    func run(in worlds: DispatchWorld...) async throws -> [String] {
       var random = SeededGenerator(seed: seed * 31 + number)
       var active: [Subscription] = []
       var expected: [String] = []
       for step in 0..<40 {
+        let world = random.pick(worlds)
         if Int.random(in: 0..<4, using: &random) == 0 {
           let subscription = makeSubscription(step, &random)
           try await world.subscribe(subscription, in: database)

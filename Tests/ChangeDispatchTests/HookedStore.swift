@@ -183,9 +183,9 @@ struct HookedStore: RecordStore {
     try await base.dueDeliveries(at: timestamp, limit: limit)
   }
   func nextDeliveryTime(
-    on route: DeliveryRoute.ID, after timestamp: Timestamp
+    on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) async throws -> Timestamp? {
-    try await base.nextDeliveryTime(on: route, after: timestamp)
+    try await base.nextDeliveryTime(on: route, after: timestamp, for: holder)
   }
   func deliveryRoutes() async throws -> [DeliveryRoute.ID: DeliveryRoute] {
     try await base.deliveryRoutes()

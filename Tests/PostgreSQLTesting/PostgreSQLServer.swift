@@ -57,6 +57,11 @@ public actor PostgreSQLServer {
     public let name: String
     /// As libpq takes it.
     public let address: String
+
+    /// The address for one who reaches the server at a port of this machine.
+    public func address(overPort port: Int) -> String {
+      "postgres://petrel@127.0.0.1:\(port)/postgres?options=-csearch_path%3D\(name)"
+    }
   }
 
   /// One for a test that stops it.
@@ -76,6 +81,11 @@ public actor PostgreSQLServer {
     lifeline?.fileHandleForWriting.write(Data((word + "\n").utf8))
     let said = await Self.read(running.output, until: "ready\n")
     guard said == "ready\n" else { throw Failure(description: "\(word): \(said)") }
+  }
+
+  /// The socket that it listens on.
+  public var socket: String {
+    get async throws { try await start().directory + "/.s.PGSQL.5432" }
   }
 
   /// Cuts the connections of all who use it.

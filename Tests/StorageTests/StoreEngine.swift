@@ -180,7 +180,7 @@ struct TestStore {
   func nextDeliveryTime(after timestamp: Timestamp) async throws -> Timestamp? {
     var next: Timestamp?
     for route in try await store.deliveryRoutes().keys {
-      let due = try await store.nextDeliveryTime(on: route, after: timestamp)
+      let due = try await store.nextDeliveryTime(on: route, after: timestamp, for: 0)
       next = [next, due].compactMap(\.self).min()
     }
     return next

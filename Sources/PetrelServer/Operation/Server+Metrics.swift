@@ -14,6 +14,7 @@ extension Server {
     page.add(store.metrics, sizes)
     page.add(dispatchMetrics)
     page.add(deliveryMetrics, service.deliveryTimes)
+    if let presence = service.presenceMetrics { page.add(presence) }
     page.add(routes.current.apns.figures)
     page.add(posting: [("web_push", webPushMetrics), ("webhook", webhookMetrics)])
     page.add(process)

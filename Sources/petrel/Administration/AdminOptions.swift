@@ -83,15 +83,17 @@ enum AdminOptions {
           + "--store, or a server with --server")
     }
     let isServed = try await SQLRecordStore.isServed(at: configuration.storeLocation)
-    if work == .withoutServer, isServed {
+    // On a PostgreSQL the servers are left word of what is committed.
+    let takesServersPlace = work == .withoutServer && configuration.postgreSQL == nil
+    if takesServersPlace, isServed {
       throw AdminFailure(
-        "a server has the store \(configuration.postgreSQL.map { "at \($0)" } ?? "in '\(directory)'") "
-          + "open, and would not notice this change: name it with --server and an admin key (where it "
-          + "is another command that changes records, wait for its end)")
+        "a server has the store in '\(directory)' open, and would not notice this change: name it "
+          + "with --server and an admin key (where it is another command that changes records, wait "
+          + "for its end)")
     }
     // Who takes a server's place keeps one from starting meanwhile.
     var storeConfiguration = StoreConfiguration(
-      of: configuration, role: work == .withoutServer ? .server : .tool)
+      of: configuration, role: takesServersPlace ? .server : .tool)
     if work == .besideServer {
       // Reads each page once or a few times, and leaves the memory to the server.
       storeConfiguration.tuning.cacheKilobytes = 16 * 1024

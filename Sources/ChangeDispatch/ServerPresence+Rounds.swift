@@ -1,0 +1,208 @@
+import Storage
+
+/// What a server does again and again to be present.
+extension ServerPresence {
+  /// When what is due next.
+  private struct Rounds {
+    var renewal = ContinuousClock.now
+    var scan = ContinuousClock.now
+    var position = AnnouncementPosition()
+    var scannedThrough = DatabaseID(rawValue: .min)
+    /// When the readers that may have waited unheard are to look once; nil when they have.
+    var firstLook: ContinuousClock.Instant?
+  }
+
+  func run() async {
+    var rounds = Rounds()
+    var retry = RetryDelay()
+    while !isStopped {
+      do {
+        try await goRound(&rounds)
+        retry.succeed()
+        state.withLock { $0.metrics.fault = nil }
+        await signal.wait(atMost: configuration.pollInterval)
+      } catch {
+        state.withLock { $0.metrics.fault = "\(error)" }
+        let delay = min(retry.fail(), configuration.leaseTime / 8)
+        report(
+          WorkReport(
+            "the other servers of the store could not be asked, trying again",
+            ["retryAfter": .seconds(delay), "cause": .cause(error)]))
+        await signal.wait(atMost: delay)
+      }
+    }
+  }
+
+  private func goRound(_ rounds: inout Rounds) async throws {
+    let server = try await registered(&rounds)
+    if ContinuousClock.now >= rounds.renewal {
+      rounds.renewal = .now + .seconds(configuration.leaseTime / 3)
+      guard try await renew(server) else { return }
+    }
+    let awaited = try await store.awaitedDatabases(of: server)
+    if !awaited.isEmpty { look(into: awaited) }
+    if handlers?.isListening() == true { try await listen(as: server, from: &rounds.position) }
+    if let firstLook = rounds.firstLook, ContinuousClock.now >= firstLook {
+      rounds.firstLook = nil
+      handlers?.onAnnounced(nil)
+    }
+    guard ContinuousClock.now >= rounds.scan else { return }
+    // Not all at the same moment.
+    rounds.scan = .now + .seconds(configuration.scanInterval * Double.random(in: 0.8...1.2))
+    try await endUnusedLeases(of: server)
+    try await store.trimAnnouncements(of: server)
+    if state.withLock({ $0.isDraining }) { return }
+    let isThrough = try await takeFreeDatabases(for: server, after: &rounds.scannedThrough)
+    if !isThrough {
+      rounds.scan = .now
+      signal.signal()
+    }
+  }
+
+  // MARK: Being registered
+
+  private func registered(_ rounds: inout Rounds) async throws -> ServerID {
+    if let server { return server }
+    let server = try await store.registerServer(
+      configuration.description, for: configuration.leaseTime)
+    let isStopped = state.withLock { state in
+      state.server = server
+      return state.isStopped
+    }
+    report(WorkReport("registered among the servers of the store", ["server": .server(server)]))
+    rounds = Rounds()
+    // Wherever databases begin, so that servers which come at the same time find others first.
+    rounds.scannedThrough = DatabaseID(rawValue: Int64.random(in: 0...64))
+    // The others announce nothing before they have noticed this one.
+    rounds.firstLook = .now + .seconds(configuration.leaseTime)
+    if isStopped { try await store.unregisterServer(server) }
+    return server
+  }
+
+  /// - Returns: whether the server is registered still.
+  private func renew(_ server: ServerID) async throws -> Bool {
+    guard let renewal = try await store.renewServer(server, for: configuration.leaseTime) else {
+      let lost = state.withLock { state in
+        let lost = state.held.endAll()
+        if state.server == server { state.server = nil }
+        state.metrics.leasesLost += lost
+        state.metrics.lapses += 1
+        return lost
+      }
+      report(
+        WorkReport(
+          "the server was taken for gone, having given no sign of life; it registers anew",
+          ["server": .server(server), "leases": .count(lost)]))
+      signal.signal()
+      return false
+    }
+    let others = Set(renewal.others.map(\.id))
+    let known = state.withLock { state in
+      defer { state.others = others }
+      state.metrics.serversStruckOff += renewal.gone.count
+      return state.others
+    }
+    for gone in renewal.gone {
+      report(
+        WorkReport("a server gave no sign of life and is struck off", ["server": .server(gone)]))
+    }
+    for new in renewal.others where !known.contains(new.id) {
+      report(
+        WorkReport(
+          "another server has the store open",
+          ["server": .server(new.id), "description": .text(new.description)]))
+    }
+    if !known.isSubset(of: others) || !renewal.gone.isEmpty {
+      handlers?.onServersGone()
+      // What it had to announce may be lost.
+      handlers?.onAnnounced(nil)
+    }
+    return true
+  }
+
+  // MARK: Leases
+
+  /// Takes databases that nobody dispatches, as many as are taken at once.
+  ///
+  /// - Returns: whether there are no more.
+  private func takeFreeDatabases(
+    for server: ServerID, after start: inout DatabaseID
+  ) async throws -> Bool {
+    let free = try await store.freeDatabases(after: start, limit: configuration.batchSize)
+    for database in free {
+      guard try await store.lease(database, to: server) else { continue }
+      let now = ContinuousClock.now
+      state.withLock { state in
+        state.held.use(database.id, at: now)
+        state.metrics.leasesTaken += 1
+      }
+      look(into: [database.id])
+    }
+    let isBeginning = start.rawValue < 0
+    guard let last = free.last, free.count == configuration.batchSize else {
+      // From the beginning once more, unless it began there.
+      start = DatabaseID(rawValue: .min)
+      return isBeginning
+    }
+    start = last.id
+    return false
+  }
+
+  private func endUnusedLeases(of server: ServerID) async throws {
+    let now = ContinuousClock.now
+    let unused = state.withLock { state in
+      state.held.removeUnused(
+        since: now - .seconds(configuration.idleTime), at: now, limit: configuration.batchSize,
+        isInUse: { isOpen($0) })
+    }
+    for database in unused {
+      // What a lane did not hear of is looked for once more.
+      if try await store.endLease(of: database, by: server) { continue }
+      state.withLock { $0.held.use(database, at: now) }
+      look(into: [database])
+    }
+  }
+
+  // MARK: Announcements
+
+  private func listen(as server: ServerID, from position: inout AnnouncementPosition) async throws {
+    // Whoever began to listen since the last time looked into the log first.
+    let isFirst = position == AnnouncementPosition()
+    let (announcements, next) = try await store.announcements(after: position, for: server)
+    position = next
+    guard !isFirst else {
+      handlers?.onAnnounced(nil)
+      return
+    }
+    for announcement in announcements { handlers?.onAnnounced(announcement.subscribers) }
+  }
+
+  /// Tells the others of new notifications, all that came since the last time at once.
+  func tell() async {
+    while !isStopped {
+      await announcing.wait()
+      let (server, subscribers) = state.withLock { state in
+        defer { state.announced = [] }
+        return (state.server, state.announced)
+      }
+      guard let server, subscribers.map({ !$0.isEmpty }) ?? true else { continue }
+      do {
+        try await store.announce(Announcement(subscribers: subscribers), from: server)
+      } catch {
+        // It is told again, with what comes meanwhile.
+        state.withLock { state in
+          if let known = state.announced {
+            state.announced = subscribers.map { known.union($0) }
+          }
+        }
+        if isStopped { return }
+        try? await Task.sleep(for: .seconds(configuration.pollInterval))
+        announcing.signal()
+      }
+    }
+  }
+}
+
+extension WorkReport.Value {
+  fileprivate static func server(_ server: ServerID) -> Self { .count(Int(server.rawValue)) }
+}

@@ -1,0 +1,34 @@
+import ChangeDispatch
+import Foundation
+import Measuring
+
+extension MetricsPage {
+  /// What the servers that share a store have to do with each other.
+  mutating func add(_ presence: ServerPresence.Metrics) {
+    gauge("petrel_servers", "Servers that have the store open, as this one knows.", presence.servers)
+    gauge(
+      "petrel_dispatch_leases", "Databases whose changes this server dispatches.", presence.leases)
+    counter(
+      "petrel_dispatch_leases_taken_total", "Databases taken over that nobody dispatched.",
+      presence.leasesTaken)
+    counter(
+      "petrel_dispatch_leases_lost_total", "Databases that another server took over.",
+      presence.leasesLost)
+    counter(
+      "petrel_server_lapses_total",
+      "How often this server was taken for gone, having given no sign of life.", presence.lapses)
+    counter(
+      "petrel_servers_struck_off_total", "Other servers that this one took for gone.",
+      presence.serversStruckOff)
+  }
+}
+
+extension ServerPresence.Configuration {
+  init(of configuration: ServerConfiguration, executor: (any TaskExecutor)?) {
+    self.init()
+    description =
+      "\(ProcessInfo.processInfo.hostName):\(configuration.port), process "
+      + "\(ProcessInfo.processInfo.processIdentifier), Petrel \(Server.version)"
+    self.executor = executor
+  }
+}

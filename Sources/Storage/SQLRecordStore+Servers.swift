@@ -1,0 +1,276 @@
+import CloudKitModel
+import Synchronization
+
+// Each of these is a statement that is right by itself, on a connection of its own: a registration
+// that waited behind saves would run out when they are many.
+extension SQLRecordStore: ServerStore {
+  /// What servers that share the store know of each other; nil when one has it alone.
+  public var servers: (any ServerStore)? { presence == nil ? nil : self }
+
+  /// Seconds that the store's clock is ahead of this machine's.
+  public var clockOffset: Double { storeClock?.offset ?? 0 }
+
+  public func registerServer(
+    _ description: String, for leaseTime: Double
+  ) async throws -> ServerID {
+    let server = try await attend { session in
+      let server = ServerID(rawValue: try session.nextCounter("server"))
+      try session.connection.run(
+        """
+        INSERT INTO servers (server_id, description, alive_until)
+        VALUES ($1, $2, \(StoreClock.expression) + $3)
+        """,
+        [.integer(server.rawValue), .text(description), .integer(Int64(leaseTime * 1_000))])
+      return server
+    }
+    identity?.current = server
+    return server
+  }
+
+  public func renewServer(
+    _ server: ServerID, for leaseTime: Double
+  ) async throws -> ServerRenewal? {
+    let renewal = try await attend { [storeClock] session -> ServerRenewal? in
+      let count = try session.connection.run(
+        "UPDATE servers SET alive_until = \(StoreClock.expression) + $2 WHERE server_id = $1",
+        [.integer(server.rawValue), .integer(Int64(leaseTime * 1_000))])
+      guard count == 1 else { return nil }
+      if let connection = session.connection as? PostgreSQLConnection {
+        try storeClock?.follow(connection)
+      }
+      var renewal = ServerRenewal()
+      for other in try session.servers() where other.id != server {
+        if try session.strikeOff(other.id) {
+          renewal.gone.append(other.id)
+        } else {
+          renewal.others.append(other)
+        }
+      }
+      return renewal
+    }
+    if renewal == nil, identity?.current == server { identity?.current = nil }
+    return renewal
+  }
+
+  public func unregisterServer(_ server: ServerID) async throws {
+    if identity?.current == server { identity?.current = nil }
+    try await attend { session in
+      try session.connection.run(
+        "DELETE FROM servers WHERE server_id = $1", [.integer(server.rawValue)])
+    }
+  }
+
+  public func servers() async throws -> [RegisteredServer] {
+    try await attend { try $0.servers() }
+  }
+
+  // MARK: Leases
+
+  public func leasedDatabases(of server: ServerID) async throws -> [DatabaseID] {
+    try await attend {
+      try $0.connection.rows(
+        "SELECT database_id FROM dispatch_leases WHERE holder = $1",
+        [.integer(server.rawValue)]
+      ) { DatabaseID(rawValue: $0.integer(0)) }
+    }
+  }
+
+  public func isLeased(_ database: DatabaseID, to server: ServerID) async throws -> Bool {
+    try await attend { try $0.isLeased(database, to: server) }
+  }
+
+  public func awaitedDatabases(of server: ServerID) async throws -> [DatabaseID] {
+    try await attend { session in
+      let holder = SQLValue.integer(server.rawValue)
+      let awaited = try session.connection.rows(
+        "SELECT database_id FROM dispatch_leases WHERE holder = $1 AND awaited = 1", [holder]
+      ) { DatabaseID(rawValue: $0.integer(0)) }
+      // Before the outbox is looked into: what is committed after this leaves word anew.
+      return try awaited.filter {
+        try session.connection.run(
+          """
+          UPDATE dispatch_leases SET awaited = 0 WHERE database_id = $1 AND holder = $2 AND awaited = 1
+          """, [.integer($0.rawValue), holder]) == 1
+      }
+    }
+  }
+
+  public func freeDatabases(
+    after database: DatabaseID, limit: Int
+  ) async throws -> [FreeDatabase] {
+    try await attend {
+      try $0.connection.rows(
+        """
+        SELECT database_id, holder FROM dispatch_leases
+        WHERE database_id > $1
+          AND NOT EXISTS (SELECT 1 FROM servers WHERE server_id = dispatch_leases.holder)
+        ORDER BY database_id LIMIT $2
+        """, [.integer(database.rawValue), .integer(Int64(max(0, limit)))]
+      ) {
+        FreeDatabase(id: DatabaseID(rawValue: $0.integer(0)), formerHolder: $0.integer(1))
+      }
+    }
+  }
+
+  public func lease(_ database: FreeDatabase, to server: ServerID) async throws -> Bool {
+    try await attend { session in
+      try session.holding(database.id) {
+        let id = SQLValue.integer(database.id.rawValue)
+        let count = try session.connection.run(
+          """
+          UPDATE dispatch_leases SET holder = $2, awaited = 0 WHERE database_id = $1 AND holder = $3
+          """, [id, .integer(server.rawValue), .integer(database.formerHolder)])
+        if count == 1 { return true }
+        // The answer to an earlier attempt may have been lost.
+        return try session.isLeased(database.id, to: server)
+      }
+    }
+  }
+
+  public func endLease(of database: DatabaseID, by server: ServerID) async throws -> Bool {
+    try await attend { session in
+      try session.holding(database) {
+        guard try !session.hasUndispatchedChanges(in: database) else { return false }
+        try session.connection.run(
+          "DELETE FROM dispatch_leases WHERE database_id = $1 AND holder = $2",
+          [.integer(database.rawValue), .integer(server.rawValue)])
+        return true
+      }
+    }
+  }
+
+  // MARK: Announcements
+
+  public func announce(_ announcement: Announcement, from server: ServerID) async throws {
+    let names = announcement.subscribers.map { $0.sorted().joined(separator: "\n") } ?? ""
+    let number = announcementNumber.add(1, ordering: .relaxed).newValue
+    try await attend { session in
+      try session.connection.run(
+        """
+        INSERT INTO announcements (server_id, number, made, subscribers)
+        VALUES ($1, $2, \(StoreClock.expression), $3) ON CONFLICT DO NOTHING
+        """, [.integer(server.rawValue), .integer(number), .text(names)])
+    }
+  }
+
+  public func announcements(
+    after position: AnnouncementPosition, for server: ServerID
+  ) async throws -> (announcements: [Announcement], position: AnnouncementPosition) {
+    try await attend { session in
+      guard let time = position.time else {
+        let now = try session.connection.first("SELECT \(StoreClock.expression)", []) {
+          $0.integer(0)
+        }
+        var position = position
+        position.time = now
+        return ([], position)
+      }
+      var next = AnnouncementPosition()
+      next.time = time
+      var announcements: [Announcement] = []
+      // Those that were about to be committed at the last reading have come to light since.
+      try session.connection.query(
+        """
+        SELECT server_id, number, made, subscribers FROM announcements
+        WHERE made > $1 AND server_id <> $2
+        """, [.integer(time - Self.commitTime), .integer(server.rawValue)]
+      ) { row in
+        let name = AnnouncementPosition.Name(server: row.integer(0), number: row.integer(1))
+        next.known[name] = row.integer(2)
+        next.time = max(next.time ?? time, row.integer(2))
+        guard position.known[name] == nil else { return }
+        let names = row.text(3)
+        announcements.append(
+          Announcement(
+            subscribers: names.isEmpty
+              ? nil : Set(names.split(separator: "\n").map { String($0) })))
+      }
+      return (announcements, next)
+    }
+  }
+
+  public func trimAnnouncements(of server: ServerID) async throws {
+    try await attend { session in
+      try session.connection.run(
+        "DELETE FROM announcements WHERE server_id = $1 AND made < \(StoreClock.expression) - $2",
+        [.integer(server.rawValue), .integer(Self.announcementTime)])
+    }
+  }
+
+  /// Between the time that a statement takes down and its commit lie no more milliseconds than these.
+  private static let commitTime: Int64 = 5_000
+  /// How long announcements are kept, in milliseconds.
+  private static let announcementTime: Int64 = 60_000
+
+  /// Runs statements on the connection that the leases have for themselves.
+  @discardableResult
+  private func attend<Value: Sendable>(
+    _ body: @escaping @Sendable (StoreSession) throws -> Value
+  ) async throws -> Value {
+    guard let presence else {
+      throw StoreError(.notFound, "the store is open in one server alone")
+    }
+    return try await withCheckedThrowingContinuation { continuation in
+      presence.add(ContinuationJob(continuation, body))
+    }
+  }
+}
+
+extension StoreSession {
+  fileprivate func servers() throws -> [RegisteredServer] {
+    try connection.rows(
+      "SELECT server_id, description, alive_until FROM servers ORDER BY server_id", []
+    ) {
+      RegisteredServer(
+        id: ServerID(rawValue: $0.integer(0)), description: $0.text(1),
+        aliveUntil: Timestamp(milliseconds: $0.integer(2)))
+    }
+  }
+
+  /// Ends the registration of a server whose time is over, and says so.
+  fileprivate func strikeOff(_ server: ServerID) throws -> Bool {
+    let isGone =
+      try connection.run(
+        "DELETE FROM servers WHERE server_id = $1 AND alive_until < \(StoreClock.expression)",
+        [.integer(server.rawValue)]) == 1
+    if isGone {
+      try connection.run(
+        "DELETE FROM announcements WHERE server_id = $1", [.integer(server.rawValue)])
+    }
+    return isGone
+  }
+
+  /// Does something while nobody commits changes of a database.
+  fileprivate func holding<Value>(_ database: DatabaseID, _ body: () throws -> Value) throws
+    -> Value
+  {
+    try connection.execute("BEGIN")
+    do {
+      try connection.query(
+        "SELECT 1 FROM databases WHERE database_id = $1 FOR UPDATE",
+        [.integer(database.rawValue)]
+      ) { _ in }
+      let value = try body()
+      try connection.commit()
+      return value
+    } catch {
+      if connection.isInTransaction { try? connection.rollback() }
+      throw error
+    }
+  }
+
+  fileprivate func isLeased(_ database: DatabaseID, to server: ServerID) throws -> Bool {
+    try connection.first(
+      "SELECT 1 FROM dispatch_leases WHERE database_id = $1 AND holder = $2",
+      [.integer(database.rawValue), .integer(server.rawValue)]
+    ) { _ in true } ?? false
+  }
+
+  fileprivate func hasUndispatchedChanges(in database: DatabaseID) throws -> Bool {
+    let through = try dispatchPosition(of: database)?.wholeThrough ?? .min
+    return try connection.first(
+      "SELECT 1 FROM outbox WHERE database_id = $1 AND sequence > $2 LIMIT 1",
+      [.integer(database.rawValue), .integer(through)]
+    ) { _ in true } ?? false
+  }
+}
