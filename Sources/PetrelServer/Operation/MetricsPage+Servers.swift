@@ -5,7 +5,8 @@ import Measuring
 extension MetricsPage {
   /// What the servers that share a store have to do with each other.
   mutating func add(_ presence: ServerPresence.Metrics) {
-    gauge("petrel_servers", "Servers that have the store open, as this one knows.", presence.servers)
+    gauge(
+      "petrel_servers", "Servers that have the store open, as this one knows.", presence.servers)
     gauge(
       "petrel_dispatch_leases", "Databases whose changes this server dispatches.", presence.leases)
     counter(

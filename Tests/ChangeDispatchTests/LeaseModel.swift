@@ -1,0 +1,288 @@
+/// The lease protocol of servers that share a store, as a state machine with every order in which its
+/// steps can happen.
+///
+/// One database, some servers. A server that is paused is one whose steps do not come; one whose time is
+/// over may be struck off at any moment, whether it works or not. Each transaction on the database's row
+/// is one step, for the row's lock makes it one; a save is two, so that it can be tried what happens
+/// without the lock.
+struct LeaseModel: Hashable {
+  /// What the protocol would be without one of its rules.
+  enum Flaw: CaseIterable {
+    /// Who takes over does not wait for the commits that are under way.
+    case takesWithoutLock
+    /// Transactions of the dispatcher do not look how far the changes are dispatched.
+    case completesBlindly
+    /// Word that was left is forgotten after the outbox was looked into, and not before.
+    case forgetsWordLate
+    /// A lease is ended though changes wait.
+    case endsLeaseEarly
+    /// What another server dispatches is not left word of.
+    case leavesNoWord
+  }
+
+  struct Limits: Sendable {
+    var servers = 2
+    var saves = 3
+    var strikes = 2
+    var crashes = 1
+  }
+
+  /// How far a server is with the database's changes.
+  enum Lane: Hashable {
+    case idle
+    /// About to write what these led to.
+    case completing([Int])
+    /// Another server dispatches them, it seems.
+    case doubting
+  }
+
+  struct Server: Hashable {
+    /// As which it is registered, as it believes.
+    var id: Int?
+    /// What it has committed, but not handed over yet.
+    var committed: [Int] = []
+    /// What was handed over.
+    var waiting: [Int] = []
+    var isBehind = false
+    var lane = Lane.idle
+    /// It has asked for word, and is about to look.
+    var wordHeard = false
+  }
+
+  struct Lease: Hashable {
+    var holder: Int
+    var isAwaited = false
+  }
+
+  var servers: [Server]
+  var registered: Set<Int> = []
+  var lease: Lease?
+  /// Who has the database's row locked, with the lease that it has seen.
+  var saving: Int?
+  var seenByWriter: Lease?
+  var changes = 0
+  /// Up to here the changes are dispatched.
+  var through = 0
+  var log: [Int] = []
+  var strikes = 0
+  var crashes = 0
+
+  init(limits: Limits) {
+    servers = Array(repeating: Server(), count: limits.servers)
+  }
+
+  // MARK: What is right
+
+  /// A change is in the log twice, or before an earlier one.
+  var isLogWrong: Bool { log != Array(log.indices.map { $0 + 1 }) }
+
+  var hasWaitingChanges: Bool { changes > through }
+
+  // MARK: Steps
+
+  /// What can happen next by itself.
+  func steps(flaw: Flaw? = nil) -> [LeaseModel] {
+    var next: [LeaseModel] = []
+    func add(_ change: (inout LeaseModel) -> Void) {
+      var state = self
+      change(&state)
+      state.renumber()
+      if state != self { next.append(state) }
+    }
+    for place in servers.indices {
+      let server = servers[place]
+      if server.id == nil, server.lane == .idle {
+        add { $0.register(place) }
+      }
+      if let id = server.id, !registered.contains(id) {
+        // It notices when it renews its registration.
+        add { $0.servers[place].id = nil }
+      }
+      if saving == place { add { $0.commit(by: place, flaw) } }
+      if !server.committed.isEmpty { add { $0.handOver(by: place) } }
+      if let id = server.id {
+        if let lease, !registered.contains(lease.holder),
+          saving == nil || flaw == .takesWithoutLock
+        {
+          add {
+            $0.lease = Lease(holder: id)
+            $0.fallBehind(place)
+          }
+        }
+        if lease?.holder == id, lease?.isAwaited == true || server.wordHeard {
+          add { $0.hearWord(place, flaw) }
+        }
+      }
+      addWork(of: place, flaw, add)
+    }
+    // The time of those that are dead is over some time.
+    for id in registered where !servers.contains(where: { $0.id == id }) {
+      add { $0.registered.remove(id) }
+    }
+    return next
+  }
+
+  /// What clients, time and power may do besides.
+  func events(limits: Limits, flaw: Flaw? = nil) -> [LeaseModel] {
+    var next: [LeaseModel] = []
+    func add(_ change: (inout LeaseModel) -> Void) {
+      var state = self
+      change(&state)
+      state.renumber()
+      if state != self { next.append(state) }
+    }
+    for place in servers.indices {
+      if saving == nil, changes < limits.saves {
+        add { state in
+          state.saving = place
+          state.seenByWriter = state.lease
+        }
+      }
+      if crashes < limits.crashes { add { $0.crash(place) } }
+      let server = servers[place]
+      // Leases with nothing to do are ended some time. That this looks for changes once more is left out:
+      // they must not have to wait for it.
+      if let id = server.id, lease?.holder == id, server.isQuiet, saving == nil,
+        !hasWaitingChanges || flaw == .endsLeaseEarly
+      {
+        add { $0.lease = nil }
+      }
+    }
+    if strikes < limits.strikes {
+      for id in registered {
+        add { state in
+          state.registered.remove(id)
+          state.strikes += 1
+        }
+      }
+    }
+    return next
+  }
+
+  private mutating func register(_ place: Int) {
+    let id = (registered.union(servers.compactMap(\.id)).max() ?? 0) + 1
+    registered.insert(id)
+    servers[place].id = id
+  }
+
+  /// Gives registrations new numbers in the order of the servers, for it does not matter what they are
+  /// called: states that differ in nothing else are one. Those of nobody, which nobody will have again,
+  /// are all 0.
+  private mutating func renumber() {
+    var numbers: [Int: Int] = [:]
+    for id in servers.compactMap(\.id) + registered.sorted() where numbers[id] == nil {
+      numbers[id] = numbers.count + 1
+    }
+    for place in servers.indices { servers[place].id = servers[place].id.map { numbers[$0] ?? 0 } }
+    registered = Set(registered.map { numbers[$0] ?? 0 })
+    if let holder = lease?.holder { lease?.holder = numbers[holder] ?? 0 }
+    if let holder = seenByWriter?.holder { seenByWriter?.holder = numbers[holder] ?? 0 }
+  }
+
+  private mutating func crash(_ place: Int) {
+    crashes += 1
+    servers[place] = Server()
+    if saving == place {
+      saving = nil
+      seenByWriter = nil
+    }
+  }
+
+  private mutating func commit(by place: Int, _ flaw: Flaw?) {
+    changes += 1
+    let id = servers[place].id
+    if let seen = seenByWriter {
+      if seen.holder == id || id == nil {
+        servers[place].committed.append(changes)
+      }
+      if seen.holder != id, flaw != .leavesNoWord { lease?.isAwaited = true }
+    } else {
+      lease = Lease(holder: id ?? 0)
+      servers[place].committed.append(changes)
+    }
+    saving = nil
+    seenByWriter = nil
+  }
+
+  private mutating func handOver(by place: Int) {
+    let committed = servers[place].committed
+    servers[place].committed = []
+    if !servers[place].isBehind { servers[place].waiting += committed }
+  }
+
+  private mutating func fallBehind(_ place: Int) {
+    servers[place].isBehind = true
+    servers[place].waiting = []
+  }
+
+  private mutating func hearWord(_ place: Int, _ flaw: Flaw?) {
+    guard flaw == .forgetsWordLate else {
+      lease?.isAwaited = false
+      return fallBehind(place)
+    }
+    if servers[place].wordHeard, !servers[place].isBehind, servers[place].lane == .idle {
+      lease?.isAwaited = false
+      servers[place].wordHeard = false
+    } else if !servers[place].wordHeard {
+      servers[place].wordHeard = true
+      fallBehind(place)
+    }
+  }
+
+  // MARK: The work of a lane
+
+  private func addWork(
+    of place: Int, _ flaw: Flaw?, _ add: ((inout LeaseModel) -> Void) -> Void
+  ) {
+    let server = servers[place]
+    switch server.lane {
+    case .idle where server.isBehind:
+      add { state in
+        state.servers[place].isBehind = false
+        let waiting = Array(state.through + 1..<state.changes + 1)
+        if !waiting.isEmpty { state.servers[place].lane = .completing(waiting) }
+      }
+    case .idle where !server.waiting.isEmpty:
+      add { state in
+        state.servers[place].lane = .completing(server.waiting)
+        state.servers[place].waiting = []
+      }
+    case .idle: break
+    case .completing(let batch):
+      if saving == nil { add { $0.complete(batch, by: place, flaw) } }
+    case .doubting:
+      add { state in
+        let isOurs = server.id != nil && state.lease?.holder == server.id
+        if isOurs || !server.waiting.isEmpty || server.isBehind { state.fallBehind(place) }
+        state.servers[place].lane = .idle
+      }
+    }
+  }
+
+  private mutating func complete(_ batch: [Int], by place: Int, _ flaw: Flaw?) {
+    if let id = servers[place].id, lease?.holder != id {
+      servers[place].lane = .doubting
+      servers[place].waiting = []
+      servers[place].isBehind = false
+      return
+    }
+    servers[place].lane = .idle
+    if flaw == .completesBlindly {
+      log += batch
+      through = max(through, batch.last ?? 0)
+      return
+    }
+    let new = batch.filter { $0 > through }
+    guard let first = new.first, let last = new.last else { return }
+    guard first == through + 1, new == Array(first...last) else { return fallBehind(place) }
+    log += new
+    through = last
+  }
+}
+
+extension LeaseModel.Server {
+  /// Whether there is nothing to do that the server knows of.
+  var isQuiet: Bool {
+    lane == .idle && waiting.isEmpty && committed.isEmpty && !isBehind
+  }
+}

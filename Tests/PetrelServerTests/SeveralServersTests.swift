@@ -1,0 +1,150 @@
+import Foundation
+import JSONCoding
+import PostgreSQLTesting
+import Storage
+import Testing
+import Waiting
+
+@testable import PetrelServer
+
+@Suite("Several servers on one PostgreSQL")
+struct SeveralServersTests {
+  /// The first server is the service's; the other has the same store open.
+  private func withTwo(
+    _ body: (Service, _ other: Server, ServiceClient) async throws -> Void
+  ) async throws {
+    let schema = try await PostgreSQLServer.shared.makeSchema()
+    var settings = ServiceSettings()
+    settings.postgreSQL = schema.address
+    try await withService(settings) { service in
+      let store = try await SQLRecordStore.open(
+        at: service.configuration.storeLocation, configuration: Service.storeConfiguration)
+      let other = try Server(
+        configuration: service.configuration, store: store, log: .silent)
+      try other.start()
+      try await eventually("the servers know of each other") {
+        service.server.presenceMetrics?.servers == 2 && other.presenceMetrics?.servers == 2
+      }
+      do {
+        try await body(service, other, ServiceClient(port: other.port))
+      } catch {
+        await other.stop()
+        await store.close()
+        throw error
+      }
+      await other.stop()
+      await store.close()
+    }
+    try await PostgreSQLServer.shared.drop(schema)
+  }
+
+  private static func subscription(_ id: String, to type: String) -> String {
+    """
+    {"subscriptionType": "query", "subscriptionID": "\(id)", "firesOn": ["create"],
+     "query": {"recordType": "\(type)"}}
+    """
+  }
+
+  private static func subscribing(_ id: String, to type: String) -> Data {
+    Data(
+      #"{"operations": [{"operationType": "create", "subscription": \#(subscription(id, to: type))}]}"#
+        .utf8)
+  }
+
+  @Test("a reader that waits at one gets what was saved, and dispatched, at the other")
+  func readers() async throws {
+    try await withTwo { service, other, client in
+      try await service.subscribe(Self.subscription("all", to: "Note"))
+      let reader = try await service.makeReader(as: service.alice)
+      for round in 0..<5 {
+        async let answer = client.send("GET", reader)
+        try await eventually("the reader waits") { other.service.courierReaders.waiting == 1 }
+        let saved = try await service.modify(Service.operation("create", "n\(round)"))
+        #expect(saved.outcomes == ["ok"])
+        let notification = try await answer
+        #expect(notification.json["ck"]?["qry"]?["rid"]?.string == "n\(round)")
+      }
+      // Nobody else has dispatched.
+      #expect(other.dispatchMetrics.dispatchedChanges == 0)
+      #expect(service.server.dispatchMetrics.dispatchedChanges == 5)
+    }
+  }
+
+  @Test("a subscription that was saved at one fires on what is saved at the other from then on")
+  func subscriptions() async throws {
+    try await withTwo { service, other, client in
+      let reader = try await service.makeReader(as: service.alice)
+      for round in 0..<10 {
+        let type = "Type\(round)"
+        let answer = try await client.send(
+          "POST", service.target("public/subscriptions/modify", as: service.alice),
+          body: Self.subscribing("s\(round)", to: type))
+        #expect(answer.outcomes == ["ok"])
+        let saved = try await service.modify(Service.operation("create", "n\(round)", type: type))
+        #expect(saved.outcomes == ["ok"])
+        let notification = try await service.poll(reader)
+        #expect(notification.json["ck"]?["qry"]?["sid"]?.string == "s\(round)")
+      }
+    }
+  }
+
+  @Test("what is saved at one is dispatched by the other that has the database")
+  func word() async throws {
+    try await withTwo { service, other, client in
+      try await service.subscribe(Self.subscription("all", to: "Note"))
+      let reader = try await service.makeReader(as: service.alice)
+      // Now the first has the database.
+      #expect(try await service.modify(Service.operation("create", "first")).outcomes == ["ok"])
+      #expect(try await service.poll(reader).json["ck"]?["qry"]?["rid"]?.string == "first")
+      for round in 0..<5 {
+        let body = #"{"operations": [\#(Service.operation("create", "n\(round)"))]}"#
+        let saved = try await client.send(
+          "POST", service.target("public/records/modify", as: service.alice),
+          body: Data(body.utf8))
+        #expect(saved.outcomes == ["ok"])
+        #expect(try await service.poll(reader).json["ck"]?["qry"]?["rid"]?.string == "n\(round)")
+      }
+      #expect(other.dispatchMetrics.dispatchedChanges == 0)
+    }
+  }
+
+  @Test("the other goes on with what a server had that stops")
+  func stopping() async throws {
+    try await withTwo { service, other, client in
+      try await service.subscribe(Self.subscription("all", to: "Note"))
+      let reader = try await service.makeReader(as: service.alice)
+      #expect(try await service.modify(Service.operation("create", "first")).outcomes == ["ok"])
+      #expect(try await service.poll(reader).json["ck"]?["qry"]?["rid"]?.string == "first")
+      #expect(service.server.presenceMetrics?.leases == 1)
+      await service.server.stop()
+      try await eventually("the server is no longer known") {
+        other.presenceMetrics?.servers == 1
+      }
+      let body = #"{"operations": [\#(Service.operation("create", "second"))]}"#
+      let saved = try await client.send(
+        "POST", service.target("public/records/modify", as: service.alice), body: Data(body.utf8))
+      #expect(saved.outcomes == ["ok"])
+      // The first may come once more: that the reader has it was known to the server that stopped.
+      var seen: [String] = []
+      while seen.last != "second", seen.count < 3 {
+        let notification = try await client.send("GET", reader)
+        seen.append(notification.json["ck"]?["qry"]?["rid"]?.string ?? "nothing")
+      }
+      #expect(seen.last == "second")
+      #expect(other.dispatchMetrics.dispatchedChanges == 1)
+      try await service.restart()
+    }
+  }
+
+  @Test("the page of metrics tells of servers and leases")
+  func metrics() async throws {
+    try await withTwo { service, other, _ in
+      try await service.subscribe(Self.subscription("all", to: "Note"))
+      #expect(try await service.modify(Service.operation("create", "n")).outcomes == ["ok"])
+      let text = await service.server.metricsPage().text
+      #expect(text.contains("\npetrel_servers 2\n"))
+      #expect(text.contains("\npetrel_dispatch_leases 1\n"))
+      #expect(text.contains("\npetrel_dispatch_leases_lost_total 0\n"))
+    }
+  }
+}
