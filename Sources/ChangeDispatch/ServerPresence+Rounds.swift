@@ -64,7 +64,7 @@ extension ServerPresence {
   private func registered(_ rounds: inout Rounds) async throws -> ServerID {
     if let server { return server }
     let server = try await store.registerServer(
-      configuration.description, for: configuration.leaseTime)
+      configuration.description(), for: configuration.leaseTime)
     let isStopped = state.withLock { state in
       state.server = server
       return state.isStopped

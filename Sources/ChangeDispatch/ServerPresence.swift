@@ -9,7 +9,7 @@ import Synchronization
 public final class ServerPresence: Sendable {
   public struct Configuration: Sendable {
     /// What the server is called for people.
-    public var description = ""
+    public var description: @Sendable () -> String = { "" }
     /// After so many seconds without a sign of life a server is taken for gone; it gives one three times
     /// as often.
     public var leaseTime = 5.0

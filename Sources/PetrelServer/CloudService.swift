@@ -77,7 +77,7 @@ public final class CloudService: Sendable {
       if let servers = store.servers {
         ServerPresence(
           store: servers,
-          configuration: ServerPresence.Configuration(of: configuration, executor: executor),
+          configuration: ServerPresence.Configuration(url: publicURL, executor: executor),
           report: { log.add(.warning, $0) })
       } else {
         nil

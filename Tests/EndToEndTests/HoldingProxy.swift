@@ -9,9 +9,15 @@ final class HoldingProxy: @unchecked Sendable {
     case answers
   }
 
+  /// Where the server listens.
+  enum Server {
+    case port(Int)
+    case socket(path: String)
+  }
+
   let port: Int
   private let listener: Int32
-  private let serverPort: Int
+  private let server: Server
   private let condition = NSCondition()
   // All guarded by the condition.
   private var held: Set<Direction> = []
@@ -19,8 +25,12 @@ final class HoldingProxy: @unchecked Sendable {
   private var sockets: Set<Int32> = []
   private var isClosed = false
 
-  init(to serverPort: Int) throws {
-    self.serverPort = serverPort
+  convenience init(to serverPort: Int) throws {
+    try self.init(to: .port(serverPort))
+  }
+
+  init(to server: Server) throws {
+    self.server = server
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     self.listener = listener
     var address = Self.loopback(port: 0)
@@ -56,6 +66,13 @@ final class HoldingProxy: @unchecked Sendable {
     }
   }
 
+  /// Ends all connections; new ones can be made.
+  func cut() {
+    condition.withLock {
+      for socket in sockets { shutdown(socket, Int32(SHUT_RDWR)) }
+    }
+  }
+
   /// Whether something is being held.
   var isHolding: Bool { condition.withLock { heldBytes > 0 } }
 
@@ -73,15 +90,7 @@ final class HoldingProxy: @unchecked Sendable {
     while true {
       let client = Foundation.accept(listener, nil, nil)
       guard client >= 0 else { break }
-      let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      var address = Self.loopback(port: serverPort)
-      let isConnected = withUnsafePointer(to: &address) { address in
-        address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-        }
-      }
-      guard isConnected else {
-        _ = Foundation.close(server)
+      guard let server = reach() else {
         _ = Foundation.close(client)
         continue
       }
@@ -93,6 +102,34 @@ final class HoldingProxy: @unchecked Sendable {
       Thread.detachNewThread { self.move(from: server, to: client, .answers, leaving) }
     }
     _ = Foundation.close(listener)
+  }
+
+  /// A connection to the server.
+  private func reach() -> Int32? {
+    let socket: Int32
+    let isConnected: Bool
+    switch server {
+    case .port(let port):
+      socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      var address = Self.loopback(port: port)
+      isConnected = withUnsafePointer(to: &address) { Self.connect(socket, to: $0) }
+    case .socket(let path):
+      socket = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+      isConnected = withUnsafePointer(to: &address) { Self.connect(socket, to: $0) }
+    }
+    if isConnected { return socket }
+    _ = Foundation.close(socket)
+    return nil
+  }
+
+  private static func connect<Address>(_ socket: Int32, to address: UnsafePointer<Address>) -> Bool
+  {
+    address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      Foundation.connect(socket, $0, socklen_t(MemoryLayout<Address>.size)) == 0
+    }
   }
 
   private func move(from: Int32, to: Int32, _ direction: Direction, _ leaving: Leaving) {

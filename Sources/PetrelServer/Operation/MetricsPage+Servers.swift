@@ -25,11 +25,13 @@ extension MetricsPage {
 }
 
 extension ServerPresence.Configuration {
-  init(of configuration: ServerConfiguration, executor: (any TaskExecutor)?) {
+  /// - Parameter url: where the server is reached; known when it is registered.
+  init(url: @escaping @Sendable () -> String, executor: (any TaskExecutor)?) {
     self.init()
-    description =
-      "\(ProcessInfo.processInfo.hostName):\(configuration.port), process "
-      + "\(ProcessInfo.processInfo.processIdentifier), Petrel \(Server.version)"
+    description = {
+      "\(url()), process \(ProcessInfo.processInfo.processIdentifier) of "
+        + "\(ProcessInfo.processInfo.hostName), Petrel \(Server.version)"
+    }
     self.executor = executor
   }
 }
