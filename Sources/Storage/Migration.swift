@@ -6,10 +6,19 @@ struct Migration: Sendable {
   var statements: [String]
   /// Fills in what the new form derives from stored contents, which SQL cannot read.
   var fill: (@Sendable (any SQLConnection) throws -> Void)?
+  /// Whether programs of the form before can go on with the store beside those of this one, as in a
+  /// rolling upgrade. Such a step adds what they need not know of, and changes nothing of what they do.
+  var isGradual = false
 
-  /// Brings the store to the last of `migrations`, in one transaction.
+  /// The counter that tells the oldest form whose programs may use the store.
+  private static let leastForm = "least_form"
+
+  /// Brings the store to the last of `migrations`, in one transaction. One of a later form is left as it
+  /// is, if programs of this form may use it.
   ///
-  /// Throws ``StoreError/Code/newerSchema`` when the store has a later form than that.
+  /// - Throws: ``StoreError/Code/newerSchema`` when the store has a later form that this program does not
+  ///   understand; ``StoreError/Code/cannotOpen`` when servers have it open that would not understand
+  ///   the new one.
   static func apply(_ migrations: [Migration], to connection: any SQLConnection) throws {
     let newest = migrations.last?.version ?? 0
     if let version = try? currentVersion(of: connection), version == newest { return }
@@ -23,20 +32,62 @@ struct Migration: Sendable {
           "a store is being migrated to here, and not all of it has come yet: "
             + "'petrel store migrate' with the same words as before goes on")
       }
-      guard version <= newest else {
-        throw StoreError(
-          .newerSchema,
-          "the store has form \(version), written by a newer Petrel; this one knows forms up to "
-            + "\(newest). Use the newer program")
+      if version > newest {
+        try checkUse(of: version, by: newest, connection)
+      } else {
+        try run(migrations.filter { $0.version > version }, from: version, on: connection)
       }
-      try run(migrations.filter { $0.version > version }, on: connection)
-      try connection.run("DELETE FROM store_form", [])
-      try connection.run("INSERT INTO store_form (version) VALUES ($1)", [.integer(newest)])
       try connection.commit()
     } catch {
       if connection.isInTransaction { try? connection.rollback() }
       throw error
     }
+  }
+
+  /// Checks that a program may use a store of a later form than its own.
+  private static func checkUse(
+    of version: Int64, by newest: Int64, _ connection: any SQLConnection
+  ) throws {
+    let least = try connection.first(
+      "SELECT value FROM counters WHERE name = $1", [.text(leastForm)]
+    ) { $0.integer(0) }
+    guard least.map({ $0 <= newest }) ?? false else {
+      throw StoreError(
+        .newerSchema,
+        "the store has form \(version), written by a newer Petrel; this one knows forms up to "
+          + "\(newest). Use the newer program")
+    }
+  }
+
+  private static func run(
+    _ steps: [Migration], from version: Int64, on connection: any SQLConnection
+  ) throws {
+    guard let last = steps.last else { return }
+    let least = steps.last { !$0.isGradual }?.version
+    if least != nil, version >= Schema.serversVersion { try checkServers(connection, last) }
+    try run(steps, on: connection)
+    try connection.run("DELETE FROM store_form", [])
+    try connection.run("INSERT INTO store_form (version) VALUES ($1)", [.integer(last.version)])
+    if let least, last.version >= Schema.serversVersion {
+      try connection.run(
+        """
+        INSERT INTO counters (name, value) VALUES ($1, $2)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value
+        """, [.text(leastForm), .integer(least)])
+    }
+  }
+
+  /// Checks that nobody has the store open who would not understand its new form.
+  private static func checkServers(_ connection: any SQLConnection, _ last: Migration) throws {
+    guard connection is PostgreSQLConnection else { return }
+    let server = try connection.first(
+      "SELECT description FROM servers WHERE alive_until > \(StoreClock.expression) LIMIT 1", []
+    ) { $0.text(0) }
+    guard let server else { return }
+    throw StoreError(
+      .cannotOpen,
+      "the store would get form \(last.version), which servers that have it open do not understand "
+        + "(\(server)); stop them first")
   }
 
   static func run(_ migrations: [Migration], on connection: any SQLConnection) throws {

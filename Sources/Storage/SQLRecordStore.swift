@@ -69,7 +69,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       migrations: migrations)
   }
 
-  private static func open(
+  static func open(
     at location: StoreLocation, configuration: StoreConfiguration, migrations: [Migration]
   ) async throws -> SQLRecordStore {
     try await onThread {

@@ -1,4 +1,6 @@
 extension Schema {
+  static let serversVersion: Int64 = 22
+
   /// The servers that have the store open at the same time, and which of them dispatches the changes of
   /// a database. On an engine for one server these tables stay empty.
   ///

@@ -27,7 +27,7 @@ enum Schema {
     Migration(version: 19, statements: changeHistory),
     Migration(version: 20, statements: adminAccess),
     Migration(version: 21, statements: dispatches),
-    Migration(version: 22, statements: servers, fill: fillDispatchLeases),
+    Migration(version: serversVersion, statements: servers, fill: fillDispatchLeases),
   ]
 
   /// Small tables that every node knows.
