@@ -69,7 +69,10 @@ extension ServerPresence {
       state.server = server
       return state.isStopped
     }
-    report(WorkReport("registered among the servers of the store", ["server": .server(server)]))
+    report(
+      WorkReport(
+        "registered among the servers of the store", ["server": .server(server)],
+        isRoutine: true))
     rounds = Rounds()
     // Wherever databases begin, so that servers which come at the same time find others first.
     rounds.scannedThrough = DatabaseID(rawValue: Int64.random(in: 0...64))
@@ -110,7 +113,7 @@ extension ServerPresence {
       report(
         WorkReport(
           "another server has the store open",
-          ["server": .server(new.id), "description": .text(new.description)]))
+          ["server": .server(new.id), "description": .text(new.description)], isRoutine: true))
     }
     if !known.isSubset(of: others) || !renewal.gone.isEmpty {
       handlers?.onServersGone()

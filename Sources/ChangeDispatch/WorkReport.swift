@@ -16,11 +16,14 @@ public struct WorkReport: Sendable, Hashable, CustomStringConvertible {
   }
 
   public var message: String
+  /// Whether it tells of something as it should be.
+  public var isRoutine = false
   /// In the order in which they are shown.
   public var fields: [Field]
 
-  init(_ message: String, _ fields: KeyValuePairs<String, Value>) {
+  init(_ message: String, _ fields: KeyValuePairs<String, Value>, isRoutine: Bool = false) {
     self.message = message
+    self.isRoutine = isRoutine
     self.fields = fields.map { Field(name: $0.key, value: $0.value) }
   }
 

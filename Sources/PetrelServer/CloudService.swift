@@ -78,7 +78,7 @@ public final class CloudService: Sendable {
         ServerPresence(
           store: servers,
           configuration: ServerPresence.Configuration(url: publicURL, executor: executor),
-          report: { log.add(.warning, $0) })
+          report: { log.add($0.isRoutine ? .info : .warning, $0) })
       } else {
         nil
       }
