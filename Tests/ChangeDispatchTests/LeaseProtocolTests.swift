@@ -30,9 +30,9 @@ struct LeaseProtocolTests {
   @Test(
     "logs each change once and forgets none, with crashes, pauses and lost leases at any step",
     arguments: [
-      LeaseModel.Limits(servers: 2, saves: 2, strikes: 2, crashes: 1),
+      LeaseModel.Limits(servers: 2, saves: 2, strikes: 1, crashes: 1),
       LeaseModel.Limits(servers: 2, saves: 3, strikes: 1, crashes: 0),
-      LeaseModel.Limits(servers: 3, saves: 1, strikes: 2, crashes: 1),
+      LeaseModel.Limits(servers: 3, saves: 1, strikes: 1, crashes: 1),
     ])
   func isSound(_ limits: LeaseModel.Limits) {
     guard case .sound(let states) = explore(limits) else {
