@@ -33,7 +33,8 @@ final class RequestRouter: Sendable {
     self.courier = courier
     self.clock = clock
     self.journal = journal
-    throttle = RequestThrottle(rates: configuration.limits.requestRates)
+    throttle = RequestThrottle(
+      rates: configuration.limits.requestRates, sharing: store.sharedLimits)
     limits = configuration.limits
     self.signIn = signIn
     self.admin = admin
@@ -117,7 +118,8 @@ final class RequestRouter: Sendable {
         try await answer(to: request, called: uuid, credentials: &credentials), to: request,
         credentials: credentials)
     } catch {
-      response = refusal(of: request, called: uuid, because: error, credentials: credentials)
+      response = await refusal(
+        of: request, called: uuid, because: error, credentials: credentials)
     }
     response.headers.append((Self.uuidHeader, "\(uuid)"))
     return response
@@ -137,16 +139,16 @@ final class RequestRouter: Sendable {
       try WrongMethod.check(request.http.method, of: "the web courier", allowed: ["GET"])
       return try await courier.answer(to: request).map { complete($0, to: request.http) }
     } catch {
-      return refusal(of: request.http, because: error)
+      return await refusal(of: request.http, because: error)
     }
   }
 
   private func refusal(
     of request: HTTPRequest, called uuid: RequestUUID? = nil, because error: any Error,
     credentials: Credentials? = nil
-  ) -> HTTPResponse {
+  ) async -> HTTPResponse {
     var failure = ServiceError(any: error)
-    if credentials == nil { failure = strangersFailure(failure, of: request) }
+    if credentials == nil { failure = await strangersFailure(failure, of: request) }
     var response = (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)
     if WebCourier.isPoll(request) {
       response.putIntoWords(failure)
@@ -216,12 +218,13 @@ final class RequestRouter: Sendable {
   /// Who cannot show who he is counts by his address, so that nobody can try tokens without end.
   private func strangersFailure(
     _ failure: ServiceError, of request: HTTPRequest
-  ) -> ServiceError {
+  ) async -> ServiceError {
     do {
-      try throttle.admit([address(of: request)], at: clock())
+      try await throttle.admit([address(of: request)], at: clock())
       return failure
     } catch {
-      return error
+      // Where it cannot be counted nothing is told that could be guessed by.
+      return ServiceError(any: error)
     }
   }
 
@@ -266,7 +269,7 @@ final class RequestRouter: Sendable {
     }
     let credentials = try await credentials(of: request, for: path)
     known = credentials
-    try throttle.admit(countedKeys(of: request, with: credentials), at: clock())
+    try await throttle.admit(countedKeys(of: request, with: credentials), at: clock())
     if case .serverKey = credentials.caller { try path.checkServerKeyMayUse() }
     let container = containers[path.container] ?? ServerConfiguration.Container()
     var context = RequestContext(

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Storage
 import Synchronization
 import WebServices
 
@@ -78,20 +79,93 @@ final class RequestThrottle: Sendable {
   /// Callers that are remembered.
   private static let capacity = 100_000
 
+  /// What this server has in hand where servers share the store, and the draws under way.
+  private struct Shared {
+    var shares: RequestShares
+    var draws: [Key: Task<Void, any Error>] = [:]
+  }
+
   private let isOff: Bool
   private let state: Mutex<State>
+  private let shared: Mutex<Shared>
+  private let limits: (any SharedLimits)?
+  private let elapsed: @Sendable () -> Double
 
-  init(rates: [RequestRate.Subject: RequestRate]) {
+  /// - Parameters:
+  ///   - limits: where servers count together; nil for a server that is alone.
+  ///   - elapsed: seconds of a clock that nobody sets.
+  init(
+    rates: [RequestRate.Subject: RequestRate], sharing limits: (any SharedLimits)? = nil,
+    elapsed: @escaping @Sendable () -> Double = RequestThrottle.uptime
+  ) {
     isOff = rates.isEmpty
     state = Mutex(State(rates: rates, capacity: Self.capacity))
+    shared = Mutex(Shared(shares: RequestShares(rates: rates, capacity: Self.capacity)))
+    self.limits = limits
+    self.elapsed = elapsed
   }
+
+  private static let began = ContinuousClock.now
+
+  /// Seconds since the first look.
+  static let uptime: @Sendable () -> Double = { (ContinuousClock.now - began) / .seconds(1) }
 
   /// Counts a request.
   ///
-  /// - Throws: `THROTTLED` with the seconds to wait.
-  func admit(_ keys: [Key], at now: Timestamp) throws(ServiceError) {
-    guard !isOff, let refusal = state.withLock({ $0.admit(keys, at: now) }) else { return }
-    throw ServiceError(refusal)
+  /// - Throws: `THROTTLED` with the seconds to wait; ``StoreError`` when the store that servers share
+  ///   cannot tell.
+  func admit(_ keys: [Key], at now: Timestamp) async throws {
+    guard !isOff else { return }
+    guard let limits else {
+      if let refusal = state.withLock({ $0.admit(keys, at: now) }) { throw ServiceError(refusal) }
+      return
+    }
+    try await admit(keys, drawingFrom: limits)
+  }
+
+  private func admit(_ keys: [Key], drawingFrom limits: any SharedLimits) async throws {
+    var claims: Set<Key> = []
+    while true {
+      let verdict = shared.withLock { shared in
+        shared.shares.admit(keys, claims: &claims, at: elapsed())
+      }
+      switch verdict {
+      case .admitted: return
+      case .refused(let refusal): throw ServiceError(refusal)
+      case .draw(let missing):
+        do {
+          for draw in missing.map({ self.draw($0, from: limits) }) { try await draw.value }
+        } catch {
+          shared.withLock { $0.shares.release(claims) }
+          throw error
+        }
+      }
+    }
+  }
+
+  /// One draw for all who wait for this key.
+  private func draw(_ key: Key, from limits: any SharedLimits) -> Task<Void, any Error> {
+    shared.withLock { shared in
+      if let draw = shared.draws[key] { return draw }
+      let draw = Task {
+        let began = elapsed()
+        let draw = self.shared.withLock { $0.shares.beginDraw(for: key, at: began) }
+        do {
+          let allowance = if let draw { try await limits.draw(draw) } else { nil as Allowance? }
+          self.shared.withLock { shared in
+            // Who comes from now on and finds nothing begins another.
+            shared.draws[key] = nil
+            guard let draw, let allowance else { return }
+            shared.shares.endDraw(for: key, draw, allowance, began: began, at: elapsed())
+          }
+        } catch {
+          self.shared.withLock { $0.draws[key] = nil }
+          throw error
+        }
+      }
+      shared.draws[key] = draw
+      return draw
+    }
   }
 }
 

@@ -136,6 +136,21 @@ final class PostgreSQLConnection: SQLConnection {
     try begin { "BEGIN; SET LOCAL statement_timeout = 0; \($0.lockForWriting)" }
   }
 
+  /// Runs statements that are each a transaction by itself; once more when the connection turns out to
+  /// have been lost.
+  func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value {
+    var isFirst = true
+    while true {
+      try getReady()
+      do {
+        return try body()
+      } catch {
+        guard isFirst, PQstatus(handle) != CONNECTION_OK else { throw error }
+        isFirst = false
+      }
+    }
+  }
+
   private func begin(_ statement: (PostgreSQLSession) -> String) throws {
     var isFirst = true
     while true {
@@ -301,7 +316,7 @@ final class PostgreSQLConnection: SQLConnection {
 
   /// Texts are compared by their bytes, as everywhere else.
   func definition(_ statement: String) -> String {
-    statement.replacing("/*clustered*/", with: "")
+    statement.replacing("/*clustered*/", with: "").replacing("/*unlogged*/", with: "UNLOGGED")
       .replacing(/\bTEXT\b/, with: #"TEXT COLLATE "C""#)
   }
 

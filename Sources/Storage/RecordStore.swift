@@ -18,6 +18,9 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   /// Seconds that the store's clock is ahead of this machine's; 0 when one server has it alone.
   var clockOffset: Double { get }
 
+  /// Where servers count together what they count; nil for a store that one server has for itself.
+  var sharedLimits: (any SharedLimits)? { get }
+
   // MARK: Databases
 
   /// The number of the database at this address; made on first use.
@@ -260,6 +263,7 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
 extension RecordStore {
   public var servers: (any ServerStore)? { nil }
   public var clockOffset: Double { 0 }
+  public var sharedLimits: (any SharedLimits)? { nil }
 }
 
 extension RecordStore {

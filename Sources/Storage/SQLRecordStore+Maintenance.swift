@@ -47,6 +47,7 @@ extension SQLRecordStore {
     try await trimChangeFeeds(
       before: timestamp.advanced(bySeconds: -configuration.deletionRetention))
     try await trimAssets(at: timestamp)
+    try await self.limits?.sweep()
   }
 }
 

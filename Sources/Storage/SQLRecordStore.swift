@@ -18,6 +18,8 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   private let extracts: ExtractShelf
   private let makings: JobQueue
   let tail: NotificationTail?
+  let limits: StoreLimits?
+  public var sharedLimits: (any SharedLimits)? { limits }
   /// Copies the log of a server's store in a file; elsewhere commits do so.
   let checkpointer: Checkpointer?
   /// Where what servers do for each other waits; nil unless several may have the store open.
@@ -122,6 +124,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       session.identity = identity
       session.fixedEnvironments = configuration.fixedEnvironments
       session.historyLimits = configuration.changeHistory
+      session.steeredTime = configuration.steeredTime
       if isReader {
         session.extracts = extracts
         session.makeExtract = { makings.add(ExtractMaking(of: $0, for: extracts)) }
@@ -136,6 +139,10 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       }
     self.checkpointer = checkpointer
     let writer = StoreWriter(configuration: configuration, checkpointer: checkpointer)
+    let limits =
+      location.isShared && configuration.role == .server
+      ? StoreLimits(waiting: configuration.waitingReads) : nil
+    self.limits = limits
     let writing = try makeSession(false)
     try Migration.apply(migrations, to: writing.connection)
     let tail: NotificationTail? =
@@ -187,6 +194,13 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
         checkpointer.work(in: $0)
       }
     }
+    if let limits {
+      let connection = try location.connect(
+        tuning, isReader: false, serves: false, checkpointPages: nil)
+      let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
+      session.steeredTime = configuration.steeredTime
+      threads.start(named: "petrel.store.limits", with: session) { limits.work(in: $0) }
+    }
     threads.start(named: "petrel.store.writer", with: writing) { writer.work(in: $0) }
   }
 
@@ -199,6 +213,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     reads.close()
     makings.close()
     presence?.close()
+    limits?.queue.close()
     checkpointer?.close()
   }
 

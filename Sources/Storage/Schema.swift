@@ -3,7 +3,7 @@
 /// Every table that grows with the data has `database_id` first in its primary key. Numbers of one
 /// database (zones, records, changes, log entries, deliveries) are all drawn from its
 /// `last_number`, so each is used once. `/*clustered*/` marks tables whose rows are best kept in
-/// the order of their primary key.
+/// the order of their primary key, `/*unlogged*/` those that need not outlive a crash of the engine.
 enum Schema {
   static let migrations: [Migration] = [
     Migration(version: 1, statements: reference + records + subscriptions + delivery),
@@ -28,6 +28,7 @@ enum Schema {
     Migration(version: 20, statements: adminAccess),
     Migration(version: 21, statements: dispatches),
     Migration(version: serversVersion, statements: servers, fill: fillDispatchLeases),
+    Migration(version: 23, statements: sharedLimits),
   ]
 
   /// Small tables that every node knows.

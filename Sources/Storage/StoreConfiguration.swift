@@ -61,6 +61,8 @@ public struct StoreConfiguration: Sendable {
   public var tuning = Tuning()
   /// How far a search goes one way before it looks for another.
   var searchEffort = SearchEffort()
+  /// Stands for the clock of the database where a test moves time: nanoseconds since 1970.
+  var steeredTime: (@Sendable () -> Int64)?
   /// The environments that have a fixed schema: record types, fields and subscription types that
   /// were not deployed to them are refused. In others they are made when they are first saved.
   public var fixedEnvironments: Set<ContainerEnvironment> = [.production]

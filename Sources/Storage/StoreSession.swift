@@ -35,6 +35,8 @@ final class StoreSession {
   var historyLimits = ChangeHistoryLimits()
   /// As which server changes are committed; nil where one alone has the store open.
   var identity: ServerIdentity?
+  /// Stands for the database's clock where a test moves time: nanoseconds since 1970.
+  var steeredTime: (@Sendable () -> Int64)?
   /// Where no record type or field is made by saving it.
   var fixedEnvironments: Set<ContainerEnvironment> = []
 

@@ -17,7 +17,7 @@ final class AdminAuthenticator: Sendable {
   private let store: any RecordStore
   private let clock: @Sendable () -> Timestamp
   private let addressHeader: Mutex<String?>
-  private let attempts = Mutex(AttemptLimiter())
+  private let attempts: SignInAttempts
 
   /// - Parameter addressHeader: the header field in which a proxy tells the client's address.
   init(
@@ -25,6 +25,7 @@ final class AdminAuthenticator: Sendable {
   ) {
     self.store = store
     self.addressHeader = Mutex(addressHeader)
+    attempts = SignInAttempts(.adminKey, sharing: store.sharedLimits)
     self.clock = clock
   }
 
@@ -45,7 +46,7 @@ final class AdminAuthenticator: Sendable {
       }
       let text = parts[1].trimmingCharacters(in: .whitespaces)
       guard let key = try await AdminKeys.key(text, in: store) else {
-        try beginAttempt(request)
+        try await beginAttempt(request)
         throw Self.wrongKey
       }
       return AdminIdentity(key: key)
@@ -79,7 +80,7 @@ final class AdminAuthenticator: Sendable {
   /// - Returns: the value of its cookie.
   /// - Throws: as ``identity(of:)`` does.
   func beginSession(with text: String, from request: HTTPRequest) async throws -> String {
-    try beginAttempt(request)
+    try await beginAttempt(request)
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
     let cookie = Base64URL.encode(SecureRandom.bytes(count: 32))
     let now = clock()
@@ -89,8 +90,7 @@ final class AdminAuthenticator: Sendable {
           hash: AdminKeys.hash(of: cookie), keyHash: key.hash, created: now,
           expires: now.advanced(bySeconds: Self.sessionLifetime)))
     else { throw Self.wrongKey }
-    let address = network(of: request)
-    attempts.withLock { $0.succeeded(address: address) }
+    try await attempts.succeeded(address: network(of: request))
     return cookie
   }
 
@@ -112,9 +112,8 @@ final class AdminAuthenticator: Sendable {
   }
 
   /// Counts a wrong key, or one that may turn out wrong.
-  private func beginAttempt(_ request: HTTPRequest) throws(ServiceError) {
-    let address = network(of: request)
-    let verdict = attempts.withLock { $0.begin(address: address, at: clock()) }
+  private func beginAttempt(_ request: HTTPRequest) async throws {
+    let verdict = try await attempts.begin(address: network(of: request), at: clock())
     guard case .wait(let seconds) = verdict else { return }
     throw ServiceError(
       .throttled,

@@ -1,9 +1,11 @@
 import CloudKitModel
+import Storage
 
 /// Slows down who guesses passwords or keys: after a few wrong ones for an account, or some more from an
 /// address, each further one has to wait twice as long as the one before.
 ///
-/// An attempt counts as wrong from its beginning, so that many at the same moment gain nothing.
+/// An attempt counts as wrong from its beginning, so that many at the same moment gain nothing. The
+/// rules are apart from the histories that are kept here, for servers that keep them together.
 struct AttemptLimiter {
   enum Verdict: Sendable, Hashable {
     case allowed
@@ -22,18 +24,19 @@ struct AttemptLimiter {
   /// Seconds after which an account or address without attempts is as new.
   static let memory = 3600.0
 
-  private enum Subject: Hashable {
+  /// Whose attempts are counted.
+  enum Subject: Sendable, Hashable {
     case account(String)
     case address(String)
 
-    var free: Int {
+    fileprivate var free: Int {
       switch self {
       case .account: AttemptLimiter.freeForAccount
       case .address: AttemptLimiter.freeForAddress
       }
     }
 
-    var longestWait: Double {
+    fileprivate var longestWait: Double {
       switch self {
       case .account: AttemptLimiter.longestWaitForAccount
       case .address: AttemptLimiter.longestWaitForAddress
@@ -41,12 +44,12 @@ struct AttemptLimiter {
     }
   }
 
-  private struct History {
-    var wrong = 0
-    var last: Timestamp
+  /// Those of an attempt; one with a key names no account.
+  static func subjects(account: String?, address: String) -> [Subject] {
+    (account.map { [.account($0)] } ?? []) + [.address(address)]
   }
 
-  private var histories: [Subject: History] = [:]
+  private var histories: [Subject: AttemptHistory] = [:]
   private let capacity: Int
 
   /// - Parameter capacity: accounts and addresses that are remembered. At the limit those that were
@@ -55,50 +58,24 @@ struct AttemptLimiter {
     self.capacity = capacity
   }
 
-  /// Whether an attempt may begin; one that may counts as wrong until ``succeeded(account:address:)``.
-  mutating func begin(account: String, address: String, at now: Timestamp) -> Verdict {
-    let subjects: [Subject] = [.account(account), .address(address)]
-    let wait = subjects.map { remainingWait(of: $0, at: now) }.max() ?? 0
-    guard wait <= 0 else { return .wait(seconds: wait) }
-    for subject in subjects { count(subject, at: now) }
-    return .allowed
+  /// Whether an attempt may begin; one that may counts as wrong until ``succeeded(_:)``.
+  mutating func begin(_ subjects: [Subject], at now: Timestamp) -> Verdict {
+    var found = subjects.map { histories[$0] }
+    let verdict = Self.begin(subjects, &found, at: now)
+    for (subject, history) in zip(subjects, found) {
+      if histories[subject] == nil, history != nil, histories.count >= capacity {
+        makeRoom(at: now)
+      }
+      histories[subject] = history
+    }
+    return verdict
   }
 
   /// The attempt that began last was right: the account is as new, and the address as before.
-  mutating func succeeded(account: String, address: String) {
-    histories[.account(account)] = nil
-    succeeded(address: address)
-  }
-
-  /// Whether an attempt may begin that names no account, such as one with a key.
-  mutating func begin(address: String, at now: Timestamp) -> Verdict {
-    let wait = remainingWait(of: .address(address), at: now)
-    guard wait <= 0 else { return .wait(seconds: wait) }
-    count(.address(address), at: now)
-    return .allowed
-  }
-
-  /// The attempt without an account that began last was right.
-  mutating func succeeded(address: String) {
-    guard let wrong = histories[.address(address)]?.wrong else { return }
-    histories[.address(address)]?.wrong = max(0, wrong - 1)
-  }
-
-  private func remainingWait(of subject: Subject, at now: Timestamp) -> Double {
-    guard let history = histories[subject] else { return 0 }
-    let quiet = now.seconds - history.last.seconds
-    guard quiet < Self.memory, history.wrong >= subject.free else { return 0 }
-    let doublings = min(history.wrong - subject.free, 10)
-    return min(Double(1 << doublings), subject.longestWait) - quiet
-  }
-
-  private mutating func count(_ subject: Subject, at now: Timestamp) {
-    var history = histories[subject] ?? History(last: now)
-    if now.seconds - history.last.seconds >= Self.memory { history.wrong = 0 }
-    history.wrong += 1
-    history.last = now
-    if histories[subject] == nil, histories.count >= capacity { makeRoom(at: now) }
-    histories[subject] = history
+  mutating func succeeded(_ subjects: [Subject]) {
+    var found = subjects.map { histories[$0] }
+    Self.succeeded(subjects, &found)
+    for (subject, history) in zip(subjects, found) { histories[subject] = history }
   }
 
   private mutating func makeRoom(at now: Timestamp) {
@@ -107,5 +84,47 @@ struct AttemptLimiter {
       let quietest = histories.min(by: { $0.value.last < $1.value.last })?.key
     else { return }
     histories[quietest] = nil
+  }
+}
+
+// MARK: The rules
+
+extension AttemptLimiter {
+  /// - Parameter histories: those of the subjects, in their order.
+  static func begin(
+    _ subjects: [Subject], _ histories: inout [AttemptHistory?], at now: Timestamp
+  ) -> Verdict {
+    let waits = zip(subjects, histories).map { remainingWait(of: $0, $1, at: now) }
+    let wait = waits.max() ?? 0
+    guard wait <= 0 else { return .wait(seconds: wait) }
+    for index in histories.indices {
+      var history = histories[index] ?? AttemptHistory(last: now)
+      if now.seconds - history.last.seconds >= memory { history.wrong = 0 }
+      history.wrong += 1
+      history.last = now
+      histories[index] = history
+    }
+    return .allowed
+  }
+
+  static func succeeded(_ subjects: [Subject], _ histories: inout [AttemptHistory?]) {
+    for (index, subject) in subjects.enumerated() {
+      switch subject {
+      case .account: histories[index] = nil
+      case .address:
+        guard let wrong = histories[index]?.wrong else { continue }
+        histories[index]?.wrong = max(0, wrong - 1)
+      }
+    }
+  }
+
+  private static func remainingWait(
+    of subject: Subject, _ history: AttemptHistory?, at now: Timestamp
+  ) -> Double {
+    guard let history else { return 0 }
+    let quiet = now.seconds - history.last.seconds
+    guard quiet < memory, history.wrong >= subject.free else { return 0 }
+    let doublings = min(history.wrong - subject.free, 10)
+    return min(Double(1 << doublings), subject.longestWait) - quiet
   }
 }

@@ -27,9 +27,7 @@ extension SignIn {
     guard name.utf8.count <= Self.nameLimit, Account.passwordSizes.contains(password.utf8.count)
     else { return again(Self.wrong, status: 403).response() }
     let address = ClientAddress.network(of: request, header: addressHeader)
-    let verdict = attempts.withLock {
-      $0.begin(account: name, address: address, at: clock())
-    }
+    let verdict = try await attempts.begin(account: name, address: address, at: clock())
     if case .wait(let seconds) = verdict {
       let whole = Int(seconds.rounded(.up))
       log.warning("sign-in: too many wrong passwords", ["address": .string(address)])
@@ -43,7 +41,7 @@ extension SignIn {
       log.info("sign-in: wrong name or password", ["address": .string(address)])
       return again(Self.wrong, status: 403).response()
     }
-    attempts.withLock { $0.succeeded(account: name, address: address) }
+    try await attempts.succeeded(account: name, address: address)
     return try await deliver(user, to: visit.request, staysSignedIn: staysSignedIn)
   }
 

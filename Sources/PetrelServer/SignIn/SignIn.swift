@@ -33,7 +33,7 @@ final class SignIn: Sendable {
 
   let store: any RecordStore
   let passwords: PasswordHasher
-  let attempts = Mutex(AttemptLimiter())
+  let attempts: SignInAttempts
   let clock: @Sendable () -> Timestamp
   let log: ServerLog
   let publicURL: @Sendable () -> String
@@ -52,6 +52,7 @@ final class SignIn: Sendable {
     self.settings = settings
     self.addressHeader = addressHeader
     self.store = store
+    attempts = SignInAttempts(.password, sharing: store.sharedLimits)
     self.passwords = passwords
     self.log = log
     self.clock = clock

@@ -13,7 +13,9 @@ struct AttemptLimiterTests {
     address: String = "1.1.1.1"
   ) -> [AttemptLimiter.Verdict] {
     seconds.map {
-      limiter.begin(account: account, address: address, at: start.advanced(bySeconds: $0))
+      limiter.begin(
+        AttemptLimiter.subjects(account: account, address: address),
+        at: start.advanced(bySeconds: $0))
     }
   }
 
@@ -54,7 +56,7 @@ struct AttemptLimiterTests {
   func success() {
     var limiter = AttemptLimiter()
     _ = verdicts(&limiter, [0, 0, 0, 0, 0])
-    limiter.succeeded(account: "anna", address: "1.1.1.1")
+    limiter.succeeded(AttemptLimiter.subjects(account: "anna", address: "1.1.1.1"))
     #expect(verdicts(&limiter, [0, 0, 0, 0, 0]) == Array(repeating: .allowed, count: 5))
     #expect(verdicts(&limiter, [0]) == [.wait(seconds: 1)])
     for number in 1...11 { _ = verdicts(&limiter, [0], account: "user \(number)") }

@@ -1,0 +1,89 @@
+import CloudKitModel
+import Foundation
+
+/// Has a thread of its own, with a connection of its own, count what servers count together. So nobody
+/// who saves is waited for, and a draw is one statement without a transaction around it.
+final class StoreLimits: SharedLimits {
+  /// Seconds between two sweeps.
+  private static let sweepInterval = 10.0
+
+  let queue: JobQueue
+
+  /// - Parameter waiting: draws and attempts that may wait.
+  init(waiting: Int) {
+    queue = JobQueue(limit: waiting, role: "requests to be counted")
+  }
+
+  func draw(_ draw: AllowanceDraw) async throws -> Allowance {
+    try await perform { session in
+      try session.withoutTransaction { try session.draw(draw) }
+    }
+  }
+
+  func attempt<Verdict: Sendable>(
+    by subjects: [LimitSubject],
+    _ decide: @escaping @Sendable (inout [AttemptHistory?], Timestamp) -> Verdict
+  ) async throws -> Verdict {
+    try await perform { session in
+      try session.withoutTransaction {
+        try session.inOwnTransaction { try session.attempt(by: subjects, decide) }
+      }
+    }
+  }
+
+  /// Deletes what is of no use any more.
+  func sweep() async throws {
+    try await perform { session in
+      try session.withoutTransaction { try session.sweepLimits() }
+    }
+  }
+
+  private func perform<Value: Sendable>(
+    _ body: @escaping @Sendable (StoreSession) throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.add(ContinuationJob(continuation, body))
+    }
+  }
+
+  /// Works until the queue is closed and empty.
+  func work(in session: StoreSession) {
+    var swept = ContinuousClock.now
+    while let jobs = queue.take(most: 1) {
+      for job in jobs {
+        do {
+          try job.run(in: session)
+          job.finish(nil)
+        } catch {
+          job.finish(error)
+        }
+      }
+      guard ContinuousClock.now - swept > .seconds(Self.sweepInterval) else { continue }
+      swept = .now
+      // What stays for want of a connection goes with the next sweep.
+      try? session.withoutTransaction { try session.sweepLimits() }
+    }
+  }
+}
+
+extension StoreSession {
+  /// Runs statements that are each a transaction; once more when the connection turns out to be lost.
+  fileprivate func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value {
+    guard let connection = connection as? PostgreSQLConnection else { return try body() }
+    return try connection.withoutTransaction(body)
+  }
+
+  /// A transaction for a few rows that no other part of the store looks at. It ends when the server
+  /// that began it does not go on.
+  fileprivate func inOwnTransaction<Value>(_ body: () throws -> Value) throws -> Value {
+    try connection.execute("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 2000")
+    do {
+      let value = try body()
+      try connection.commit()
+      return value
+    } catch {
+      if connection.isInTransaction { try? connection.rollback() }
+      throw error
+    }
+  }
+}
