@@ -13,6 +13,9 @@ extension Filter {
       return
     }
     try value.validate(field: key.description)
+    if case .system = key, value.hasNUL {
+      throw broken("cannot look for the character U+0000, which no name has")
+    }
     if case .list(_, let values) = value, values.count > ServiceLimits.valuesPerFilter {
       throw broken("has \(values.count) values; the limit is \(ServiceLimits.valuesPerFilter)")
     }
@@ -100,5 +103,17 @@ extension Filter {
   private func broken(_ rule: String) -> ModelError {
     ModelError(
       .invalidFilter, field: key.description, "\(comparator.rawValue) on '\(key)' \(rule)")
+  }
+}
+
+extension RecordValue {
+  /// Whether a text or the name of a reference in it has the character U+0000.
+  fileprivate var hasNUL: Bool {
+    switch self {
+    case .string(let text): text.utf8.contains(0)
+    case .reference(let reference): reference.recordName.utf8.contains(0)
+    case .list(_, let values): values.contains { $0.hasNUL }
+    default: false
+    }
   }
 }

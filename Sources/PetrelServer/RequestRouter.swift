@@ -274,7 +274,7 @@ final class RequestRouter: Sendable {
     let container = containers[path.container] ?? ServerConfiguration.Container()
     var context = RequestContext(
       path: path, credentials: credentials,
-      deviceID: request.query("clientId"),
+      deviceID: try request.plainQuery("clientId"),
       excludesOriginDevice: container.excludesOriginDevice,
       refusesEqualSubscriptions: container.refusesEqualSubscriptions,
       body: request.body, now: clock())

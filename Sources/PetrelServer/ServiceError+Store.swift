@@ -36,7 +36,7 @@ extension ServiceError {
       self.init(.tryAgainLater, "the server's store cannot be reached at the moment", retryAfter: 2)
     case .closed:
       self.init(.tryAgainLater, "the server is stopping", retryAfter: 5)
-    case .badContinuation:
+    case .badContinuation, .unkeptText:
       self.init(.badRequest, error.reason)
     case .changeTokenExpired:
       self.init(.changeTokenExpired, error.reason)

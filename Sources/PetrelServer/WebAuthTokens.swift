@@ -12,12 +12,13 @@ final class WebAuthTokens: Sendable {
     var rotation = SessionRotation()
   }
 
-  /// How long an answer of the store is relied on, in seconds.
+  /// How long an answer of the store is relied on, in seconds, where no other server can end a session.
   static let trust = 30.0
   /// Tokens that are remembered.
   private static let capacity = 50_000
 
   private let store: any RecordStore
+  private let trust: Double
   private let clock: @Sendable () -> Timestamp
   private let known = Mutex<[String: Known]>([:])
   /// How often ``forget(userRecordName:)`` was called: what was read from the store before may be out of
@@ -26,6 +27,7 @@ final class WebAuthTokens: Sendable {
 
   init(store: any RecordStore, clock: @escaping @Sendable () -> Timestamp) {
     self.store = store
+    trust = store.isShared ? 0 : Self.trust
     self.clock = clock
   }
 
@@ -60,7 +62,7 @@ final class WebAuthTokens: Sendable {
 
   private func stored(_ text: String, now: Timestamp) async throws -> WebAuthToken {
     if let entry = known.withLock({ $0[text] }),
-      now.seconds - entry.checked.seconds < Self.trust
+      now.seconds - entry.checked.seconds < trust
     {
       return entry.token
     }

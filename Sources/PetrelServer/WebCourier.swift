@@ -60,7 +60,7 @@ final class WebCourier: Sendable {
   /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown or has expired: start again at
   ///   `tokens/create`.
   func answer(to request: CourierRequest) async throws -> HTTPResponse? {
-    guard let token = request.http.query("tok"), !token.isEmpty else {
+    guard let token = try request.http.plainQuery("tok"), !token.isEmpty else {
       throw ServiceError(.badRequest, "tok: is missing")
     }
     let deadline = request.look?.reader.deadline

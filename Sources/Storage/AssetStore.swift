@@ -6,7 +6,8 @@ import Foundation
 /// use, and by which records, is in the record store's tables (``AssetRegistry``).
 public protocol AssetStore: Sendable {
   /// A folder for bytes that are arriving, from which ``keep(_:as:)`` takes files without copying
-  /// them. What lies in it when a server starts is removed. Nil when there is none.
+  /// them. What processes that died left in it is removed, at the start or later. Nil when there is
+  /// none.
   var arrivals: String? { get }
 
   /// Keeps the bytes; they are durable when the call returns. A file is moved away, or left to its
@@ -16,6 +17,12 @@ public protocol AssetStore: Sendable {
   func open(_ name: AssetName) async throws -> (any AssetReader)?
   /// Removes what is kept under this name, if anything.
   func remove(_ name: AssetName) async throws
+  /// Removes what servers that died left of arriving bytes. To be called now and then.
+  func removeLeftovers() async throws
+}
+
+extension AssetStore {
+  public func removeLeftovers() async throws {}
 }
 
 /// The name of an asset's bytes in an ``AssetStore``.

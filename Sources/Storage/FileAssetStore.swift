@@ -5,18 +5,31 @@ import Glibc
 ///
 /// A file is durable before its name is: bytes are written and synced under another name first. The
 /// files of one database have a folder of their own, parted by the first two letters of their names.
+/// Servers that share a store share the folder, and each has one of its own in it for what arrives.
 public final class FileAssetStore: AssetStore {
-  private let directory: String
-  public let arrivals: String?
+  /// Who uses the folder.
+  public enum Use: Sendable, Hashable {
+    /// One server, and nobody else writes there: what an earlier process left in ``arrivals`` is
+    /// removed at once.
+    case alone
+    /// A tool beside a server.
+    case tool
+    /// One of several servers.
+    case shared
+  }
 
-  /// - Parameter clearsArrivals: Whether to remove what an earlier process left in ``arrivals``.
-  ///   Only for the one server that uses the folder.
-  public init(directory: String, clearsArrivals: Bool) throws {
+  let directory: String
+  public let arrivals: String?
+  let use: Use
+
+  public init(directory: String, use: Use) throws {
     self.directory = directory
-    let arrivals = directory + "/arrivals"
+    self.use = use
+    let all = directory + "/arrivals"
+    let arrivals = use == .shared ? "\(all)/\(UUID().uuidString)" : all
     self.arrivals = arrivals
     do {
-      if clearsArrivals, FileManager.default.fileExists(atPath: arrivals) {
+      if use == .alone, FileManager.default.fileExists(atPath: arrivals) {
         try FileManager.default.removeItem(atPath: arrivals)
       }
       try FileManager.default.createDirectory(
@@ -25,6 +38,11 @@ public final class FileAssetStore: AssetStore {
     } catch {
       throw StoreError(.cannotOpen, "the folder of assets \(directory) cannot be made: \(error)")
     }
+  }
+
+  /// A folder of its own goes with the server, unless something is left in it.
+  deinit {
+    if use == .shared, let arrivals { rmdir(arrivals) }
   }
 
   private func folder(of name: AssetName) -> String {

@@ -25,25 +25,27 @@ struct PostgreSQLArguments {
   private var lengths: [Int32] = []
   private var formats: [Int32] = []
 
-  mutating func set(_ arguments: [SQLValue]) {
+  /// - Throws: ``StoreError/Code/unkeptText``.
+  mutating func set(_ arguments: [SQLValue]) throws {
     removeAll()
     for argument in arguments {
       switch argument {
       case .null: appendNull()
       case .integer(let integer): append(integer)
-      case .text(let text): append(text.utf8, ObjectID.text)
+      case .text(let text): try append(text: text.utf8)
       case .bytes(let bytes): append(bytes, ObjectID.bytea)
       }
     }
   }
 
-  mutating func set(_ arguments: borrowing SQLArguments) {
+  /// - Throws: ``StoreError/Code/unkeptText``.
+  mutating func set(_ arguments: borrowing SQLArguments) throws {
     removeAll()
     for argument in arguments.arguments {
       switch argument {
       case .null: appendNull()
       case .integer(let integer): append(integer)
-      case .text(let range): append(arguments.memory[range], ObjectID.text)
+      case .text(let range): try append(text: arguments.memory[range])
       case .bytes(let range): append(arguments.memory[range], ObjectID.bytea)
       }
     }
@@ -103,6 +105,17 @@ struct PostgreSQLArguments {
     withUnsafeBytes(of: integer.bigEndian) { memory.append(contentsOf: $0) }
     ranges.append(start..<memory.count)
     types.append(ObjectID.int8)
+  }
+
+  /// PostgreSQL would refuse it too, in the midst of a transaction and with words for programmers.
+  private mutating func append(text: some Collection<UInt8>) throws {
+    guard !text.contains(0) else {
+      throw StoreError(
+        .unkeptText,
+        "the text '\(String(decoding: text.prefix(80), as: UTF8.self).replacing("\0", with: "␀"))' "
+          + "has the character U+0000, which a store in PostgreSQL does not keep")
+    }
+    append(text, ObjectID.text)
   }
 
   private mutating func append(_ bytes: some Collection<UInt8>, _ type: Oid) {

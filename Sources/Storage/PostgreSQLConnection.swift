@@ -189,13 +189,13 @@ final class PostgreSQLConnection: SQLConnection {
 
   @discardableResult
   func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int {
-    self.arguments.set(arguments)
+    try self.arguments.set(arguments)
     return try run(statement)
   }
 
   @discardableResult
   func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int {
-    self.arguments.set(arguments)
+    try self.arguments.set(arguments)
     return try run(statement)
   }
 
@@ -212,7 +212,7 @@ final class PostgreSQLConnection: SQLConnection {
   func query(
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws {
-    self.arguments.set(arguments)
+    try self.arguments.set(arguments)
     let prepared = try prepared(statement)
     let isSent = self.arguments.withPointers(first: prepared.argumentCount) {
       PQsendQueryPrepared(handle, prepared.name, $0, $1, $2, $3, 1)

@@ -264,6 +264,9 @@ extension RecordStore {
   public var servers: (any ServerStore)? { nil }
   public var clockOffset: Double { 0 }
   public var sharedLimits: (any SharedLimits)? { nil }
+
+  /// Whether other servers may serve the store at the same time.
+  public var isShared: Bool { sharedLimits != nil }
 }
 
 extension RecordStore {

@@ -13,6 +13,7 @@ extension SQLRecordStore {
   /// Forgets old uploads and receipts, and drops the files that no record and no receipt names.
   func trimAssets(at timestamp: Timestamp) async throws {
     let now = timestamp.milliseconds
+    try await assets.removeLeftovers()
     while try await write({
       try $0.forgetUploads(before: now - AssetRetention.receiptMilliseconds)
     }) {}

@@ -72,18 +72,20 @@ extension SQLRecordStore {
   }
 
   public func secret(named name: String, proposing proposed: [UInt8]) async throws -> [UInt8] {
-    try await write { session in
-      try session.connection.run(
-        "INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
-        [.text(name), .bytes(proposed)])
-      return try session.connection.first(
-        "SELECT value FROM secrets WHERE name = $1", [.text(name)]
-      ) { $0.bytes(0) } ?? proposed
-    }
+    try await write { try $0.secret(named: name, proposing: proposed) }
   }
 }
 
 extension StoreSession {
+  func secret(named name: String, proposing proposed: [UInt8]) throws -> [UInt8] {
+    try connection.run(
+      "INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+      [.text(name), .bytes(proposed)])
+    return try connection.first(
+      "SELECT value FROM secrets WHERE name = $1", [.text(name)]
+    ) { $0.bytes(0) } ?? proposed
+  }
+
   /// The number of a zone that must exist.
   fileprivate func existingZone(_ zoneID: ZoneID, of database: DatabaseID) throws -> Int64 {
     let canonical = try address(of: database).canonical(zoneID)

@@ -100,7 +100,8 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     assets =
       if let directory = location.assets {
         try FileAssetStore(
-          directory: directory, clearsArrivals: configuration.role == .server)
+          directory: directory,
+          use: configuration.role == .tool ? .tool : location.isShared ? .shared : .alone)
       } else {
         MemoryAssetStore()
       }
@@ -145,6 +146,9 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     self.limits = limits
     let writing = try makeSession(false)
     try Migration.apply(migrations, to: writing.connection)
+    if let folder = assets as? FileAssetStore, folder.use == .shared {
+      try writing.bind(folder)
+    }
     let tail: NotificationTail? =
       if configuration.role == .server, !location.isShared,
         Schema.hasNotificationIndex(after: migrations)

@@ -30,6 +30,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let notFound = Code(description: "notFound")
     /// A continuation marker or change token is not one of this store's.
     public static let badContinuation = Code(description: "badContinuation")
+    /// A text has the character U+0000, which the engine does not keep in texts.
+    public static let unkeptText = Code(description: "unkeptText")
     /// Changes were to be dispatched before others that come first.
     public static let outOfOrder = Code(description: "outOfOrder")
     /// Another server dispatches the changes of the database by now.

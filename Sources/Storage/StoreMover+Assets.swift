@@ -21,6 +21,24 @@ extension StoreMover {
       try copyAsset(name, from: from + "/" + name, to: to + "/" + name, size: row.integer(2))
       step()
     }
+    try copyIdentity()
+  }
+
+  /// The store brings along what it knows the folder by.
+  private func copyIdentity() throws {
+    guard let from = source.location.assets, let to = target.location.assets,
+      let identity = FileManager.default.contents(
+        atPath: from + "/" + FileAssetStore.identityFile)
+    else { return }
+    try AssetFiles.makeFolder(to)
+    let path = to + "/" + FileAssetStore.identityFile
+    if FileManager.default.contents(atPath: path) == identity { return }
+    let partial = path + "~"
+    unlink(partial)
+    try AssetFiles.write(identity, to: partial)
+    try AssetFiles.sync(partial)
+    guard rename(partial, path) == 0 else { throw AssetFiles.failure("be made", path) }
+    try AssetFiles.sync(to)
   }
 
   private func copyAsset(

@@ -90,7 +90,15 @@ struct MessageReader {
 
   // MARK: Values
 
+  /// A name, an ID, a token or a word: any text but a record's own values and what is shown to users.
   func string() throws(ServiceError) -> String {
+    let string = try freeText()
+    guard !string.utf8.contains(0) else { throw mistake(ServiceError.nulRule) }
+    return string
+  }
+
+  /// A text that may have any character.
+  func freeText() throws(ServiceError) -> String {
     guard let string = node.string else { throw mistake("must be a string, not \(node.kind)") }
     return string
   }
@@ -126,6 +134,17 @@ struct MessageReader {
       if let member = try optional(key) { return try member.string() }
     }
     return nil
+  }
+
+  func optionalFreeText(_ key: String) throws(ServiceError) -> String? {
+    try optional(key)?.freeText()
+  }
+
+  func optionalFreeTexts(_ key: String) throws(ServiceError) -> [String]? {
+    guard let member = try optional(key) else { return nil }
+    var texts: [String] = []
+    for element in try member.elements() { texts.append(try element.freeText()) }
+    return texts
   }
 
   func optionalBool(_ key: String) throws(ServiceError) -> Bool? {

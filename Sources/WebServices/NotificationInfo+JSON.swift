@@ -6,23 +6,23 @@ extension NotificationInfo {
   /// mutable content, collapse ID) are named as the native properties.
   init(_ reader: MessageReader) throws(ServiceError) {
     self.init()
-    alertBody = try reader.optionalString("alertBody")
-    alertLocalizationKey = try reader.optionalString("alertLocalizationKey")
-    alertLocalizationArgs = try reader.optionalStrings("alertLocalizationArgs")
-    title = try reader.optionalString("title")
-    titleLocalizationKey = try reader.optionalString("titleLocalizationKey")
-    titleLocalizationArgs = try reader.optionalStrings("titleLocalizationArgs")
-    subtitle = try reader.optionalString("subtitle")
-    subtitleLocalizationKey = try reader.optionalString("subtitleLocalizationKey")
-    subtitleLocalizationArgs = try reader.optionalStrings("subtitleLocalizationArgs")
-    alertActionLocalizationKey = try reader.optionalString("alertActionLocalizationKey")
-    alertLaunchImage = try reader.optionalString("alertLaunchImage")
-    soundName = try reader.optionalString("soundName")
+    alertBody = try reader.optionalFreeText("alertBody")
+    alertLocalizationKey = try reader.optionalFreeText("alertLocalizationKey")
+    alertLocalizationArgs = try reader.optionalFreeTexts("alertLocalizationArgs")
+    title = try reader.optionalFreeText("title")
+    titleLocalizationKey = try reader.optionalFreeText("titleLocalizationKey")
+    titleLocalizationArgs = try reader.optionalFreeTexts("titleLocalizationArgs")
+    subtitle = try reader.optionalFreeText("subtitle")
+    subtitleLocalizationKey = try reader.optionalFreeText("subtitleLocalizationKey")
+    subtitleLocalizationArgs = try reader.optionalFreeTexts("subtitleLocalizationArgs")
+    alertActionLocalizationKey = try reader.optionalFreeText("alertActionLocalizationKey")
+    alertLaunchImage = try reader.optionalFreeText("alertLaunchImage")
+    soundName = try reader.optionalFreeText("soundName")
     desiredKeys = try reader.optionalStrings("additionalFields", "desiredKeys")
     shouldBadge = try reader.optionalBool("shouldBadge") ?? false
     shouldSendContentAvailable = try reader.optionalBool("shouldSendContentAvailable") ?? false
     shouldSendMutableContent = try reader.optionalBool("shouldSendMutableContent") ?? false
-    category = try reader.optionalString("category")
+    category = try reader.optionalFreeText("category")
     collapseIDKey = try reader.optionalString("collapseIDKey")
   }
 

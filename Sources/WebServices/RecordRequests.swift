@@ -91,8 +91,8 @@ public struct LookupRecordsRequest: Sendable {
     let list = try reader.limitedElements(of: "records")
     itemDesiredKeys = try list.itemDesiredKeys()
     for element in try list.elements() {
-      if let recordName = element.node.string {
-        recordIDs.append(RecordID(recordName: recordName, zoneID: zoneID))
+      if element.node.string != nil {
+        recordIDs.append(RecordID(recordName: try element.string(), zoneID: zoneID))
         continue
       }
       recordIDs.append(

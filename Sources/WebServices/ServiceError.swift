@@ -114,3 +114,9 @@ extension ServiceError {
     }
   }
 }
+
+extension ServiceError {
+  /// The rule that names and other texts break which have the character U+0000: Apple's are of
+  /// printable ASCII, and not every store can keep it.
+  public static let nulRule = "must not have the character U+0000"
+}

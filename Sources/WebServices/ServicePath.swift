@@ -31,6 +31,9 @@ public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
   /// - Throws: `BAD_REQUEST` naming the part that is wrong, `NOT_FOUND` when it is no path of the
   ///   protocol at all.
   public init(parsing path: String) throws(ServiceError) {
+    guard !path.utf8.contains(0) else {
+      throw ServiceError(.badRequest, "the path \(ServiceError.nulRule)")
+    }
     var parts = path.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }[...]
     guard let prefix = parts.popFirst(), prefix == "database" || prefix == "device",
       let version = parts.popFirst(), let container = parts.popFirst(),

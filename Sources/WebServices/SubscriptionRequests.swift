@@ -66,8 +66,8 @@ public struct LookupSubscriptionsRequest: Sendable {
     let reader = try MessageReader(parsing: body, context: context)
     subscriptionIDs = []
     for element in try reader.limitedElements(of: "subscriptions").elements() {
-      if let subscriptionID = element.node.string {
-        subscriptionIDs.append(subscriptionID)
+      if element.node.string != nil {
+        subscriptionIDs.append(try element.string())
       } else {
         subscriptionIDs.append(try element.member("subscriptionID").string())
       }

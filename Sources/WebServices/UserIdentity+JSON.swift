@@ -50,12 +50,12 @@ extension UserLookup {
 extension PersonNameComponents {
   init(_ reader: MessageReader) throws(ServiceError) {
     self.init()
-    namePrefix = try reader.optionalString("namePrefix")
-    givenName = try reader.optionalString("givenName")
-    middleName = try reader.optionalString("middleName")
-    familyName = try reader.optionalString("familyName")
-    nameSuffix = try reader.optionalString("nameSuffix")
-    nickname = try reader.optionalString("nickname")
+    namePrefix = try reader.optionalFreeText("namePrefix")
+    givenName = try reader.optionalFreeText("givenName")
+    middleName = try reader.optionalFreeText("middleName")
+    familyName = try reader.optionalFreeText("familyName")
+    nameSuffix = try reader.optionalFreeText("nameSuffix")
+    nickname = try reader.optionalFreeText("nickname")
     if let phonetic = try reader.optional("phoneticRepresentation") {
       phoneticRepresentation = try PersonNameComponents(phonetic)
     }

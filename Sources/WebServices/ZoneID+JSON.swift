@@ -4,8 +4,8 @@ import JSONCoding
 extension ZoneID {
   /// Reads a zone ID. A string is a zone's name: so some clients send it.
   init(_ reader: MessageReader) throws(ServiceError) {
-    if let zoneName = reader.node.string {
-      self.init(zoneName: zoneName)
+    if reader.node.string != nil {
+      self.init(zoneName: try reader.string())
       return
     }
     let owner = try reader.optionalString("ownerRecordName", "ownerName")

@@ -64,7 +64,8 @@ struct RequestSharesTests {
 
   @Test("who asks for too much gets the rate, on one server and on four", arguments: [1, 4])
   func greedy(servers: Int) {
-    for rate in Self.rates where rate.perSecond > 1 {
+    // Of a bucket for one request much is lost by who does not come at the very moment it fills.
+    for rate in Self.rates where rate.perSecond > 1 && rate.burst > 1 {
       let cluster = Cluster(
         rate: rate, servers: servers, latency: 0, generator: SeededGenerator(seed: 3))
       let seconds = max(20.0, 4 * Double(rate.burst) / rate.perSecond)

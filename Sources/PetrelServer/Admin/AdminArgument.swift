@@ -58,7 +58,9 @@ struct AdminArgument: Sendable, ExpressibleByStringLiteral {
       return isRequired ? "is missing" : nil
     }
     switch kind {
-    case .text, .secret: return value.string == nil ? "must be a string, not \(value.kind)" : nil
+    case .text, .secret:
+      guard let text = value.string else { return "must be a string, not \(value.kind)" }
+      return text.utf8.contains(0) ? ServiceError.nulRule : nil
     case .boolean:
       let isBoolean = value.bool != nil || ["true", "false"].contains(value.string)
       return isBoolean ? nil : "must be true or false"

@@ -6,6 +6,7 @@ public struct ConfigurationChange: Sendable, Hashable {
   public private(set) var keysForRestart: [String] = []
 
   private static let restartKeys: Set<String> = [
+    "assetDirectory",
     "address", "port", "publicURL", "deletionRetentionDays", "productionSchema", "logLevel",
     "logFormat", "limits.matchingIndexBytes", "limits.searchExtractBytes",
     "limits.silentPushInterval", "limits.waitingPushes", "explain.changes", "explain.days",

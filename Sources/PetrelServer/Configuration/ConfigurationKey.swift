@@ -38,6 +38,7 @@ struct ConfigurationKey: Sendable {
     .init("publicURL", .text) { $0.publicURL.map { .string($0) } },
     .init("store", .text) { .string($0.postgreSQL?.description ?? $0.storePath) },
     .init("storeFile", .text),
+    .init("assetDirectory", .text) { $0.postgreSQL == nil ? nil : .string($0.assetsPath) },
     .init("deletionRetentionDays", .integer) { .int(Int64($0.deletionRetentionDays)) },
     .init("signatureWindowSeconds", .integer) { .int(Int64($0.signatureWindow)) },
     .init("productionSchema", .text) { .string($0.hasFixedProduction ? "fixed" : "open") },

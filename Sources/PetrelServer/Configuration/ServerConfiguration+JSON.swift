@@ -43,7 +43,7 @@ extension ServerConfiguration {
       "address", "port", "publicURL", "deletionRetentionDays", "signatureWindowSeconds",
       "productionSchema", "limits", "notificationLog", "explain",
       "containers", "signIn", "webPush", "webhooks", "metrics", "drainSeconds",
-      "logLevel", "logFormat", "admin", "store", "storeFile",
+      "logLevel", "logFormat", "admin", "store", "storeFile", "assetDirectory",
     ])
     address = try reader.string("address") ?? address
     port = try reader.int("port", in: 0...65_535) ?? port

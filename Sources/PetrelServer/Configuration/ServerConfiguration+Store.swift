@@ -2,8 +2,9 @@ import Foundation
 import Storage
 
 extension ServerConfiguration {
-  /// Reads `store` or `storeFile`, which has the same in a file.
+  /// Reads `store` or `storeFile`, which has the same in a file, and `assetDirectory`.
   mutating func applyStore(_ reader: ConfigurationReader) throws(ConfigurationError) {
+    if let folder = try reader.string("assetDirectory") { assetDirectory = reader.file(folder) }
     guard let name = try reader.string("storeFile") else {
       if let text = try reader.string("store") {
         postgreSQL = try Self.address(text, reader, "store")

@@ -76,6 +76,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var dataDirectory: String
   /// The PostgreSQL that has the store; nil for a file in the data directory.
   public var postgreSQL: PostgreSQLAddress?
+  /// The folder of the assets of a store in PostgreSQL, which all servers on it share; nil for one in
+  /// the data directory.
+  public var assetDirectory: String?
   /// How long a poll of the web courier is held when nothing comes, in seconds: short enough for
   /// proxies. It ends up to a second later.
   public var courierPollTime = 30.0
@@ -121,7 +124,7 @@ public struct ServerConfiguration: Sendable, Hashable {
   public var storePath: String { dataDirectory + "/petrel.sqlite" }
 
   /// Where assets lie whose store is in PostgreSQL.
-  public var assetsPath: String { dataDirectory + "/petrel-assets" }
+  public var assetsPath: String { assetDirectory ?? dataDirectory + "/petrel-assets" }
 
   /// Where the store is.
   public var storeLocation: StoreLocation {

@@ -24,7 +24,8 @@ extension SignIn {
     guard !name.isEmpty, !password.isEmpty else {
       return again("Enter your name and your password.", status: 400).response()
     }
-    guard name.utf8.count <= Self.nameLimit, Account.passwordSizes.contains(password.utf8.count)
+    guard name.utf8.count <= Self.nameLimit, !name.utf8.contains(0),
+      Account.passwordSizes.contains(password.utf8.count)
     else { return again(Self.wrong, status: 403).response() }
     let address = ClientAddress.network(of: request, header: addressHeader)
     let verdict = try await attempts.begin(account: name, address: address, at: clock())

@@ -1,0 +1,79 @@
+import Cryptography
+import Foundation
+import Glibc
+
+// Whether all servers of a store have the same folder for the bytes of its assets: an asset that one
+// keeps is to be there for the others. The folder bears the identity that the store has for it.
+extension FileAssetStore {
+  /// The file that has the folder's identity, as hexadecimal digits.
+  static let identityFile = "store-identity"
+
+  /// The folder's identity, which is made when it has none.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen``.
+  func identity() throws -> (text: String, isNew: Bool) {
+    let path = directory + "/" + Self.identityFile
+    if let known = try Self.identity(in: path) { return (known, false) }
+    let proposed = SQLValue.hexadecimal(SecureRandom.bytes(count: 16))
+    let arriving = (arrivals ?? directory) + "/" + UUID().uuidString
+    try AssetFiles.write(Data((proposed + "\n").utf8), to: arriving)
+    defer { unlink(arriving) }
+    try AssetFiles.sync(arriving)
+    // Of two servers that start at the same moment one is first, and its file is whole.
+    guard link(arriving, path) == 0 || errno == EEXIST else {
+      throw AssetFiles.failure("be made", path)
+    }
+    try AssetFiles.sync(directory)
+    let text = try Self.identity(in: path) ?? proposed
+    return (text, text == proposed)
+  }
+
+  /// Takes back what ``identity()`` made.
+  func removeIdentity() { unlink(directory + "/" + Self.identityFile) }
+
+  private static func identity(in path: String) throws -> String? {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      guard access(path, F_OK) != 0 else {
+        throw StoreError(.cannotOpen, "\(path) cannot be read")
+      }
+      return nil
+    }
+    let text = String(decoding: data, as: UTF8.self).trimmingCharacters(
+      in: .whitespacesAndNewlines)
+    guard !text.isEmpty, text.utf8.count <= 255 else {
+      throw StoreError(
+        .cannotOpen, "\(path) has no identity in it; put back the file that was there")
+    }
+    return text
+  }
+}
+
+extension StoreSession {
+  /// Makes sure that a folder is the one that the store's other servers have.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` when it is not; the folder is as it was then.
+  func bind(_ folder: FileAssetStore) throws {
+    let (identity, isNew) = try folder.identity()
+    try connection.beginWriting()
+    let known: String
+    do {
+      known = String(
+        decoding: try secret(named: "asset-folder", proposing: Array(identity.utf8)),
+        as: UTF8.self)
+      try connection.commit()
+    } catch {
+      if connection.isInTransaction { try? connection.rollback() }
+      throw error
+    }
+    guard known != identity else { return }
+    if isNew { folder.removeIdentity() }
+    throw StoreError(
+      .cannotOpen,
+      "the folder \(folder.directory) is not the one in which this store's assets are: all servers on "
+        + "a store need the same folder, such as a network file system that each has mounted. "
+        + (isNew
+          ? "If the files are here without their \(FileAssetStore.identityFile), write the line "
+            + "\(known) into \(folder.directory)/\(FileAssetStore.identityFile)"
+          : "\(FileAssetStore.identityFile) in it is of another store"))
+  }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Glibc
+
+// What servers that share the folder left when they died. Nobody knows whose is whose but by its age,
+// and all ages are by the clock of the file system, which all of them see.
+extension FileAssetStore {
+  /// Seconds for which a file may lie among the arrivals untouched. No upload takes as long, and a
+  /// server touches its own folder more often.
+  static let leftoverAge = 24.0 * 60 * 60
+
+  public func removeLeftovers() async throws {
+    try await removeLeftovers(olderThan: Self.leftoverAge)
+  }
+
+  func removeLeftovers(olderThan age: Double) async throws {
+    guard use == .shared, let own = arrivals else { return }
+    let all = directory + "/arrivals"
+    try await AssetFiles.perform {
+      try AssetFiles.makeFolder(own)
+      guard utimes(own, nil) == 0, let now = AssetFiles.modified(own) else {
+        throw AssetFiles.failure("be touched", own)
+      }
+      let manager = FileManager.default
+      for name in try manager.contentsOfDirectory(atPath: all) {
+        let path = all + "/" + name
+        // Files in the folder itself are from a server that was alone.
+        for file in (try? manager.contentsOfDirectory(atPath: path)) ?? [] {
+          Self.remove(path + "/" + file, before: now - age) { unlink($0) }
+        }
+        if path == own { continue }
+        Self.remove(path, before: now - age) { rmdir($0) != 0 ? unlink($0) : 0 }
+      }
+    }
+  }
+
+  /// What another server removes first is gone as well.
+  private static func remove(
+    _ path: String, before horizon: Double, _ body: (String) -> Int32
+  ) {
+    guard let modified = AssetFiles.modified(path), modified < horizon else { return }
+    _ = body(path)
+  }
+}
+
+extension AssetFiles {
+  /// When a file was changed last, in seconds since 1970; nil when there is none.
+  static func modified(_ path: String) -> Double? {
+    var information = stat()
+    guard lstat(path, &information) == 0 else { return nil }
+    return Double(information.st_mtim.tv_sec) + Double(information.st_mtim.tv_nsec) / 1e9
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import PostgreSQLTesting
+import Testing
+
+@testable import Storage
+
+@Suite("One folder of assets for all servers of a store")
+struct AssetFolderTests {
+  private func withSchema(_ body: (PostgreSQLAddress, String) async throws -> Void) async throws {
+    let schema = try await PostgreSQLServer.shared.makeSchema()
+    try await withTemporaryDirectory { directory in
+      try await body(try PostgreSQLAddress(schema.address), directory)
+    }
+    try await PostgreSQLServer.shared.drop(schema)
+  }
+
+  private func start(_ address: PostgreSQLAddress, _ folder: String) async throws {
+    let store = try await SQLRecordStore.open(at: .postgreSQL(address, assets: folder))
+    await store.close()
+  }
+
+  private func refusal(_ address: PostgreSQLAddress, _ folder: String) async throws -> String {
+    let error = await #expect(throws: StoreError.self) { try await start(address, folder) }
+    #expect(error?.code == .cannotOpen)
+    return try #require(error?.reason)
+  }
+
+  @Test("a server with another folder does not start, and leaves that as it was")
+  func otherFolder() async throws {
+    try await withSchema { address, directory in
+      try await start(address, directory + "/assets")
+      try await start(address, directory + "/assets")
+      let identity = directory + "/assets/" + FileAssetStore.identityFile
+      let line = try String(contentsOfFile: identity, encoding: .utf8)
+        .trimmingCharacters(in: .newlines)
+      let other = directory + "/other"
+      let reason = try await refusal(address, other)
+      #expect(reason.contains("the folder \(other) is not the one"))
+      #expect(reason.contains("write the line \(line) into"))
+      #expect(!FileManager.default.fileExists(atPath: other + "/" + FileAssetStore.identityFile))
+      // The files were copied without it, and the operator does what the message says.
+      try "\(line)\n".write(
+        toFile: other + "/" + FileAssetStore.identityFile, atomically: true, encoding: .utf8)
+      try await start(address, other)
+    }
+  }
+
+  @Test("a folder of another store is refused")
+  func otherStore() async throws {
+    try await withSchema { address, directory in
+      let second = try await PostgreSQLServer.shared.makeSchema()
+      try await start(address, directory + "/assets")
+      try await start(PostgreSQLAddress(second.address), directory + "/others")
+      #expect(
+        try await refusal(address, directory + "/others").contains("is of another store"))
+      try await PostgreSQLServer.shared.drop(second)
+    }
+  }
+
+  @Test("tools and stores in a file need no identity")
+  func tools() async throws {
+    try await withSchema { address, directory in
+      try await start(address, directory + "/assets")
+      let tool = try await SQLRecordStore.open(
+        at: .postgreSQL(address, assets: directory + "/elsewhere"),
+        configuration: StoreConfiguration(role: .tool))
+      await tool.close()
+      let file = try await SQLRecordStore.open(at: directory + "/store.sqlite")
+      await file.close()
+      #expect(
+        !FileManager.default.fileExists(
+          atPath: directory + "/store.sqlite-assets/" + FileAssetStore.identityFile))
+    }
+  }
+}
