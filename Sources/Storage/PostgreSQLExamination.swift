@@ -20,6 +20,8 @@ public struct PostgreSQLExamination: Sendable, Hashable {
   public var usedConnections = 0
   /// The form that migrations have led to; nil where there is no store yet.
   public var form: Int64?
+  /// What the tables take with their indexes; nil where there is no store yet.
+  public var storeBytes: Int?
   /// Whether a server has the store open.
   public var isServed = false
 
@@ -56,6 +58,7 @@ public struct PostgreSQLExamination: Sendable, Hashable {
     }
     if hasStore == true {
       form = try connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
+      storeBytes = try TableSizes.look(over: connection).database
     }
     isServed = try PostgreSQLSession.isServed(over: connection)
   }

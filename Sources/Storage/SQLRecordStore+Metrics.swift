@@ -13,6 +13,9 @@ extension SQLRecordStore {
   }
 
   public func fileSizes() async -> StoreFileSizes? {
+    if let tableSizes {
+      return tableSizes.current { try await self.read { try TableSizes.look(over: $0.connection) } }
+    }
     guard let path else { return nil }
     return await withCheckedContinuation { continuation in
       // A disk that hangs holds up nobody else there.

@@ -19,6 +19,8 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   private let makings: JobQueue
   let tail: NotificationTail?
   let limits: StoreLimits?
+  /// What the store takes where it is not in a file.
+  let tableSizes: TableSizes?
   public var sharedLimits: (any SharedLimits)? { limits }
   /// Copies the log of a server's store in a file; elsewhere commits do so.
   let checkpointer: Checkpointer?
@@ -144,6 +146,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       location.isShared && configuration.role == .server
       ? StoreLimits(waiting: configuration.waitingReads) : nil
     self.limits = limits
+    tableSizes = location.isShared ? TableSizes() : nil
     let writing = try makeSession(false)
     try Migration.apply(migrations, to: writing.connection)
     if let folder = assets as? FileAssetStore, folder.use == .shared {

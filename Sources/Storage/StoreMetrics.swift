@@ -28,12 +28,14 @@ public struct StoreMetrics: Sendable {
   public init() {}
 }
 
-/// What the store's files take, in bytes.
+/// What the store takes, in bytes.
 public struct StoreFileSizes: Sendable, Hashable {
+  /// The file, or the tables with their indexes.
   public var database = 0
-  public var writeAheadLog = 0
-  /// What the file system has left for the server.
-  public var free = 0
+  /// Nil where it is not the store's alone.
+  public var writeAheadLog: Int?
+  /// What the file system has left for the server; nil where that is another machine's.
+  public var free: Int?
 
   public init() {}
 }

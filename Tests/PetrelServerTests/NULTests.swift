@@ -76,7 +76,7 @@ struct NULTests {
         {"zones": [{"zoneID": {"zoneName": "z"}, "syncToken": "s", "desiredKeys": ["k"],
           "desiredRecordTypes": ["T"]}]}
         """),
-    Sample(operation: "private/zones/changes", body: #"{"syncToken": "s"}"#),
+    Sample(operation: "private/zones/changes", body: #"{"metaSyncToken": "s"}"#),
     Sample(
       operation: "private/zones/modify",
       body: """

@@ -23,11 +23,24 @@ struct RequestSharesTests {
     let latency = seed % 3 == 0 ? 0 : Double.random(in: 0...0.05, using: &generator)
     let cluster = Cluster(
       rate: rate, servers: 1 + seed % 4, latency: latency, generator: generator)
+    let lifetime = SharedRate(rate).lifetime
+    var pace = rate.perSecond
+    var server = 0
     for _ in 0..<3000 {
-      // From quiet to ten times the rate, in turns.
-      let pace = [0.1, 0.5, 1, 3, 10][generator.pick(0..<5)] * rate.perSecond
+      // From quiet to ten times the rate, in turns, mostly on one server.
+      if generator.chance(1, in: 60) {
+        pace = [0.1, 0.5, 0.9, 1, 3, 10][generator.pick(0..<6)] * rate.perSecond
+        server = generator.pick(0..<cluster.count)
+      }
+      // Quiet for as long as something may be in hand, then all at once.
+      if generator.chance(1, in: 100) {
+        cluster.advance(bySeconds: Double.random(in: 0...1.2, using: &generator) * lifetime)
+        for _ in 0..<2 * rate.burst { cluster.request(on: generator.pick(0..<cluster.count)) }
+        cluster.advance(bySeconds: Double(rate.burst) / rate.perSecond)
+      }
       cluster.advance(bySeconds: Double.random(in: 0...2, using: &generator) / pace)
-      cluster.request(on: generator.pick(0..<cluster.count))
+      let isElsewhere = generator.chance(1, in: 4)
+      cluster.request(on: isElsewhere ? generator.pick(0..<cluster.count) : server)
     }
     cluster.advance(bySeconds: 1)
     #expect(cluster.admitted.count > 10)

@@ -72,4 +72,20 @@ struct AssetFolderTests {
           atPath: directory + "/store.sqlite-assets/" + FileAssetStore.identityFile))
     }
   }
+
+  @Test("a store that is moved brings the identity of its folder along")
+  func moves() async throws {
+    try await withSchema { address, directory in
+      let from = StoreLocation.postgreSQL(address, assets: directory + "/assets")
+      try await start(address, directory + "/assets")
+      let file = StoreLocation.file(path: directory + "/petrel.sqlite")
+      _ = try await StoreMove.run(from: from, to: file)
+      let schema = try await PostgreSQLServer.shared.makeSchema()
+      let back = try PostgreSQLAddress(schema.address)
+      _ = try await StoreMove.run(
+        from: file, to: .postgreSQL(back, assets: directory + "/back"))
+      try await start(back, directory + "/back")
+      try await PostgreSQLServer.shared.drop(schema)
+    }
+  }
 }

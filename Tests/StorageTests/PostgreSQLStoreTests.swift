@@ -2,6 +2,7 @@ import Foundation
 import PostgreSQLTesting
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Storage
 
@@ -88,6 +89,24 @@ struct PostgreSQLStoreTests {
         try $0.connection.rows("SELECT pulls FROM tug", []) { $0.integer(0) }
       }
       #expect(pulls == [2, 2])
+      await store.close()
+    }
+  }
+
+  @Test("tells what its tables take, without keeping anybody waiting")
+  func sizes() async throws {
+    try await withLocation { location, server in
+      let store = try await SQLRecordStore.open(at: location)
+      // Nobody waits for the first look.
+      #expect(await store.fileSizes() == nil)
+      try await eventually("the tables were looked at") { await store.fileSizes() != nil }
+      let sizes = try #require(await store.fileSizes())
+      #expect(sizes.database > 100_000)
+      #expect(sizes.free == nil && sizes.writeAheadLog == nil)
+      // It is that answer for a while, also when PostgreSQL is away.
+      try await server.stop()
+      #expect(await store.fileSizes() == sizes)
+      try await server.startAgain()
       await store.close()
     }
   }

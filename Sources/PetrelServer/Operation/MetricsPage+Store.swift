@@ -46,12 +46,12 @@ extension MetricsPage {
       store.extracts.givenUp)
     guard let sizes else { return }
     gauge(
-      "petrel_store_file_bytes", "Sizes of the store's files.",
-      [
-        .init([("file", "database")], sizes.database),
-        .init([("file", "write_ahead_log")], sizes.writeAheadLog),
-      ])
-    gauge("petrel_store_free_bytes", "What the store's file system has left.", sizes.free)
+      "petrel_store_file_bytes", "Sizes of the store's files, or of its tables with their indexes.",
+      [.init([("file", "database")], sizes.database)]
+        + (sizes.writeAheadLog.map { [.init([("file", "write_ahead_log")], $0)] } ?? []))
+    if let free = sizes.free {
+      gauge("petrel_store_free_bytes", "What the store's file system has left.", free)
+    }
   }
 
   mutating func add(_ dispatch: Dispatcher.Metrics) {

@@ -39,6 +39,9 @@ struct PostgreSQLMatter: Sendable {
           "ALTER SYSTEM SET \(setting) = on; SELECT pg_reload_conf()"))
     }
     findings.append(connections(found))
+    if let bytes = found.storeBytes {
+      findings.append(.ok("the store's tables and indexes take \(bytes >> 20) MiB"))
+    }
     return findings
   }
 
