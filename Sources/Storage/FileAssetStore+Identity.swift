@@ -51,15 +51,22 @@ extension FileAssetStore {
 extension StoreSession {
   /// Makes sure that a folder is the one that the store's other servers have.
   ///
+  /// While the store has no assets a server with another folder may be there, and takes none.
+  ///
   /// - Throws: ``StoreError/Code/cannotOpen`` when it is not; the folder is as it was then.
   func bind(_ folder: FileAssetStore) throws {
     let (identity, isNew) = try folder.identity()
     try connection.beginWriting()
     let known: String
+    let hasAssets: Bool
     do {
       known = String(
         decoding: try secret(named: "asset-folder", proposing: Array(identity.utf8)),
         as: UTF8.self)
+      hasAssets =
+        try connection.first(
+          "SELECT 1 WHERE EXISTS (SELECT 1 FROM assets) OR EXISTS (SELECT 1 FROM asset_uploads)", []
+        ) { _ in true } ?? false
       try connection.commit()
     } catch {
       if connection.isInTransaction { try? connection.rollback() }
@@ -67,13 +74,14 @@ extension StoreSession {
     }
     guard known != identity else { return }
     if isNew { folder.removeIdentity() }
-    throw StoreError(
-      .cannotOpen,
+    let reason =
       "the folder \(folder.directory) is not the one in which this store's assets are: all servers on "
-        + "a store need the same folder, such as a network file system that each has mounted. "
-        + (isNew
-          ? "If the files are here without their \(FileAssetStore.identityFile), write the line "
-            + "\(known) into \(folder.directory)/\(FileAssetStore.identityFile)"
-          : "\(FileAssetStore.identityFile) in it is of another store"))
+      + "a store need the same folder, such as a network file system that each has mounted. "
+      + (isNew
+        ? "If the files are here without their \(FileAssetStore.identityFile), write the line "
+          + "\(known) into \(folder.directory)/\(FileAssetStore.identityFile)"
+        : "\(FileAssetStore.identityFile) in it is of another store")
+    if hasAssets { throw StoreError(.cannotOpen, reason) }
+    folder.refuse(because: reason)
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Synchronization
 
 /// Keeps assets as files in a folder, beside the store's own file.
 ///
@@ -21,6 +22,8 @@ public final class FileAssetStore: AssetStore {
   let directory: String
   public let arrivals: String?
   let use: Use
+  /// Why nothing may be kept, read or removed here: the store's assets are in another folder.
+  private let strangeness = Mutex<String?>(nil)
 
   public init(directory: String, use: Use) throws {
     self.directory = directory
@@ -45,6 +48,17 @@ public final class FileAssetStore: AssetStore {
     if use == .shared, let arrivals { rmdir(arrivals) }
   }
 
+  /// Whether the store's assets are in another folder.
+  var isStrange: Bool { strangeness.withLock { $0 != nil } }
+
+  /// Lets nothing be kept, read or removed from now on.
+  func refuse(because reason: String) { strangeness.withLock { $0 = reason } }
+
+  private func checkFolder() throws {
+    guard let reason = strangeness.withLock({ $0 }) else { return }
+    throw StoreError(.assetFailed, reason)
+  }
+
   private func folder(of name: AssetName) -> String {
     "\(directory)/\(name.database.rawValue)/\(name.file.prefix(2))"
   }
@@ -52,6 +66,7 @@ public final class FileAssetStore: AssetStore {
   private func path(of name: AssetName) -> String { "\(folder(of: name))/\(name.file)" }
 
   public func keep(_ bytes: AssetBytes, as name: AssetName) async throws {
+    try checkFolder()
     let folder = folder(of: name)
     let target = path(of: name)
     let arriving = (arrivals ?? directory) + "/\(UUID().uuidString)"
@@ -71,11 +86,13 @@ public final class FileAssetStore: AssetStore {
   }
 
   public func open(_ name: AssetName) async throws -> (any AssetReader)? {
+    try checkFolder()
     let path = path(of: name)
     return try await AssetFiles.perform { try FileAssetReader(path: path) }
   }
 
   public func remove(_ name: AssetName) async throws {
+    try checkFolder()
     let path = path(of: name)
     try await AssetFiles.perform {
       guard unlink(path) != 0, errno != ENOENT else { return }

@@ -19,6 +19,8 @@ extension SQLRecordStore {
     }) {}
     var last: AssetKey? = AssetKey(database: .min, checksum: "")
     while let key = last { last = try await write { try $0.trimOrphans(after: key, at: now) } }
+    // The files are elsewhere, and are not gone because they are not here.
+    if let folder = assets as? FileAssetStore, folder.isStrange { return }
     while true {
       let names = try await read { try $0.disposableAssets() }
       if names.isEmpty { break }

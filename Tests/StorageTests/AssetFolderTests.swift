@@ -25,11 +25,41 @@ struct AssetFolderTests {
     return try #require(error?.reason)
   }
 
+  /// Has the store an asset, in the folder that it has by now.
+  private func upload(_ address: PostgreSQLAddress, _ folder: String) async throws {
+    let store = try await SQLRecordStore.open(at: .postgreSQL(address, assets: folder))
+    let test = try await TestStore(store)
+    _ = try await test.upload("bytes", receipt: "r1", record: "n1")
+    await store.close()
+  }
+
+  @Test("without assets in the store a server with another folder starts, and takes none")
+  func noAssets() async throws {
+    try await withSchema { address, directory in
+      try await start(address, directory + "/assets")
+      let other = directory + "/other"
+      let store = try await SQLRecordStore.open(at: .postgreSQL(address, assets: other))
+      let test = try await TestStore(store)
+      let error = await #expect(throws: StoreError.self) {
+        _ = try await test.upload("bytes", receipt: "r1", record: "n1")
+      }
+      #expect(error?.code == .assetFailed)
+      #expect(error?.reason.contains("the folder \(other) is not the one") == true)
+      await #expect(throws: StoreError.self) {
+        _ = try await store.assets.open(AssetName(database: test.publicID, file: "r1"))
+      }
+      // It does not take the others' files for gone.
+      try await store.trim(at: .now)
+      await store.close()
+      #expect(!FileManager.default.fileExists(atPath: other + "/" + FileAssetStore.identityFile))
+    }
+  }
+
   @Test("a server with another folder does not start, and leaves that as it was")
   func otherFolder() async throws {
     try await withSchema { address, directory in
       try await start(address, directory + "/assets")
-      try await start(address, directory + "/assets")
+      try await upload(address, directory + "/assets")
       let identity = directory + "/assets/" + FileAssetStore.identityFile
       let line = try String(contentsOfFile: identity, encoding: .utf8)
         .trimmingCharacters(in: .newlines)
@@ -51,6 +81,7 @@ struct AssetFolderTests {
       let second = try await PostgreSQLServer.shared.makeSchema()
       try await start(address, directory + "/assets")
       try await start(PostgreSQLAddress(second.address), directory + "/others")
+      try await upload(address, directory + "/assets")
       #expect(
         try await refusal(address, directory + "/others").contains("is of another store"))
       try await PostgreSQLServer.shared.drop(second)
@@ -77,7 +108,7 @@ struct AssetFolderTests {
   func moves() async throws {
     try await withSchema { address, directory in
       let from = StoreLocation.postgreSQL(address, assets: directory + "/assets")
-      try await start(address, directory + "/assets")
+      try await upload(address, directory + "/assets")
       let file = StoreLocation.file(path: directory + "/petrel.sqlite")
       _ = try await StoreMove.run(from: from, to: file)
       let schema = try await PostgreSQLServer.shared.makeSchema()
