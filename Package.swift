@@ -21,9 +21,15 @@ let package = Package(
         "Storage",
         "HTTPService", "HTTP2Transport", "OutboundHTTP", "APNsSimulation", "OpenIDConnect",
         "WebDelivery", "Cryptography", "WebServices", "SchemaLanguage",
-        "CloudKitModel", "JSONCoding", "CSQLite", "CLinuxEvents", "CLinuxStatus",
-        "CMemoryAllocation",
+        "CloudKitModel", "JSONCoding", "ScaleModel", "PostgreSQLHosting", "CSQLite",
+        "CPostgreSQL", "CLinuxEvents", "CLinuxStatus", "CMemoryAllocation",
       ]),
+
+    // What many servers can do: a simulation.
+    .target(name: "ScaleModel"),
+
+    // A PostgreSQL of a program's own, for measuring and for tests.
+    .target(name: "PostgreSQLHosting"),
 
     // The server and the client together, in a test's own process.
     .target(
@@ -121,7 +127,9 @@ let package = Package(
     .target(name: "PropertyTesting", path: "Tests/PropertyTesting"),
 
     // A PostgreSQL that tests start.
-    .target(name: "PostgreSQLTesting", path: "Tests/PostgreSQLTesting"),
+    .target(
+      name: "PostgreSQLTesting", dependencies: ["PostgreSQLHosting"],
+      path: "Tests/PostgreSQLTesting"),
 
     // How tests wait for what nothing reports.
     .target(name: "Waiting", path: "Tests/Waiting"),
@@ -147,6 +155,7 @@ let package = Package(
     .target(name: "ProxySimulation", path: "Tests/ProxySimulation"),
 
     .testTarget(name: "JSONCodingTests", dependencies: ["PropertyTesting", "JSONCoding"]),
+    .testTarget(name: "ScaleModelTests", dependencies: ["PropertyTesting", "ScaleModel"]),
     .testTarget(name: "MeasuringTests", dependencies: ["PropertyTesting", "Measuring"]),
     .testTarget(name: "CloudKitModelTests", dependencies: ["PropertyTesting", "CloudKitModel"]),
     .testTarget(

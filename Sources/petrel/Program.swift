@@ -25,7 +25,8 @@ enum Program {
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
     BenchTestCloudCommand.self, BenchQueryCommand.self, BenchChangesCommand.self,
     BenchMatchCommand.self, BenchPushCommand.self, BenchFanOutCommand.self,
-    BenchExplainCommand.self, CompletionsCommand.self, VersionCommand.self,
+    BenchExplainCommand.self, BenchClusterCommand.self, CompletionsCommand.self,
+    VersionCommand.self,
   ]
 
   static func main() async {

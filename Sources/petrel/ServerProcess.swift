@@ -35,11 +35,17 @@ final class ServerProcess {
     return (try ServerProcess(directory: directory, keepsData: keepsData), tokens)
   }
 
-  private init(directory: String, keepsData: Bool) throws {
+  /// Starts a server on a store in PostgreSQL. The directory stays when it stops.
+  convenience init(in directory: String, store: String) throws {
+    try self.init(
+      directory: directory, keepsData: true, options: ["--store", store, "--log-level", "error"])
+  }
+
+  private init(directory: String, keepsData: Bool, options: [String] = []) throws {
     self.directory = directory
     self.keepsData = keepsData
     process = try ChildProcess(
-      "petrel", ["serve", "--data", directory, "--port", "0"], readsOutput: true)
+      "petrel", ["serve", "--data", directory, "--port", "0"] + options, readsOutput: true)
     while let line = process.readLine() {
       let words = line.split(separator: " ")
       if line.hasPrefix("petrel listens on"),

@@ -1,4 +1,5 @@
 import Foundation
+import PostgreSQLHosting
 
 /// A PostgreSQL of the tests' own, with its data in a temporary directory. It ends with the process
 /// that started it, however that ends.
@@ -10,47 +11,8 @@ public actor PostgreSQLServer {
     var description: String
   }
 
-  private struct Running {
-    var directory: String
-    var output: FileHandle
-  }
-
-  private var started: Task<Running, any Error>?
-  /// What the script reads; closed with the process.
-  private var lifeline: Pipe?
+  private var started: Task<HostedPostgreSQL, any Error>?
   private var schemaCount = 0
-
-  /// Starts a server, says so, does what it reads, and stops the server when nobody holds its input any
-  /// more. PostgreSQL will not run as root.
-  private static let script = """
-    set -eu
-    if [ "$(id -u)" = 0 ]; then
-      chown postgres "$1"
-      exec setpriv --reuid=postgres --regid=postgres --init-groups sh -c "$2" sh "$1" "$2"
-    fi
-    cd "$1"
-    PATH=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1):$PATH
-    initdb -D "$1/data" -U petrel -A trust -E UTF8 --locale=C --no-sync >"$1/log" 2>&1 ||
-      { cat "$1/log"; exit 1; }
-    cat >>"$1/data/postgresql.conf" <<END
-    listen_addresses = ''
-    unix_socket_directories = '$1'
-    fsync = off
-    max_connections = 300
-    END
-    pg_ctl -D "$1/data" -l "$1/log" -w start >"$1/start" 2>&1 || { cat "$1/log"; exit 1; }
-    echo ready
-    while read step; do
-      case $step in
-      stop) pg_ctl -D "$1/data" -m immediate -w stop ;;
-      start) pg_ctl -D "$1/data" -l "$1/log" -w start ;;
-      esac >"$1/$step" 2>&1 || cat "$1/$step"
-      echo ready
-    done
-    pg_ctl -D "$1/data" -m immediate stop >"$1/stop" 2>&1
-    cd /
-    rm -rf "$1"
-    """
 
   /// A place for one store: nothing else of the server is seen from there.
   public struct Schema: Sendable {
@@ -73,14 +35,14 @@ public actor PostgreSQLServer {
     try await startAgain()
   }
 
-  public func stop() async throws { try await step("stop") }
-  public func startAgain() async throws { try await step("start") }
+  public func stop() async throws { try await step { try $0.stop() } }
+  public func startAgain() async throws { try await step { try $0.startAgain() } }
 
-  private func step(_ word: String) async throws {
-    let running = try await start()
-    lifeline?.fileHandleForWriting.write(Data((word + "\n").utf8))
-    let said = await Self.read(running.output, until: "ready\n")
-    guard said == "ready\n" else { throw Failure(description: "\(word): \(said)") }
+  private func step(
+    _ step: @escaping @Sendable (HostedPostgreSQL) throws -> Void
+  ) async throws {
+    let server = try await start()
+    try await Self.blocking { try step(server) }
   }
 
   /// The socket that it listens on.
@@ -99,56 +61,36 @@ public actor PostgreSQLServer {
   }
 
   public func makeSchema() async throws -> Schema {
-    let directory = try await start().directory
+    let server = try await start()
     schemaCount += 1
     let name = "test_\(schemaCount)"
-    try await Self.execute("CREATE SCHEMA \(name)", in: directory)
-    return Schema(
-      name: name,
-      address: "postgres://petrel@/postgres?host=\(directory)&options=-csearch_path%3D\(name)")
+    try await Self.execute("CREATE SCHEMA \(name)", in: server.directory)
+    return Schema(name: name, address: server.address(options: "-csearch_path=\(name)"))
   }
 
   public func drop(_ schema: Schema) async throws {
     try await Self.execute("DROP SCHEMA \(schema.name) CASCADE", in: try await start().directory)
   }
 
-  private func start() async throws -> Running {
+  private func start() async throws -> HostedPostgreSQL {
     if let started { return try await started.value }
-    let lifeline = Pipe()
-    self.lifeline = lifeline
     let task = Task {
-      let directory = NSTemporaryDirectory() + "petrel-pg-\(UUID().uuidString.prefix(8))"
-      try FileManager.default.createDirectory(
-        atPath: directory, withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o755])
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/bin/sh")
-      process.arguments = ["-c", Self.script, "sh", directory, Self.script]
-      let output = Pipe()
-      process.standardInput = lifeline
-      process.standardOutput = output
-      process.standardError = output
-      try process.run()
-      let said = await Self.read(output.fileHandleForReading, until: "ready\n")
-      guard said.hasSuffix("ready\n") else {
-        throw Failure(description: "there is no PostgreSQL: \(said)")
+      try await Self.blocking {
+        try HostedPostgreSQL(
+          in: NSTemporaryDirectory() + "petrel-pg-\(UUID().uuidString.prefix(8))",
+          settings: ["fsync = off", "max_connections = 300"])
       }
-      return Running(directory: directory, output: output.fileHandleForReading)
     }
     started = task
     return try await task.value
   }
 
-  private static func read(_ file: FileHandle, until end: String) async -> String {
-    await withCheckedContinuation { continuation in
+  private static func blocking<Value: Sendable>(
+    _ body: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
       DispatchQueue(label: "petrel.tests.postgresql").async {
-        var said = ""
-        while !said.hasSuffix(end) {
-          let data = file.availableData
-          if data.isEmpty { break }
-          said += String(decoding: data, as: UTF8.self)
-        }
-        continuation.resume(returning: said)
+        continuation.resume(with: Result { try body() })
       }
     }
   }

@@ -79,7 +79,7 @@ struct EventStreamBenchmark {
   /// Saves records at an even rate and answers how many.
   private func feed(_ requests: [LoadRequest], port: Int) throws -> Int {
     let load = LoadGenerator(port: port, connections: 1, requests: requests)
-    return try load.pace(rate: rate, seconds: seconds)
+    return try load.pace(rate: Double(rate), seconds: seconds).answered
   }
 
   /// Waits for so many notifications and answers how long they took.

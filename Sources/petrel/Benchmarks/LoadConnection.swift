@@ -60,6 +60,18 @@ final class LoadConnection {
     return answer.body
   }
 
+  /// Gets what lies at a path; the answer must have a Content-Length.
+  ///
+  /// - Throws: when the status is not 200.
+  func get(_ path: String) throws -> [UInt8] {
+    try Self.send(Array("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8), to: descriptor)
+    let answer = try receive()
+    guard answer.status == 200 else {
+      throw UsageError("the server answered \(answer.status) for \(path)")
+    }
+    return answer.body
+  }
+
   private static let errorMark = Array("ErrorCode\":".utf8)
 
   static func send(_ bytes: [UInt8], to descriptor: Int32) throws {

@@ -12,6 +12,8 @@ struct LoadGenerator {
     var seconds = 0.0
     /// Requests that were answered, also those that were sent in time and answered later.
     var answered = 0
+    /// Requests that were refused for now.
+    var refused = 0
 
     /// Answers a second.
     var rate: Double { seconds > 0 ? Double(times.count) / seconds : 0 }
@@ -20,6 +22,7 @@ struct LoadGenerator {
       left.times += right.times
       left.seconds += right.seconds
       left.answered += right.answered
+      left.refused += right.refused
     }
   }
 
@@ -27,6 +30,8 @@ struct LoadGenerator {
   let connections: Int
   /// What is sent, one after the other and then again from the first.
   let requests: [LoadRequest]
+  /// Whether requests that a server refuses for now are counted, and sent anew, instead of ending the run.
+  var toleratesRefusals = false
 
   /// Runs on a thread of its own.
   ///
@@ -60,6 +65,16 @@ struct LoadGenerator {
         let exchange = exchanges[Int(event.data.u64)]
         guard try exchange.receive() else { continue }
         let now = monotonicSeconds()
+        if exchange.isRefused {
+          guard toleratesRefusals else { throw UsageError("a server refuses requests for now") }
+          result.refused += 1
+          guard now - begin < seconds else {
+            underWay -= 1
+            continue
+          }
+          try exchange.send(supply.next())
+          continue
+        }
         result.answered += 1
         // What is under way at the end is waited for and not counted.
         guard now - begin < seconds else {
@@ -75,15 +90,19 @@ struct LoadGenerator {
 }
 
 extension LoadGenerator {
-  /// Sends requests at an even rate over one connection, on the caller's thread, and answers how many.
-  /// One that is late does not make the later ones wait for their turn.
-  func pace(rate: Int, seconds: Double) throws -> Int {
+  /// Sends requests at an even rate over one connection, on the caller's thread. One that is late does
+  /// not make the later ones wait for their turn; its time counts from then on when it was due.
+  ///
+  /// - Parameter delay: seconds until the first, so that several such loads do not send at once.
+  func pace(rate: Double, seconds: Double, delay: Double = 0) throws -> Result {
     let exchange = try LoadExchange(port: port)
     var supply = RequestSupply(requests)
-    let count = Int(Double(rate) * seconds)
-    let start = monotonicSeconds()
+    let count = Int(rate * seconds)
+    var result = Result(times: [], seconds: seconds)
+    let start = monotonicSeconds() + delay
     for number in 0..<count {
-      let wait = start + Double(number) / Double(rate) - monotonicSeconds()
+      let due = start + Double(number) / rate
+      let wait = due - monotonicSeconds()
       if wait > 0 { usleep(UInt32(wait * 1_000_000)) }
       try exchange.send(supply.next())
       while try !exchange.receive() {
@@ -92,8 +111,10 @@ extension LoadGenerator {
           throw UsageError("the server did not answer for ten seconds")
         }
       }
+      result.times.append(monotonicSeconds() - min(due, exchange.sent))
+      if exchange.isRefused { result.refused += 1 } else { result.answered += 1 }
     }
-    return count
+    return result
   }
 
   /// How often each of the requests was sent among so many.
@@ -127,6 +148,8 @@ private struct RequestSupply {
 private final class LoadExchange {
   let descriptor: Int32
   private(set) var sent = 0.0
+  /// Whether the answer is 503.
+  private(set) var isRefused = false
   private var received = [UInt8](repeating: 0, count: 256 << 10)
   private var count = 0
   /// Bytes of the whole answer, as soon as its head is there.
@@ -184,6 +207,8 @@ private final class LoadExchange {
 
   private func check() throws {
     let end = min(count, Self.lookedAt)
+    isRefused = received[9..<12].elementsEqual("503".utf8)
+    if isRefused { return }
     if received[9] == UInt8(ascii: "2"), place(of: "serverErrorCode", before: end) == nil { return }
     let text = String(decoding: received[..<min(count, 800)], as: UTF8.self)
     throw UsageError("the server answered: \(text)")

@@ -1,0 +1,150 @@
+extension ClusterSimulation {
+  // MARK: Arrivals
+
+  mutating func arrive(on line: Int) {
+    switch scenario.arrivals {
+    case .random(let rate):
+      events.add(.arrival(line: 0), at: now + random.exponential(mean: 1 / rate))
+      makeSave(on: line)
+    case .even(let rate, let lines):
+      events.add(.arrival(line: line), at: now + Double(lines) / rate)
+      // It counts from when it was due, though its line may not be free.
+      if busyLines[line] { lateArrivals[line] += 1 } else { makeSave(on: line) }
+    case .clients:
+      makeSave(on: line)
+    }
+  }
+
+  private mutating func makeSave(on line: Int) {
+    busyLines[line] = true
+    let isPublic = random.unit() < scenario.publicShare
+    let database: Int
+    if isPublic {
+      let place = random.unit()
+      database = cumulativeParts.firstIndex { place < $0 } ?? cumulativeParts.count - 1
+    } else {
+      database = scenario.publicDatabases + random.below(scenario.users)
+    }
+    if isMeasuring { result.offered += 1 }
+    let save = Save(
+      arrival: now, database: database, server: chooseServer(of: database, line: line), line: line)
+    let number = freeSaves.popLast() ?? saves.count
+    if number == saves.count { saves.append(save) } else { saves[number] = save }
+    begin(number)
+  }
+
+  /// Users with private databases come to the same server as long as it lives, where they do.
+  private mutating func chooseServer(of database: Int, line: Int) -> Int {
+    let first =
+      switch scenario.arrivals {
+      case .random where scenario.isSticky && database >= scenario.publicDatabases:
+        database % servers.count
+      case .random: random.below(servers.count)
+      // Each line or client has a connection to one server.
+      case .even, .clients: line % servers.count
+      }
+    guard servers[first].isDead else { return first }
+    let next = random.below(servers.count - 1)
+    return next < first ? next : next + 1
+  }
+
+  mutating func begin(_ save: Int) {
+    if scenario.isOneMachine {
+      work(.load(save: save), seconds: costs.load, on: 0)
+    } else {
+      receive(save)
+    }
+  }
+
+  mutating func receive(_ save: Int) {
+    work(
+      .request(save: save), seconds: costs.request, on: station(ofServer: saves[save].server))
+  }
+
+  // MARK: Writers
+
+  /// A save waits for a writer of its server.
+  mutating func enqueue(_ save: Int) {
+    let server = saves[save].server
+    if servers[server].isDead { return repeatElsewhere(save) }
+    guard servers[server].waiting < scenario.waitingWrites else {
+      if isMeasuring { result.refused += 1 }
+      return free(save)
+    }
+    add(.save(save), to: server, database: saves[save].database)
+  }
+
+  mutating func add(_ job: Job, to server: Int, database: Int) {
+    servers[server].queues[database % scenario.shards].append(job)
+    servers[server].waiting += 1
+    if isMeasuring {
+      result.mostWaitingWrites = max(result.mostWaitingWrites, servers[server].waiting)
+    }
+    startWriters(of: server)
+  }
+
+  func database(of job: Job) -> Int {
+    switch job {
+    case .save(let save): saves[save].database
+    case .completion(let database): database
+    }
+  }
+
+  /// Gives free writers what waits: of one shard, and of databases that no other writer has in hand.
+  mutating func startWriters(of server: Int) {
+    guard !servers[server].isDead, servers[server].waiting > 0 else { return }
+    var idle = 0
+    while servers[server].freeWriters > 0, servers[server].waiting > 0, idle < scenario.shards {
+      let shard = servers[server].nextShard
+      servers[server].nextShard = (shard + 1) % scenario.shards
+      guard !servers[server].queues[shard].isEmpty else {
+        idle += 1
+        continue
+      }
+      let taken = servers[server].databases
+      var queue = FirstInFirstOut<Job>()
+      swap(&queue, &servers[server].queues[shard])
+      let jobs = queue.take(
+        most: scenario.writesPerCommit, looks: 4 * scenario.writesPerCommit
+      ) { !taken.contains(database(of: $0)) }
+      swap(&queue, &servers[server].queues[shard])
+      guard !jobs.isEmpty else {
+        idle += 1
+        continue
+      }
+      idle = 0
+      servers[server].noteWriters(at: now)
+      servers[server].freeWriters -= 1
+      servers[server].waiting -= jobs.count
+      let databases = Set(jobs.map { database(of: $0) }).sorted()
+      servers[server].databases.formUnion(databases)
+      begin(SimulatedTransaction(server: server, shard: shard, jobs: jobs, databases: databases))
+    }
+  }
+
+  /// Ends a save that has its answer.
+  mutating func answer(_ save: Int) {
+    let ended = saves[save]
+    if isMeasuring {
+      result.saved += 1
+      result.saveDelay.record(now - ended.arrival)
+    }
+    free(save)
+  }
+
+  /// Frees a save's place; its line may go on.
+  private mutating func free(_ save: Int) {
+    let line = saves[save].line
+    freeSaves.append(save)
+    busyLines[line] = false
+    switch scenario.arrivals {
+    case .random: break
+    case .clients: makeSave(on: line)
+    case .even:
+      if lateArrivals[line] > 0 {
+        lateArrivals[line] -= 1
+        makeSave(on: line)
+      }
+    }
+  }
+}

@@ -1,0 +1,161 @@
+extension ClusterSimulation {
+  mutating func begin(_ transaction: SimulatedTransaction) {
+    let number = freeTransactions.popLast() ?? transactions.count
+    if number == transactions.count {
+      transactions.append(transaction)
+    } else {
+      transactions[number] = transaction
+    }
+    transactions[number].costs = costs(of: transaction.jobs)
+    // The begin with its locks is the first round trip.
+    events.add(.transaction(number), at: now + costs.roundTrip)
+  }
+
+  /// What a transaction takes that does so much.
+  private func costs(of jobs: [Job]) -> TransactionCosts {
+    var (saved, changes, firings) = (0.0, 0.0, 0.0)
+    for job in jobs {
+      switch job {
+      case .save: saved += 1
+      case .completion(let database):
+        changes += Double(lanes[database]?.underWay.count ?? 0)
+        firings += Double(lanes[database]?.firings ?? 0)
+      }
+    }
+    return costs.transaction(
+      saves: saved, changes: changes, firings: firings, pushes: firings * scenario.pushes)
+  }
+
+  /// Goes on with a transaction after a pause or a piece of work.
+  mutating func goOn(_ number: Int) {
+    guard !transactions[number].isDead else { return }
+    switch transactions[number].step {
+    case .locking: lock(number)
+    case .ways:
+      transactions[number].step = .server
+      work(
+        .server(transaction: number), seconds: transactions[number].costs.server,
+        on: station(ofServer: transactions[number].server))
+    case .server:
+      transactions[number].step = .postgreSQL
+      work(
+        .postgreSQL(transaction: number), seconds: transactions[number].costs.postgreSQL,
+        on: station(ofShard: transactions[number].shard))
+    case .postgreSQL:
+      transactions[number].step = .committing
+      let shard = transactions[number].shard
+      shards[shard].waiting.append(number)
+      if !shards[shard].isFlushing { beginFlush(of: shard) }
+    case .committing: break
+    case .answering: end(number)
+    }
+  }
+
+  // MARK: Rows of databases
+
+  /// Takes the locks that are still missing, in the order of the databases; waits at the first that
+  /// another has.
+  private mutating func lock(_ number: Int) {
+    while transactions[number].locked < transactions[number].databases.count {
+      let database = transactions[number].databases[transactions[number].locked]
+      guard rows[database] == nil else {
+        transactions[number].waitsSince = now
+        rows[database]?.waiting.append(number)
+        return
+      }
+      take(database)
+      transactions[number].locked += 1
+    }
+    // Statements go one after the other: their ways, then what both sides do for them.
+    transactions[number].step = .ways
+    events.add(
+      .transaction(number),
+      at: now + costs.roundTrip * max(0, transactions[number].costs.statements - 2))
+  }
+
+  private mutating func take(_ database: Int) {
+    rows[database] = SimulatedRow()
+    if database == 0 { hotRowSince = now }
+  }
+
+  /// Gives up the locks of a transaction; those who wait go on.
+  mutating func unlock(_ number: Int) {
+    for database in transactions[number].databases[..<transactions[number].locked] {
+      if database == 0, let since = hotRowSince {
+        if isMeasuring { result.lockUtilization += now - since }
+        hotRowSince = nil
+      }
+      guard var row = rows.removeValue(forKey: database) else { continue }
+      var next = row.waiting.removeFirst()
+      while let waiting = next, transactions[waiting].isDead { next = row.waiting.removeFirst() }
+      guard let waiting = next else { continue }
+      rows[database] = row
+      if database == 0 { hotRowSince = now }
+      if isMeasuring { result.lockWaitSeconds += now - transactions[waiting].waitsSince }
+      transactions[waiting].locked += 1
+      lock(waiting)
+    }
+    transactions[number].locked = 0
+  }
+
+  // MARK: The log
+
+  private mutating func beginFlush(of shard: Int) {
+    shards[shard].begin(at: now)
+    let bytes = shards[shard].flushing.reduce(0) { $0 + transactions[$1].costs.logBytes }
+    events.add(.flushEnds(shard: shard), at: now + costs.flush + bytes / costs.logBandwidth)
+  }
+
+  mutating func endFlush(of shard: Int) {
+    for number in shards[shard].end(at: now) where !transactions[number].isDead {
+      // The answer to the commit goes back; the locks end here.
+      unlock(number)
+      transactions[number].step = .answering
+      events.add(.transaction(number), at: now + costs.roundTrip)
+    }
+    if !shards[shard].waiting.isEmpty { beginFlush(of: shard) }
+  }
+
+  /// The commit is answered.
+  private mutating func end(_ number: Int) {
+    let ended = transactions[number]
+    if isMeasuring {
+      result.transactions += 1
+      result.statements += ended.costs.statements
+    }
+    servers[ended.server].noteWriters(at: now)
+    servers[ended.server].freeWriters += 1
+    servers[ended.server].databases.subtract(ended.databases)
+    transactions[number].jobs = []
+    freeTransactions.append(number)
+    for job in ended.jobs {
+      switch job {
+      case .save(let save):
+        if scenario.isDispatched {
+          noteChange(in: saves[save].database, savedBy: ended.server)
+        }
+        answer(save)
+      case .completion(let database): endDispatching(database, on: ended.server)
+      }
+    }
+    startWriters(of: ended.server)
+  }
+}
+
+extension ScaleCosts {
+  /// What a transaction takes that does so much.
+  func transaction(
+    saves: Double, changes: Double, firings: Double, pushes: Double
+  ) -> TransactionCosts {
+    let further = max(0, firings - changes)
+    let statements =
+      self.statements.transaction + self.statements.save * saves
+      + self.statements.dispatch * changes
+    return TransactionCosts(
+      statements: statements, server: serverStatement * statements,
+      postgreSQL: databaseStatement * statements + databaseCommit
+        + databaseFurtherNotification * further + databasePush * pushes,
+      logBytes: commitLogBytes + saveLogBytes * saves + dispatchLogBytes * changes
+        + furtherNotificationLogBytes * further + pushLogBytes * pushes)
+  }
+}

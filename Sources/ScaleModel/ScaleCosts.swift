@@ -1,0 +1,60 @@
+/// What one thing costs, in seconds and bytes.
+public struct ScaleCosts: Sendable, Hashable {
+  /// How many statements a transaction has, each a round trip to PostgreSQL.
+  public struct Statements: Sendable, Hashable {
+    /// Of every transaction, whatever it writes: its begin and end among them.
+    public var transaction = 6.0
+    /// Further for each save.
+    public var save = 12.0
+    /// Further for each change that is dispatched.
+    public var dispatch = 6.0
+  }
+
+  public var statements = Statements()
+
+  /// Processor seconds of a server to take, check and answer a save.
+  public var request = 60e-6
+  /// Processor seconds of a server for each statement.
+  public var serverStatement = 10e-6
+  /// Processor seconds of a server to match a change, and to make what the log keeps of it when it fires.
+  public var change = 60e-6
+  /// Processor seconds of a server for each notification beyond the first of a change.
+  public var furtherNotification = 7e-6
+  /// Processor seconds of a server for a push, from the queue to its outcome.
+  public var push = 37e-6
+  /// Processor seconds of whoever makes the saves, where that is the same machine.
+  public var load = 0.0
+
+  /// Processor seconds of PostgreSQL for each statement, for each commit, for each notification beyond
+  /// the first of a change, and for each push (its row and the end of it).
+  public var databaseStatement = 25e-6
+  public var databaseCommit = 50e-6
+  public var databaseFurtherNotification = 30e-6
+  public var databasePush = 60e-6
+
+  /// Seconds to PostgreSQL and back.
+  public var roundTrip = 30e-6
+  /// Seconds in which PostgreSQL makes its log durable, for all commits that wait for it.
+  public var flush = 200e-6
+  /// Bytes of the log that a commit adds, a save, a dispatched change, a notification beyond the first,
+  /// and a push.
+  public var commitLogBytes = 300.0
+  public var saveLogBytes = 3_000.0
+  public var dispatchLogBytes = 1_500.0
+  public var furtherNotificationLogBytes = 700.0
+  public var pushLogBytes = 700.0
+  /// Bytes of the log that a shard's disk takes in a second.
+  public var logBandwidth = 500e6
+
+  /// Bytes in the store that stay of a save whose change was dispatched.
+  public var storedBytes = 1_500.0
+  /// Bytes of a subscription in an index in memory, and in the store.
+  public var indexedSubscriptionBytes = 180.0
+  public var storedSubscriptionBytes = 400.0
+  /// Processor seconds of a server to read a subscription into an index.
+  public var indexedSubscription = 3.3e-6
+  /// Statements with which the reading of an index begins.
+  public var indexStatements = 2.0
+
+  public init() {}
+}
