@@ -56,7 +56,7 @@ public struct CapacityFormulas: Sendable {
   public func transactionSeconds(saves: Double, changes: Double = 0) -> Double {
     let work = costs.transaction(
       saves: saves, changes: changes, firings: changes, pushes: 0)
-    return costs.roundTrip * (1 + max(0, work.statements - 2)) + work.server + work.postgreSQL
+    return costs.roundTrip * (1 + max(0, work.roundTrips - 2)) + work.server + work.postgreSQL
       + costs.flush + work.logBytes / costs.logBandwidth
   }
 
@@ -81,7 +81,10 @@ public struct CapacityFormulas: Sendable {
     let base = one - each
     let left = writers - jobs * each
     let most = Double(scenario.writesPerCommit)
-    load.jobsPerTransaction = left > 0 ? min(most, max(1, jobs * base / left)) : most
+    // Where databases are not mixed, hardly ever two saves are of the same.
+    load.jobsPerTransaction =
+      !scenario.mixesDatabases
+      ? 1 : left > 0 ? min(most, max(1, jobs * base / left)) : most
     load.transactionsPerSecond = jobs / load.jobsPerTransaction
     load.writers =
       load.transactionsPerSecond * (base + each * load.jobsPerTransaction) / writers
@@ -136,8 +139,8 @@ public struct CapacityFormulas: Sendable {
     var (low, high) = (1.0, 1e9)
     for _ in 0..<80 {
       let middle = (low * high).squareRoot()
-      let busiest = load(at: middle).resources.first { $0.name != "servers' writers" }
-      if (busiest?.utilization ?? 0) > limit { high = middle } else { low = middle }
+      let busiest = load(at: middle).resources.first?.utilization ?? 0
+      if busiest > limit { high = middle } else { low = middle }
     }
     return low
   }

@@ -20,7 +20,6 @@ public struct CapacityPlan: Sendable {
     let rate = scenario.rate
     scenario.servers = 1
     scenario.shards = 1
-    // Many writers, so that no saves share a transaction: what it takes when little is going on.
     for _ in 0..<8 {
       let load = CapacityFormulas(scenario, costs).load(at: rate)
       func needed(_ count: Int, _ busy: Double) -> Int {
@@ -28,7 +27,9 @@ public struct CapacityPlan: Sendable {
       }
       let indexed = scenario.indexBytes(costs) / (scenario.indexBytes * utilization)
       let next = (
-        max(needed(scenario.servers, load.server), Int(indexed.rounded(.up))),
+        max(
+          needed(scenario.servers, load.server), needed(scenario.servers, load.writers),
+          Int(indexed.rounded(.up))),
         max(needed(scenario.shards, load.shard), needed(scenario.shards, load.logBandwidth))
       )
       if next == (scenario.servers, scenario.shards) { break }

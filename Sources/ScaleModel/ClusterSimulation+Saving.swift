@@ -104,9 +104,18 @@ extension ClusterSimulation {
       let taken = servers[server].databases
       var queue = FirstInFirstOut<Job>()
       swap(&queue, &servers[server].queues[shard])
+      var only: Int?
+      let mixes = scenario.mixesDatabases
       let jobs = queue.take(
         most: scenario.writesPerCommit, looks: 4 * scenario.writesPerCommit
-      ) { !taken.contains(database(of: $0)) }
+      ) { job in
+        let database = database(of: job)
+        guard !taken.contains(database), mixes || only ?? database == database else {
+          return false
+        }
+        only = database
+        return true
+      }
       swap(&queue, &servers[server].queues[shard])
       guard !jobs.isEmpty else {
         idle += 1

@@ -70,7 +70,7 @@ extension ClusterSimulation {
     transactions[number].step = .ways
     events.add(
       .transaction(number),
-      at: now + costs.roundTrip * max(0, transactions[number].costs.statements - 2))
+      at: now + costs.roundTrip * max(0, transactions[number].costs.roundTrips - 2))
   }
 
   private mutating func take(_ database: Int) {
@@ -148,11 +148,11 @@ extension ScaleCosts {
     saves: Double, changes: Double, firings: Double, pushes: Double
   ) -> TransactionCosts {
     let further = max(0, firings - changes)
-    let statements =
-      self.statements.transaction + self.statements.save * saves
-      + self.statements.dispatch * changes
+    let statements = self.statements.count(saves: saves, changes: changes)
     return TransactionCosts(
-      statements: statements, server: serverStatement * statements,
+      statements: statements,
+      roundTrips: (roundTrips ?? self.statements).count(saves: saves, changes: changes),
+      server: serverStatement * statements,
       postgreSQL: databaseStatement * statements + databaseCommit
         + databaseFurtherNotification * further + databasePush * pushes,
       logBytes: commitLogBytes + saveLogBytes * saves + dispatchLogBytes * changes

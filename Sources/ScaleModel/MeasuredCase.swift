@@ -109,6 +109,7 @@ extension ScaleScenario {
   ) {
     self.init()
     isOneMachine = true
+    mixesDatabases = true
     servers = measured.servers
     coresPerServer = cores
     writersPerServer = writers

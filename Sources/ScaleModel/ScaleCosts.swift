@@ -1,6 +1,6 @@
 /// What one thing costs, in seconds and bytes.
 public struct ScaleCosts: Sendable, Hashable {
-  /// How many statements a transaction has, each a round trip to PostgreSQL.
+  /// How many statements a transaction has.
   public struct Statements: Sendable, Hashable {
     /// Of every transaction, whatever it writes: its begin and end among them.
     public var transaction = 6.0
@@ -8,9 +8,23 @@ public struct ScaleCosts: Sendable, Hashable {
     public var save = 12.0
     /// Further for each change that is dispatched.
     public var dispatch = 6.0
+
+    public init(transaction: Double = 6, save: Double = 12, dispatch: Double = 6) {
+      self.transaction = transaction
+      self.save = save
+      self.dispatch = dispatch
+    }
+
+    /// Of a transaction that does so much.
+    func count(saves: Double, changes: Double) -> Double {
+      transaction + save * saves + dispatch * changes
+    }
   }
 
   public var statements = Statements()
+  /// The round trips of a transaction where some statements are sent without waiting for the one before;
+  /// nil where each statement is one.
+  public var roundTrips: Statements?
 
   /// Processor seconds of a server to take, check and answer a save.
   public var request = 60e-6

@@ -29,7 +29,7 @@ public struct ScaleScenario: Sendable {
   public var servers = 1
   public var coresPerServer = 8
   /// Threads of a server that write, each with a connection.
-  public var writersPerServer = 4
+  public var writersPerServer = 16
   public var shards = 1
   public var coresPerShard = 16
   /// Whether servers, PostgreSQL and the load share the cores of one machine, of which there are
@@ -61,6 +61,9 @@ public struct ScaleScenario: Sendable {
   /// Whether a user's saves come to the same server as long as it lives.
   public var isSticky = true
 
+  /// Whether saves of several databases share a transaction. It holds the rows of all of them as long as
+  /// it takes; and where databases lie on several shards each transaction is to have one database only.
+  public var mixesDatabases = false
   /// Writes that share a commit at most, that wait for a server's writers at most, and changes that are
   /// dispatched together at most.
   public var writesPerCommit = 512

@@ -88,6 +88,7 @@ struct SimulatedTransaction {
 /// What a transaction takes.
 struct TransactionCosts {
   var statements = 0.0
+  var roundTrips = 0.0
   var server = 0.0
   var postgreSQL = 0.0
   var logBytes = 0.0

@@ -25,7 +25,8 @@ enum Program {
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
     BenchTestCloudCommand.self, BenchQueryCommand.self, BenchChangesCommand.self,
     BenchMatchCommand.self, BenchPushCommand.self, BenchFanOutCommand.self,
-    BenchExplainCommand.self, BenchClusterCommand.self, CompletionsCommand.self,
+    BenchExplainCommand.self, BenchClusterCommand.self, BenchSimulateCommand.self,
+    CompletionsCommand.self,
     VersionCommand.self,
   ]
 

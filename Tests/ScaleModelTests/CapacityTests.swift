@@ -1,0 +1,77 @@
+import Testing
+
+@testable import ScaleModel
+
+@Suite("Costs and capacity")
+struct CapacityTests {
+  @Test("costs come out again of the cases that were made by them")
+  func calibration() throws {
+    var costs = ScaleCosts()
+    costs.statements = .init(transaction: 5, save: 8, dispatch: 6)
+    func measured(_ commits: Double, isPaced: Bool, hasSubscriptions: Bool) -> MeasuredCase {
+      var one = MeasuredCase()
+      let changes = hasSubscriptions ? 1.0 : 0
+      (one.isPaced, one.hasSubscriptions) = (isPaced, hasSubscriptions)
+      one.commitsPerSave = commits
+      one.statementsPerSave = 5 * commits + 8 + 6 * changes
+      one.logBytesPerSave = 300 * commits + 3_000 + 1_500 * changes
+      one.serverSeconds = 60e-6 + 10e-6 * one.statementsPerSave + 60e-6 * changes
+      one.postgreSQLSeconds = 25e-6 * one.statementsPerSave + 50e-6 * commits
+      one.flushSeconds = 200e-6
+      let each = one.statementsPerSave / commits
+      one.commitSeconds = 200e-6 + 50e-6 + each * (10e-6 + 25e-6 + 30e-6)
+      return one
+    }
+    let cases = [
+      measured(0.2, isPaced: false, hasSubscriptions: false),
+      measured(1, isPaced: true, hasSubscriptions: false),
+      measured(1.1, isPaced: false, hasSubscriptions: true),
+    ]
+    let found = try #require(ScaleCosts(calibratedOn: cases))
+    func expect(_ path: KeyPath<ScaleCosts, Double>, _ value: Double) {
+      #expect(abs(found[keyPath: path] / value - 1) < 0.02, "\(path) \(found[keyPath: path])")
+    }
+    expect(\.statements.transaction, 5)
+    expect(\.statements.save, 8)
+    expect(\.statements.dispatch, 6)
+    expect(\.request, 60e-6)
+    expect(\.serverStatement, 10e-6)
+    expect(\.change, 60e-6)
+    expect(\.databaseStatement, 25e-6)
+    expect(\.databaseCommit, 50e-6)
+    expect(\.saveLogBytes, 3_000)
+    expect(\.roundTrip, 30e-6)
+    #expect(ScaleCosts(calibratedOn: Array(cases.dropFirst())) == nil)
+  }
+
+  @Test("no part of a sum is below zero")
+  func parts() {
+    let parts = ScaleCosts.nonnegativeParts([([1, 1], 1), ([2, 1], 4)])
+    #expect(parts[1] == 0 && parts[0] > 1)
+  }
+
+  @Test("a plan has room for its load, and no more than twice as much as it takes")
+  func plan() {
+    var scenario = ScaleScenario()
+    scenario.setRate(20_000)
+    let plan = CapacityPlan(for: scenario, ScaleCosts(), recordsPerUser: 100, utilization: 0.6)
+    scenario.servers = plan.servers
+    scenario.shards = plan.shards
+    let load = CapacityFormulas(scenario, ScaleCosts()).load(at: 20_000)
+    #expect(load.server <= 0.62 && load.shard <= 0.62)
+    #expect(plan.indexBytesPerServer <= scenario.indexBytes)
+    #expect(CapacityFormulas(scenario, ScaleCosts()).greatestRate() > 20_000)
+  }
+
+  @Test("indexes are warm where there is memory for all, and in part where there is not")
+  func warmth() {
+    var scenario = ScaleScenario()
+    scenario.servers = 2
+    scenario.subscriptions = 1_000_000
+    #expect(scenario.warmShare(ScaleCosts()) == 1)
+    scenario.subscriptions = 1_000_000_000
+    let sticky = scenario.warmShare(ScaleCosts())
+    scenario.isSticky = false
+    #expect(sticky < 1 && scenario.warmShare(ScaleCosts()) <= sticky)
+  }
+}
