@@ -46,7 +46,7 @@ api: ## Compare the client with Apple's symbols, into docs/api-coverage.md
 format: ## Format all Swift files
 	@$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Examples
 
-bench: tools ## Measure saving (beside PocketBase), notifying, pushing, feeds, queries and matching
+bench: tools ## Measure saving (beside PocketBase), notifying, pushing, feeds, queries, matching, and many servers
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
 	@$(BUILD)/release/petrel bench save --beside pocketbase \
 	  --pocketbase $(BUILD)/python/bin/pocketbase
@@ -54,6 +54,7 @@ bench: tools ## Measure saving (beside PocketBase), notifying, pushing, feeds, q
 	@$(BUILD)/release/petrel bench push --durable
 	@$(BUILD)/release/petrel bench changes
 	@$(BUILD)/release/petrel bench query
+	@$(BUILD)/release/petrel bench cluster
 	@$(BUILD)/release/petrel bench match --python $(BUILD)/python/bin/python3
 
 clean: ## Remove what the compiler made

@@ -15,10 +15,14 @@ struct BenchmarkFiguresTests {
 
   /// All that a benchmark prints, which is one JSON object.
   private func figures(_ words: String, in folder: String) async throws -> JSONValue {
+    try JSONValue(parsing: await output(words + " --json", in: folder))
+  }
+
+  private func output(_ words: String, in folder: String) async throws -> String {
     let program = try Program(
-      "petrel", ["bench"] + words.split(separator: " ").map(String.init) + ["--json"], in: folder)
+      "petrel", ["bench"] + words.split(separator: " ").map(String.init), in: folder)
     try #require(await program.end() == 0, "\(program.output)")
-    return try JSONValue(parsing: program.output)
+    return program.output
   }
 
   @Test("a row has the times of what was measured and their ratio to the yardstick's")
@@ -52,6 +56,64 @@ struct BenchmarkFiguresTests {
         let ratio = try #require(row["ratioToYardstick"]?.double)
         #expect(abs(ratio * yardstick - rate) < rate / 1000, "\(row)")
         #expect(row["pageP50Milliseconds"]?.double ?? 0 > 0, "\(row)")
+      }
+    }
+  }
+
+  @Test(
+    "servers on one PostgreSQL: what each save costs, and pgbench beside it; the model reads it")
+  func cluster() async throws {
+    try await withFolder { folder in
+      let text = try await output(
+        "cluster --servers 1 --seconds 1 --databases 3 --connections 4 --rate 50 --json", in: folder
+      )
+      let figures = try JSONValue(parsing: text)
+      let rows = figures["measurements"]?.array ?? []
+      #expect(rows.map { $0["isPaced"]?.bool } == [false, true, false, true])
+      #expect(rows.map { $0["hasSubscriptions"]?.bool } == [false, false, true, true])
+      for row in rows {
+        for name in [
+          "savesPerSecond", "statementsPerSave", "rowsPerSave", "commitsPerSave", "logBytesPerSave",
+          "serverProcessorMicrosecondsPerSave", "postgreSQLProcessorMicrosecondsPerSave",
+          "commitMeanMilliseconds",
+        ] { #expect(row[name]?.double ?? 0 > 0, "\(name): \(row)") }
+        #expect(row["undispatched"]?.double == 0)
+        // A record and the entries of its fields, at least.
+        #expect(row["rowsPerSave"]?.double ?? 0 >= 4)
+      }
+      #expect(rows[2]["yardstickSavesPerSecond"]?.double ?? 0 > 0)
+      #expect(rows[2]["statements"]?["INSERT records"]?["rowsPerSave"]?.double ?? 0 > 0.9)
+      #expect(rows[2]["loggedP50Milliseconds"]?.double ?? 0 > 0)
+
+      try text.write(toFile: folder + "/counts.json", atomically: true, encoding: .utf8)
+      let answer = try await self.figures(
+        "simulate --counts \(folder)/counts.json --saves 500 --users 1000 --subscriptions 10k "
+          + "--servers 2 --shards 1 --seconds 1 --plot \(folder)/plot.svg", in: folder)
+      #expect(answer["sweep"]?.array?.count ?? 0 > 5)
+      #expect(answer["costs"]?["statementsOfSave"]?.double ?? 0 > 0)
+      let plot = try String(contentsOfFile: folder + "/plot.svg", encoding: .utf8)
+      #expect(plot.hasPrefix("<svg") && plot.contains("<polyline") && plot.contains("dark"))
+      let check = try Program(
+        "petrel", ["bench", "simulate", "--counts", folder + "/counts.json", "--check"], in: folder)
+      // Whether predictions of so short a measurement are right is not asked.
+      #expect(try await [0, 1].contains(check.end()))
+      #expect(check.output.matches(of: /calibrating|checking/).count == 4, "\(check.output)")
+    }
+  }
+
+  @Test("a simulation refuses what it cannot take")
+  func simulation() async throws {
+    try await withFolder { folder in
+      for (words, complaint) in [
+        ("--saves many", "--saves must be a number such as 50000, 50k or 10M"),
+        ("--check", "--check needs --counts"),
+        ("--counts \(folder)/none", "cannot be read"),
+      ] {
+        let program = try Program(
+          "petrel", ["bench", "simulate"] + words.split(separator: " ").map(String.init), in: folder
+        )
+        #expect(try await program.end() == 64)
+        #expect(program.output.contains(complaint), "\(program.output)")
       }
     }
   }
