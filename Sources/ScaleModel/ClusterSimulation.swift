@@ -204,6 +204,8 @@ public struct ClusterSimulation {
   }
 
   mutating func work(_ work: Work, seconds: Double, on station: Int) {
+    // What takes no time does not stand in line for it.
+    guard seconds > 0 else { return finish(work) }
     guard let slice = stations[station].add(work, seconds: seconds, at: now) else { return }
     follow(slice, on: station)
   }

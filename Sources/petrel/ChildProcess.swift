@@ -12,12 +12,12 @@ final class ChildProcess {
   /// - Parameters: as those of ``init(path:_:environment:input:readsOutput:)``.
   convenience init(
     _ name: String, _ arguments: [String], environment: [String: String] = [:],
-    input: FileHandle = .nullDevice, readsOutput: Bool
+    input: FileHandle = .nullDevice, readsOutput: Bool, errors: FileHandle? = nil
   ) throws {
     let directory = URL(fileURLWithPath: Self.ownPath).deletingLastPathComponent()
     try self.init(
       path: directory.appendingPathComponent(name).path, arguments, environment: environment,
-      input: input, readsOutput: readsOutput)
+      input: input, readsOutput: readsOutput, errors: errors)
   }
 
   /// Starts the program at a path.
@@ -27,15 +27,17 @@ final class ChildProcess {
   ///   - input: what the program reads on standard input; nothing without a value.
   ///   - readsOutput: whether ``readLine()`` is going to be used; otherwise the program prints where
   ///     this one prints.
+  ///   - errors: where the program complains; where this one does without a value.
   init(
     path: String, _ arguments: [String], environment: [String: String] = [:],
-    input: FileHandle = .nullDevice, readsOutput: Bool
+    input: FileHandle = .nullDevice, readsOutput: Bool, errors: FileHandle? = nil
   ) throws {
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.standardInput = input
     if readsOutput { process.standardOutput = output }
+    if let errors { process.standardError = errors }
     end.enter()
     process.terminationHandler = { [end] _ in end.leave() }
     do {

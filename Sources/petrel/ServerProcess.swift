@@ -35,17 +35,27 @@ final class ServerProcess {
     return (try ServerProcess(directory: directory, keepsData: keepsData), tokens)
   }
 
-  /// Starts a server on a store in PostgreSQL. The directory stays when it stops.
+  /// Starts a server on a store in PostgreSQL. The directory stays when it stops, with its log.
   convenience init(in directory: String, store: String) throws {
+    let log = directory + "/server.log"
+    if !FileManager.default.fileExists(atPath: log) {
+      _ = FileManager.default.createFile(atPath: log, contents: nil)
+    }
+    let errors = FileHandle(forWritingAtPath: log)
+    _ = try errors?.seekToEnd()
     try self.init(
-      directory: directory, keepsData: true, options: ["--store", store, "--log-level", "error"])
+      directory: directory, keepsData: true,
+      options: ["--store", store, "--log-level", "warning"], errors: errors)
   }
 
-  private init(directory: String, keepsData: Bool, options: [String] = []) throws {
+  private init(
+    directory: String, keepsData: Bool, options: [String] = [], errors: FileHandle? = nil
+  ) throws {
     self.directory = directory
     self.keepsData = keepsData
     process = try ChildProcess(
-      "petrel", ["serve", "--data", directory, "--port", "0"] + options, readsOutput: true)
+      "petrel", ["serve", "--data", directory, "--port", "0"] + options, readsOutput: true,
+      errors: errors)
     while let line = process.readLine() {
       let words = line.split(separator: " ")
       if line.hasPrefix("petrel listens on"),

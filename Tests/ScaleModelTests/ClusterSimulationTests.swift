@@ -25,8 +25,8 @@ struct ClusterSimulationTests {
     #expect(!result.isOverloaded && result.refused == 0)
     #expect(abs(result.savesPerSecond - 2_000) < 100)
     // What was under way as measuring began and ended.
-    #expect(abs(result.offered - result.saved) < 50, "\(result)")
-    #expect(abs(result.saved - result.dispatched) < 50, "\(result)")
+    #expect(abs(result.offered - result.saved) < 50)
+    #expect(abs(result.saved - result.dispatched) < 50)
     #expect(result.waitingChangesAtEnd < 50)
   }
 
@@ -44,16 +44,16 @@ struct ClusterSimulationTests {
   func utilizationLaw() {
     let result = ClusterSimulation.run(scenario(), ScaleCosts())
     let load = CapacityFormulas(scenario(), ScaleCosts()).load(at: 2_000)
-    #expect(abs(result.serverUtilization / load.server - 1) < 0.08, "\(result) \(load)")
-    #expect(abs(result.shardUtilization / load.shard - 1) < 0.08, "\(result) \(load)")
-    #expect(abs(result.logUtilization / load.log - 1) < 0.1, "\(result) \(load)")
+    #expect(abs(result.serverUtilization / load.server - 1) < 0.08, "\(load)")
+    #expect(abs(result.shardUtilization / load.shard - 1) < 0.08, "\(load)")
+    #expect(abs(result.logUtilization / load.log - 1) < 0.1, "\(load)")
   }
 
   @Test("have as many jobs at their processors as Little's law says")
   func littlesLaw() {
     let result = ClusterSimulation.run(scenario(), ScaleCosts())
     #expect(result.jobs > 0.1)
-    #expect(abs(result.jobs / result.jobsByLittlesLaw - 1) < 0.02, "\(result)")
+    #expect(abs(result.jobs / result.jobsByLittlesLaw - 1) < 0.02)
   }
 
   @Test("that only take requests make them wait as M/D/1 does")
@@ -70,34 +70,36 @@ struct ClusterSimulationTests {
     (costs.commitLogBytes, costs.saveLogBytes) = (0, 0)
     let result = ClusterSimulation.run(scenario, costs)
     let queue = SingleQueue(arrivals: 1_400, serviceSeconds: 500e-6, service: .constant)
-    #expect(abs(result.saveDelay.mean / (queue.expectedJobs / 1_400) - 1) < 0.06, "\(result)")
+    #expect(abs(result.saveDelay.mean / (queue.expectedJobs / 1_400) - 1) < 0.06)
   }
 
   @Test("take no more saves into one database than its row lets through, however many they are")
   func oneDatabase() {
-    var scenario = scenario(perSecond: 40_000)
+    var scenario = scenario(perSecond: 2_000)
     scenario.publicShare = 1
     scenario.publicDatabases = 1
     scenario.isDispatched = false
-    scenario.coresPerServer = 64
-    scenario.coresPerShard = 64
-    let most = CapacityFormulas(scenario, ScaleCosts()).greatestRateOfOneDatabase
-    #expect(most < 20_000)
+    scenario.writesPerCommit = 16
+    var costs = ScaleCosts()
+    costs.roundTrip = 200e-6
+    let most = CapacityFormulas(scenario, costs).greatestRateOfOneDatabase
+    #expect((200...500).contains(most))
     for servers in [2, 8] {
       scenario.servers = servers
-      let result = ClusterSimulation.run(scenario, ScaleCosts())
+      let result = ClusterSimulation.run(scenario, costs)
       #expect(result.isOverloaded)
-      #expect((0.8...1.05).contains(result.savesPerSecond / most), "\(servers): \(result)")
+      #expect((0.85...1.05).contains(result.savesPerSecond / most), "\(servers)")
       #expect(result.lockUtilization > 0.9)
     }
   }
 
   @Test("refuse what comes when as much waits as may")
   func limit() {
-    var scenario = scenario(perSecond: 30_000)
+    var scenario = scenario(perSecond: 4_000)
     scenario.waitingWrites = 100
+    scenario.writersPerServer = 1
     let result = ClusterSimulation.run(scenario, ScaleCosts())
-    #expect(result.refused > 1_000 && result.mostWaitingWrites <= 110)
+    #expect(result.refused > 1_000 && result.mostWaitingWrites <= 200)
   }
 
   @Test("take over the databases of one that died, within the time of a lease and a look")

@@ -229,6 +229,7 @@ struct ClusterBenchmark {
           }),
         "waitingForLog": .figure(
           Double(outcome.waits.log) / Double(max(1, outcome.waits.samples))),
+        "dispatchFailures": .figure(figures["petrel_dispatch_failures_total"] ?? .nan),
         "leases": .figure(figures["petrel_dispatch_leases"] ?? .nan),
         "leasesLost": .figure(figures["petrel_dispatch_leases_lost_total"] ?? .nan),
         "indexLoadsPerSave": each(figures["petrel_matching_index_loads_total"] ?? .nan),
