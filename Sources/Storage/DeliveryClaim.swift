@@ -51,13 +51,18 @@ struct DeliveryClaim {
     """
   }
 
+  /// What another server is about to take, or to write an outcome of, is not waited for.
+  private var passesOver: String {
+    session.connection.isShared ? " FOR NO KEY UPDATE SKIP LOCKED" : ""
+  }
+
   mutating func take(atMost limit: Int) throws {
     let rows = try session.connection.rows(
       """
       SELECT database_id, number, token, merge_key FROM deliveries
       WHERE state = 0 AND route = $1 AND due <= $2
         AND \(Self.isAvailable(to: "$4"))
-      ORDER BY due, database_id, number LIMIT $3
+      ORDER BY due, database_id, number LIMIT $3\(passesOver)
       """,
       [
         .integer(route.rawValue), .integer(timestamp.milliseconds), .integer(Int64(limit)),

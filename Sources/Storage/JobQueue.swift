@@ -1,25 +1,30 @@
 import Foundation
 
-/// Jobs that wait for a thread, oldest first, up to a limit.
+/// Jobs that wait for threads, oldest first, up to a limit.
 final class JobQueue: @unchecked Sendable {
   // All state is guarded by the condition.
   private let condition = NSCondition()
   private let limit: Int
   private let role: String
-  private var waiting: [any StoreJob] = []
+  private var schedule: WriteSchedule
+  private var idleThreads = 0
   private var isClosed = false
 
-  /// - Parameter role: What the jobs are, for the error at the limit.
-  init(limit: Int, role: String) {
+  /// - Parameters:
+  ///   - role: What the jobs are, for the error at the limit.
+  ///   - writers: Threads that do jobs side by side, as far as their locks allow. Threads whose jobs
+  ///     lock nothing count as one.
+  init(limit: Int, role: String, writers: Int = 1) {
     self.limit = limit
     self.role = role
+    schedule = WriteSchedule(threads: writers)
   }
 
   /// Jobs that wait.
   var count: Int {
     condition.lock()
     defer { condition.unlock() }
-    return waiting.count
+    return schedule.count
   }
 
   /// Adds a job, or finishes it at once when the queue is full or closed.
@@ -28,29 +33,47 @@ final class JobQueue: @unchecked Sendable {
     let failure: StoreError?
     if isClosed {
       failure = StoreError(.closed, "the store was closed")
-    } else if waiting.count >= limit {
+    } else if schedule.count >= limit {
       failure = StoreError(
-        .overloaded, "\(waiting.count) \(role) are waiting for the store; try again later")
+        .overloaded, "\(schedule.count) \(role) are waiting for the store; try again later")
     } else {
       failure = nil
-      waiting.append(job)
-      condition.signal()
+      // Who has in hand what it must wait for looks again when that is done.
+      if schedule.add(job) { condition.signal() }
     }
     condition.unlock()
     if let failure { job.finish(failure) }
   }
 
   /// Waits for jobs and takes up to `most` of them; nil when the queue is closed and empty.
-  func take(most: Int) -> [any StoreJob]? {
+  ///
+  /// - Parameters:
+  ///   - thread: Which of the writers asks; what it took before is done.
+  ///   - patience: How long to wait, in seconds; without jobs by then the answer is empty.
+  func take(most: Int, by thread: Int = 0, patience: Double? = nil) -> [any StoreJob]? {
+    let deadline = patience.map { Date(timeIntervalSinceNow: $0) }
     condition.lock()
     defer { condition.unlock() }
-    while waiting.isEmpty {
-      if isClosed { return nil }
-      condition.wait()
+    schedule.finish(by: thread)
+    while true {
+      let taken = schedule.take(most: most, by: thread)
+      if !taken.isEmpty {
+        // There may be something for another one too.
+        if idleThreads > 0, !schedule.isEmpty { condition.signal() }
+        return taken
+      }
+      if isClosed, schedule.isEmpty {
+        condition.broadcast()
+        return nil
+      }
+      idleThreads += 1
+      defer { idleThreads -= 1 }
+      guard let deadline else {
+        condition.wait()
+        continue
+      }
+      if !condition.wait(until: deadline) { return [] }
     }
-    let taken = Array(waiting.prefix(most))
-    waiting.removeFirst(taken.count)
-    return taken
   }
 
   /// Lets no more jobs in; those that wait are still done.

@@ -2,8 +2,8 @@ import CloudKitModel
 
 /// Numbers of one database, drawn in a transaction that writes to it.
 ///
-/// They rise from commit to commit. Drawing locks the database's row, so that commits of one
-/// database happen in the order of their numbers.
+/// They rise from commit to commit: who draws has the database's lock (``WriteLocks``), so that commits
+/// of one database happen in the order of their numbers.
 struct NumberSupply {
   let database: DatabaseID
   /// The database's subscription version in this transaction.
@@ -37,6 +37,7 @@ struct NumberSupply {
   }
 
   private mutating func draw(_ count: Int, from session: StoreSession) throws {
+    try session.checkLock(of: database)
     let result = try session.connection.first(
       """
       UPDATE databases SET last_number = last_number + $2 WHERE database_id = $1

@@ -6,17 +6,19 @@ import Foundation
 /// Statements are prepared on the server once and kept. A connection that was lost is made anew for
 /// the next transaction: what was under way on it has failed.
 ///
-/// As with SQLite one transaction writes at a time, of whatever process: an advisory lock that ends
-/// with it is what the others wait for.
+/// Transactions that write go side by side, of one process or of several, as far as the locks of rows
+/// allow that they take when they begin (``WriteLocks``).
 final class PostgreSQLConnection: SQLConnection {
   /// How a session is set up.
   struct Settings {
     /// How long a statement may take, in milliseconds.
     var statementTimeout = 60_000
-    /// How long to wait for another process that is writing, in milliseconds.
+    /// How long to wait for others that are writing, in milliseconds.
     var lockTimeout = 10_000
     /// Whether the store is kept open as a server does, and whether beside others.
     var serving: PostgreSQLSession.Serving?
+    /// How long a transaction may do nothing until the server ends it, in milliseconds; 0 for any time.
+    var idleTimeout = 0
   }
 
   let address: PostgreSQLAddress
@@ -104,7 +106,7 @@ final class PostgreSQLConnection: SQLConnection {
       SET synchronous_commit = on; SET standard_conforming_strings = on;
       SET statement_timeout = \(settings.statementTimeout);
       SET lock_timeout = \(settings.lockTimeout);
-      SET idle_in_transaction_session_timeout = \(settings.serving == .together ? 5_000 : 0);
+      SET idle_in_transaction_session_timeout = \(settings.idleTimeout);
       SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5;
       SET tcp_keepalives_count = 3; SET tcp_user_timeout = 30000
       """)
@@ -124,16 +126,14 @@ final class PostgreSQLConnection: SQLConnection {
     return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE
   }
 
+  var isShared: Bool { true }
+
   func beginWriting() throws {
-    try begin { "BEGIN; \($0.lockForWriting)" }
+    try begin { try execute("BEGIN") }
   }
 
   func beginReading() throws {
-    try begin { _ in "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" }
-  }
-
-  func beginMigrating() throws {
-    try begin { "BEGIN; SET LOCAL statement_timeout = 0; \($0.lockForWriting)" }
+    try begin { try execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") }
   }
 
   /// Runs statements that are each a transaction by itself; once more when the connection turns out to
@@ -151,13 +151,13 @@ final class PostgreSQLConnection: SQLConnection {
     }
   }
 
-  private func begin(_ statement: (PostgreSQLSession) -> String) throws {
+  /// Sees to it that there is a connection, and begins a transaction on it.
+  func begin<Result>(_ statement: () throws -> Result) throws -> Result {
     var isFirst = true
     while true {
       try getReady()
-      guard let session else { throw StoreError(.closed, "the connection was closed") }
       do {
-        return try execute(statement(session))
+        return try statement()
       } catch {
         // It was lost while nothing was under way.
         guard isFirst, PQstatus(handle) != CONNECTION_OK else { throw error }
@@ -289,6 +289,10 @@ final class PostgreSQLConnection: SQLConnection {
     switch (code, code.prefix(2)) {
     case ("57014", _):
       return StoreError(.overloaded, "it took too long: \(reason)", statement: statement)
+    case ("25P03", _):
+      return StoreError(
+        .unreachable, "\(address) ended a transaction that stood still: \(reason)",
+        statement: statement)
     case ("25006", _):
       // Such as a server that is another's copy by now: the next connection may find the right one.
       isUnfit = true

@@ -5,7 +5,8 @@ public struct PostgreSQLExamination: Sendable, Hashable {
   /// Older ones are not looked after any more by those who make them.
   public static let oldestVersion = 130_000
   /// The connections that a server has open.
-  public static let connections = 3 + StoreConfiguration().readers
+  public static let connections =
+    StoreConfiguration().writers + StoreConfiguration().readers + 2
 
   /// As `server_version_num` has it: 150004 is 15.4.
   public var version = 0

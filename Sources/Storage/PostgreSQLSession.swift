@@ -1,14 +1,12 @@
 import Foundation
 
-/// A connection as the PostgreSQL server sees it, with the advisory locks by which the store's
-/// processes take turns. All end with the connection.
+/// A connection as the PostgreSQL server sees it, with the advisory lock of a server. It ends with the
+/// connection.
 struct PostgreSQLSession {
-  /// What the locks are for, as the first half of their number; the other half is the schema's.
+  /// What a lock is for, as the first half of its number; the other half is the schema's.
   enum Lock: Int32 {
     /// "PETR": held by each server as long as it has the store open, and by one who moves it alone.
     case serving = 0x5045_5452
-    /// "PETW": held by the transaction that writes.
-    case writing = 0x5045_5457
   }
 
   /// How long to wait for a server that is about to end, in seconds, and between two looks, in
@@ -84,11 +82,6 @@ struct PostgreSQLSession {
       }
       usleep(Self.pause)
     }
-  }
-
-  /// Waits for the transaction that writes to end, and takes its lock until the end of this one.
-  var lockForWriting: String {
-    "SELECT pg_advisory_xact_lock(\(Lock.writing.rawValue), \(schema)::oid::int4)"
   }
 
   /// Whether a server has the lock.

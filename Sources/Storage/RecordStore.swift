@@ -152,10 +152,9 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   /// Is called with the changes of each commit, in the order of the commits, from the writer's
   /// thread: it must not block. The outbox holds the same changes, for when it could not take them.
   func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?)
-  /// Sets what is called, on the writer's thread, when a commit has failed in a way that leaves open
-  /// whether it is there, as when the connection to the database server is cut in it. Its changes
-  /// then did not go to the commit handler. Once ``checkWriting()`` succeeds they stand in the outbox
-  /// or will never.
+  /// Sets what is called, on a writer's thread, after a commit failed in a way that left open whether it
+  /// is there, as when the connection to the database server is cut in it. By the time of the call that
+  /// is decided. Its changes did not go to the commit handler: they stand in the outbox or never will.
   func setDoubtHandler(_ handler: (@Sendable () -> Void)?)
   /// The databases with changes in the outbox that wait to be dispatched.
   func undispatchedDatabases() async throws -> [DatabaseID]

@@ -53,8 +53,13 @@ protocol SQLConnection: AnyObject {
   func getReady() throws
   /// Whether a transaction is open. The engine may have ended it after a grave failure.
   var isInTransaction: Bool { get }
+  /// Whether others write to the store at the same time, unless they are kept from it by locks.
+  var isShared: Bool { get }
   /// Starts a transaction that will write.
   func beginWriting() throws
+  /// Starts a transaction that will write, and has these locks before it reads anything. Answers the
+  /// schemas' version as it is then, where that is to be had for nothing.
+  func beginWriting(locking locks: WriteLocks) throws -> Int64?
   /// Starts a transaction that sees one state of the store.
   func beginReading() throws
   /// Starts a transaction that changes the form of the store: nobody else does so meanwhile, and its
@@ -94,7 +99,14 @@ extension SQLConnection {
   }
 
   func getReady() throws {}
+  var isShared: Bool { false }
   func beginMigrating() throws { try beginWriting() }
+
+  func beginWriting(locking locks: WriteLocks) throws -> Int64? {
+    try beginWriting()
+    return nil
+  }
+
   func commit() throws { try run("COMMIT", []) }
   func rollback() throws { try run("ROLLBACK", []) }
 }

@@ -19,7 +19,7 @@ extension Schema {
 
 extension SQLRecordStore {
   public func addAdminKey(_ key: AdminKey) async throws {
-    try await write {
+    try await write(locking: .reference) {
       _ = try $0.connection.run(
         "INSERT INTO admin_keys (hash, label, created, revoked) VALUES ($1, $2, $3, $4)",
         [
@@ -40,7 +40,7 @@ extension SQLRecordStore {
   public func revokeAdminKey(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> Bool {
-    try await write { session in
+    try await write(locking: .reference) { session in
       let revoked = try session.connection.run(
         "UPDATE admin_keys SET revoked = $2 WHERE hash = $1 AND revoked IS NULL",
         [.bytes(hash), .integer(timestamp.milliseconds)])
@@ -51,7 +51,7 @@ extension SQLRecordStore {
   }
 
   public func addConsoleSession(_ console: ConsoleSession) async throws -> Bool {
-    try await write { session in
+    try await write(locking: .reference) { session in
       let added = try session.connection.run(
         """
         INSERT INTO console_sessions (hash, key_hash, created, expires)
@@ -94,7 +94,7 @@ extension SQLRecordStore {
   }
 
   public func endConsoleSession(withHash hash: [UInt8]) async throws {
-    _ = try await write {
+    _ = try await write(locking: .reference) {
       try $0.connection.run("DELETE FROM console_sessions WHERE hash = $1", [.bytes(hash)])
     }
   }

@@ -14,18 +14,21 @@ extension SQLRecordStore {
   func trimAssets(at timestamp: Timestamp) async throws {
     let now = timestamp.milliseconds
     try await assets.removeLeftovers()
-    while try await write({
-      try $0.forgetUploads(before: now - AssetRetention.receiptMilliseconds)
-    }) {}
+    let oldest = now - AssetRetention.receiptMilliseconds
+    while try await write(locking: .reference, { try $0.forgetUploads(before: oldest) }) {}
     var last: AssetKey? = AssetKey(database: .min, checksum: "")
-    while let key = last { last = try await write { try $0.trimOrphans(after: key, at: now) } }
+    while let key = last {
+      last = try await write(locking: .reference) { try $0.trimOrphans(after: key, at: now) }
+    }
     // The files are elsewhere, and are not gone because they are not here.
     if let folder = assets as? FileAssetStore, folder.isStrange { return }
     while true {
       let names = try await read { try $0.disposableAssets() }
       if names.isEmpty { break }
       for name in names { try await assets.remove(name) }
-      try await write { try $0.forgetDisposals(names) }
+      try await write(locking: .databases(names.map(\.database))) {
+        try $0.forgetDisposals(names)
+      }
     }
   }
 }
@@ -44,6 +47,7 @@ extension StoreSession {
       FROM asset_uploads WHERE expires <= $1 ORDER BY expires LIMIT $2
       """, [.integer(horizon), .integer(Retention.batch)]
     ) { ($0.integer(0), $0.text(1), $0.integer(2) != 0) }
+    try require(.databases(old.map { DatabaseID(rawValue: $0.0) }))
     for (database, receipt, isRereference) in old {
       if !isRereference {
         // Its file may have been kept without becoming known.
@@ -74,6 +78,7 @@ extension StoreSession {
         released: $0.integer(3), hasReceipt: $0.integer(4) != 0
       )
     }
+    try require(.databases(orphans.map { DatabaseID(rawValue: $0.key.database) }))
     for orphan in orphans where !orphan.hasReceipt {
       let key: [SQLValue] = [.integer(orphan.key.database), .text(orphan.key.checksum)]
       if orphan.released == 0 {

@@ -4,7 +4,7 @@ extension SQLRecordStore {
   public func addAssetUploads(
     _ uploads: [AssetUpload], inZone zoneID: ZoneID, of database: DatabaseID
   ) async throws {
-    try await write { session in
+    try await write(locking: .database(database)) { session in
       _ = try session.existingZone(zoneID, of: database)
       for upload in uploads { try session.add(upload, to: database) }
     }
@@ -34,17 +34,21 @@ extension SQLRecordStore {
     withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile
   ) async throws {
     // From the claim on the receipt keeps a file with this checksum from being dropped.
-    let isKept = try await write { try $0.claim(receipt, in: database, for: file) }
+    let isKept = try await write(locking: .database(database)) {
+      try $0.claim(receipt, in: database, for: file)
+    }
     guard !isKept else { return }
     try await assets.keep(bytes, as: AssetName(database: database, file: receipt))
-    try await write { try $0.addAsset(file, named: receipt, to: database) }
+    try await write(locking: .database(database)) {
+      try $0.addAsset(file, named: receipt, to: database)
+    }
   }
 
   public func rereferenceAssets(
     _ places: [AssetPlace], inZone zoneID: ZoneID, of database: DatabaseID, for user: String,
     timestamp: Timestamp, makeReceipt: @escaping @Sendable () -> String
   ) async throws -> [Asset] {
-    try await write { session in
+    try await write(locking: .database(database)) { session in
       let zoneNumber = try session.existingZone(zoneID, of: database)
       return try places.flatMap { place in
         try session.assets(
@@ -72,7 +76,7 @@ extension SQLRecordStore {
   }
 
   public func secret(named name: String, proposing proposed: [UInt8]) async throws -> [UInt8] {
-    try await write { try $0.secret(named: name, proposing: proposed) }
+    try await write(locking: .reference) { try $0.secret(named: name, proposing: proposed) }
   }
 }
 

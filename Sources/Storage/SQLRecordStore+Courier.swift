@@ -41,14 +41,15 @@ extension SQLRecordStore {
   public func acknowledgeCourierEntry(
     _ entry: LogEntry, forToken token: String
   ) async throws {
-    try await write { session in
+    try await write(locking: .rows) { session in
       let address = entry.notification.database
       // The reader may have been moved to another container since.
       guard
-        let device = try session.existingCourierRows(ofToken: token).first(where: {
-          $0.device.container == address.container
-            && $0.device.environment == address.environment
-        })?.device
+        let device = try session.existingCourierRows(ofToken: token, keepingThem: true).first(
+          where: {
+            $0.device.container == address.container
+              && $0.device.environment == address.environment
+          })?.device
       else { return }
       let moved = try session.connection.run(
         """
@@ -73,9 +74,9 @@ extension LogEntry {
 
 extension StoreSession {
   fileprivate func existingCourierRows(
-    ofToken token: String
+    ofToken token: String, keepingThem: Bool = false
   ) throws -> [(device: DeviceToken, badge: Int)] {
-    let rows = try courierRows(ofToken: token)
+    let rows = try courierRows(ofToken: token, keepingThem: keepingThem)
     guard !rows.isEmpty else {
       throw StoreError(.notFound, "there is no courier token '\(token)'; create one again")
     }

@@ -10,7 +10,7 @@ extension SQLRecordStore {
       .text(token.allowedOrigins.sorted().joined(separator: " ")),
       .integer(token.created.milliseconds), SQLValue(token.revoked?.milliseconds),
     ]
-    try await write { session in
+    try await write(locking: .reference) { session in
       _ = try session.connection.run(
         """
         INSERT INTO api_tokens
@@ -26,7 +26,7 @@ extension SQLRecordStore {
       .text(key.publicKey), .text(key.userRecordName), .integer(key.created.milliseconds),
       SQLValue(key.revoked?.milliseconds),
     ]
-    try await write { session in
+    try await write(locking: .reference) { session in
       let added = try session.connection.run(
         """
         INSERT INTO server_keys
@@ -73,7 +73,7 @@ extension SQLRecordStore {
   public func revokeAPIToken(
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> Bool {
-    try await write {
+    try await write(locking: .reference) {
       try $0.connection.run(
         "UPDATE api_tokens SET revoked = $2 WHERE hash = $1 AND revoked IS NULL",
         [.bytes(hash), .integer(timestamp.milliseconds)]) == 1
@@ -81,7 +81,7 @@ extension SQLRecordStore {
   }
 
   public func revokeServerKey(_ keyID: String, at timestamp: Timestamp) async throws -> Bool {
-    try await write { session in
+    try await write(locking: .reference) { session in
       let user = try session.connection.first(
         """
         UPDATE server_keys SET revoked = $2 WHERE key_id = $1 AND revoked IS NULL
@@ -97,7 +97,7 @@ extension SQLRecordStore {
   public func takeSignature(
     _ signature: [UInt8], ofKey keyID: String, until expires: Timestamp
   ) async throws -> Bool {
-    try await write {
+    try await write(locking: .rows) {
       try $0.connection.run(
         """
         INSERT INTO taken_signatures (key_id, signature, expires) VALUES ($1, $2, $3)

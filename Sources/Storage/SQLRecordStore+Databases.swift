@@ -3,7 +3,7 @@ import CloudKitModel
 extension SQLRecordStore {
   public func database(at address: DatabaseAddress) async throws -> DatabaseID {
     if let known = try await read({ try $0.database(at: address) }) { return known }
-    return try await write { session in
+    return try await write(locking: .reference) { session in
       try session.database(at: address) ?? session.addDatabase(at: address)
     }
   }
@@ -31,6 +31,7 @@ extension StoreSession {
         subscription_version, forgotten_version)
       VALUES ($1, $2, $3, $4, $5, 0, 0, 0)
       """, arguments(for: address) + [.integer(database.rawValue)])
+    hold(made: database)
     var numbers = try NumberSupply(of: database, count: 1, from: self)
     try addZone(.default, in: database, numbers: &numbers)
     return database

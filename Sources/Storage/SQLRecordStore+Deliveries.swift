@@ -3,7 +3,7 @@ import CloudKitModel
 extension SQLRecordStore {
   @discardableResult
   public func updateDeliveries(_ updates: [DeliveryUpdate]) async throws -> Int {
-    try await write { session in
+    try await write(locking: .outcomes(updates)) { session in
       try updates.reduce(0) { try $0 + session.apply($1) }
     }
   }
@@ -12,7 +12,7 @@ extension SQLRecordStore {
     on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, limit: Int, lease: DeliveryLease,
     mergingHarder: Bool
   ) async throws -> TakenDeliveries {
-    let claim = try await write { session in
+    let claim = try await write(locking: .deliveries) { session in
       var claim = DeliveryClaim(
         route: route, timestamp: timestamp, lease: lease, mergesHarder: mergingHarder,
         session: session)
@@ -37,7 +37,7 @@ extension SQLRecordStore {
   public func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws {
     var isDone = false
     while !isDone {
-      isDone = try await write {
+      isDone = try await write(locking: .deliveries) {
         try $0.reclaimDeliveries(at: timestamp, exceptOf: holder) < StoreSession.reclaimBatch
       }
     }
@@ -105,7 +105,7 @@ extension StoreSession {
     try connection.run(
       """
       UPDATE deliveries SET due = $1, leased_by = NULL
-      WHERE state = 0 AND (database_id, number) IN (
+      WHERE state = 0 AND due > $1 AND leased_by <> $2 AND (database_id, number) IN (
         SELECT deliveries.database_id, deliveries.number
         FROM push_routes JOIN deliveries ON deliveries.route = push_routes.route
         WHERE deliveries.state = 0 AND deliveries.due > $1 AND deliveries.leased_by <> $2

@@ -6,7 +6,7 @@ extension SQLRecordStore {
   /// A token that changes hands starts anew: its badge is 0, what was owed to it is abandoned, and
   /// a courier's reader sees what is logged from now on.
   public func saveDeviceToken(_ token: DeviceToken) async throws {
-    try await write { try $0.save(token) }
+    try await write(locking: .reference) { try $0.save(token) }
   }
 
   public func deviceToken(
@@ -74,6 +74,16 @@ extension StoreSession {
     ) { (try DeviceToken(row: $0), Int($0.integer(DeviceToken.columnCount))) }
   }
 
+  /// Waits for those who are about to log something for the device's reader, and keeps others from it:
+  /// what is owed to a device that changes hands is to be found. They keep its row by `FOR KEY SHARE`.
+  private func lockDevice(_ token: String, kind: DeviceToken.Kind) throws {
+    guard connection.isShared else { return }
+    _ = try connection.first(
+      "SELECT 1 FROM device_tokens WHERE kind = $1 AND token = $2 FOR UPDATE",
+      [.text(kind.rawValue), .text(token)]
+    ) { _ in true }
+  }
+
   /// Adds one to a token's badge and returns it.
   func raiseBadge(of token: String, kind: DeviceToken.Kind) throws -> Int? {
     try connection.first(
@@ -84,6 +94,7 @@ extension StoreSession {
   }
 
   func save(_ token: DeviceToken) throws {
+    try lockDevice(token.token, kind: token.kind)
     let known = try deviceToken(token.token, kind: token.kind)?.device
     let startsAnew = known.map { !$0.hasSameReader(as: token) } ?? true
     if known != nil, startsAnew {

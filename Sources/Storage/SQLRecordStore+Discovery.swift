@@ -30,7 +30,7 @@ extension SQLRecordStore {
     _ statuses: [ApplicationPermission: ApplicationPermission.Status],
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) async throws {
-    try await write { session in
+    try await write(locking: .reference) { session in
       for (permission, status) in statuses {
         try session.connection.run(
           """

@@ -32,7 +32,7 @@ extension SQLRecordStore {
   public func completeDispatch(
     of changes: [MatchedChange], timestamp: Timestamp, leasing room: DeliveryRoom?
   ) async throws -> DispatchResult {
-    let outcome = try await write { session in
+    let outcome = try await write(locking: .dispatch(of: changes)) { session in
       var dispatch = DispatchCompletion(timestamp: timestamp, room: room, session: session)
       try dispatch.complete(changes)
       return dispatch.outcome

@@ -14,10 +14,13 @@ extension SQLRecordStore {
   func trimChangeFeeds(before horizon: Timestamp) async throws {
     let horizon = horizon.milliseconds
     for cut in try await read({ try $0.oldTombstones(before: horizon) }) {
-      while try await write({ try $0.trimTombstones(through: cut) }) {}
+      let database = DatabaseID(rawValue: cut.database)
+      while try await write(locking: .database(database), { try $0.trimTombstones(through: cut) }) {
+      }
     }
-    try await write { try $0.trimZoneTombstones(before: horizon) }
-    while try await write({ try $0.trimClientChangeTokens(before: horizon) }) {}
+    try await write(locking: .reference) { try $0.trimZoneTombstones(before: horizon) }
+    while try await write(locking: .reference, { try $0.trimClientChangeTokens(before: horizon) }) {
+    }
   }
 }
 
@@ -61,6 +64,7 @@ extension StoreSession {
       GROUP BY database_id
       """, [.integer(horizon)]
     ) { ($0.integer(0), $0.integer(1)) }
+    try require(.databases(old.map { DatabaseID(rawValue: $0.0) }))
     for (database, version) in old {
       let arguments: [SQLValue] = [.integer(database), .integer(version)]
       try connection.run(
@@ -80,11 +84,16 @@ extension StoreSession {
         SELECT database_id, zone_number, user_record_name, device_id FROM client_change_tokens
         WHERE saved < $1 LIMIT $2
         """, [.integer(horizon), .integer(Retention.batch)]
-      ) {
-        [.integer($0.integer(0)), .integer($0.integer(1)), .text($0.text(2)), .text($0.text(3))]
+      ) { row in
+        let database = DatabaseID(rawValue: row.integer(0))
+        let key: [SQLValue] = [
+          .integer(row.integer(0)), .integer(row.integer(1)), .text(row.text(2)),
+          .text(row.text(3)),
+        ]
+        return (database, key)
       }
-      as [[SQLValue]]
-    for key in old {
+    try require(.databases(old.map(\.0)))
+    for (_, key) in old {
       try connection.run(
         """
         DELETE FROM client_change_tokens WHERE database_id = $1 AND zone_number = $2

@@ -13,9 +13,13 @@ extension SQLRecordStore {
 
   public func continueIndexWork() async throws -> IndexWork? {
     // Nearly always there is none, and reading does not hold up those who write.
-    guard try await read({ try !$0.pendingIndexes().isEmpty }) else { return nil }
-    return try await write { session in
+    guard let place = try await read({ try $0.pendingIndexes().first?.position.database }) else {
+      return nil
+    }
+    let database = WriteLocks.database(DatabaseID(rawValue: place))
+    return try await write(locking: .reference.union(database)) { session in
       guard var pending = try session.pendingIndexes().first else { return nil }
+      try session.lockPlace(of: &pending)
       switch pending.work.phase {
       case .clearing?: try session.clearSome(&pending)
       case .building?: try session.buildSome(&pending)
@@ -66,6 +70,18 @@ extension StoreSession {
           recordType: row.text(8), field: row.text(6), content: number < 0 ? .words : .values,
           phase: IndexWork.Phase(rawValue: row.integer(1)), done: Int(row.integer(5))))
     }
+  }
+
+  /// Sees to it that the work goes on in a database under its lock. Who saved in it before did so by the
+  /// schema that asked for the work or by one before, and what they left is found there; who saves in it
+  /// afterwards reads the schema anew.
+  fileprivate func lockPlace(of pending: inout PendingIndex) throws {
+    if pending.position.database == 0, let scan = try scan(for: pending),
+      let first = try scan.nextDatabase(after: 0)
+    {
+      pending.position = TypeScan.Position(database: first)
+    }
+    try require(.database(DatabaseID(rawValue: pending.position.database)))
   }
 
   fileprivate func scan(for pending: PendingIndex) throws -> TypeScan? {

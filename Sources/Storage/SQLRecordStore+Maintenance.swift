@@ -26,24 +26,29 @@ extension SQLRecordStore {
     // What became of an entry is told as long as the entry is there.
     let oldestOutcome = min(horizon, oldestEntry)
     try await fileNotifications()
-    while try await write({ try $0.trimLog(before: oldestEntry) }) {}
+    while try await write(locking: .reference, { try $0.trimLog(before: oldestEntry) }) {}
     for cut in try await read({ try $0.overfullLogs(keeping: limits.entries) }) {
-      while try await write({ try $0.trimLog(through: cut) }) {}
+      while try await write(locking: .reference, { try $0.trimLog(through: cut) }) {}
     }
-    while try await write({ try $0.trimMarks(before: oldestEntry) }) {}
+    while try await write(locking: .reference, { try $0.trimMarks(before: oldestEntry) }) {}
     for cut in try await read({ try $0.overfullMarks(keeping: limits.entries) }) {
-      while try await write({ try $0.trimMarks(through: cut) }) {}
+      while try await write(locking: .reference, { try $0.trimMarks(through: cut) }) {}
     }
-    while try await write({ try $0.trimDeliveries(before: oldestOutcome) }) {}
-    while try await write({ try $0.trimRefusedPushes(before: oldestOutcome) }) {}
-    while try await write({ try $0.trimGoneDevices(before: oldestOutcome) }) {}
+    while try await write(locking: .reference, { try $0.trimDeliveries(before: oldestOutcome) }) {}
+    while try await write(locking: .reference, { try $0.trimRefusedPushes(before: oldestOutcome) })
+    {}
+    while try await write(locking: .reference, { try $0.trimGoneDevices(before: oldestOutcome) }) {}
     try await trimChangeHistory(
       before: timestamp.advanced(bySeconds: -configuration.changeHistory.age))
     let oldestRequest = timestamp.milliseconds - Retention.answeredRequests
-    while try await write({ try $0.trimAnsweredRequests(before: oldestRequest) }) {}
-    try await write { try $0.forgetSubscriptionDeletions(before: horizon) }
-    try await write { try $0.dropExpiredTokens(at: timestamp.milliseconds) }
-    while try await write({ try $0.trimSignatures(at: timestamp.milliseconds) }) {}
+    while try await write(
+      locking: .reference, { try $0.trimAnsweredRequests(before: oldestRequest) })
+    {}
+    try await write(locking: .reference) { try $0.forgetSubscriptionDeletions(before: horizon) }
+    try await write(locking: .reference) { try $0.dropExpiredTokens(at: timestamp.milliseconds) }
+    while try await write(
+      locking: .reference, { try $0.trimSignatures(at: timestamp.milliseconds) })
+    {}
     try await trimChangeFeeds(
       before: timestamp.advanced(bySeconds: -configuration.deletionRetention))
     try await trimAssets(at: timestamp)
@@ -61,13 +66,13 @@ extension SQLRecordStore {
     guard let tail else { return }
     let generation = tail.generation
     while tail.hasUnfiled(through: generation) {
-      try await write { $0.filingRequest = Self.filingBatch }
+      try await write(locking: .rows) { $0.filingRequest = Self.filingBatch }
     }
   }
 }
 
 // These too look at all databases (see `SQLRecordStore+AllDatabases.swift`), but delete row by row
-// under each database's own number. Those that work in batches return whether there may be more to do.
+// under each database's own number and, where readers or savers depend on the rows, its lock. Those that work in batches return whether there may be more to do.
 extension StoreSession {
   /// Drops finished deliveries that are old, and those whose log entry is gone.
   fileprivate func trimDeliveries(before horizon: Int64) throws -> Bool {
@@ -107,6 +112,7 @@ extension StoreSession {
       GROUP BY database_id
       """, [.integer(horizon)]
     ) { ($0.integer(0), $0.integer(1)) }
+    try require(.databases(forgotten.map { DatabaseID(rawValue: $0.0) }))
     for (database, version) in forgotten {
       let arguments: [SQLValue] = [.integer(database), .integer(version)]
       try connection.run(

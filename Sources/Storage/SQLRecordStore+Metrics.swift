@@ -33,7 +33,7 @@ extension SQLRecordStore {
   }
 
   public func checkWriting() async throws {
-    try await write { session in
+    try await write(locking: .rows) { session in
       _ = try session.connection.run("UPDATE store_form SET version = version", [])
     }
   }

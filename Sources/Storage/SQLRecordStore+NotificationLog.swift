@@ -29,7 +29,7 @@ extension SQLRecordStore {
       }
     }
     for state in states where !state.unread.isEmpty {
-      try await write {
+      try await write(locking: .database(state.database)) {
         try $0.mark(state.unread, of: subscriber, in: state.database, at: timestamp)
       }
     }
@@ -37,7 +37,7 @@ extension SQLRecordStore {
   }
 
   public func setBadge(_ badge: Int, of recipient: Recipient) async throws {
-    try await write { session in
+    try await write(locking: .badges(of: [recipient.userRecordName])) { session in
       _ = try session.connection.run(
         """
         UPDATE device_tokens SET badge = $4

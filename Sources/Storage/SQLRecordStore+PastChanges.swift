@@ -43,7 +43,8 @@ extension SQLRecordStore {
               && $0.changes - old[begin].changes > Retention.batch
           } ?? min(old.count, begin + Int(Retention.batch))
         let group = old[begin..<min(end, begin + Int(Retention.batch))]
-        try await write { session in
+        let databases = group.map { DatabaseID(rawValue: $0.key.database) }
+        try await write(locking: .databases(databases)) { session in
           for dispatch in group { try session.drop(dispatch.key) }
         }
         begin = group.endIndex

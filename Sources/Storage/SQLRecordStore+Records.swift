@@ -7,7 +7,9 @@ extension SQLRecordStore {
   ) async throws -> [RecordOutcome] {
     var modification = modification
     modification.prepare(by: writer.board)
-    let outcomes = try await write(gathersWrites: true) { [modification] session in
+    let outcomes = try await write(
+      locking: .database(modification.database), gathersWrites: true
+    ) { [modification] session in
       try session.modifyOnce(modification)
     }
     return outcomes.told(by: modification.creations)

@@ -16,7 +16,7 @@ extension SQLRecordStore {
     }
     let outcome = SchemaOutcome(changes: plan.0, refusals: refusals)
     guard !isTrial, refusals.isEmpty else { return outcome }
-    try await write { session in
+    try await write(locking: .everything) { session in
       guard try session.importChanges(schema, of: container) == plan.0 else {
         throw StoreError(
           .overloaded, "the development schema of \(container) was changed meanwhile; try again")
@@ -30,7 +30,7 @@ extension SQLRecordStore {
   public func deploySchema(of container: String, isTrial: Bool) async throws -> SchemaOutcome {
     // Who only asks does not wait for those that write, nor for the disk.
     if isTrial { return try await read { try $0.deployment(of: container) } }
-    return try await write { session in
+    return try await write(locking: .everything) { session in
       let outcome = try session.deployment(of: container)
       if outcome.refusals.isEmpty {
         try SchemaModifier(session: session, container: container, environment: .production)

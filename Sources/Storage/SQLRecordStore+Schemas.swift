@@ -38,7 +38,7 @@ extension SQLRecordStore {
     _ isMember: Bool, of userRecordName: String, in role: String, container: String,
     environment: ContainerEnvironment
   ) async throws {
-    try await write { session in
+    try await write(locking: .reference) { session in
       let place: [SQLValue] = [.text(container), .text(environment.rawValue)]
       guard try session.customRoles(of: container, in: environment).contains(role) else {
         throw StoreError(

@@ -20,7 +20,7 @@ extension SQLRecordStore {
   public func setPasswordHash(
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
   ) async throws {
-    try await write { session in
+    try await write(locking: .reference) { session in
       let changed = try session.connection.run(
         """
         INSERT INTO user_passwords (user_record_name, hash, changed)
@@ -52,7 +52,7 @@ extension SQLRecordStore {
     at timestamp: Timestamp
   ) async throws -> User {
     if let known = try await read({ try $0.user(boundTo: identity) }) { return known }
-    return try await write { session in
+    return try await write(locking: .reference) { session in
       // Another sign-in of the same person may have come first.
       if let known = try session.user(boundTo: identity) { return known }
       let user = try session.addUser(proposing: name, profile: profile, at: timestamp)

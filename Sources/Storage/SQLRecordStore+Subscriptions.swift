@@ -5,7 +5,7 @@ extension SQLRecordStore {
     _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
     refusesEqualContent: Bool, timestamp: Timestamp
   ) async throws -> [SubscriptionOutcome] {
-    try await write { session in
+    try await write(locking: .database(database)) { session in
       var modifier = try SubscriptionModifier(
         subscriber: subscriber, database: database, refusesEqualContent: refusesEqualContent,
         timestamp: timestamp, session: session)
@@ -153,6 +153,7 @@ extension StoreSession {
 
   /// Raises a database's subscription version by one and returns it.
   func raiseSubscriptionVersion(of database: DatabaseID) throws -> Int64 {
+    try checkLock(of: database)
     let version = try connection.first(
       """
       UPDATE databases SET subscription_version = subscription_version + 1

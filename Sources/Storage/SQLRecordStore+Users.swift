@@ -5,7 +5,9 @@ extension SQLRecordStore {
   public func addUser(
     named name: String, profile: UserProfile, at timestamp: Timestamp
   ) async throws -> User {
-    try await write { try $0.addUser(named: name, profile: profile, at: timestamp) }
+    try await write(locking: .reference) {
+      try $0.addUser(named: name, profile: profile, at: timestamp)
+    }
   }
 
   public func user(named name: String) async throws -> User? {

@@ -2,7 +2,7 @@ import CloudKitModel
 
 extension SQLRecordStore {
   public func addWebAuthToken(_ token: WebAuthToken) async throws {
-    try await write { try $0.addWebAuthToken(token) }
+    try await write(locking: .reference) { try $0.addWebAuthToken(token) }
   }
 
   public func webAuthToken(withHash hash: [UInt8]) async throws -> WebAuthToken? {
@@ -19,7 +19,7 @@ extension SQLRecordStore {
   public func rotateWebAuthToken(
     withHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) async throws -> Bool {
-    try await write { session in
+    try await write(locking: .reference) { session in
       let token = try session.connection.first(
         "SELECT session_id, created FROM web_auth_tokens WHERE hash = $1 AND session_id IS NOT NULL",
         [.bytes(hash)]
@@ -43,7 +43,7 @@ extension SQLRecordStore {
   public func endSessions(
     of userRecordName: String, everywhere: Bool, at timestamp: Timestamp
   ) async throws -> Int {
-    try await write {
+    try await write(locking: .reference) {
       try $0.endSessions(of: userRecordName, everywhere: everywhere, at: timestamp)
     }
   }

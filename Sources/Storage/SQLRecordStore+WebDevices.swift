@@ -4,7 +4,7 @@ extension SQLRecordStore {
   public func saveDeviceToken(
     _ token: DeviceToken, unlessBeyond limit: Int
   ) async throws -> Bool {
-    try await write { session in
+    try await write(locking: .reference) { session in
       let others = try session.connection.first(
         """
         SELECT COUNT(*) FROM device_tokens
@@ -26,7 +26,7 @@ extension SQLRecordStore {
   public func removeDeviceToken(
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
   ) async throws -> Bool {
-    try await write { session in
+    try await write(locking: .reference) { session in
       let removed: [SQLValue] = [
         .text(kind.rawValue), .text(token), .text(recipient.userRecordName),
         .text(recipient.container), .text(recipient.environment.rawValue),

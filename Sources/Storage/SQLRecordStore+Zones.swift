@@ -5,7 +5,7 @@ extension SQLRecordStore {
     _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
     timestamp: Timestamp
   ) async throws -> [ZoneOutcome] {
-    try await write { session in
+    try await write(locking: .database(database)) { session in
       try session.modifyZones(operations, in: database, origin: origin, timestamp: timestamp)
     }
   }

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The durable store on an SQL engine.
 ///
-/// One thread writes; it makes the writes that wait at the same time one transaction. A few threads
-/// read, each with its own connection. Callers wait in continuations, never on a thread.
+/// One thread writes, or a few on PostgreSQL; each makes writes that wait at the same time one
+/// transaction. A few threads read. Each thread has its own connection. Callers wait in continuations, never on a thread.
 public final class SQLRecordStore: RecordStore, AdministrationStore {
   let writer: StoreWriter
   /// Where reads wait; the writer's own queue when the store has no readers.
@@ -119,9 +119,10 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     let identity = location.isShared ? ServerIdentity() : nil
     self.identity = identity
     storeClock = location.isShared ? StoreClock() : nil
-    let makeSession = { @Sendable (isReader: Bool) throws -> StoreSession in
+    let makeSession = { @Sendable (isReader: Bool, locksRows: Bool) throws -> StoreSession in
       let connection = try location.connect(
-        tuning, isReader: isReader, serves: !isReader && configuration.role == .server,
+        tuning, isReader: isReader, locksRows: locksRows,
+        serves: !isReader && configuration.role == .server,
         checkpointPages: checkpointPages)
       let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
       session.identity = identity
@@ -141,13 +142,16 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
         nil
       }
     self.checkpointer = checkpointer
-    let writer = StoreWriter(configuration: configuration, checkpointer: checkpointer)
     let limits =
       location.isShared && configuration.role == .server
       ? StoreLimits(waiting: configuration.waitingReads) : nil
     self.limits = limits
     tableSizes = location.isShared ? TableSizes() : nil
-    let writing = try makeSession(false)
+    let writers =
+      location.isShared && configuration.role == .server ? max(1, configuration.writers) : 1
+    let writer = StoreWriter(
+      configuration: configuration, threads: writers, checkpointer: checkpointer)
+    let writing = try makeSession(false, true)
     try Migration.apply(migrations, to: writing.connection)
     if let folder = assets as? FileAssetStore, folder.use == .shared {
       try writing.bind(folder)
@@ -168,7 +172,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       let presence = StorePresence(
         queue: JobQueue(limit: Self.waitingPresence, role: "registrations"))
       self.presence = presence.queue
-      let session = try makeSession(true)
+      let session = try makeSession(true, true)
       if let connection = session.connection as? PostgreSQLConnection {
         try storeClock?.follow(connection)
       }
@@ -183,7 +187,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
         queue: JobQueue(limit: configuration.waitingReads, role: "reads"))
       reads = reader.queue
       for number in 1...configuration.readers {
-        let session = try makeSession(true)
+        let session = try makeSession(true, false)
         session.tail = tail
         threads.start(named: "petrel.store.reader.\(number)", with: session) {
           reader.work(in: $0)
@@ -191,13 +195,13 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       }
       if !location.isShared {
         let maker = StoreReader(queue: makings)
-        threads.start(named: "petrel.store.extracts", with: try makeSession(true)) {
+        threads.start(named: "petrel.store.extracts", with: try makeSession(true, false)) {
           maker.work(in: $0)
         }
       }
     }
     if let checkpointer {
-      threads.start(named: "petrel.store.checkpoints", with: try makeSession(false)) {
+      threads.start(named: "petrel.store.checkpoints", with: try makeSession(false, true)) {
         checkpointer.work(in: $0)
       }
     }
@@ -208,7 +212,12 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       session.steeredTime = configuration.steeredTime
       threads.start(named: "petrel.store.limits", with: session) { limits.work(in: $0) }
     }
-    threads.start(named: "petrel.store.writer", with: writing) { writer.work(in: $0) }
+    threads.start(named: "petrel.store.writer", with: writing) { writer.work(in: $0, thread: 0) }
+    for number in 1..<writers {
+      threads.start(
+        named: "petrel.store.writer.\(number)", with: try makeSession(false, true)
+      ) { writer.work(in: $0, thread: number) }
+    }
   }
 
   deinit {
@@ -265,15 +274,18 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     await threads.ended()
   }
 
-  /// Runs `body` on the writer's thread, and returns when what it wrote is durable.
+  /// Runs `body` on a writer's thread, and returns when what it wrote is durable.
   ///
-  /// - Parameter gathersWrites: See ``StoreJob/gathersWrites``.
+  /// - Parameters:
+  ///   - locks: what it has for itself, on a store that others write to as well.
+  ///   - gathersWrites: See ``StoreJob/gathersWrites``.
   func write<Value: Sendable>(
-    gathersWrites: Bool = false,
+    locking locks: WriteLocks = .everything, gathersWrites: Bool = false,
     _ body: @escaping @Sendable (StoreSession) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      writer.queue.add(ContinuationJob(continuation, gathersWrites: gathersWrites, body))
+      writer.queue.add(
+        ContinuationJob(continuation, locks: locks, gathersWrites: gathersWrites, body))
     }
   }
 

@@ -37,6 +37,9 @@ public struct StoreConfiguration: Sendable {
     public var busyTimeoutMilliseconds = 10_000
     /// How long PostgreSQL may take for a statement.
     public var statementTimeoutMilliseconds = 60_000
+    /// How long a transaction of a writer may do nothing until PostgreSQL ends it, so that a server that
+    /// stands still does not hold up the others.
+    public var idleTimeoutMilliseconds = 5_000
 
     public init() {}
   }
@@ -44,6 +47,10 @@ public struct StoreConfiguration: Sendable {
   public var role: Role
   /// Writes that may wait; one more is refused as ``StoreError/Code/overloaded``.
   public var waitingWrites = 10_000
+  /// Connections of a server on PostgreSQL that write, each with its own thread. A tool has one, and so
+  /// has a store in a file.
+  public var writers = 4
+
   /// Writes that share a commit at most.
   public var writesPerCommit = 512
   /// Reads that may wait; one more is refused as ``StoreError/Code/overloaded``.

@@ -3,6 +3,8 @@ protocol StoreJob: AnyObject, Sendable {
   /// Whether the job leaves writes in ``StoreSession/gathered``, and reads nothing that those of
   /// others before it concern: the value index and the versions of zones.
   var gathersWrites: Bool { get }
+  /// What it has for itself while it runs.
+  var locks: WriteLocks { get }
   /// Does the work. What it returns or throws is kept until ``finish(_:)``. It is done again, in a
   /// new transaction, when another job of the same commit fails: it must change nothing but the
   /// store.
@@ -11,19 +13,25 @@ protocol StoreJob: AnyObject, Sendable {
   func finish(_ failure: (any Error)?)
 }
 
+extension StoreJob {
+  var locks: WriteLocks { .rows }
+}
+
 /// A job whose caller waits in a continuation.
 final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   // Touched by one thread at a time: the one that runs and finishes the job.
   let gathersWrites: Bool
+  let locks: WriteLocks
   private let body: @Sendable (StoreSession) throws -> Value
   private let continuation: CheckedContinuation<Value, any Error>
   private var value: Value?
 
   init(
-    _ continuation: CheckedContinuation<Value, any Error>, gathersWrites: Bool = false,
-    _ body: @escaping @Sendable (StoreSession) throws -> Value
+    _ continuation: CheckedContinuation<Value, any Error>, locks: WriteLocks = .rows,
+    gathersWrites: Bool = false, _ body: @escaping @Sendable (StoreSession) throws -> Value
   ) {
     self.continuation = continuation
+    self.locks = locks
     self.gathersWrites = gathersWrites
     self.body = body
   }

@@ -33,7 +33,7 @@ extension StoreLocation {
 
   /// - Parameter serves: whether it is the connection of a server that writes.
   func connect(
-    _ tuning: StoreConfiguration.Tuning, isReader: Bool, serves: Bool, checkpointPages: Int?
+    _ tuning: StoreConfiguration.Tuning, isReader: Bool, locksRows: Bool, serves: Bool, checkpointPages: Int?
   ) throws -> any SQLConnection {
     switch self {
     case .memory, .file:
@@ -44,6 +44,8 @@ extension StoreLocation {
       settings.statementTimeout = tuning.statementTimeoutMilliseconds
       settings.lockTimeout = tuning.busyTimeoutMilliseconds
       settings.serving = serves ? .together : nil
+      settings.idleTimeout =
+        locksRows ? tuning.idleTimeoutMilliseconds : tuning.statementTimeoutMilliseconds
       return try PostgreSQLConnection(to: address, settings: settings)
     }
   }

@@ -98,8 +98,12 @@ extension StoreSession {
       SELECT database_id, requester, request_id FROM answered_requests WHERE answered < $1
       ORDER BY answered LIMIT $2
       """, [.integer(horizon), .integer(Retention.batch)]
-    ) { [SQLValue.integer($0.integer(0)), .text($0.text(1)), .text($0.text(2))] }
-    for key in old {
+    ) { row in
+      let key: [SQLValue] = [.integer(row.integer(0)), .text(row.text(1)), .text(row.text(2))]
+      return (DatabaseID(rawValue: row.integer(0)), key)
+    }
+    try require(.databases(old.map(\.0)))
+    for (_, key) in old {
       try connection.run(
         """
         DELETE FROM answered_requests

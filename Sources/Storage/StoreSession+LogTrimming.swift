@@ -121,6 +121,7 @@ extension StoreSession {
         try unfiledRows(of: subscriber).map { [$0.database.rawValue, $0.sequence] })
       dropped += entries.filter { !unfiled.contains([$0.database, $0.position]) }
     }
+    try require(.databases(dropped.map { DatabaseID(rawValue: $0.database) }))
     for entry in dropped {
       try drop(entry: entry.position, of: entry.subscriber, in: entry.database)
     }
@@ -182,6 +183,7 @@ extension StoreSession {
   /// Drops marks, and the entries that they are for: without the mark they would be unread again. The
   /// marks of entries that are not filed stay as those do.
   private func drop(marks: [TrimmedChange]) throws -> Bool {
+    try require(.databases(marks.map { DatabaseID(rawValue: $0.database) }))
     var dropped: [TrimmedChange] = []
     for (log, marks) in Dictionary(grouping: marks, by: \.log) {
       let unfiled = Set(

@@ -6,10 +6,14 @@ import CloudKitModel
 extension StoreSession {
   /// Forgets the schemas that were read when they have changed since; for the start of a
   /// transaction.
-  func followSchema() throws {
-    let version = try connection.first(
-      "SELECT value FROM counters WHERE name = $1", [.text("schema")]
-    ) { $0.integer(0) }
+  ///
+  /// - Parameter known: the schemas' version, where it has been read already.
+  func followSchema(foundAs known: Int64? = nil) throws {
+    let version =
+      try known
+      ?? connection.first(
+        "SELECT value FROM counters WHERE name = $1", [.text("schema")]
+      ) { $0.integer(0) }
     guard version != catalog.schemaVersion else { return }
     catalog.types = [:]
     catalog.typesByNumber = [:]

@@ -20,6 +20,12 @@ final class StoreSession {
   /// Whether atomic requests are carried out without savepoints. One that fails throws
   /// ``SavepointNeeded``, and the transaction is begun again with them.
   var goesWithoutSavepoints = false
+  var savepointPolicy = SavepointPolicy()
+  /// What the transaction that is under way has locked; nil where nobody else writes.
+  var held: WriteLocks?
+  /// Whether the connection was lost with a transaction that may have been committed, and it is not known
+  /// yet to be over.
+  var isInDoubt = false
   /// Where the arguments of statements are put together that run for every record.
   var arguments = SQLArguments()
   var catalog = Catalog()
@@ -51,7 +57,10 @@ final class StoreSession {
   }
 
   /// The next number of one of the store-wide counters.
+  ///
+  /// - Throws: ``LocksNeeded``: numbers rise from commit to commit.
   func nextCounter(_ name: String) throws -> Int64 {
+    try require(.reference)
     let value = try connection.first(
       "UPDATE counters SET value = value + 1 WHERE name = $1 RETURNING value", [.text(name)]
     ) { $0.integer(0) }

@@ -1,7 +1,8 @@
 import Foundation
 
-/// The thread that writes. It takes all writes that are waiting, makes them one transaction, and
-/// commits once for all of them.
+/// The threads that write. Each takes writes that are waiting, makes them one transaction, and commits
+/// once for all of them. A store in a file has one such thread, a server on PostgreSQL a few: they have
+/// their turns by ``WriteSchedule``, and the transactions of several processes by ``WriteLocks``.
 ///
 /// A job that fails takes nothing of the others with it. Since jobs hardly ever fail, a group is
 /// first run without the savepoints that this needs; when a job fails, the transaction is rolled
@@ -18,17 +19,21 @@ final class StoreWriter: @unchecked Sendable {
   let tally = WriterTally()
   private let checkpointer: Checkpointer?
   private let groupLimit: Int
-  // Touched by the writer's thread only.
-  private var policy = SavepointPolicy()
   private let lock = NSLock()
   // Guarded by the lock.
   private var handler: CommitHandler?
   private var doubtHandler: DoubtHandler?
 
-  /// - Parameter checkpointer: what copies the write-ahead log; nil when commits do so.
-  init(configuration: StoreConfiguration, checkpointer: Checkpointer?) {
+  /// How long a thread that lost its connection waits for work, in seconds, before it looks whether the
+  /// database server is back.
+  private static let lossPatience = 0.25
+
+  /// - Parameters:
+  ///   - threads: how many are going to write.
+  ///   - checkpointer: what copies the write-ahead log; nil when commits do so.
+  init(configuration: StoreConfiguration, threads: Int, checkpointer: Checkpointer?) {
     self.checkpointer = checkpointer
-    queue = JobQueue(limit: configuration.waitingWrites, role: "writes")
+    queue = JobQueue(limit: configuration.waitingWrites, role: "writes", writers: threads)
     groupLimit = max(1, configuration.writesPerCommit)
   }
 
@@ -42,35 +47,53 @@ final class StoreWriter: @unchecked Sendable {
   }
 
   /// Works until the queue is closed and empty.
-  func work(in session: StoreSession) {
-    while let group = queue.take(most: groupLimit) {
-      if let checkpointer {
+  ///
+  /// - Parameter thread: which of the threads this is, counted from 0.
+  func work(in session: StoreSession, thread: Int) {
+    while let group = queue.take(
+      most: groupLimit, by: thread, patience: session.isInDoubt ? Self.lossPatience : nil)
+    {
+      if group.isEmpty {
+        decide(in: session)
+      } else if let checkpointer {
         checkpointer.writing {
-          perform(group, in: session)
+          perform(group, in: session, thread: thread)
           return session.connection.loggedPages
         }
       } else {
-        perform(group, in: session)
+        perform(group, in: session, thread: thread)
       }
     }
   }
 
-  private func perform(_ group: [any StoreJob], in session: StoreSession) {
-    tally.begin()
+  private func perform(_ group: [any StoreJob], in session: StoreSession, thread: Int) {
+    tally.begin(thread)
     let failures: [(any Error)?]
     do {
       failures = try commit(group, in: session)
     } catch {
-      tally.end(writes: group.count, loggedPages: session.connection.loggedPages, error)
-      if (error as? StoreError)?.code == .unreachable { lock.withLock { doubtHandler }?() }
+      tally.end(
+        thread, writes: group.count, loggedPages: session.connection.loggedPages, error)
+      if (error as? StoreError)?.code == .unreachable { session.isInDoubt = true }
       for job in group { job.finish(error) }
       return
     }
-    tally.end(writes: group.count, loggedPages: session.connection.loggedPages, nil)
+    tally.end(thread, writes: group.count, loggedPages: session.connection.loggedPages, nil)
     if !session.outbox.isEmpty, let handler = lock.withLock({ handler }) {
       handler(session.outbox)
     }
     for (job, failure) in zip(group, failures) { job.finish(failure) }
+  }
+
+  /// Begins a transaction for nothing else than to find out what became of one that was lost.
+  private func decide(in session: StoreSession) {
+    do {
+      try begin(in: session, locking: .rows)
+      try session.connection.rollback()
+    } catch {
+      // It is tried again.
+      if session.connection.isInTransaction { try? session.connection.rollback() }
+    }
   }
 
   /// Commits what a group writes, and answers why jobs failed of which nothing was kept.
@@ -78,9 +101,14 @@ final class StoreWriter: @unchecked Sendable {
     _ group: [any StoreJob], in session: StoreSession
   ) throws -> [(any Error)?] {
     var pauses = Self.pauses[...]
+    var locks = group[0].locks
+    for job in group.dropFirst() { locks.formUnion(job.locks) }
     while true {
       do {
-        return try tryCommitting(group, in: session)
+        return try tryCommitting(group, locking: locks, in: session)
+      } catch let needed as LocksNeeded {
+        // They only become more.
+        locks.formUnion(needed.locks)
       } catch let error as StoreError where error.code == .serializationFailure {
         guard let pause = pauses.popFirst() else { throw error }
         // Of two that got in each other's way, one is to be done when the other comes again.
@@ -93,12 +121,12 @@ final class StoreWriter: @unchecked Sendable {
   private static let pauses: [UInt32] = [2_000, 8_000, 32_000, 128_000, 512_000]
 
   private func tryCommitting(
-    _ group: [any StoreJob], in session: StoreSession
+    _ group: [any StoreJob], locking locks: WriteLocks, in session: StoreSession
   ) throws -> [(any Error)?] {
     var failures = [(any Error)?](repeating: nil, count: group.count)
     do {
-      session.goesWithoutSavepoints = policy.nextGoesWithout()
-      try transaction(in: session) {
+      session.goesWithoutSavepoints = session.savepointPolicy.nextGoesWithout()
+      try transaction(in: session, locking: locks) {
         for job in group {
           try prepare(session, for: job)
           try job.run(in: session)
@@ -107,11 +135,11 @@ final class StoreWriter: @unchecked Sendable {
     } catch {
       session.goesWithoutSavepoints = false
       if error is SavepointNeeded {
-        policy.wereNeeded()
+        session.savepointPolicy.wereNeeded()
       } else if group.count == 1 || Self.concernsAll(error) {
         throw error
       }
-      try transaction(in: session) {
+      try transaction(in: session, locking: locks) {
         for (index, job) in group.enumerated() {
           try prepare(session, for: job)
           failures[index] = try attempt(job, in: session)
@@ -123,14 +151,17 @@ final class StoreWriter: @unchecked Sendable {
 
   /// Whether a failure is of the transaction, whichever of its jobs came upon it.
   private static func concernsAll(_ error: any Error) -> Bool {
-    switch (error as? StoreError)?.code {
+    if error is LocksNeeded { return true }
+    return switch (error as? StoreError)?.code {
     case .unreachable?, .serializationFailure?: true
     default: false
     }
   }
 
   /// Commits what `body` writes, or nothing of it when it throws.
-  private func transaction(in session: StoreSession, _ body: () throws -> Void) throws {
+  private func transaction(
+    in session: StoreSession, locking locks: WriteLocks, _ body: () throws -> Void
+  ) throws {
     session.outbox.removeAll(keepingCapacity: true)
     session.storedBytes = StoredBytes()
     session.gathered.removeAll()
@@ -138,8 +169,7 @@ final class StoreWriter: @unchecked Sendable {
     session.tailChange = NotificationTail.Change()
     session.filingRequest = 0
     do {
-      try session.connection.beginWriting()
-      try session.followSchema()
+      try begin(in: session, locking: locks)
       try body()
       try session.writeGathered()
       try session.writeStoredBytes()
@@ -156,6 +186,17 @@ final class StoreWriter: @unchecked Sendable {
     }
     board.put(session.usedTypes)
     session.tail?.apply(session.tailChange)
+  }
+
+  private func begin(in session: StoreSession, locking locks: WriteLocks) throws {
+    let schemaVersion = try session.connection.beginWriting(locking: locks)
+    session.held = session.connection.isShared ? locks : nil
+    if session.isInDoubt {
+      // The connection is another, and no transaction of the lost one goes on: it is decided now.
+      session.isInDoubt = false
+      lock.withLock { doubtHandler }?()
+    }
+    try session.followSchema(foundAs: schemaVersion)
   }
 
   /// Writes what others have left before a job that may look at it, outside of its savepoint.

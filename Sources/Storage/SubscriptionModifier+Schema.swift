@@ -17,20 +17,28 @@ extension SubscriptionModifier {
   func settleType(of subscription: Subscription) throws {
     guard let type = SubscriptionType(of: subscription) else { return }
     guard session.isFixed(address) else {
+      if session.connection.isShared {
+        // Others may be about to record the same: nearly always it is there.
+        if try isKnown(type) { return }
+        try session.require(.reference)
+      }
       try type.insert(
         container: address.container, environment: address.environment.rawValue,
         through: session.connection)
       return
     }
-    let isKnown = try session.connection.first(
+    if try isKnown(type) { return }
+    throw session.missing(
+      "the subscription type '\(type)'", at: address, field: "subscriptionType",
+      "subscription '\(subscription.subscriptionID)' cannot be saved")
+  }
+
+  private func isKnown(_ type: SubscriptionType) throws -> Bool {
+    try session.connection.first(
       """
       SELECT 1 FROM subscription_types WHERE container = $1 AND environment = $2
         AND record_type = $3 AND events = $4 AND fields = $5
       """, type.columns(container: address.container, environment: address.environment.rawValue)
-    ) { _ in true }
-    guard isKnown == nil else { return }
-    throw session.missing(
-      "the subscription type '\(type)'", at: address, field: "subscriptionType",
-      "subscription '\(subscription.subscriptionID)' cannot be saved")
+    ) { _ in true } ?? false
   }
 }

@@ -1,11 +1,12 @@
 import Measuring
 import Synchronization
 
-/// What the writing thread did, for those who watch it.
+/// What the writing threads did, for those who watch it.
 final class WriterTally: Sendable {
   private struct State {
     var metrics = StoreMetrics()
-    var began: ContinuousClock.Instant?
+    /// When the threads began what they are at, by their numbers.
+    var began: [Int: ContinuousClock.Instant] = [:]
   }
 
   private let state = Mutex(State())
@@ -14,24 +15,28 @@ final class WriterTally: Sendable {
   var metrics: StoreMetrics {
     state.withLock { state in
       var metrics = state.metrics
-      metrics.secondsInTransaction = state.began.map { (ContinuousClock.now - $0) / .seconds(1) }
+      metrics.secondsInTransaction = state.began.values.min().map {
+        (ContinuousClock.now - $0) / .seconds(1)
+      }
       return metrics
     }
   }
 
-  func begin() {
-    state.withLock { $0.began = .now }
+  func begin(_ thread: Int) {
+    state.withLock { $0.began[thread] = .now }
   }
 
-  /// The writer has ended what it began.
+  /// A thread has ended what it began.
   ///
   /// - Parameters:
+  ///   - thread: its number.
   ///   - writes: those that were to be committed together.
   ///   - error: why none of them was.
-  func end(writes: Int, loggedPages: Int, _ error: (any Error)?) {
+  func end(_ thread: Int, writes: Int, loggedPages: Int, _ error: (any Error)?) {
     state.withLock { state in
-      let seconds = state.began.map { (ContinuousClock.now - $0) / .seconds(1) }
-      state.began = nil
+      let seconds = state.began.removeValue(forKey: thread).map {
+        (ContinuousClock.now - $0) / .seconds(1)
+      }
       state.metrics.logBytes = loggedPages * PageCache.pageSize
       if let error {
         guard let fault = (error as? StoreError)?.fault else { return }

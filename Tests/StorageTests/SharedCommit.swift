@@ -8,6 +8,7 @@ import Testing
 /// A job that a test puts into the writer's queue itself, and what came of it.
 final class KeptJob: StoreJob {
   let gathersWrites: Bool
+  let locks = WriteLocks.everything
   private let body: @Sendable (StoreSession) throws -> [String]
   private let latest = Mutex<[String]>([])
   private let ended = Mutex<[String]?>(nil)
