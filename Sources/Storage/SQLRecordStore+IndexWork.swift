@@ -148,7 +148,7 @@ extension StoreSession {
     if !records.isEmpty {
       let address = try address(of: database)
       for stored in records {
-        let entries = indexEntries(of: stored.record, type: scan.type, at: address)
+        let entries = try indexEntries(of: stored.record, type: scan.type, at: address)
         for entry in entries.list where entry.fieldNumber == pending.indexNumber {
           try connection.run(
             """

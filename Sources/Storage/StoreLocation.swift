@@ -31,9 +31,12 @@ extension StoreLocation {
     if case .postgreSQL = self { true } else { false }
   }
 
-  /// - Parameter serves: whether it is the connection of a server that writes.
+  /// - Parameters:
+  ///   - locksRows: whether others may have to wait for its transactions.
+  ///   - serves: whether it is the connection of a server that writes.
   func connect(
-    _ tuning: StoreConfiguration.Tuning, isReader: Bool, locksRows: Bool, serves: Bool, checkpointPages: Int?
+    _ tuning: StoreConfiguration.Tuning, isReader: Bool, locksRows: Bool, serves: Bool,
+    checkpointPages: Int?
   ) throws -> any SQLConnection {
     switch self {
     case .memory, .file:

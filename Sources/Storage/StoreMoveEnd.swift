@@ -61,7 +61,8 @@ final class StoreMoveEnd {
       }
       let lock = try ServerLock(forStoreAt: path)
       let connection = try location.connect(
-        tuning, isReader: false, serves: true, checkpointPages: tuning.checkpointPages)
+        tuning, isReader: false, locksRows: true, serves: true,
+        checkpointPages: tuning.checkpointPages)
       return (connection, lock)
     case .postgreSQL(let address, _):
       // As the server would, so that none can be there. A whole table takes as long as it takes.

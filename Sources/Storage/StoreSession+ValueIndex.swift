@@ -4,8 +4,10 @@ extension StoreSession {
   /// What the value index holds of a record of this type.
   func indexEntries(
     of record: Record, type: RecordTypeEntry, at address: DatabaseAddress
-  ) -> IndexEntries {
-    IndexEntries(of: record, fields: type.fields, hasOwner: address.owner != nil)
+  ) throws -> IndexEntries {
+    // Other writers add fields without a word.
+    if record.fields.contains(where: { type.fields[$0.key] == nil }) { try loadFields(of: type) }
+    return IndexEntries(of: record, fields: type.fields, hasOwner: address.owner != nil)
   }
 
   /// Brings the value index, the asset references and the reference edges from what they hold of
@@ -14,9 +16,9 @@ extension StoreSession {
     from old: StoredRecord?, to new: StoredRecord, type: RecordTypeEntry, in database: DatabaseID
   ) throws {
     let address = try address(of: database)
-    let entries = indexEntries(of: new.record, type: type, at: address)
+    let entries = try indexEntries(of: new.record, type: type, at: address)
     if let old {
-      let before = Set(indexEntries(of: old.record, type: type, at: address).list)
+      let before = Set(try indexEntries(of: old.record, type: type, at: address).list)
       let after = Set(entries.list)
       for entry in before.subtracting(after) {
         gathered.index.note(
@@ -49,7 +51,7 @@ extension StoreSession {
   func removeIndexEntries(of stored: StoredRecord, in database: DatabaseID) throws {
     let address = try address(of: database)
     guard let type = try recordType(named: stored.record.recordType, at: address) else { return }
-    for entry in indexEntries(of: stored.record, type: type, at: address).list {
+    for entry in try indexEntries(of: stored.record, type: type, at: address).list {
       gathered.index.note(
         entry, of: stored.number, inZone: stored.zoneNumber, of: database, isAddition: false)
     }

@@ -23,6 +23,8 @@ final class StoreSession {
   var savepointPolicy = SavepointPolicy()
   /// What the transaction that is under way has locked; nil where nobody else writes.
   var held: WriteLocks?
+  /// Whether the transaction has its locks, so that jobs are done in it.
+  var hasBegun = false
   /// Whether the connection was lost with a transaction that may have been committed, and it is not known
   /// yet to be over.
   var isInDoubt = false

@@ -136,7 +136,7 @@ final class StoreWriter: @unchecked Sendable {
       session.goesWithoutSavepoints = false
       if error is SavepointNeeded {
         session.savepointPolicy.wereNeeded()
-      } else if group.count == 1 || Self.concernsAll(error) {
+      } else if group.count == 1 || !session.hasBegun || Self.concernsAll(error) {
         throw error
       }
       try transaction(in: session, locking: locks) {
@@ -162,6 +162,7 @@ final class StoreWriter: @unchecked Sendable {
   private func transaction(
     in session: StoreSession, locking locks: WriteLocks, _ body: () throws -> Void
   ) throws {
+    session.hasBegun = false
     session.outbox.removeAll(keepingCapacity: true)
     session.storedBytes = StoredBytes()
     session.gathered.removeAll()
@@ -197,6 +198,7 @@ final class StoreWriter: @unchecked Sendable {
       lock.withLock { doubtHandler }?()
     }
     try session.followSchema(foundAs: schemaVersion)
+    session.hasBegun = true
   }
 
   /// Writes what others have left before a job that may look at it, outside of its savepoint.

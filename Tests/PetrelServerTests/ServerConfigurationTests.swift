@@ -13,7 +13,7 @@ struct ServerConfigurationTests {
     let configuration = try Self.read(
       """
       {"address": "0.0.0.0", "port": 9000, "publicURL": "https://cloud.example.com",
-       "deletionRetentionDays": 30, "productionSchema": "open",
+       "deletionRetentionDays": 30, "storeWriters": 9, "productionSchema": "open",
        "notificationLog": {"days": 7, "entries": 500},
        "signIn": {"passwords": false,
          "issuers": {"keycloak": {"issuer": "https://id.example.com/realms/a", "clientID": "c",
@@ -30,6 +30,7 @@ struct ServerConfigurationTests {
     #expect(configuration.address == "0.0.0.0")
     #expect(configuration.port == 9000)
     #expect(configuration.deletionRetentionDays == 30)
+    #expect(configuration.storeWriters == 9)
     #expect(!configuration.hasFixedProduction)
     #expect(configuration.notificationLog.days == 7)
     #expect(configuration.notificationLog.entries == 500)
@@ -74,6 +75,9 @@ struct ServerConfigurationTests {
       (
         #"{"deletionRetentionDays": 0}"#,
         "'deletionRetentionDays' must be a whole number from 1 to 36500"
+      ),
+      (
+        #"{"storeWriters": 0}"#, "'storeWriters' must be a whole number from 1 to 64"
       ),
       (#"{"productionSchema": "free"}"#, "'productionSchema' must be fixed or open, not 'free'"),
       (

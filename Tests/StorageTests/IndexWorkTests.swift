@@ -9,7 +9,7 @@ import Testing
 struct IndexWorkTests {
   private static let container = TestStore.container
 
-  private static func schema(
+  static func schema(
     _ indexes: FieldIndexes, system: [SystemField: FieldIndexes] = SystemField.implicitIndexes
   ) -> ContainerSchema {
     ContainerSchema(
@@ -23,7 +23,7 @@ struct IndexWorkTests {
   }
 
   /// Every entry in the value index, and every one that there should be.
-  private static func entries(
+  static func entries(
     of store: SQLRecordStore
   ) async throws -> (found: [String], wanted: [String]) {
     try await store.read { session in
@@ -44,7 +44,7 @@ struct IndexWorkTests {
           guard
             let type = try session.recordType(named: stored.record.recordType, at: address)
           else { continue }
-          wanted += session.indexEntries(of: stored.record, type: type, at: address).list.map {
+          wanted += try session.indexEntries(of: stored.record, type: type, at: address).list.map {
             "\(database.rawValue) \($0.fieldNumber) \($0.key) \(stored.number)"
           }
         }

@@ -30,7 +30,9 @@ struct PostgreSQLStoreTests {
       await first.close()
       #expect(try await SQLRecordStore.isServed(at: location))
       await second.close()
-      #expect(try await SQLRecordStore.isServed(at: location) == false)
+      try await eventually("PostgreSQL has noticed") {
+        try await !SQLRecordStore.isServed(at: location)
+      }
       await tool.close()
     }
   }

@@ -10,7 +10,7 @@ public struct ConfigurationChange: Sendable, Hashable {
     "address", "port", "publicURL", "deletionRetentionDays", "productionSchema", "logLevel",
     "logFormat", "limits.matchingIndexBytes", "limits.searchExtractBytes",
     "limits.silentPushInterval", "limits.waitingPushes", "explain.changes", "explain.days",
-    "notificationLog.days", "notificationLog.entries", "store", "storeFile",
+    "notificationLog.days", "notificationLog.entries", "store", "storeFile", "storeWriters",
   ]
 
   public init(from old: ConfigurationSources, to new: ConfigurationSources) {

@@ -2,8 +2,14 @@ import Foundation
 import Storage
 
 extension ServerConfiguration {
-  /// Reads `store` or `storeFile`, which has the same in a file, and `assetDirectory`.
+  /// More connections than that are of no use to a server.
+  public static let maximumStoreWriters = 64
+
+  /// Reads `storeWriters`, and `store` or `storeFile`, which has the same in a file, and
+  /// `assetDirectory`.
   mutating func applyStore(_ reader: ConfigurationReader) throws(ConfigurationError) {
+    storeWriters =
+      try reader.int("storeWriters", in: 1...Int64(Self.maximumStoreWriters)) ?? storeWriters
     if let folder = try reader.string("assetDirectory") { assetDirectory = reader.file(folder) }
     guard let name = try reader.string("storeFile") else {
       if let text = try reader.string("store") {

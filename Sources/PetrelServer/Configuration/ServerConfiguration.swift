@@ -88,6 +88,9 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// How far the date of a request that is signed with a server-to-server key may be from the
   /// server's, in seconds; at most ``maximumSignatureWindow``.
   public var signatureWindow = 600.0
+  /// Transactions that are written to a store in PostgreSQL at the same time, each with a connection of
+  /// its own; 1 to ``maximumStoreWriters``.
+  public var storeWriters = 4
   /// How long deletions of records and zones are remembered for change feeds, in days. A device that
   /// was away for longer starts anew.
   public var deletionRetentionDays = 90

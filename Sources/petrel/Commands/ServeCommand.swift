@@ -92,6 +92,7 @@ extension StoreConfiguration {
   init(of server: ServerConfiguration, role: Role = .server) {
     self.init(role: role)
     deletionRetention = Double(server.deletionRetentionDays) * 24 * 60 * 60
+    writers = server.storeWriters
     if !server.hasFixedProduction { fixedEnvironments = [] }
     tuning.extractBytes = server.limits.searchExtractBytes
     notificationLog.age = Double(server.notificationLog.days) * 24 * 60 * 60

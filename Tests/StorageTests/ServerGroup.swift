@@ -1,0 +1,76 @@
+import CloudKitModel
+import Foundation
+import PostgreSQLTesting
+import Synchronization
+import Testing
+
+@testable import Storage
+
+/// Servers that have one store on PostgreSQL open at the same time.
+struct ServerGroup {
+  let servers: [TestStore]
+  let address: PostgreSQLAddress
+
+  /// Opens the store with all of them at once, and closes it again.
+  static func with(
+    servers count: Int, configure: (inout StoreConfiguration) -> Void = { _ in },
+    _ body: (ServerGroup) async throws -> Void
+  ) async throws {
+    let schema = try await PostgreSQLServer.shared.makeSchema()
+    let address = try PostgreSQLAddress(schema.address)
+    var configuration = StoreConfiguration()
+    configuration.writers = 3
+    configure(&configuration)
+    let stores = try await withThrowingTaskGroup(of: SQLRecordStore.self) { [configuration] group in
+      for _ in 0..<count {
+        group.addTask {
+          try await SQLRecordStore.open(
+            at: .postgreSQL(address, assets: nil), configuration: configuration)
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    let servers = try await withThrowingTaskGroup(of: TestStore.self) { group in
+      for store in stores { group.addTask { try await TestStore(store) } }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    try await body(ServerGroup(servers: servers, address: address))
+    for store in stores { await store.close() }
+    try await PostgreSQLServer.shared.drop(schema)
+  }
+
+  func store(_ index: Int) throws -> SQLRecordStore {
+    try #require(servers[index].store as? SQLRecordStore)
+  }
+
+  /// How many statements wait for a lock that another one has.
+  func waitingCount() async throws -> Int64 {
+    try await SQLRecordStore.onThread { [address] in
+      let connection = try PostgreSQLConnection(to: address)
+      defer { connection.close() }
+      return try connection.first(
+        """
+        SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND pid IN (
+          SELECT pid FROM pg_locks WHERE relation IN (
+            SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace))
+        """, []
+      ) { $0.integer(0) } ?? 0
+    }
+  }
+
+  /// The numbers that a statement finds, of one column.
+  func integers(_ statement: String) async throws -> [Int64] {
+    try await store(0).read { session in
+      try session.connection.rows(statement, []) { $0.integer(0) }
+    }
+  }
+}
+
+/// What one task tells others.
+final class Flag: Sendable {
+  private let value = Mutex(false)
+
+  var isUp: Bool { value.withLock { $0 } }
+
+  func raise() { value.withLock { $0 = true } }
+}

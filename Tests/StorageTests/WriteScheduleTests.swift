@@ -1,0 +1,165 @@
+import CloudKitModel
+import PropertyTesting
+import Testing
+
+@testable import Storage
+
+@Suite("The turns of writers")
+struct WriteScheduleTests {
+  private final class Job: StoreJob {
+    let number: Int
+    let locks: WriteLocks
+    let gathersWrites = false
+
+    init(_ number: Int, _ locks: WriteLocks) {
+      self.number = number
+      self.locks = locks
+    }
+
+    func run(in session: StoreSession) throws {}
+    func finish(_ failure: (any Error)?) {}
+  }
+
+  private static func database(_ number: Int64) -> WriteLocks {
+    .database(DatabaseID(rawValue: number))
+  }
+
+  /// Takes in jobs with these locks, and tells the numbers of those that each take gives.
+  private static func schedule(_ threads: Int, _ locks: [WriteLocks]) -> WriteSchedule {
+    var schedule = WriteSchedule(threads: threads)
+    for (number, locks) in locks.enumerated() { _ = schedule.add(Job(number, locks)) }
+    return schedule
+  }
+
+  private static func take(
+    _ most: Int, by thread: Int, of schedule: inout WriteSchedule
+  ) -> [Int] {
+    schedule.take(most: most, by: thread).compactMap { ($0 as? Job)?.number }
+  }
+
+  @Test("one thread takes all in order, whatever they lock")
+  func one() {
+    var schedule = Self.schedule(1, [Self.database(1), .everything, .reference, Self.database(1)])
+    var taken = Self.take(3, by: 0, of: &schedule)
+    #expect(taken == [0, 1, 2])
+    taken = Self.take(3, by: 0, of: &schedule)
+    #expect(taken == [3])
+    #expect(schedule.isEmpty)
+  }
+
+  @Test("a database's jobs go together, and nobody else has it meanwhile")
+  func database() {
+    let locks = [1, 1, 2, 1, 2].map { Self.database($0) }
+    var schedule = Self.schedule(4, locks)
+    var taken = Self.take(10, by: 0, of: &schedule)
+    #expect(taken == [0, 1, 3])
+    var isReady = schedule.add(Job(5, Self.database(1)))
+    #expect(!isReady)
+    taken = Self.take(10, by: 1, of: &schedule)
+    #expect(taken == [2, 4])
+    taken = Self.take(10, by: 2, of: &schedule)
+    #expect(taken.isEmpty)
+    isReady = schedule.add(Job(6, Self.database(3)))
+    #expect(isReady)
+    schedule.finish(by: 0)
+    taken = Self.take(10, by: 2, of: &schedule)
+    #expect(taken == [5])
+    taken = Self.take(10, by: 3, of: &schedule)
+    #expect(taken == [6])
+  }
+
+  @Test("databases are shared out among the threads")
+  func share() {
+    var schedule = Self.schedule(4, (0..<16).map { Self.database(Int64($0)) })
+    var counts: [Int] = []
+    for thread in 0..<4 { counts.append(schedule.take(most: 100, by: thread).count) }
+    #expect(counts == [4, 3, 3, 2])
+    #expect(schedule.count == 4)
+  }
+
+  @Test("what has everything waits for those before it, and holds up those behind it")
+  func everything() {
+    var schedule = Self.schedule(2, [Self.database(1), .everything, Self.database(2), .reference])
+    var taken = Self.take(10, by: 0, of: &schedule)
+    #expect(taken == [0])
+    taken = Self.take(10, by: 1, of: &schedule)
+    #expect(taken.isEmpty)
+    schedule.finish(by: 0)
+    taken = Self.take(10, by: 0, of: &schedule)
+    #expect(taken == [1])
+    taken = Self.take(10, by: 1, of: &schedule)
+    #expect(taken.isEmpty)
+    schedule.finish(by: 0)
+    taken = Self.take(10, by: 0, of: &schedule)
+    #expect(taken == [2])
+    taken = Self.take(10, by: 1, of: &schedule)
+    #expect(taken == [3])
+  }
+
+  @Test("a write to the reference tables holds up no save")
+  func reference() {
+    var schedule = Self.schedule(2, [.reference, .reference, Self.database(1)])
+    var taken = Self.take(10, by: 0, of: &schedule)
+    #expect(taken == [0, 1])
+    taken = Self.take(10, by: 1, of: &schedule)
+    #expect(taken == [2])
+  }
+
+  @Test(
+    "no two threads have what excludes each other, each database's order is kept, all is done",
+    arguments: 0..<30)
+  func random(seed: Int) {
+    var generator = SeededGenerator(seed: seed)
+    let threads = Int.random(in: 2...5, using: &generator)
+    var schedule = WriteSchedule(threads: threads)
+    var inHand = [[Job]](repeating: [], count: threads)
+    var begun: [Job] = []
+    var added = 0
+    while begun.count < 400 {
+      if added < 400, generator.chance(1, in: 2) {
+        for _ in 0..<Int.random(in: 1...9, using: &generator) {
+          _ = schedule.add(Job(added, Self.randomLocks(using: &generator)))
+          added += 1
+        }
+      }
+      let thread = Int.random(in: 0..<threads, using: &generator)
+      schedule.finish(by: thread)
+      inHand[thread] = schedule.take(most: 7, by: thread).compactMap { $0 as? Job }
+      begun += inHand[thread]
+      #expect(inHand[thread].count <= 7)
+      for other in 0..<threads where other != thread {
+        for (one, two) in inHand[thread].flatMap({ one in inHand[other].map { (one, $0) } }) {
+          #expect(!Self.exclude(one.locks, two.locks), "\(one.locks) and \(two.locks)")
+        }
+      }
+    }
+    #expect(begun.map(\.number).sorted() == Array(0..<added))
+    for (place, job) in begun.enumerated() {
+      for later in begun[place...] where Self.exclude(job.locks, later.locks) {
+        #expect(later.number >= job.number)
+      }
+    }
+  }
+
+  private static func randomLocks(using generator: inout SeededGenerator) -> WriteLocks {
+    switch Int.random(in: 0..<20, using: &generator) {
+    case 0: .everything
+    case 1: .reference
+    case 2: .reference.union(database(Int64.random(in: 1...5, using: &generator)))
+    case 3: .rows
+    case 4: .deliveries
+    case 5:
+      .databases((1...5).shuffled(using: &generator).prefix(3).map { DatabaseID(rawValue: $0) })
+    default: database(Int64.random(in: 1...5, using: &generator))
+    }
+  }
+
+  /// By the words of ``WriteLocks``, the slow way.
+  private static func exclude(_ one: WriteLocks, _ two: WriteLocks) -> Bool {
+    func uses(_ locks: WriteLocks) -> Bool { locks.reach > .rows || !locks.databases.isEmpty }
+    if one.reach == .everything || two.reach == .everything { return uses(one) && uses(two) }
+    return one.reach == .reference && two.reach == .reference
+      || one.settlesDeliveries && two.settlesDeliveries
+      || !Set(one.databases).isDisjoint(with: two.databases)
+  }
+}
