@@ -160,7 +160,7 @@ final class PostgreSQLConnection: SQLConnection {
         return try statement()
       } catch {
         // It was lost while nothing was under way.
-        guard isFirst, PQstatus(handle) != CONNECTION_OK else { throw error }
+        guard isFirst, isUnfit || PQstatus(handle) != CONNECTION_OK else { throw error }
         isFirst = false
       }
     }
@@ -290,6 +290,7 @@ final class PostgreSQLConnection: SQLConnection {
     case ("57014", _):
       return StoreError(.overloaded, "it took too long: \(reason)", statement: statement)
     case ("25P03", _):
+      isUnfit = true
       return StoreError(
         .unreachable, "\(address) ended a transaction that stood still: \(reason)",
         statement: statement)
@@ -302,6 +303,8 @@ final class PostgreSQLConnection: SQLConnection {
     case (_, "53"), (_, "55"): return StoreError(.overloaded, reason, statement: statement)
     case (_, "XX"): return StoreError(.corrupt, reason, statement: statement)
     case (_, "08"), (_, "57"), ("", _):
+      // libpq does not count a connection as lost to which nothing can be sent any more.
+      isUnfit = true
       return StoreError(
         .unreachable, "the connection to \(address) is lost: \(reason)", statement: statement)
     default: return StoreError(.statementFailed, reason, statement: statement)

@@ -132,7 +132,7 @@ struct StoredState: Equatable {
         faults.append("\(record.recordID) has no type")
         continue
       }
-      for entry in session.indexEntries(of: record, type: type, at: address).list {
+      for entry in try session.indexEntries(of: record, type: type, at: address).list {
         let key = entry.key.map { String(format: "%02X", $0) }.joined()
         wantedIndex.append(
           "\(database.rawValue) \(entry.fieldNumber) \(key) \(record.recordID.zoneID.zoneName) "

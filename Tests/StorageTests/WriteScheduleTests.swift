@@ -115,7 +115,7 @@ struct WriteScheduleTests {
     var inHand = [[Job]](repeating: [], count: threads)
     var begun: [Job] = []
     var added = 0
-    while begun.count < 400 {
+    while added < 400 || begun.count < added {
       if added < 400, generator.chance(1, in: 2) {
         for _ in 0..<Int.random(in: 1...9, using: &generator) {
           _ = schedule.add(Job(added, Self.randomLocks(using: &generator)))
