@@ -57,7 +57,7 @@ extension StoreSession {
   /// Writes what was gathered. Not under a savepoint that was set since the first of it was.
   func writeGathered() throws {
     for (zone, version) in gathered.zoneVersions {
-      try connection.run(
+      try connection.runLater(
         "UPDATE zones SET version = $3 WHERE database_id = $1 AND zone_number = $2",
         [.integer(zone.database.rawValue), .integer(zone.number), .integer(version)])
     }
@@ -142,13 +142,13 @@ extension StoreSession {
       append(change, of: index)
       arguments.append(change.zoneNumber)
     }
-    try connection.run(statement, arguments)
+    try connection.runLater(statement, arguments)
   }
 
   private func remove(_ change: IndexChanges.Change, of index: IndexChanges) throws {
     arguments.removeAll()
     append(change, of: index)
-    try connection.run(
+    try connection.runLater(
       """
       DELETE FROM value_index WHERE database_id = $1 AND field_number = $2
         AND value_key = $3 AND record_number = $4

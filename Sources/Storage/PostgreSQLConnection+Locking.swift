@@ -40,6 +40,7 @@ extension PostgreSQLConnection {
 
   /// Runs statements and answers the number that the last of them finds; nil when it finds none.
   private func lastInteger(of script: String) throws -> Int64? {
+    try settle()
     let result = PQexec(handle, script)
     defer { PQclear(result) }
     try check(result, script)

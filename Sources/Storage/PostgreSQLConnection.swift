@@ -24,7 +24,9 @@ final class PostgreSQLConnection: SQLConnection {
   let address: PostgreSQLAddress
   let handle: OpaquePointer
   private let settings: Settings
-  private var arguments = PostgreSQLArguments()
+  var arguments = PostgreSQLArguments()
+  /// Statements that were sent and of which it is not known yet what became of them.
+  var pipeline: [String] = []
   /// The names of the statements that are prepared, by their texts.
   private var names: [String: Statement] = [:]
   /// What the server knows the connection as.
@@ -33,10 +35,10 @@ final class PostgreSQLConnection: SQLConnection {
   private var formerSession: PostgreSQLSession?
   private var isPrepared = false
   /// Whether it is to be made anew though it is not lost.
-  private var isUnfit = false
+  var isUnfit = false
   private var isClosed = false
 
-  private struct Statement {
+  struct Statement {
     var name: String
     /// How many arguments it takes. It may be given more, which are those of the next row.
     var argumentCount: Int
@@ -86,6 +88,7 @@ final class PostgreSQLConnection: SQLConnection {
       formerSession = session ?? formerSession
       session = nil
       names = [:]
+      pipeline = []
       PQreset(handle)
       guard PQstatus(handle) == CONNECTION_OK else {
         throw StoreError(.unreachable, "\(address) cannot be reached: \(message)")
@@ -169,10 +172,16 @@ final class PostgreSQLConnection: SQLConnection {
   /// PostgreSQL answers a commit with another word when it has rolled back, because of a statement
   /// that failed.
   func commit() throws {
-    let result = PQexec(handle, "COMMIT")
-    defer { PQclear(result) }
-    try check(result, "COMMIT")
-    guard String(cString: PQcmdStatus(result)) == "COMMIT" else {
+    let word: String
+    if pipeline.isEmpty {
+      let result = PQexec(handle, "COMMIT")
+      defer { PQclear(result) }
+      try check(result, "COMMIT")
+      word = String(cString: PQcmdStatus(result))
+    } else {
+      word = try commitPipeline()
+    }
+    guard word == "COMMIT" else {
       throw StoreError(
         .statementFailed, "a statement before had failed, so nothing was committed",
         statement: "COMMIT")
@@ -182,6 +191,7 @@ final class PostgreSQLConnection: SQLConnection {
   // MARK: Statements
 
   func execute(_ script: String) throws {
+    try settle()
     let result = PQexec(handle, script)
     defer { PQclear(result) }
     try check(result, script)
@@ -200,6 +210,12 @@ final class PostgreSQLConnection: SQLConnection {
   }
 
   private func run(_ text: String) throws -> Int {
+    do {
+      try settle()
+    } catch {
+      // What failed is undone as well.
+      guard text.hasPrefix("ROLLBACK") else { throw error }
+    }
     let statement = try prepared(text)
     let result = arguments.withPointers(first: statement.argumentCount) {
       PQexecPrepared(handle, statement.name, $0, $1, $2, $3, 1)
@@ -212,6 +228,7 @@ final class PostgreSQLConnection: SQLConnection {
   func query(
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws {
+    try settle()
     try self.arguments.set(arguments)
     let prepared = try prepared(statement)
     let isSent = self.arguments.withPointers(first: prepared.argumentCount) {
@@ -254,7 +271,9 @@ final class PostgreSQLConnection: SQLConnection {
     PQcancel(cancellation, &reason, Int32(reason.count))
   }
 
-  private func prepared(_ text: String) throws -> Statement {
+  func isPrepared(_ text: String) -> Bool { names[text] != nil }
+
+  func prepared(_ text: String) throws -> Statement {
     if let statement = names[text] { return statement }
     let statement = Statement(
       name: "s\(names.count)", argumentCount: Self.argumentCount(of: text))

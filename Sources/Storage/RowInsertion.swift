@@ -41,7 +41,7 @@ struct RowInsertion {
     appendArguments(&arguments)
     count += 1
     guard count == Self.rowsTogether else { return }
-    try connection.run(statements.together, arguments)
+    try connection.runLater(statements.together, arguments)
     arguments.removeAll()
     count = 0
   }
@@ -49,7 +49,7 @@ struct RowInsertion {
   /// Inserts the rows that are left.
   mutating func finish(in connection: any SQLConnection) throws {
     while count > 0 {
-      try connection.run(statements.one, arguments)
+      try connection.runLater(statements.one, arguments)
       arguments.removeFirst(statements.argumentsEach)
       count -= 1
     }

@@ -45,6 +45,11 @@ protocol SQLConnection: AnyObject {
   /// As ``run(_:_:)-swift.method``, for statements that run for every record.
   @discardableResult
   func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int
+  /// Runs a statement whose result is of no interest: that it failed may be told by a later one, at the
+  /// latest by the commit.
+  func runLater(_ statement: String, _ arguments: [SQLValue]) throws
+  /// As ``runLater(_:_:)-swift.method``, for statements that run for every record.
+  func runLater(_ statement: String, _ arguments: borrowing SQLArguments) throws
   /// Runs a statement and visits its rows. The visitor must not run statements itself.
   func query(
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
@@ -100,6 +105,14 @@ extension SQLConnection {
 
   func getReady() throws {}
   var isShared: Bool { false }
+  func runLater(_ statement: String, _ arguments: [SQLValue]) throws {
+    try run(statement, arguments)
+  }
+
+  func runLater(_ statement: String, _ arguments: borrowing SQLArguments) throws {
+    try run(statement, arguments)
+  }
+
   func beginMigrating() throws { try beginWriting() }
 
   func beginWriting(locking locks: WriteLocks) throws -> Int64? {

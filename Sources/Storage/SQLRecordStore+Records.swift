@@ -45,7 +45,7 @@ extension StoreSession {
     let change = change()
     var encoder = RowEncoder(reserving: 384)
     encoder.encode(change)
-    try connection.run(
+    try connection.runLater(
       """
       INSERT INTO outbox (database_id, sequence, subscription_version, content)
       VALUES ($1, $2, $3, $4)

@@ -37,7 +37,7 @@ extension StoreSession {
   /// Writes what the transaction changed, once for each database; to be called before the commit.
   func writeStoredBytes() throws {
     for (database, bytes) in storedBytes.toWrite {
-      try connection.run(
+      try connection.runLater(
         "UPDATE databases SET stored_bytes = stored_bytes + $2 WHERE database_id = $1",
         [.integer(database.rawValue), .integer(bytes)])
     }
