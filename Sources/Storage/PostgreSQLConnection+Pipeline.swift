@@ -9,12 +9,12 @@ extension PostgreSQLConnection {
   private static let pipelineLimit = 256
 
   func runLater(_ statement: String, _ arguments: borrowing SQLArguments) throws {
-    self.arguments.set(arguments)
+    try self.arguments.set(arguments)
     try sendLater(statement)
   }
 
   func runLater(_ statement: String, _ arguments: [SQLValue]) throws {
-    self.arguments.set(arguments)
+    try self.arguments.set(arguments)
     try sendLater(statement)
   }
 
