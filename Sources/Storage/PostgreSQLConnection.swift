@@ -148,7 +148,7 @@ final class PostgreSQLConnection: SQLConnection {
       do {
         return try body()
       } catch {
-        guard isFirst, PQstatus(handle) != CONNECTION_OK else { throw error }
+        guard isFirst, isUnfit || PQstatus(handle) != CONNECTION_OK else { throw error }
         isFirst = false
       }
     }

@@ -207,7 +207,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     }
     if let limits {
       let connection = try location.connect(
-        tuning, isReader: false, serves: false, checkpointPages: nil)
+        tuning, isReader: false, locksRows: true, serves: false, checkpointPages: nil)
       let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
       session.steeredTime = configuration.steeredTime
       threads.start(named: "petrel.store.limits", with: session) { limits.work(in: $0) }
