@@ -131,7 +131,11 @@ struct StoreMoveBehaviourTests {
       let onPostgreSQL = try await places.postgreSQL.withStore { try await ask($0, zone, tokens) }
       #expect(onPostgreSQL == before)
       let back = try await StoreMove.run(from: places.postgreSQL, to: places.otherFile)
-      #expect(back.tables == there.tables)
+      // The server there has given its folder of assets an identity.
+      func rows(_ tables: [StoreMove.Result.Table]) -> [StoreMove.Result.Table] {
+        tables.filter { $0.name != "secrets" }
+      }
+      #expect(rows(back.tables) == rows(there.tables))
       // Before anything changes there, so that all three can be told the same now.
       #expect(try await places.otherFile.withStore { try await ask($0, zone, tokens) } == before)
       for place in [places.postgreSQL, places.otherFile] {
