@@ -15,6 +15,11 @@ public struct ScaleCosts: Sendable, Hashable {
       self.dispatch = dispatch
     }
 
+    /// The round trips of the store's transactions, counted in its source: the begin with its locks and
+    /// what goes with the commit; the reads and the drawing of numbers of a save; the reads of a
+    /// dispatched change.
+    public static let roundTripsAsBuilt = Statements(transaction: 2, save: 4, dispatch: 6)
+
     /// Of a transaction that does so much.
     func count(saves: Double, changes: Double) -> Double {
       transaction + save * saves + dispatch * changes

@@ -1,5 +1,6 @@
 import Foundation
 import JSONCoding
+import PetrelServer
 import PostgreSQLHosting
 
 /// Loads 1, 2, 3… servers on one PostgreSQL, and counts what they and it do for each save.
@@ -172,7 +173,9 @@ struct ClusterBenchmark {
   private func tellConditions(_ probe: PostgreSQLProbe) {
     report.set([
       "databases": .figure(databases), "publicPercent": .figure(publicShare),
-      "connectionsPerServer": .figure(connections), "secondsEach": .figure(seconds),
+      "connectionsPerServer": .figure(connections),
+      "writersPerServer": .figure(ServerConfiguration(dataDirectory: directory).storeWriters),
+      "secondsEach": .figure(seconds),
       "cores": .figure(ProcessInfo.processInfo.activeProcessorCount),
       "postgreSQL": .string(((try? probe.rows("SHOW server_version"))?.first?.first ?? "") ?? ""),
     ])

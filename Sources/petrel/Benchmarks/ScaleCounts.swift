@@ -7,6 +7,7 @@ struct ScaleCounts {
   var databases = 100
   var publicShare = 0.1
   var cores = 2
+  var writers = 4
   var cases: [MeasuredCase] = []
 
   /// - Throws: ``UsageError`` for a file that has no such figures.
@@ -25,6 +26,7 @@ struct ScaleCounts {
     databases = json["databases"]?.int.map { Int($0) } ?? databases
     publicShare = (json["publicPercent"]?.double ?? 10) / 100
     cores = json["cores"]?.int.map { Int($0) } ?? cores
+    writers = json["writersPerServer"]?.int.map { Int($0) } ?? writers
     let connections = json["connectionsPerServer"]?.int.map { Int($0) } ?? 16
     for row in rows {
       func number(_ name: String) throws -> Double {

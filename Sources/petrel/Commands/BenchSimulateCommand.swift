@@ -20,7 +20,7 @@ enum BenchSimulateCommand: Command {
     .init("shard-cores", "NUMBER", "of a shard (default 16)"),
     .init(
       "writers", "NUMBER",
-      "threads of a server that write (default 16; with --check as many as the measured ones had, or 1)"
+      "threads of a server that write (default 16; with --check as many as the measured ones had)"
     ),
     .init(
       "pipelined", nil,
@@ -51,7 +51,8 @@ enum BenchSimulateCommand: Command {
     if arguments.flag("check") {
       guard let counts else { throw UsageError("--check needs --counts") }
       let isRight = try await onThread {
-        ScaleCheck(counts: counts, costs: costs, writers: writers ?? 1, report: report).run()
+        ScaleCheck(counts: counts, costs: costs, writers: writers ?? counts.writers, report: report)
+          .run()
       }
       report.set(["isWithinTolerance": .bool(isRight)])
       report.end()
@@ -92,9 +93,9 @@ enum BenchSimulateCommand: Command {
     var costs = measured
     costs.roundTrip = Double(try arguments.int("round-trip", in: 1...1_000_000) ?? 200) / 1e6
     costs.flush = Double(try arguments.int("flush", in: 1...1_000_000) ?? 500) / 1e6
-    if arguments.flag("pipelined") {
-      costs.roundTrips = ScaleCosts.Statements(transaction: 4, save: 0, dispatch: 0)
-    }
+    costs.roundTrips =
+      arguments.flag("pipelined")
+      ? ScaleCosts.Statements(transaction: 4, save: 0, dispatch: 0) : .roundTripsAsBuilt
     let utilization = Double(try arguments.int("utilization", in: 1...100) ?? 60) / 100
     var plan = CapacityPlan(for: scenario, costs, recordsPerUser: 200, utilization: utilization)
     if let servers = try arguments.int("servers", in: 1...10_000) { plan.servers = servers }
