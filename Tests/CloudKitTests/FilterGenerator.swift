@@ -37,7 +37,7 @@ struct FilterGenerator {
       if Bool.random(using: &random) {
         return Filter(
           .system(pick([.recordName, .createdUserRecordName, .recordChangeTag])), comparator,
-          .string(text()))
+          .string(name()))
       }
       return Filter(key, comparator, pick([single(), list()]), options: options)
     default:
@@ -48,6 +48,9 @@ struct FilterGenerator {
   private mutating func text() -> String {
     pick(["", "x", "it's \"q\"", "back\\slash", "line\nnext\r\t\0", "é", "%@", "日本", "NOT", "a.b"])
   }
+
+  /// A text as names and tags may be: without U+0000.
+  private mutating func name() -> String { text().filter { $0 != "\0" } }
 
   private mutating func date() -> Timestamp {
     Timestamp(
