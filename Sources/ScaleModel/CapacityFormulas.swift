@@ -17,6 +17,7 @@ public struct CapacityFormulas: Sendable {
     /// The part of its bandwidth that a shard's log takes.
     public var logBandwidth = 0.0
     public var writers = 0.0
+    public var readers = 0.0
     /// The part of the greatest rate of one database that the busiest public one has.
     public var busiestDatabase = 0.0
     /// Pushes that are open of those that may be.
@@ -27,6 +28,7 @@ public struct CapacityFormulas: Sendable {
       [
         ("servers' processors", server), ("shards' processors", shard),
         ("bandwidth of the shards' logs", logBandwidth), ("servers' writers", writers),
+        ("servers' readers", readers),
         ("row of the busiest public database", busiestDatabase), ("pushes under way", openPushes),
       ].sorted { $0.1 > $1.1 }
     }
@@ -88,9 +90,14 @@ public struct CapacityFormulas: Sendable {
     load.transactionsPerSecond = jobs / load.jobsPerTransaction
     load.writers =
       load.transactionsPerSecond * (base + each * load.jobsPerTransaction) / writers
+    load.readers =
+      rate * costs.requestReads
+      * (costs.roundTrip + costs.serverStatement + costs.databaseStatement)
+      / (servers * Double(scenario.readersPerServer))
     load.statementsPerSecond =
       load.transactionsPerSecond * costs.statements.transaction
       + rate * (costs.statements.save + changes * costs.statements.dispatch)
+    let reads = rate * (costs.requestReads + changes * costs.dispatchReads)
     let pushes = firings * scenario.pushes
     let cold = changes * (1 - scenario.publicShare) * (1 - scenario.warmShare(costs))
     let ofServer =
@@ -101,9 +108,9 @@ public struct CapacityFormulas: Sendable {
         * (costs.indexStatements * (costs.serverStatement + costs.databaseStatement)
           + scenario.subscriptions(of: scenario.publicDatabases, parts: [])
           * costs.indexedSubscription))
-      + load.statementsPerSecond * costs.serverStatement
+      + (load.statementsPerSecond + reads) * costs.serverStatement
     let ofShard =
-      load.statementsPerSecond * costs.databaseStatement
+      (load.statementsPerSecond + reads) * costs.databaseStatement
       + load.transactionsPerSecond * costs.databaseCommit
       + rate * (further * costs.databaseFurtherNotification + pushes * costs.databasePush)
     if scenario.isOneMachine {

@@ -29,6 +29,7 @@ public struct CapacityPlan: Sendable {
       let next = (
         max(
           needed(scenario.servers, load.server), needed(scenario.servers, load.writers),
+          needed(scenario.servers, load.readers),
           Int(indexed.rounded(.up))),
         max(needed(scenario.shards, load.shard), needed(scenario.shards, load.logBandwidth))
       )

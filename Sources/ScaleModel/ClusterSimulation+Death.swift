@@ -21,7 +21,9 @@ extension ClusterSimulation {
     // It renewed its row some time ago, and others look for such rows now and then.
     let over = scenario.leaseSeconds - random.unit() * scenario.renewalSeconds
     let found = over + random.unit() * scenario.renewalSeconds
-    for (database, lane) in lanes.sorted(by: { $0.key < $1.key }) where lane.holder == dead {
+    takingOverAt = now + found
+    for (database, lane) in lanes.sorted(by: { $0.key < $1.key })
+    where lane.holder == dead && (lane.isBusy || !lane.changes.isEmpty) {
       lanes[database]?.isOrphan = true
       lanes[database]?.isBusy = false
       // What was under way is dispatched again from the outbox, in the same order.
@@ -32,7 +34,7 @@ extension ClusterSimulation {
       lanes[database]?.changes = changes
       lanes[database]?.underWay = []
       orphanedChanges += changes.count
-      events.add(.takeOver(database: database), at: now + found)
+      events.add(.takeOver(database: database), at: takingOverAt)
     }
     result.recovery?.deepest = orphanedChanges
   }

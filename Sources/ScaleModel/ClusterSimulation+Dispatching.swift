@@ -2,29 +2,36 @@ extension ClusterSimulation {
   /// A change was committed. The server that saved it has the database's lease now, unless another has.
   mutating func noteChange(in database: Int, savedBy server: Int) {
     waitingChanges += 1
-    guard var lane = lanes[database] else {
-      let isWarm = random.unit() < warmShare || database < scenario.publicDatabases
-      var lane = SimulatedLane(holder: server, hasIndex: isWarm)
-      lane.changes.append(now)
-      lane.isOrphan = servers[server].isDead
-      lanes[database] = lane
-      guard lane.isOrphan, let death = scenario.death else { return serve(database) }
-      // Committed by a server that is dead by now: it waits for the next look at its leases.
-      orphanedChanges += 1
-      return events.add(
-        .takeOver(database: database),
-        at: death.second + scenario.leaseSeconds + scenario.renewalSeconds)
+    var lane =
+      lanes[database]
+      ?? SimulatedLane(
+        holder: server,
+        hasIndex: random.unit() < warmShare || database < scenario.publicDatabases)
+    // A lease that nobody used for long was given back; who comes next has it.
+    if !lane.isBusy, lane.changes.isEmpty, !lane.isOrphan,
+      now - lane.idleSince > scenario.idleSeconds, database >= scenario.publicDatabases
+    {
+      lane.holder = server
     }
     lane.changes.append(now)
-    if lane.isOrphan, servers[lane.holder].isDead { orphanedChanges += 1 }
-    lanes[database] = lane
-    if let recovery = result.recovery {
-      result.recovery?.deepest = max(recovery.deepest, orphanedChanges)
+    defer {
+      if let recovery = result.recovery {
+        result.recovery?.deepest = max(recovery.deepest, orphanedChanges)
+      }
     }
+    if servers[lane.holder].isDead {
+      orphanedChanges += 1
+      let isNew = !lane.isOrphan
+      lane.isOrphan = true
+      lanes[database] = lane
+      if isNew { events.add(.takeOver(database: database), at: max(now, takingOverAt)) }
+      return
+    }
+    lanes[database] = lane
     if lane.holder == server {
       serve(database)
     } else {
-      events.add(.wake(database: database), at: now + scenario.wakeUp)
+      events.add(.wake(database: database), at: now + costs.wakeUp)
     }
   }
 
@@ -33,11 +40,7 @@ extension ClusterSimulation {
   /// Dispatches what waits in a database, unless its holder is at it.
   mutating func serve(_ database: Int) {
     guard var lane = lanes[database], !lane.isBusy, !servers[lane.holder].isDead else { return }
-    guard !lane.changes.isEmpty else {
-      // The lease is given back; those of public databases are never without changes for long.
-      if database >= scenario.publicDatabases { lanes[database] = nil }
-      return
-    }
+    guard !lane.changes.isEmpty else { return }
     lane.isBusy = true
     let processor = station(ofServer: lane.holder)
     guard lane.hasIndex else {
@@ -59,6 +62,7 @@ extension ClusterSimulation {
     let further = max(0, lane.firings - lane.underWay.count)
     let seconds =
       costs.change * Double(lane.underWay.count) + costs.furtherNotification * Double(further)
+      + costs.dispatchReads * costs.serverStatement
     lanes[database] = lane
     work(.match(database: database, server: lane.holder), seconds: seconds, on: processor)
   }
@@ -86,6 +90,7 @@ extension ClusterSimulation {
     let pushes = random.rounded(Double(lane.firings) * scenario.pushes)
     lane.underWay = []
     lane.isBusy = false
+    lane.idleSince = now
     noteRecovery(of: database, &lane)
     lanes[database] = lane
     if pushes > 0 {

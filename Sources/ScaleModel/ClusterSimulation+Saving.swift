@@ -58,7 +58,35 @@ extension ClusterSimulation {
 
   mutating func receive(_ save: Int) {
     work(
-      .request(save: save), seconds: costs.request, on: station(ofServer: saves[save].server))
+      .request(save: save),
+      seconds: costs.request + costs.requestReads * costs.serverStatement,
+      on: station(ofServer: saves[save].server))
+  }
+
+  // MARK: Readers
+
+  /// A reader of the server looks who makes a save: a few round trips, and what PostgreSQL does for them.
+  mutating func read(for save: Int) {
+    let server = saves[save].server
+    guard costs.requestReads > 0 else { return enqueue(save) }
+    let seconds =
+      costs.requestReads
+      * (costs.roundTrip + costs.serverStatement + costs.databaseStatement)
+    if let slice = readers[server].add(save, seconds: seconds, at: now) {
+      events.add(.readEnds(server: server, slice: slice.number), at: now + slice.seconds)
+    }
+  }
+
+  mutating func endReading(_ slice: Int, on server: Int) {
+    let (done, next) = readers[server].end(slice, at: now)
+    if let next {
+      events.add(.readEnds(server: server, slice: next.number), at: now + next.seconds)
+    }
+    guard let save = done else { return }
+    // The server's part of it counts with the request; PostgreSQL's loads its processors.
+    work(
+      .read(save: save), seconds: costs.requestReads * costs.databaseStatement,
+      on: station(ofShard: saves[save].database % scenario.shards))
   }
 
   // MARK: Writers
@@ -106,8 +134,11 @@ extension ClusterSimulation {
       swap(&queue, &servers[server].queues[shard])
       var only: Int?
       let mixes = scenario.mixesDatabases
+      // Its share of what waits; the rest is the other writers'.
+      let share = (queue.count + servers[server].writers - 1) / servers[server].writers
       let jobs = queue.take(
-        most: scenario.writesPerCommit, looks: 4 * scenario.writesPerCommit
+        most: min(scenario.writesPerCommit, mixes ? share : .max),
+        looks: 4 * scenario.writesPerCommit
       ) { job in
         let database = database(of: job)
         guard !taken.contains(database), mixes || only ?? database == database else {

@@ -153,7 +153,7 @@ extension ScaleCosts {
       statements: statements,
       roundTrips: (roundTrips ?? self.statements).count(saves: saves, changes: changes),
       server: serverStatement * statements,
-      postgreSQL: databaseStatement * statements + databaseCommit
+      postgreSQL: databaseStatement * (statements + dispatchReads * changes) + databaseCommit
         + databaseFurtherNotification * further + databasePush * pushes,
       logBytes: commitLogBytes + saveLogBytes * saves + dispatchLogBytes * changes
         + furtherNotificationLogBytes * further + pushLogBytes * pushes)

@@ -10,6 +10,8 @@ public struct ClusterSimulation {
   enum Event {
     case arrival(line: Int)
     case sliceEnds(station: Int, slice: Int)
+    /// A reader of a server has read who makes a save.
+    case readEnds(server: Int, slice: Int)
     /// A pause of a transaction is over.
     case transaction(Int)
     case flushEnds(shard: Int)
@@ -28,6 +30,7 @@ public struct ClusterSimulation {
   enum Work {
     case load(save: Int)
     case request(save: Int)
+    case read(save: Int)
     case server(transaction: Int)
     case postgreSQL(transaction: Int)
     case match(database: Int, server: Int)
@@ -60,6 +63,8 @@ public struct ClusterSimulation {
   var isMeasuring = false
   /// The servers' processors, then the shards'; on one machine there is but one.
   var stations: [ProcessorStation<Work>]
+  /// The connections that read, of each server.
+  var readers: [ProcessorStation<Int>]
   var saves: [Save] = []
   var freeSaves: [Int] = []
   var servers: [SimulatedServer]
@@ -77,6 +82,8 @@ public struct ClusterSimulation {
   var lateArrivals: [Int]
   var busyLines: [Bool]
   var hotRowSince: Double?
+  /// When the leases of a server that died are taken over.
+  var takingOverAt = Double.infinity
 
   /// Seconds that work has a core of a processor before others come.
   private static let slice = 0.001
@@ -103,6 +110,9 @@ public struct ClusterSimulation {
       : [Int](repeating: scenario.coresPerServer, count: scenario.servers)
         + [Int](repeating: scenario.coresPerShard, count: scenario.shards)
     stations = cores.map { ProcessorStation(cores: $0, slice: Self.slice) }
+    readers = (0..<scenario.servers).map { _ in
+      ProcessorStation(cores: scenario.readersPerServer)
+    }
     let lines =
       switch scenario.arrivals {
       case .random: 1
@@ -185,6 +195,7 @@ public struct ClusterSimulation {
       let (done, next) = stations[station].end(slice, at: now)
       if let next { follow(next, on: station) }
       if let done { finish(done) }
+    case .readEnds(let server, let slice): endReading(slice, on: server)
     case .transaction(let number): goOn(number)
     case .flushEnds(let shard): endFlush(of: shard)
     case .pushesEnd(let server, let count): endPushes(of: server, count)
@@ -217,7 +228,8 @@ public struct ClusterSimulation {
   private mutating func finish(_ work: Work) {
     switch work {
     case .load(let save): receive(save)
-    case .request(let save): enqueue(save)
+    case .request(let save): read(for: save)
+    case .read(let save): enqueue(save)
     case .server(let transaction), .postgreSQL(let transaction): goOn(transaction)
     case .match(let database, let server): endMatching(database, on: server)
     case .index(let database, let server): endIndexing(database, on: server)

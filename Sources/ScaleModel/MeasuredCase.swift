@@ -9,6 +9,7 @@ public struct MeasuredCase: Sendable {
   public var hasSubscriptions = true
   public var savesPerSecond = 0.0
   public var statementsPerSave = 0.0
+  /// Transactions of the servers' writers.
   public var commitsPerSave = 0.0
   public var logBytesPerSave = 0.0
   /// Processor seconds for each save.
@@ -18,28 +19,35 @@ public struct MeasuredCase: Sendable {
   /// Seconds of a transaction, and of a flush of the log, in the mean.
   public var commitSeconds = 0.0
   public var flushSeconds = 0.0
-  /// Medians, in seconds; NaN where they were not measured.
+  /// The median until a save is answered, in seconds.
   public var saveMedian = Double.nan
-  public var loggedMedian = Double.nan
+  /// The mean from a save to the log, in seconds; NaN without subscriptions.
+  public var loggedMean = Double.nan
 
   public init() {}
 }
 
 extension ScaleCosts {
   /// The cases that ``init(calibratedOn:)`` uses: of the fewest servers as fast as they can without and
-  /// with subscriptions, and evenly without.
+  /// with subscriptions, and evenly without; and for the time until another server hears of a change,
+  /// evenly of the fewest servers and of the next greater number.
   public static func calibrating(_ cases: [MeasuredCase]) -> [Int] {
-    let least = cases.map(\.servers).min() ?? 1
-    return cases.indices.filter {
-      cases[$0].servers == least && !(cases[$0].isPaced && cases[$0].hasSubscriptions)
+    let counts = Set(cases.map(\.servers)).sorted()
+    return cases.indices.filter { place in
+      let one = cases[place]
+      guard one.servers == counts[0] else {
+        return one.servers == counts[1] && one.isPaced && one.hasSubscriptions
+      }
+      return !(one.isPaced && one.hasSubscriptions)
     }
   }
 
   /// Costs by which those cases come out as they were measured; what they do not tell stays as in
-  /// ``init()``. Nil when one of them is missing.
+  /// ``init()``. Nil when one of the first three is missing.
   ///
   /// Each figure is a sum of a transaction's, a save's and a dispatched change's part, and the cases
   /// differ in how many of each there are: least squares of what they are off by, with no part below 0.
+  /// Processor times are those of full load: what waits makes them greater when there is little to do.
   public init?(calibratedOn cases: [MeasuredCase]) {
     self.init()
     let used = Self.calibrating(cases).map { cases[$0] }
@@ -47,32 +55,49 @@ extension ScaleCosts {
       let even = used.first(where: { $0.isPaced && !$0.hasSubscriptions }),
       let dispatched = used.first(where: { !$0.isPaced && $0.hasSubscriptions })
     else { return nil }
-    func parts(_ figure: (MeasuredCase) -> Double, _ others: (MeasuredCase) -> Double) -> [Double] {
-      Self.nonnegativeParts(
-        [plain, even, dispatched].map { one in
-          ([others(one), 1, one.hasSubscriptions ? 1 : 0], figure(one))
+    // Where there are about as many transactions for a save in all cases, their part cannot be told from
+    // the save's: then it is the one that is known.
+    let isKnown = abs(plain.commitsPerSave - even.commitsPerSave) < 0.2
+    func parts(_ figure: (MeasuredCase) -> Double, known: Double) -> [Double] {
+      let cases = [plain, even, dispatched]
+      guard isKnown else {
+        return Self.nonnegativeParts(
+          cases.map { ([$0.commitsPerSave, 1, $0.hasSubscriptions ? 1 : 0], figure($0)) })
+      }
+      let rest = Self.nonnegativeParts(
+        cases.map {
+          ([1, $0.hasSubscriptions ? 1 : 0], figure($0) - known * $0.commitsPerSave)
         })
+      return [known] + rest
     }
-    let statements = parts(\.statementsPerSave, \.commitsPerSave)
+    let statements = parts(\.statementsPerSave, known: statements.transaction)
     self.statements = Statements(
-      transaction: statements[0], save: statements[1], dispatch: statements[2])
-    let bytes = parts(\.logBytesPerSave, \.commitsPerSave)
+      transaction: statements[0], save: max(0, statements[1] - requestReads),
+      dispatch: max(0, statements[2] - dispatchReads))
+    let bytes = parts(\.logBytesPerSave, known: commitLogBytes)
     (commitLogBytes, saveLogBytes, dispatchLogBytes) = (bytes[0], bytes[1], bytes[2])
-    let server = parts(\.serverSeconds, \.statementsPerSave)
-    (serverStatement, request, change) = (server[0], server[1], server[2])
-    // PostgreSQL has but statements and commits to do.
+    let server = Self.nonnegativeParts(
+      [plain, dispatched].map { ([$0.statementsPerSave, 1], $0.serverSeconds) })
+    (serverStatement, request, change) = (server[0], server[1], 0)
+    // A commit is a statement too.
     let database = Self.nonnegativeParts(
-      [plain, even, dispatched].map { one in
-        ([one.statementsPerSave, one.commitsPerSave], one.postgreSQLSeconds)
-      })
-    (databaseStatement, databaseCommit) = (database[0], database[1])
+      [plain, dispatched].map { ([$0.statementsPerSave], $0.postgreSQLSeconds) })
+    (databaseStatement, databaseCommit) = (database[0], 0)
     load = plain.loadSeconds
     flush = even.flushSeconds
     // What is left of a transaction's time, of which the others had no part.
-    let each = even.statementsPerSave / max(1e-9, even.commitsPerSave)
-    let left =
-      even.commitSeconds - flush - databaseCommit - each * (serverStatement + databaseStatement)
+    let each =
+      (even.statementsPerSave - requestReads) / max(1e-9, even.commitsPerSave)
+    let left = even.commitSeconds - flush - each * (serverStatement + databaseStatement)
     roundTrip = max(5e-6, left / each)
+    if let alone = cases.first(where: {
+      $0.servers == even.servers && $0.isPaced && $0.hasSubscriptions
+    }), let beside = used.first(where: { $0.servers > even.servers }) {
+      // The part of the saves that come to another server than the one with the lease.
+      let others = 1 - 1 / Double(beside.servers)
+      let later = (beside.loggedMean - alone.loggedMean) / others
+      if later.isFinite { wakeUp = max(0.001, later) }
+    }
   }
 
   /// Numbers from 0 on for which the sums of products come nearest to the values, by their ratios:

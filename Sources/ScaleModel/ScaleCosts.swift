@@ -3,13 +3,13 @@ public struct ScaleCosts: Sendable, Hashable {
   /// How many statements a transaction has.
   public struct Statements: Sendable, Hashable {
     /// Of every transaction, whatever it writes: its begin and end among them.
-    public var transaction = 6.0
+    public var transaction = 4.0
     /// Further for each save.
-    public var save = 12.0
+    public var save = 10.0
     /// Further for each change that is dispatched.
-    public var dispatch = 6.0
+    public var dispatch = 8.0
 
-    public init(transaction: Double = 6, save: Double = 12, dispatch: Double = 6) {
+    public init(transaction: Double = 4, save: Double = 10, dispatch: Double = 8) {
       self.transaction = transaction
       self.save = save
       self.dispatch = dispatch
@@ -30,6 +30,11 @@ public struct ScaleCosts: Sendable, Hashable {
   /// The round trips of a transaction where some statements are sent without waiting for the one before;
   /// nil where each statement is one.
   public var roundTrips: Statements?
+
+  /// Statements of the transactions that only read: who the caller of a save is, and what changes wait
+  /// in a database. By the store's source; calibrating takes them out of a save's and a change's.
+  public var requestReads = 4.0
+  public var dispatchReads = 4.0
 
   /// Processor seconds of a server to take, check and answer a save.
   public var request = 60e-6
@@ -55,6 +60,9 @@ public struct ScaleCosts: Sendable, Hashable {
   public var roundTrip = 30e-6
   /// Seconds in which PostgreSQL makes its log durable, for all commits that wait for it.
   public var flush = 200e-6
+  /// Seconds until the holder of a lease hears of a change that another server has saved, and has read it
+  /// from the outbox.
+  public var wakeUp = 0.08
   /// Bytes of the log that a commit adds, a save, a dispatched change, a notification beyond the first,
   /// and a push.
   public var commitLogBytes = 300.0

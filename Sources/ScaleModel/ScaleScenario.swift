@@ -69,8 +69,10 @@ public struct ScaleScenario: Sendable {
   public var writesPerCommit = 512
   public var waitingWrites = 10_000
   public var dispatchBatch = 256
-  /// Seconds until the holder of a lease hears of a change that another server has saved.
-  public var wakeUp = 0.005
+  /// Connections of a server that only read.
+  public var readersPerServer = 2
+  /// Seconds for which a server keeps the lease of a database in which nothing happens.
+  public var idleSeconds = 5.0
   /// Seconds that a server's row is good, between two renewals, and between two looks for rows that are
   /// not any more.
   public var leaseSeconds = 5.0

@@ -113,4 +113,6 @@ struct SimulatedLane {
   /// Until which time its changes are the orphaned ones.
   var orphanedUntil = 0.0
   var firings = 0
+  /// When it last had something to do.
+  var idleSince = -Double.infinity
 }

@@ -8,24 +8,30 @@ struct CapacityTests {
   func calibration() throws {
     var costs = ScaleCosts()
     costs.statements = .init(transaction: 5, save: 8, dispatch: 6)
-    func measured(_ commits: Double, isPaced: Bool, hasSubscriptions: Bool) -> MeasuredCase {
+    func measured(
+      _ commits: Double, isPaced: Bool, hasSubscriptions: Bool, servers: Int = 1
+    ) -> MeasuredCase {
       var one = MeasuredCase()
+      one.servers = servers
       let changes = hasSubscriptions ? 1.0 : 0
       (one.isPaced, one.hasSubscriptions) = (isPaced, hasSubscriptions)
       one.commitsPerSave = commits
-      one.statementsPerSave = 5 * commits + 8 + 6 * changes
+      one.statementsPerSave = 5 * commits + 12 + 10 * changes
       one.logBytesPerSave = 300 * commits + 3_000 + 1_500 * changes
-      one.serverSeconds = 60e-6 + 10e-6 * one.statementsPerSave + 60e-6 * changes
-      one.postgreSQLSeconds = 25e-6 * one.statementsPerSave + 50e-6 * commits
+      one.serverSeconds = 60e-6 + 10e-6 * one.statementsPerSave
+      one.postgreSQLSeconds = 25e-6 * one.statementsPerSave
       one.flushSeconds = 200e-6
-      let each = one.statementsPerSave / commits
-      one.commitSeconds = 200e-6 + 50e-6 + each * (10e-6 + 25e-6 + 30e-6)
+      let each = (one.statementsPerSave - 4) / commits
+      one.loggedMean = hasSubscriptions ? 0.002 + 0.08 * (1 - 1 / Double(servers)) : .nan
+      one.commitSeconds = 200e-6 + each * (10e-6 + 25e-6 + 30e-6)
       return one
     }
     let cases = [
       measured(0.2, isPaced: false, hasSubscriptions: false),
       measured(1, isPaced: true, hasSubscriptions: false),
       measured(1.1, isPaced: false, hasSubscriptions: true),
+      measured(2, isPaced: true, hasSubscriptions: true),
+      measured(2, isPaced: true, hasSubscriptions: true, servers: 2),
     ]
     let found = try #require(ScaleCosts(calibratedOn: cases))
     func expect(_ path: KeyPath<ScaleCosts, Double>, _ value: Double) {
@@ -36,12 +42,26 @@ struct CapacityTests {
     expect(\.statements.dispatch, 6)
     expect(\.request, 60e-6)
     expect(\.serverStatement, 10e-6)
-    expect(\.change, 60e-6)
     expect(\.databaseStatement, 25e-6)
-    expect(\.databaseCommit, 50e-6)
+    expect(\.wakeUp, 0.08)
     expect(\.saveLogBytes, 3_000)
     expect(\.roundTrip, 30e-6)
     #expect(ScaleCosts(calibratedOn: Array(cases.dropFirst())) == nil)
+  }
+
+  @Test("what every case has alike is told apart by what is known of it")
+  func knownPart() throws {
+    let cases = [(false, false), (true, false), (false, true)].map { isPaced, hasSubscriptions in
+      var one = MeasuredCase()
+      (one.isPaced, one.hasSubscriptions, one.commitsPerSave) = (isPaced, hasSubscriptions, 1)
+      one.statementsPerSave = hasSubscriptions ? 32 : 18
+      one.logBytesPerSave = 2_000
+      return one
+    }
+    let found = try #require(ScaleCosts(calibratedOn: cases))
+    #expect(found.statements.transaction == ScaleCosts().statements.transaction)
+    #expect(abs(found.statements.save - 10) < 0.1 && abs(found.statements.dispatch - 10) < 0.1)
+    #expect(abs(found.saveLogBytes - 1_700) < 10)
   }
 
   @Test("no part of a sum is below zero")

@@ -65,6 +65,7 @@ struct ClusterSimulationTests {
     scenario.seconds = 60
     var costs = ScaleCosts()
     costs.request = 500e-6
+    costs.requestReads = 0
     costs.statements = .init(transaction: 0, save: 0, dispatch: 0)
     (costs.databaseCommit, costs.roundTrip, costs.flush) = (0, 0, 0)
     (costs.commitLogBytes, costs.saveLogBytes) = (0, 0)

@@ -10,14 +10,15 @@ struct ScaleCheck {
   let report: BenchmarkReport
 
   /// How far a simulated rate may be from the measured one, and how many times greater or smaller a
-  /// median time may be.
+  /// time may be: the median of a save, and where saves come evenly the mean from a save to the log, whose
+  /// median lies between what the saving server dispatches itself and what another does.
   static let rateTolerance = 0.3
   static let timeFactor = 2.5
 
   /// Tells a line for each case; false when a prediction is out of the tolerance.
   func run() -> Bool {
     report.line(
-      "servers  load  subscr.  used for     saves/s  simulated   save p50  simulated  logged p50"
+      "servers  load  subscr.  used for     saves/s  simulated   save p50  simulated  logged mean"
         + "  simulated")
     let calibrating = Set(ScaleCosts.calibrating(counts.cases))
     var isRight = true
@@ -39,8 +40,8 @@ struct ScaleCheck {
           + (isCalibrating ? "calibrating" : "checking").padding(to: 11)
           + String(format: "  %7.0f  %9.0f", measured.savesPerSecond, result.savesPerSecond)
           + "  \(text(measured.saveMedian))  \(text(result.saveDelay.quantile(0.5)))"
-          + "  \(text(measured.loggedMedian).leftPadding(to: 10))"
-          + "  \(text(result.dispatchDelay.quantile(0.5)))" + (isWithin ? "" : "  out of tolerance")
+          + "  \(text(measured.loggedMean).leftPadding(to: 11))"
+          + "  \(text(result.dispatchDelay.mean))" + (isWithin ? "" : "  out of tolerance")
       )
       report.row(
         "check",
@@ -52,13 +53,13 @@ struct ScaleCheck {
           "simulatedSavesPerSecond": .figure(result.savesPerSecond),
           "measuredSaveP50Milliseconds": .figure(measured.saveMedian * 1000),
           "simulatedSaveP50Milliseconds": .figure(result.saveDelay.quantile(0.5) * 1000),
-          "measuredLoggedP50Milliseconds": .figure(measured.loggedMedian * 1000),
-          "simulatedLoggedP50Milliseconds": .figure(result.dispatchDelay.quantile(0.5) * 1000),
+          "measuredLoggedMeanMilliseconds": .figure(measured.loggedMean * 1000),
+          "simulatedLoggedMeanMilliseconds": .figure(result.dispatchDelay.mean * 1000),
         ])
     }
     report.line(
       String(
-        format: "tolerance: rates within %.0f %%, medians within a factor of %.1f",
+        format: "tolerance: rates within %.0f %%, times within a factor of %.1f",
         Self.rateTolerance * 100, Self.timeFactor))
     return isRight
   }
@@ -70,7 +71,7 @@ struct ScaleCheck {
     let times = [
       (measured.saveMedian, result.saveDelay.quantile(0.5)),
       measured.isPaced
-        ? (measured.loggedMedian, result.dispatchDelay.quantile(0.5)) : (.nan, .nan),
+        ? (measured.loggedMean, result.dispatchDelay.mean) : (.nan, .nan),
     ]
     return times.allSatisfy { measured, simulated in
       guard measured.isFinite, simulated.isFinite else { return true }

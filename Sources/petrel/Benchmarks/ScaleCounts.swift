@@ -42,7 +42,7 @@ struct ScaleCounts {
       one.hasSubscriptions = row["hasSubscriptions"]?.bool ?? true
       one.savesPerSecond = try number("savesPerSecond")
       one.statementsPerSave = try number("statementsPerSave")
-      one.commitsPerSave = try number("commitsPerSave")
+      one.commitsPerSave = try number("storeCommitsPerSave")
       one.logBytesPerSave = try number("logBytesPerSave")
       one.serverSeconds = try number("serverProcessorMicrosecondsPerSave") / 1e6
       one.postgreSQLSeconds = try number("postgreSQLProcessorMicrosecondsPerSave") / 1e6
@@ -50,7 +50,7 @@ struct ScaleCounts {
       one.commitSeconds = try number("commitMeanMilliseconds") / 1e3
       one.flushSeconds = try number("flushMicroseconds") / 1e6
       one.saveMedian = try number("saveP50Milliseconds") / 1e3
-      one.loggedMedian = (row["loggedP50Milliseconds"]?.double ?? .nan) / 1e3
+      one.loggedMean = (row["loggedMeanMilliseconds"]?.double ?? .nan) / 1e3
       cases.append(one)
     }
   }

@@ -184,7 +184,9 @@ struct ScalePlot {
   }
 
   private func label(_ value: Double) -> String {
-    if value != 0, abs(value) < 1 { return String(format: "%g", value) }
+    // Not -0, which a step may end at.
+    if value == 0 { return "0" }
+    if abs(value) < 1 { return String(format: "%g", value) }
     if abs(value) >= 1e6 { return String(format: "%gM", value / 1e6) }
     if abs(value) >= 1e3 { return String(format: "%gk", value / 1e3) }
     return String(format: "%g", value)

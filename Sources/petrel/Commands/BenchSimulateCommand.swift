@@ -112,7 +112,7 @@ enum BenchSimulateCommand: Command {
       ("request", costs.request), ("serverStatement", costs.serverStatement),
       ("change", costs.change), ("load", costs.load),
       ("databaseStatement", costs.databaseStatement), ("databaseCommit", costs.databaseCommit),
-      ("roundTrip", costs.roundTrip), ("flush", costs.flush),
+      ("roundTrip", costs.roundTrip), ("flush", costs.flush), ("wakeUp", costs.wakeUp),
     ]
     let others = [
       ("statementsOfTransaction", costs.statements.transaction),
