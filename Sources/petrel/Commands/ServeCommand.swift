@@ -16,6 +16,8 @@ enum ServeCommand: Command {
     let log = ServerLog.standardError(
       level: configuration.logLevel, format: configuration.logFormat)
     let server = try Server(configuration: configuration, store: store, log: log)
+    // Who reads that it listens may stop it at once.
+    let interruption = await Interruption()
     try server.start()
     Output.line("petrel listens on \(server.url)")
     if let address = configuration.postgreSQL { Output.line("its store is at \(address)") }
@@ -24,7 +26,7 @@ enum ServeCommand: Command {
       try ConfigurationOptions.configuration(arguments, files: true)
     }
     reloading.start()
-    await Interruption.wait()
+    await interruption.wait()
     reloading.stop()
     Output.line("petrel stops")
     server.drain()
