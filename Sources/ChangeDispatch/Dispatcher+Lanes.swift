@@ -38,8 +38,11 @@ extension Dispatcher {
       } catch {
         if case .stop = work { return report(.changesWait(in: database, error)) }
         lane = Lane(database: database)
-        if (error as? StoreError)?.code == .leaseLost, await isAbandoned(database) { return }
+        let code = (error as? StoreError)?.code
+        if code == .leaseLost, await isAbandoned(database) { return }
         handover.fallBehind(database)
+        // Another server has committed changes in between: they stand in the outbox.
+        if code == .outOfOrder, presence != nil { continue }
         // Stopping ends the loading of an index.
         if !(error is CancellationError) { await pause(after: error, in: database, &retry) }
       }
