@@ -143,7 +143,7 @@ struct MutationTests {
       return random.generator.pick([
         .null, true, 0, 1, -1, .int(.max), 1.5, 1e300, "", "x", "STRING", "nan", [], [:], [[]],
         ["recordName": "r"], ["latitude": 100, "longitude": 0], ["value": [1, 2.5]], [value],
-        .string(random.text()),
+        .string(random.fieldText()),
       ])
     }
   }

@@ -29,7 +29,11 @@ struct RandomModel {
 
   // MARK: Values
 
-  mutating func text() -> String {
+  /// A text as names, tags and tokens may be: without U+0000.
+  mutating func text() -> String { fieldText().filter { $0 != "\u{0}" } }
+
+  /// A text as a string field may have it.
+  mutating func fieldText() -> String {
     some(0...4) {
       $0.generator.pick([
         "a", "Bula vinaka ", "\"", "\\", "\u{0}", "\u{1F}", "\n", "/", "é", "e\u{301}", "🌋",
@@ -96,7 +100,7 @@ struct RandomModel {
 
   private mutating func value(_ type: ValueType) -> RecordValue {
     switch type {
-    case .string: .string(text())
+    case .string: .string(fieldText())
     case .int64: .int64(integer())
     case .double: .double(double())
     case .timestamp: .timestamp(Timestamp(milliseconds: integer()))
@@ -184,13 +188,13 @@ struct RandomModel {
 
   private mutating func notificationInfo() -> NotificationInfo {
     var info = NotificationInfo()
-    info.alertBody = maybe { $0.text() }
+    info.alertBody = maybe { $0.fieldText() }
     info.alertLocalizationKey = maybe { $0.text() }
     info.alertLocalizationArgs = maybe { $0.some { $0.fieldName() } }
-    info.title = maybe { $0.text() }
+    info.title = maybe { $0.fieldText() }
     info.titleLocalizationKey = maybe { $0.text() }
     info.titleLocalizationArgs = maybe { $0.some { $0.fieldName() } }
-    info.subtitle = maybe { $0.text() }
+    info.subtitle = maybe { $0.fieldText() }
     info.subtitleLocalizationKey = maybe { $0.text() }
     info.subtitleLocalizationArgs = maybe { $0.some { $0.fieldName() } }
     info.alertActionLocalizationKey = maybe { $0.text() }
