@@ -27,6 +27,51 @@ struct LaneScheduleTests {
     #expect(schedule.work(of: Self.second).sequences == [3])
   }
 
+  @Test("a lane that never runs dry makes room for one that waits, and goes on after it")
+  func takesTurns() {
+    var schedule = Self.listed(capacity: 1_000, laneLimit: 1)
+    schedule.offer(Self.entries(1...100))
+    schedule.offer(Self.entries(1...1, of: Self.second))
+    #expect(schedule.next() == .serve(Self.first))
+    #expect(schedule.next() == nil)
+    var batches = 0
+    while case .dispatch = schedule.work(of: Self.first, atMost: 1) { batches += 1 }
+    #expect(batches > 0 && batches < 100)
+    schedule.yield(Self.first)
+    #expect(schedule.next() == .serve(Self.second))
+    #expect(schedule.work(of: Self.second).sequences == [1])
+    #expect(schedule.work(of: Self.second) == .done)
+    #expect(schedule.next() == .serve(Self.first))
+    #expect(schedule.work(of: Self.first, atMost: 1).sequences == [Int64(batches) + 1])
+  }
+
+  @Test("a lane goes on as long as nobody waits for its place")
+  func keepsItsPlace() {
+    var schedule = Self.listed(capacity: 1_000, laneLimit: 1)
+    schedule.offer(Self.entries(1...100))
+    #expect(schedule.next() == .serve(Self.first))
+    for sequence in Int64(1)...100 {
+      #expect(schedule.work(of: Self.first, atMost: 1).sequences == [sequence])
+    }
+    #expect(schedule.work(of: Self.first) == .done)
+  }
+
+  @Test("a lane that another server has is given up, unless changes came since it was doubted")
+  func abandons() {
+    var schedule = Self.listed(capacity: 10)
+    schedule.offer(Self.entries(1...2))
+    #expect(schedule.next() == .serve(Self.first))
+    schedule.doubtLease(of: Self.first)
+    #expect(schedule.waitingCount == 0)
+    schedule.offer(Self.entries(3...3))
+    let isAbandonedEarly = schedule.abandon(Self.first)
+    #expect(!isAbandonedEarly)
+    schedule.doubtLease(of: Self.first)
+    let isAbandoned = schedule.abandon(Self.first)
+    #expect(isAbandoned)
+    #expect(!schedule.isOpen(Self.first) && schedule.isSettled)
+  }
+
   @Test("an outbox that could not be looked into is looked into again")
   func listsAgain() {
     var schedule = LaneSchedule(capacity: 10, laneLimit: 10)
@@ -177,8 +222,8 @@ struct LaneScheduleTests {
     #expect(await handover.nextTask() == .stop)
   }
 
-  private static func listed(capacity: Int) -> LaneSchedule {
-    var schedule = LaneSchedule(capacity: capacity, laneLimit: 10)
+  private static func listed(capacity: Int, laneLimit: Int = 10) -> LaneSchedule {
+    var schedule = LaneSchedule(capacity: capacity, laneLimit: laneLimit)
     _ = schedule.next()
     schedule.list([])
     return schedule
@@ -207,7 +252,9 @@ extension LaneSchedule.Work: Equatable {
   public static func == (left: LaneSchedule.Work, right: LaneSchedule.Work) -> Bool {
     switch (left, right) {
     case (.dispatch(let left), .dispatch(let right)): left == right
-    case (.catchUp, .catchUp), (.idle, .idle), (.done, .done), (.stop, .stop): true
+    case (.catchUp, .catchUp), (.idle, .idle), (.done, .done), (.stop, .stop),
+      (.yield, .yield):
+      true
     default: false
     }
   }
