@@ -148,7 +148,7 @@ struct NotificationLogReading {
   }
 }
 
-/// A database in which a user has been notified.
+/// A database in which a user may have been notified.
 struct NotifiedDatabase {
   var id: DatabaseID
   /// The last position in the user's log of which something that was not read was trimmed.

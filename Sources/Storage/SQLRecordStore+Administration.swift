@@ -24,8 +24,8 @@ extension SQLRecordStore {
     try await read {
       try $0.connection.rows(
         """
-        SELECT database_id, scope, owner, users.name FROM databases
-        LEFT JOIN users ON users.user_record_name = databases.owner
+        SELECT number, scope, owner, users.name FROM database_addresses
+        LEFT JOIN users ON users.user_record_name = database_addresses.owner
         WHERE container = $1 AND environment = $2 AND (scope, owner) > ($3, $4)
         ORDER BY scope, owner LIMIT $5
         """,

@@ -17,7 +17,7 @@ extension StoreSession {
   func database(at address: DatabaseAddress) throws -> DatabaseID? {
     try connection.first(
       """
-      SELECT database_id FROM databases
+      SELECT number FROM database_addresses
       WHERE container = $1 AND environment = $2 AND scope = $3 AND owner = $4
       """, arguments(for: address)
     ) { DatabaseID(rawValue: $0.integer(0)) }
@@ -25,12 +25,18 @@ extension StoreSession {
 
   fileprivate func addDatabase(at address: DatabaseAddress) throws -> DatabaseID {
     let database = DatabaseID(rawValue: try nextCounter("database"))
+    let place = arguments(for: address) + [.integer(database.rawValue)]
+    try connection.run(
+      """
+      INSERT INTO database_addresses (container, environment, scope, owner, number)
+      VALUES ($1, $2, $3, $4, $5)
+      """, place)
     try connection.run(
       """
       INSERT INTO databases (container, environment, scope, owner, database_id, last_number,
         subscription_version, forgotten_version)
       VALUES ($1, $2, $3, $4, $5, 0, 0, 0)
-      """, arguments(for: address) + [.integer(database.rawValue)])
+      """, place)
     hold(made: database)
     var numbers = try NumberSupply(of: database, count: 1, from: self)
     try addZone(.default, in: database, numbers: &numbers)

@@ -4,8 +4,8 @@ import Foundation
 extension SQLRecordStore {
   /// What changed in the recipient's log since `token`, oldest first.
   ///
-  /// - Complexity: O(*d* (*r* log *n* + *limit*)) for *d* databases in which the user was ever
-  ///   notified and *r* runs of the index, some ten for a million entries; entries that were marked since are passed over one by one.
+  /// - Complexity: O(*d* (*r* log *n* + *limit*)) for *d* databases in which the user ever had
+  ///   subscriptions and *r* runs of the index, some ten for a million entries; entries that were marked since are passed over one by one.
   public func notificationLog(
     of recipient: Recipient, since token: String?, limit: Int
   ) async throws -> NotificationLogPage {
@@ -17,8 +17,8 @@ extension SQLRecordStore {
 
   /// Marks notifications as read, with one write for each database that has any of them.
   ///
-  /// - Complexity: O(*d* *m* log *n* + *e*) for *m* IDs, *d* databases in which the user was ever
-  ///   notified, and *e* entries of the user's log.
+  /// - Complexity: O(*d* *m* log *n* + *e*) for *m* IDs, *d* databases in which the user ever had
+  ///   subscriptions, and *e* entries of the user's log.
   public func markNotificationsRead(
     _ notificationIDs: [UUID], of recipient: Recipient, timestamp: Timestamp
   ) async throws -> Set<UUID> {

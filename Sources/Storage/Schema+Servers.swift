@@ -26,8 +26,11 @@ extension Schema {
     "CREATE INDEX announcements_by_time ON announcements (made)",
   ]
 
-  /// What servers know of each other, which is nothing to be moved to another store.
-  static let tablesOfServers: Set = ["servers", "dispatch_leases", "announcements"]
+  /// What servers know of each other and of the nodes that have the store, which is nothing to be moved
+  /// to another store.
+  static let tablesOfServers: Set = [
+    "servers", "dispatch_leases", "announcements", "store_shards",
+  ]
 
   /// Makes leases that nobody holds for the databases that may have changes to dispatch.
   @Sendable

@@ -11,6 +11,8 @@ struct SubscriptionModifier {
   let address: DatabaseAddress
   /// The version of the request's changes; nil until there is one.
   private var raisedVersion: Int64?
+  /// Whether the database is one of the subscriber's.
+  private var isEntered = false
 
   init(
     subscriber: String, database: DatabaseID, refusesEqualContent: Bool, timestamp: Timestamp,
@@ -38,6 +40,7 @@ struct SubscriptionModifier {
     } catch let failure as ItemFailure {
       return .failed(subscriptionID: subscription.subscriptionID, failure)
     }
+    try enterSubscriber()
     let version = try version()
     let key: [SQLValue] = [
       .integer(database.rawValue), .text(subscriber), .text(subscription.subscriptionID),
@@ -56,6 +59,20 @@ struct SubscriptionModifier {
       WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
       """, key)
     return .saved(subscription)
+  }
+
+  /// Sees to it that the database is found among those of the subscriber.
+  private mutating func enterSubscriber() throws {
+    guard !isEntered else { return }
+    let key: [SQLValue] = [.text(subscriber), .integer(database.rawValue)]
+    let known = try session.connection.first(
+      "SELECT 1 FROM subscriber_databases WHERE subscriber = $1 AND number = $2", key
+    ) { _ in true }
+    if known == nil {
+      try session.connection.run(
+        "INSERT INTO subscriber_databases (subscriber, number) VALUES ($1, $2)", key)
+    }
+    isEntered = true
   }
 
   mutating func delete(_ subscriptionID: String) throws -> SubscriptionOutcome {

@@ -83,9 +83,8 @@ struct TypeScan {
   func nextDatabase(after database: Int64) throws -> Int64? {
     try session.connection.first(
       """
-      SELECT database_id FROM databases
-      WHERE container = $1 AND environment = $2 AND database_id > $3
-      ORDER BY database_id LIMIT 1
+      SELECT number FROM database_addresses
+      WHERE container = $1 AND environment = $2 AND number > $3 ORDER BY number LIMIT 1
       """, [.text(container), .text(environment.rawValue), .integer(database)]
     ) { $0.integer(0) }
   }

@@ -129,6 +129,34 @@ struct StoreFileTests {
     }
   }
 
+  /// Makes a database as it was made in every form of the store before addresses had a table.
+  private static func makeDatabase(
+    at address: DatabaseAddress, in store: SQLRecordStore
+  ) async throws -> DatabaseID {
+    try await store.write { session in
+      for statement in [
+        "UPDATE counters SET value = 1 WHERE name = 'database'",
+        """
+        INSERT INTO zones (database_id, zone_number, zone_name, owner_name, version)
+        VALUES (1, 1, '_defaultZone', '__defaultOwner__', 1)
+        """,
+      ] {
+        try session.connection.run(statement, [])
+      }
+      try session.connection.run(
+        """
+        INSERT INTO databases (database_id, container, environment, scope, owner, last_number,
+          subscription_version, forgotten_version)
+        VALUES (1, $1, $2, $3, '', 1, 0, 0)
+        """,
+        [
+          .text(address.container), .text(address.environment.rawValue),
+          .integer(Int64(address.scope.rawValue)),
+        ])
+    }
+    return DatabaseID(rawValue: 1)
+  }
+
   @Test("types, fields and subscriptions from before there were schemas go on as they were")
   func schemas() async throws {
     try await withTemporaryDirectory { directory in
@@ -137,7 +165,7 @@ struct StoreFileTests {
         path: path, configuration: fresh(), migrations: Array(Schema.migrations.prefix(6)))
       var address = TestStore.address(.public)
       address.environment = .production
-      let database = try await first.database(at: address)
+      let database = try await Self.makeDatabase(at: address, in: first)
       let filter = Filter(.field("title"), .equals, .string("x"))
       let subscription = noteSubscription("s", filters: [filter])
       let place: [SQLValue] = [.text(address.container), .text(address.environment.rawValue)]
@@ -193,8 +221,7 @@ struct StoreFileTests {
       let path = directory + "/a.sqlite"
       let first = try await SQLRecordStore.open(
         path: path, configuration: fresh(), migrations: [Schema.migrations[0]])
-      let test = try await TestStore(first)
-      let database = test.publicID
+      let database = try await Self.makeDatabase(at: TestStore.address(.public), in: first)
       let notifications = (0..<1200).map { _ in
         SubscriptionNotification(
           database: TestStore.address(.public), subscriber: TestStore.alice,
@@ -239,7 +266,7 @@ struct StoreFileTests {
       let path = directory + "/a.sqlite"
       let first = try await SQLRecordStore.open(
         path: path, configuration: fresh(), migrations: Array(Schema.migrations.prefix(20)))
-      let database = try await TestStore(first).publicID
+      let database = try await Self.makeDatabase(at: TestStore.address(.public), in: first)
       @Sendable func change(_ name: String) -> Change {
         Change(
           event: .recordCreated, zoneID: .default,
