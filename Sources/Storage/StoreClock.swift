@@ -20,6 +20,8 @@ final class StoreClock: Sendable {
     milliseconds.withLock { $0 = time - (before + after) / 2 }
   }
 
-  /// The time of PostgreSQL when a statement is carried out, in milliseconds.
-  static let expression = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::int8"
+  /// The time of PostgreSQL when a statement reached it, in milliseconds. It is the same wherever in the
+  /// statement it stands, as a store on several nodes needs it, and before the time of any commit: a
+  /// server that waited for its row rather thinks too little of its time than too much.
+  static let expression = "(EXTRACT(EPOCH FROM statement_timestamp()) * 1000)::int8"
 }

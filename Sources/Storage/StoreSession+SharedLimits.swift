@@ -4,7 +4,7 @@ import CloudKitModel
 extension StoreSession {
   /// Nanoseconds since 1970 by the clock of the database, or the argument that tests put in its place.
   private static func time(_ argument: String) -> String {
-    "COALESCE(\(argument), (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000000)::BIGINT)"
+    "COALESCE(\(argument), (EXTRACT(EPOCH FROM statement_timestamp()) * 1000000000)::BIGINT)"
   }
 
   /// The same time as the session itself needs it.
