@@ -8,6 +8,11 @@ struct DeliveryClaim {
     var mergedCount = 0
     /// Whether no more were due.
     var isAll = true
+
+    mutating func add(_ other: Result) {
+      taken += other.taken
+      mergedCount += other.mergedCount
+    }
   }
 
   let route: DeliveryRoute.ID
@@ -16,7 +21,6 @@ struct DeliveryClaim {
   /// Whether a silent one goes for a newer one of any subscription, so that what waits for a device
   /// becomes one.
   let mergesHarder: Bool
-  let session: StoreSession
   private(set) var result = Result()
   /// The newest silent one that waits for a device, by token and database.
   private var newestSilent: [Reader: Int64] = [:]
@@ -27,20 +31,26 @@ struct DeliveryClaim {
   }
 
   private struct Row {
+    static let columns = "database_id, number, token, merge_key"
+
     var id: Delivery.ID
     var token: String
     var mergeKey: String?
+
+    init(_ row: any SQLRow) {
+      id = Delivery.ID(row: row)
+      token = row.text(2)
+      mergeKey = row.optionalText(3)
+    }
   }
 
   init(
-    route: DeliveryRoute.ID, timestamp: Timestamp, lease: DeliveryLease, mergesHarder: Bool,
-    session: StoreSession
+    route: DeliveryRoute.ID, timestamp: Timestamp, lease: DeliveryLease, mergesHarder: Bool
   ) {
     self.route = route
     self.timestamp = timestamp
     self.lease = lease
     self.mergesHarder = mergesHarder
-    self.session = session
   }
 
   /// The condition that no other server has taken a delivery, or is gone.
@@ -52,44 +62,75 @@ struct DeliveryClaim {
   }
 
   /// What another server is about to take, or to write an outcome of, is not waited for.
-  private var passesOver: String {
+  private func passesOver(in session: StoreSession) -> String {
     session.connection.isShared ? " FOR NO KEY UPDATE SKIP LOCKED" : ""
   }
 
-  mutating func take(atMost limit: Int) throws {
+  /// Takes those that are due, whatever database they are of.
+  mutating func take(atMost limit: Int, in session: StoreSession) throws {
     let rows = try session.connection.rows(
       """
-      SELECT database_id, number, token, merge_key FROM deliveries
+      SELECT \(Row.columns) FROM deliveries
       WHERE state = 0 AND route = $1 AND due <= $2
         AND \(Self.isAvailable(to: "$4"))
-      ORDER BY due, database_id, number LIMIT $3\(passesOver)
+      ORDER BY due, database_id, number LIMIT $3\(passesOver(in: session))
       """,
       [
         .integer(route.rawValue), .integer(timestamp.milliseconds), .integer(Int64(limit)),
         .integer(lease.holder),
-      ]
-    ) { row in
-      Row(
-        id: Delivery.ID(
-          database: DatabaseID(rawValue: row.integer(0)), number: row.integer(1)),
-        token: row.text(2), mergeKey: row.optionalText(3))
+      ], Row.init)
+    try take(rows, in: session)
+    result.isAll = rows.count < limit
+  }
+
+  /// Those that are due, whoever takes them first.
+  func due(atMost limit: Int, in session: StoreSession) throws -> [Delivery.ID] {
+    try session.connection.rows(
+      """
+      SELECT database_id, number FROM deliveries
+      WHERE state = 0 AND route = $1 AND due <= $2
+        AND \(Self.isAvailable(to: "$4"))
+      ORDER BY due, database_id, number LIMIT $3
+      """,
+      [
+        .integer(route.rawValue), .integer(timestamp.milliseconds), .integer(Int64(limit)),
+        .integer(lease.holder),
+      ], Delivery.ID.init(row:))
+  }
+
+  /// Takes those of one database that were due a moment ago, and still are.
+  mutating func take(_ ids: [Delivery.ID], in session: StoreSession) throws {
+    let rows = try ids.compactMap { id in
+      try session.connection.first(
+        """
+        SELECT \(Row.columns) FROM deliveries
+        WHERE database_id = $1 AND number = $2 AND state = 0 AND route = $3 AND due <= $4
+          AND \(Self.isAvailable(to: "$5"))\(passesOver(in: session))
+        """,
+        [
+          .integer(id.database.rawValue), .integer(id.number), .integer(route.rawValue),
+          .integer(timestamp.milliseconds), .integer(lease.holder),
+        ], Row.init)
     }
+    try take(rows, in: session)
+  }
+
+  private mutating func take(_ rows: [Row], in session: StoreSession) throws {
     for row in rows {
-      if let newer = try newer(than: row) {
-        try merge(row, into: newer)
+      if let newer = try newer(than: row, in: session) {
+        try merge(row, into: newer, in: session)
       } else {
-        try lease(row)
+        try lease(row, in: session)
       }
     }
-    result.isAll = rows.count < limit
   }
 
   /// The number of the newest one for the same device that says all that this one says; nil when this
   /// is the newest.
-  private mutating func newer(than row: Row) throws -> Int64? {
+  private mutating func newer(than row: Row, in session: StoreSession) throws -> Int64? {
     guard let key = row.mergeKey else { return nil }
     if mergesHarder, key.hasPrefix(DeliveryMergeKey.silentPrefix) {
-      let newest = try newestSilent(for: row)
+      let newest = try newestSilent(for: row, in: session)
       return newest > row.id.number ? newest : nil
     }
     return try session.connection.first(
@@ -104,7 +145,7 @@ struct DeliveryClaim {
     ) { $0.integer(0) }
   }
 
-  private mutating func newestSilent(for row: Row) throws -> Int64 {
+  private mutating func newestSilent(for row: Row, in session: StoreSession) throws -> Int64 {
     let reader = Reader(token: row.token, database: row.id.database)
     if let known = newestSilent[reader] { return known }
     let prefix = DeliveryMergeKey.silentPrefix
@@ -122,7 +163,9 @@ struct DeliveryClaim {
     return newestSilent[reader] ?? row.id.number
   }
 
-  private mutating func merge(_ row: Row, into newer: Int64) throws {
+  private mutating func merge(
+    _ row: Row, into newer: Int64, in session: StoreSession
+  ) throws {
     try session.connection.run(
       """
       UPDATE deliveries SET state = $3, updated = $4, merged_into = $5
@@ -135,7 +178,7 @@ struct DeliveryClaim {
     result.mergedCount += 1
   }
 
-  private mutating func lease(_ row: Row) throws {
+  private mutating func lease(_ row: Row, in session: StoreSession) throws {
     try session.connection.run(
       "UPDATE deliveries SET due = $3, leased_by = $4 WHERE database_id = $1 AND number = $2",
       [

@@ -39,9 +39,14 @@ struct DeliveryRow {
     content = row.bytes(first + 8)
   }
 
-  func delivery(in session: StoreSession) throws -> Delivery {
+  /// Nil when the device is not the subscriber's any more, or another container's.
+  func delivery(in session: StoreSession) throws -> Delivery? {
+    let address = try session.address(of: id.database)
+    guard device.userRecordName == subscriber, device.container == address.container,
+      device.environment == address.environment
+    else { return nil }
     let notification = try SubscriptionNotification(
-      stored: content, database: try session.address(of: id.database), subscriber: subscriber)
+      stored: content, database: address, subscriber: subscriber)
     return Delivery(
       id: id, route: route, notification: notification, device: device, badge: badge,
       logged: logged, attempts: attempts, due: due)
@@ -62,8 +67,8 @@ extension StoreSession {
         """
         \(DeliveryRow.selection) WHERE deliveries.database_id = $1 AND deliveries.number = $2
         """, [.integer(id.database.rawValue), .integer(id.number)], DeliveryRow.init)
-      if let row {
-        found.append(try row.delivery(in: self))
+      if let delivery = try row?.delivery(in: self) {
+        found.append(delivery)
       } else {
         lost.append(id)
       }

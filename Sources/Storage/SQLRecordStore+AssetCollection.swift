@@ -15,10 +15,19 @@ extension SQLRecordStore {
     let now = timestamp.milliseconds
     try await assets.removeLeftovers()
     let oldest = now - AssetRetention.receiptMilliseconds
-    while try await write(locking: .reference, { try $0.forgetUploads(before: oldest) }) {}
-    var last: AssetKey? = AssetKey(database: .min, checksum: "")
-    while let key = last {
-      last = try await write(locking: .reference) { try $0.trimOrphans(after: key, at: now) }
+    try await inBatches(
+      { try $0.oldUploads(before: oldest) },
+      drop: { try $0.forget($1) })
+    var last = (database: Int64.min, checksum: "")
+    while true {
+      let orphans = try await read { [last] in
+        try $0.orphans(after: last.database, last.checksum)
+      }
+      try await inEachDatabase(of: orphans) { session, orphans in
+        for orphan in orphans { try session.trim(orphan, at: now) }
+      }
+      guard orphans.count == Int(Retention.batch), let end = orphans.last else { break }
+      last = (end.database.rawValue, end.checksum)
     }
     // The files are elsewhere, and are not gone because they are not here.
     if let folder = assets as? FileAssetStore, folder.isStrange { return }
@@ -26,75 +35,95 @@ extension SQLRecordStore {
       let names = try await read { try $0.disposableAssets() }
       if names.isEmpty { break }
       for name in names { try await assets.remove(name) }
-      try await write(locking: .databases(names.map(\.database))) {
-        try $0.forgetDisposals(names)
-      }
+      try await inEachDatabase(of: names) { try $0.forgetDisposals($1) }
     }
   }
 }
 
-private struct AssetKey: Sendable {
-  var database: Int64
+/// An upload or a receipt that is not used any more.
+private struct OldUpload: InDatabase {
+  var database: DatabaseID
+  var receipt: String
+  /// Whether it is the receipt of a file that a record has already.
+  var isRereference: Bool
+
+  init(row: any SQLRow) {
+    database = DatabaseID(rawValue: row.integer(0))
+    receipt = row.text(1)
+    isRereference = row.integer(2) != 0
+  }
+}
+
+/// A file that no record holds.
+private struct OrphanAsset: InDatabase {
+  var database: DatabaseID
   var checksum: String
+  var file: String
+
+  init(row: any SQLRow) {
+    database = DatabaseID(rawValue: row.integer(0))
+    checksum = row.text(1)
+    file = row.text(2)
+  }
 }
 
 extension StoreSession {
-  /// Tells whether there may be more.
-  fileprivate func forgetUploads(before horizon: Int64) throws -> Bool {
-    let old = try connection.rows(
+  fileprivate func oldUploads(before horizon: Int64) throws -> [OldUpload] {
+    try connection.rows(
       """
       SELECT database_id, receipt, CASE WHEN token_hash IS NULL THEN 1 ELSE 0 END
       FROM asset_uploads WHERE expires <= $1 ORDER BY expires LIMIT $2
-      """, [.integer(horizon), .integer(Retention.batch)]
-    ) { ($0.integer(0), $0.text(1), $0.integer(2) != 0) }
-    try require(.databases(old.map { DatabaseID(rawValue: $0.0) }))
-    for (database, receipt, isRereference) in old {
-      if !isRereference {
+      """, [.integer(horizon), .integer(Retention.batch)], OldUpload.init(row:))
+  }
+
+  fileprivate func forget(_ uploads: [OldUpload]) throws -> Int {
+    for upload in uploads {
+      if !upload.isRereference {
         // Its file may have been kept without becoming known.
-        try disposeOfAssetFile(
-          named: receipt, unlessKeptIn: DatabaseID(rawValue: database))
+        try disposeOfAssetFile(named: upload.receipt, unlessKeptIn: upload.database)
       }
       try connection.run(
         "DELETE FROM asset_uploads WHERE database_id = $1 AND receipt = $2",
-        [.integer(database), .text(receipt)])
+        [.integer(upload.database.rawValue), .text(upload.receipt)])
     }
-    return old.count == Int(Retention.batch)
+    return uploads.count
   }
 
-  /// Looks at files without a holder, in order of their keys, and drops those that have had none
-  /// for long enough. Answers where to go on; nil at the end.
-  fileprivate func trimOrphans(after last: AssetKey, at now: Int64) throws -> AssetKey? {
-    let orphans = try connection.rows(
+  /// Files without a holder, in order of their keys, a batch of them.
+  fileprivate func orphans(after database: Int64, _ checksum: String) throws -> [OrphanAsset] {
+    try connection.rows(
       """
-      SELECT database_id, checksum, file, released, CASE WHEN EXISTS (
-          SELECT 1 FROM asset_uploads WHERE asset_uploads.database_id = assets.database_id
-            AND asset_uploads.checksum = assets.checksum) THEN 1 ELSE 0 END
-      FROM assets WHERE released IS NOT NULL AND (database_id, checksum) > ($1, $2)
+      SELECT database_id, checksum, file FROM assets
+      WHERE released IS NOT NULL AND (database_id, checksum) > ($1, $2)
       ORDER BY database_id, checksum LIMIT $3
-      """, [.integer(last.database), .text(last.checksum), .integer(Retention.batch)]
-    ) {
-      (
-        key: AssetKey(database: $0.integer(0), checksum: $0.text(1)), file: $0.text(2),
-        released: $0.integer(3), hasReceipt: $0.integer(4) != 0
-      )
+      """, [.integer(database), .text(checksum), .integer(Retention.batch)],
+      OrphanAsset.init(row:))
+  }
+
+  /// Drops a file that still has no holder and has had none for long enough, nor a receipt.
+  fileprivate func trim(_ orphan: OrphanAsset, at now: Int64) throws {
+    let key: [SQLValue] = [.integer(orphan.database.rawValue), .text(orphan.checksum)]
+    let released = try connection.first(
+      """
+      SELECT released FROM assets
+      WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM asset_uploads WHERE asset_uploads.database_id = assets.database_id
+          AND asset_uploads.checksum = assets.checksum)
+      """, key
+    ) { $0.integer(0) }
+    guard let released else { return }
+    if released == 0 {
+      try connection.run(
+        "UPDATE assets SET released = $3 WHERE database_id = $1 AND checksum = $2",
+        key + [.integer(now)])
+    } else if released <= now - AssetRetention.orphanMilliseconds {
+      try connection.run("DELETE FROM assets WHERE database_id = $1 AND checksum = $2", key)
+      try connection.run(
+        """
+        INSERT INTO asset_disposals (database_id, file) VALUES ($1, $2)
+        ON CONFLICT (database_id, file) DO NOTHING
+        """, [.integer(orphan.database.rawValue), .text(orphan.file)])
     }
-    try require(.databases(orphans.map { DatabaseID(rawValue: $0.key.database) }))
-    for orphan in orphans where !orphan.hasReceipt {
-      let key: [SQLValue] = [.integer(orphan.key.database), .text(orphan.key.checksum)]
-      if orphan.released == 0 {
-        try connection.run(
-          "UPDATE assets SET released = $3 WHERE database_id = $1 AND checksum = $2",
-          key + [.integer(now)])
-      } else if orphan.released <= now - AssetRetention.orphanMilliseconds {
-        try connection.run("DELETE FROM assets WHERE database_id = $1 AND checksum = $2", key)
-        try connection.run(
-          """
-          INSERT INTO asset_disposals (database_id, file) VALUES ($1, $2)
-          ON CONFLICT (database_id, file) DO NOTHING
-          """, [.integer(orphan.key.database), .text(orphan.file)])
-      }
-    }
-    return orphans.count == Int(Retention.batch) ? orphans.last?.key : nil
   }
 
   fileprivate func disposableAssets() throws -> [AssetName] {

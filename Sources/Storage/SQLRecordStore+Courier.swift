@@ -7,8 +7,8 @@ extension SQLRecordStore {
   /// A reader sees what was logged since its token was first saved for the container. Throws
   /// ``StoreError/Code/notFound`` when there is no such token.
   ///
-  /// - Complexity: O(*d* *r* log *n*) for *d* databases in which the user was ever notified and *r* runs
-  ///   of the index.
+  /// - Complexity: O(*d* *r* log *n*) for *d* databases in which the user ever had subscriptions and *r*
+  ///   runs of the index.
   public func nextCourierEntry(
     forToken token: String, after position: CourierPosition
   ) async throws -> CourierEntry? {
@@ -114,18 +114,6 @@ extension StoreSession {
     let sequence = [filed, unfiled].compactMap(\.self).min()
     return try sequence.map {
       try logEntry($0, of: device.userRecordName, in: database).entry
-    }
-  }
-
-  /// Puts a new reader at the end of the log: it sees what comes from now on.
-  func startCursors(of token: DeviceToken) throws {
-    try connection.run("DELETE FROM courier_cursors WHERE token = $1", [.text(token.token)])
-    for database in try notifiedDatabases(of: token.recipient) {
-      try connection.run(
-        """
-        INSERT INTO courier_cursors (database_id, token, sequence)
-        SELECT $1, $2, last_number FROM databases WHERE database_id = $1
-        """, [.integer(database.id.rawValue), .text(token.token)])
     }
   }
 }

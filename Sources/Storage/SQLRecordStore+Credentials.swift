@@ -81,7 +81,7 @@ extension SQLRecordStore {
   }
 
   public func revokeServerKey(_ keyID: String, at timestamp: Timestamp) async throws -> Bool {
-    try await write(locking: .reference) { session in
+    try await writeDevices { session, orders in
       let user = try session.connection.first(
         """
         UPDATE server_keys SET revoked = $2 WHERE key_id = $1 AND revoked IS NULL
@@ -89,7 +89,7 @@ extension SQLRecordStore {
         """, [.text(keyID), .integer(timestamp.milliseconds)]
       ) { $0.text(0) }
       guard let user else { return false }
-      try session.removeDevices(of: user, kind: .webhook, at: timestamp)
+      try session.removeDevices(of: user, kind: .webhook, at: timestamp, ordering: &orders)
       return true
     }
   }

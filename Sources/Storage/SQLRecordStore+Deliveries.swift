@@ -3,24 +3,49 @@ import CloudKitModel
 extension SQLRecordStore {
   @discardableResult
   public func updateDeliveries(_ updates: [DeliveryUpdate]) async throws -> Int {
-    try await write(locking: .outcomes(updates)) { session in
+    let counts = try await inEachDatabase(of: updates, settlesDeliveries: true) {
+      session, updates in
       try updates.reduce(0) { try $0 + session.apply($1) }
     }
+    // A device that stays because of an interruption is refused again, and dropped then.
+    for update in updates {
+      guard let moment = update.dropTokenRegisteredBefore else { continue }
+      try await writeDevices {
+        try $0.dropToken(
+          of: update.id, registeredBefore: moment, at: update.timestamp, ordering: &$1)
+      }
+    }
+    return counts.reduce(0, +)
   }
 
   public func takeDeliveries(
     on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, limit: Int, lease: DeliveryLease,
     mergingHarder: Bool
   ) async throws -> TakenDeliveries {
-    let claim = try await write(locking: .deliveries) { session in
-      var claim = DeliveryClaim(
-        route: route, timestamp: timestamp, lease: lease, mergesHarder: mergingHarder,
-        session: session)
-      try claim.take(atMost: max(0, limit))
-      return claim.result
+    let claim = DeliveryClaim(
+      route: route, timestamp: timestamp, lease: lease, mergesHarder: mergingHarder)
+    let limit = max(0, limit)
+    var claimed = DeliveryClaim.Result()
+    if isDistributed {
+      let due = try await read { try claim.due(atMost: limit, in: $0) }
+      let results = try await inEachDatabase(of: due, settlesDeliveries: true) { session, ids in
+        var claim = claim
+        try claim.take(ids, in: session)
+        return claim.result
+      }
+      for result in results { claimed.add(result) }
+      claimed.isAll = due.count < limit
+    } else {
+      claimed = try await write(locking: .deliveries) { session in
+        var claim = claim
+        try claim.take(atMost: limit, in: session)
+        return claim.result
+      }
     }
     // The contents are read elsewhere: the one writer has better to do.
-    let (deliveries, lost) = try await read { try $0.deliveries(claim.taken, until: lease.until) }
+    let (deliveries, lost) = try await read { [claimed] in
+      try $0.deliveries(claimed.taken, until: lease.until)
+    }
     if !lost.isEmpty {
       try await updateDeliveries(
         lost.map {
@@ -30,16 +55,20 @@ extension SQLRecordStore {
         })
     }
     return TakenDeliveries(
-      deliveries: deliveries, mergedCount: claim.mergedCount, lostCount: lost.count,
-      isAll: claim.isAll)
+      deliveries: deliveries, mergedCount: claimed.mergedCount, lostCount: lost.count,
+      isAll: claimed.isAll)
   }
 
   public func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws {
     var isDone = false
     while !isDone {
-      isDone = try await write(locking: .deliveries) {
-        try $0.reclaimDeliveries(at: timestamp, exceptOf: holder) < StoreSession.reclaimBatch
+      let left = try await read {
+        try $0.deliveriesOfGoneServers(at: timestamp, exceptOf: holder)
       }
+      try await inEachDatabase(of: left, settlesDeliveries: true) {
+        try $0.reclaim($1, at: timestamp, exceptOf: holder)
+      }
+      isDone = left.count < StoreSession.reclaimBatch
     }
   }
 }
@@ -53,27 +82,6 @@ enum FinalDeliveryState {
 }
 
 extension StoreSession {
-  /// Abandons what is owed to a token, wherever it comes from.
-  func abandonDeliveries(
-    toToken token: String, because reason: String, at timestamp: Timestamp
-  ) throws {
-    try connection.run(
-      """
-      UPDATE deliveries SET state = $2, reason = $3, updated = $4 WHERE token = $1 AND state = 0
-      """,
-      [
-        .text(token), .integer(FinalDeliveryState.abandoned), .text(reason),
-        .integer(timestamp.milliseconds),
-      ])
-  }
-
-  /// What is owed to a token goes another way from now on.
-  func moveDeliveries(toToken token: String, to route: DeliveryRoute.ID) throws {
-    try connection.run(
-      "UPDATE deliveries SET route = $2 WHERE token = $1 AND state = 0 AND route <> $2",
-      [.text(token), .integer(route.rawValue)])
-  }
-
   /// The number of a route, which is given when it is first asked for.
   func number(of route: DeliveryRoute) throws -> DeliveryRoute.ID {
     if let known = catalog.routes[route] { return known }
@@ -98,23 +106,38 @@ extension StoreSession {
 
   fileprivate static let reclaimBatch = 1_000
 
-  /// Makes available what others had taken, up to a batch of it. Answers how many there were.
-  fileprivate func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) throws -> Int
-  {
+  /// What servers had taken that are gone, up to a batch of it.
+  fileprivate func deliveriesOfGoneServers(
+    at timestamp: Timestamp, exceptOf holder: Int64
+  ) throws -> [Delivery.ID] {
     // A lease ends in the future: what has waited longer comes before it in the index.
-    try connection.run(
+    try connection.rows(
       """
-      UPDATE deliveries SET due = $1, leased_by = NULL
-      WHERE state = 0 AND due > $1 AND leased_by <> $2 AND (database_id, number) IN (
-        SELECT deliveries.database_id, deliveries.number
-        FROM push_routes JOIN deliveries ON deliveries.route = push_routes.route
-        WHERE deliveries.state = 0 AND deliveries.due > $1 AND deliveries.leased_by <> $2
-          AND NOT EXISTS (SELECT 1 FROM servers WHERE server_id = deliveries.leased_by)
-        LIMIT $3)
+      SELECT deliveries.database_id, deliveries.number
+      FROM push_routes JOIN deliveries ON deliveries.route = push_routes.route
+      WHERE deliveries.state = 0 AND deliveries.due > $1 AND deliveries.leased_by <> $2
+        AND NOT EXISTS (SELECT 1 FROM servers WHERE server_id = deliveries.leased_by)
+      LIMIT $3
       """,
-      [
-        .integer(timestamp.milliseconds), .integer(holder), .integer(Int64(Self.reclaimBatch)),
-      ])
+      [.integer(timestamp.milliseconds), .integer(holder), .integer(Int64(Self.reclaimBatch))],
+      Delivery.ID.init(row:))
+  }
+
+  /// Makes available what others had taken.
+  fileprivate func reclaim(
+    _ ids: [Delivery.ID], at timestamp: Timestamp, exceptOf holder: Int64
+  ) throws {
+    for id in ids {
+      try connection.run(
+        """
+        UPDATE deliveries SET due = $3, leased_by = NULL
+        WHERE database_id = $1 AND number = $2 AND state = 0 AND due > $3 AND leased_by <> $4
+        """,
+        [
+          .integer(id.database.rawValue), .integer(id.number), .integer(timestamp.milliseconds),
+          .integer(holder),
+        ])
+    }
   }
 
   /// Writes one outcome, and answers how many other deliveries were merged into it.
@@ -144,9 +167,6 @@ extension StoreSession {
       try putOff(key, until: due, reason: reason, at: now, attempts: wasSent ? 1 : 0)
     case .postponed(let due, let reason):
       try putOff(key, until: due, reason: reason, at: now, attempts: 0)
-    }
-    if let before = update.dropTokenRegisteredBefore {
-      try dropToken(of: key, registeredBefore: before, at: update.timestamp)
     }
     return mergedCount
   }
@@ -189,15 +209,17 @@ extension StoreSession {
       """, key + [.integer(FinalDeliveryState.merged), now, .text(mergeKey.text)])
   }
 
-  private func dropToken(
-    of key: [SQLValue], registeredBefore moment: Timestamp, at now: Timestamp
+  /// Drops the device of a delivery, unless it was registered again since.
+  fileprivate func dropToken(
+    of id: Delivery.ID, registeredBefore moment: Timestamp, at now: Timestamp,
+    ordering orders: inout [DeliveryOrder]
   ) throws {
     let device = try connection.first(
       """
       SELECT deliveries.token, push_routes.kind FROM deliveries
       JOIN push_routes ON push_routes.route = deliveries.route
       WHERE database_id = $1 AND number = $2
-      """, key
+      """, [.integer(id.database.rawValue), .integer(id.number)]
     ) { (token: $0.text(0), kind: $0.text(1)) }
     guard let device else { return }
     let dropped: [SQLValue] = [
@@ -206,10 +228,20 @@ extension StoreSession {
     let condition = "kind = $1 AND token = $2 AND registered < $3"
     try rememberGoneDevices(
       where: condition, dropped, at: now, because: "the push service does not know the token")
-    guard
-      try connection.run("DELETE FROM device_tokens WHERE " + condition, dropped) == 1
-    else { return }
-    try abandonDeliveries(
-      toToken: device.token, because: "the device token was dropped", at: now)
+    let user = try connection.first(
+      "DELETE FROM device_tokens WHERE \(condition) RETURNING user_record_name", dropped
+    ) { $0.text(0) }
+    guard let user else { return }
+    orders.append(
+      DeliveryOrder(
+        token: device.token, userRecordName: user,
+        action: .abandon(reason: "the device token was dropped", at: now)))
+  }
+}
+
+extension Delivery.ID {
+  /// Reads the row's first columns: the database and the number.
+  init(row: any SQLRow) {
+    self.init(database: DatabaseID(rawValue: row.integer(0)), number: row.integer(1))
   }
 }

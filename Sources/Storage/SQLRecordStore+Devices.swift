@@ -6,7 +6,7 @@ extension SQLRecordStore {
   /// A token that changes hands starts anew: its badge is 0, what was owed to it is abandoned, and
   /// a courier's reader sees what is logged from now on.
   public func saveDeviceToken(_ token: DeviceToken) async throws {
-    try await write(locking: .reference) { try $0.save(token) }
+    try await writeDevices { try $0.save(token, ordering: &$1) }
   }
 
   public func deviceToken(
@@ -57,6 +57,11 @@ extension DeviceToken {
     deviceID != nil && deviceID == change.deviceID && userRecordName == change.userRecordName
   }
 
+  /// What is to become of what is owed to the device.
+  func order(_ action: DeliveryOrder.Action) -> DeliveryOrder {
+    DeliveryOrder(token: token, userRecordName: userRecordName, action: action)
+  }
+
   /// Whether two rows of one token have the same reader.
   fileprivate func hasSameReader(as other: DeviceToken) -> Bool {
     userRecordName == other.userRecordName && container == other.container
@@ -93,7 +98,7 @@ extension StoreSession {
     ) { Int($0.integer(0)) }
   }
 
-  func save(_ token: DeviceToken) throws {
+  func save(_ token: DeviceToken, ordering orders: inout [DeliveryOrder]) throws {
     try lockDevice(token.token, kind: token.kind)
     let known = try deviceToken(token.token, kind: token.kind)?.device
     let startsAnew = known.map { !$0.hasSameReader(as: token) } ?? true
@@ -122,7 +127,7 @@ extension StoreSession {
       ])
     guard startsAnew else {
       if token.kind != .courier {
-        try moveDeliveries(toToken: token.token, to: number(of: DeliveryRoute(to: token)))
+        orders.append(token.order(.move(to: try number(of: DeliveryRoute(to: token)))))
       }
       return
     }
@@ -133,11 +138,12 @@ extension StoreSession {
     }
     switch token.kind {
     case .apns, .webPush, .webhook:
-      guard known != nil else { return }
-      try abandonDeliveries(
-        toToken: token.token, because: "the device token changed hands", at: token.registered)
+      guard let known else { return }
+      orders.append(
+        known.order(.abandon(reason: "the device token changed hands", at: token.registered)))
     case .courier:
-      try startCursors(of: token)
+      if let known { orders.append(known.order(.forgetReading)) }
+      orders.append(token.order(.startReading(token.recipient)))
     }
   }
 }

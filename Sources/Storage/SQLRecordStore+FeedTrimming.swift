@@ -7,6 +7,15 @@ private struct TombstoneCut: Sendable {
   var version: Int64
 }
 
+/// What a device left with changes in a zone, before a time.
+private struct ClientChangeTokenKey: InDatabase {
+  var database: DatabaseID
+  var zone: Int64
+  var userRecordName: String
+  var deviceID: String
+  var horizon: Int64
+}
+
 extension SQLRecordStore {
   /// Forgets deletions from before `horizon`, and what devices left with changes before that.
   ///
@@ -18,9 +27,11 @@ extension SQLRecordStore {
       while try await write(locking: .database(database), { try $0.trimTombstones(through: cut) }) {
       }
     }
-    try await write(locking: .reference) { try $0.trimZoneTombstones(before: horizon) }
-    while try await write(locking: .reference, { try $0.trimClientChangeTokens(before: horizon) }) {
-    }
+    let forgotten = try await read { try $0.oldZoneTombstones(before: horizon) }
+    try await inEachDatabase(of: forgotten) { try $0.trimZoneTombstones($1) }
+    try await inBatches(
+      { try $0.clientChangeTokens(before: horizon) },
+      drop: { try $0.drop($1) })
   }
 }
 
@@ -57,49 +68,53 @@ extension StoreSession {
     return versions.count == Int(Retention.batch)
   }
 
-  fileprivate func trimZoneTombstones(before horizon: Int64) throws {
-    let old = try connection.rows(
+  fileprivate func oldZoneTombstones(before horizon: Int64) throws -> [ForgottenVersion] {
+    try connection.rows(
       """
       SELECT database_id, MAX(version) FROM zone_tombstones WHERE deleted < $1
       GROUP BY database_id
-      """, [.integer(horizon)]
-    ) { ($0.integer(0), $0.integer(1)) }
-    try require(.databases(old.map { DatabaseID(rawValue: $0.0) }))
-    for (database, version) in old {
-      let arguments: [SQLValue] = [.integer(database), .integer(version)]
+      """, [.integer(horizon)], ForgottenVersion.init(row:))
+  }
+
+  fileprivate func trimZoneTombstones(_ versions: [ForgottenVersion]) throws {
+    for forgotten in versions {
       try connection.run(
-        "DELETE FROM zone_tombstones WHERE database_id = $1 AND version <= $2", arguments)
+        "DELETE FROM zone_tombstones WHERE database_id = $1 AND version <= $2",
+        forgotten.arguments)
       try connection.run(
         """
         UPDATE databases SET trimmed_version = $2
         WHERE database_id = $1 AND trimmed_version < $2
-        """, arguments)
+        """, forgotten.arguments)
     }
   }
 
-  fileprivate func trimClientChangeTokens(before horizon: Int64) throws -> Bool {
-    let old =
-      try connection.rows(
-        """
-        SELECT database_id, zone_number, user_record_name, device_id FROM client_change_tokens
-        WHERE saved < $1 LIMIT $2
-        """, [.integer(horizon), .integer(Retention.batch)]
-      ) { row in
-        let database = DatabaseID(rawValue: row.integer(0))
-        let key: [SQLValue] = [
-          .integer(row.integer(0)), .integer(row.integer(1)), .text(row.text(2)),
-          .text(row.text(3)),
-        ]
-        return (database, key)
-      }
-    try require(.databases(old.map(\.0)))
-    for (_, key) in old {
+  fileprivate func clientChangeTokens(before horizon: Int64) throws -> [ClientChangeTokenKey] {
+    try connection.rows(
+      """
+      SELECT database_id, zone_number, user_record_name, device_id FROM client_change_tokens
+      WHERE saved < $1 LIMIT $2
+      """, [.integer(horizon), .integer(Retention.batch)]
+    ) {
+      ClientChangeTokenKey(
+        database: DatabaseID(rawValue: $0.integer(0)), zone: $0.integer(1),
+        userRecordName: $0.text(2), deviceID: $0.text(3), horizon: horizon)
+    }
+  }
+
+  /// Drops those that were not saved again since.
+  fileprivate func drop(_ keys: [ClientChangeTokenKey]) throws -> Int {
+    for key in keys {
       try connection.run(
         """
         DELETE FROM client_change_tokens WHERE database_id = $1 AND zone_number = $2
-          AND user_record_name = $3 AND device_id = $4
-        """, key)
+          AND user_record_name = $3 AND device_id = $4 AND saved < $5
+        """,
+        [
+          .integer(key.database.rawValue), .integer(key.zone), .text(key.userRecordName),
+          .text(key.deviceID), .integer(key.horizon),
+        ])
     }
-    return old.count == Int(Retention.batch)
+    return keys.count
   }
 }

@@ -26,26 +26,30 @@ extension SQLRecordStore {
     // What became of an entry is told as long as the entry is there.
     let oldestOutcome = min(horizon, oldestEntry)
     try await fileNotifications()
-    while try await write(locking: .reference, { try $0.trimLog(before: oldestEntry) }) {}
+    try await dropEntries { try $0.entries(before: oldestEntry) }
     for cut in try await read({ try $0.overfullLogs(keeping: limits.entries) }) {
-      while try await write(locking: .reference, { try $0.trimLog(through: cut) }) {}
+      try await dropEntries { try $0.entries(through: cut) }
     }
-    while try await write(locking: .reference, { try $0.trimMarks(before: oldestEntry) }) {}
+    try await dropMarks { try $0.marks(before: oldestEntry) }
     for cut in try await read({ try $0.overfullMarks(keeping: limits.entries) }) {
-      while try await write(locking: .reference, { try $0.trimMarks(through: cut) }) {}
+      try await dropMarks { try $0.marks(through: cut) }
     }
-    while try await write(locking: .reference, { try $0.trimDeliveries(before: oldestOutcome) }) {}
-    while try await write(locking: .reference, { try $0.trimRefusedPushes(before: oldestOutcome) })
-    {}
+    try await inBatches(
+      { try $0.oldDeliveries(before: oldestOutcome) },
+      drop: { try $0.drop(deliveries: $1) })
+    try await inBatches(
+      { try $0.oldRefusedPushes(before: oldestOutcome) },
+      drop: { try $0.drop(refusedPushes: $1) })
     while try await write(locking: .reference, { try $0.trimGoneDevices(before: oldestOutcome) }) {}
     try await trimChangeHistory(
       before: timestamp.advanced(bySeconds: -configuration.changeHistory.age))
     let oldestRequest = timestamp.milliseconds - Retention.answeredRequests
-    while try await write(
-      locking: .reference, { try $0.trimAnsweredRequests(before: oldestRequest) })
-    {}
-    try await write(locking: .reference) { try $0.forgetSubscriptionDeletions(before: horizon) }
-    try await write(locking: .reference) { try $0.dropExpiredTokens(at: timestamp.milliseconds) }
+    try await inBatches(
+      { try $0.answeredRequests(before: oldestRequest) },
+      drop: { try $0.forget($1) })
+    let forgotten = try await read { try $0.oldSubscriptionDeletions(before: horizon) }
+    try await inEachDatabase(of: forgotten) { try $0.forget($1) }
+    try await dropExpiredTokens(at: timestamp.milliseconds)
     while try await write(
       locking: .reference, { try $0.trimSignatures(at: timestamp.milliseconds) })
     {}
@@ -71,12 +75,60 @@ extension SQLRecordStore {
   }
 }
 
+extension SQLRecordStore {
+  private func dropEntries(
+    _ find: @escaping @Sendable (StoreSession) throws -> [TrimmedChange]
+  ) async throws {
+    try await inBatches(find, drop: { try $0.drop(entries: $1) })
+  }
+
+  private func dropMarks(
+    _ find: @escaping @Sendable (StoreSession) throws -> [TrimmedChange]
+  ) async throws {
+    try await inBatches(find, drop: { try $0.drop(marks: $1) })
+  }
+
+  private func dropExpiredTokens(at now: Int64) async throws {
+    try await writeDevices { session, orders in
+      let readers = try session.connection.rows(
+        """
+        DELETE FROM device_tokens WHERE kind = 'courier' AND expires <= $1
+        RETURNING token, user_record_name
+        """, [.integer(now)]
+      ) { (token: $0.text(0), user: $0.text(1)) }
+      orders += readers.map {
+        DeliveryOrder(token: $0.token, userRecordName: $0.user, action: .forgetReading)
+      }
+      for statement in [
+        "DELETE FROM device_tokens WHERE expires <= $1",
+        "DELETE FROM web_auth_tokens WHERE expires <= $1",
+        "DELETE FROM console_sessions WHERE expires <= $1",
+      ] {
+        try session.connection.run(statement, [.integer(now)])
+      }
+    }
+  }
+}
+
+/// The newest change in a database of those that are forgotten.
+struct ForgottenVersion: InDatabase {
+  var database: DatabaseID
+  var version: Int64
+
+  init(row: any SQLRow) {
+    database = DatabaseID(rawValue: row.integer(0))
+    version = row.integer(1)
+  }
+
+  var arguments: [SQLValue] { [.integer(database.rawValue), .integer(version)] }
+}
+
 // These too look at all databases (see `SQLRecordStore+AllDatabases.swift`), but delete row by row
-// under each database's own number and, where readers or savers depend on the rows, its lock. Those that work in batches return whether there may be more to do.
+// under each database's own number and, where readers or savers depend on the rows, its lock.
 extension StoreSession {
-  /// Drops finished deliveries that are old, and those whose log entry is gone.
-  fileprivate func trimDeliveries(before horizon: Int64) throws -> Bool {
-    let old = try connection.rows(
+  /// Finished deliveries that are old, and those whose log entry is gone.
+  fileprivate func oldDeliveries(before horizon: Int64) throws -> [Delivery.ID] {
+    try connection.rows(
       """
       SELECT database_id, number FROM deliveries
       WHERE (state <> 0 AND updated < $1) OR NOT EXISTS (
@@ -84,55 +136,51 @@ extension StoreSession {
         WHERE notification_log.database_id = deliveries.database_id
           AND notification_log.sequence = deliveries.log_sequence)
       LIMIT $2
-      """, [.integer(horizon), .integer(Retention.batch)]
-    ) { ($0.integer(0), $0.integer(1)) }
-    for (database, number) in old {
+      """, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
+  }
+
+  fileprivate func drop(deliveries ids: [Delivery.ID]) throws -> Int {
+    for id in ids {
       try connection.run(
         "DELETE FROM deliveries WHERE database_id = $1 AND number = $2",
-        [.integer(database), .integer(number)])
+        [.integer(id.database.rawValue), .integer(id.number)])
     }
-    return old.count == Int(Retention.batch)
+    return ids.count
   }
 
-  /// Drops what was kept of pushes that APNs refused long ago.
-  fileprivate func trimRefusedPushes(before horizon: Int64) throws -> Bool {
-    let dropped = try connection.run(
-      """
-      DELETE FROM refused_pushes WHERE (database_id, number) IN (
-        SELECT database_id, number FROM refused_pushes WHERE refused < $1 LIMIT $2)
-      """, [.integer(horizon), .integer(Retention.batch)])
-    return dropped == Int(Retention.batch)
+  /// What was kept of pushes that APNs refused long ago.
+  fileprivate func oldRefusedPushes(before horizon: Int64) throws -> [Delivery.ID] {
+    try connection.rows(
+      "SELECT database_id, number FROM refused_pushes WHERE refused < $1 LIMIT $2",
+      [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
   }
 
-  /// Forgets old deletions of subscriptions: who asks from before them gets everything anew.
-  fileprivate func forgetSubscriptionDeletions(before horizon: Int64) throws {
-    let forgotten = try connection.rows(
+  fileprivate func drop(refusedPushes ids: [Delivery.ID]) throws -> Int {
+    for id in ids {
+      try connection.run(
+        "DELETE FROM refused_pushes WHERE database_id = $1 AND number = $2",
+        [.integer(id.database.rawValue), .integer(id.number)])
+    }
+    return ids.count
+  }
+
+  fileprivate func oldSubscriptionDeletions(before horizon: Int64) throws -> [ForgottenVersion] {
+    try connection.rows(
       """
       SELECT database_id, MAX(version) FROM subscription_deletions WHERE deleted < $1
       GROUP BY database_id
-      """, [.integer(horizon)]
-    ) { ($0.integer(0), $0.integer(1)) }
-    try require(.databases(forgotten.map { DatabaseID(rawValue: $0.0) }))
-    for (database, version) in forgotten {
-      let arguments: [SQLValue] = [.integer(database), .integer(version)]
-      try connection.run(
-        "DELETE FROM subscription_deletions WHERE database_id = $1 AND version <= $2", arguments)
-      try connection.run(
-        "UPDATE databases SET forgotten_version = $2 WHERE database_id = $1", arguments)
-    }
+      """, [.integer(horizon)], ForgottenVersion.init(row:))
   }
 
-  fileprivate func dropExpiredTokens(at now: Int64) throws {
-    for statement in [
-      """
-      DELETE FROM courier_cursors WHERE token IN (
-        SELECT token FROM device_tokens WHERE kind = 'courier' AND expires <= $1)
-      """,
-      "DELETE FROM device_tokens WHERE expires <= $1",
-      "DELETE FROM web_auth_tokens WHERE expires <= $1",
-      "DELETE FROM console_sessions WHERE expires <= $1",
-    ] {
-      try connection.run(statement, [.integer(now)])
+  /// Forgets old deletions of subscriptions: who asks from before them gets everything anew.
+  fileprivate func forget(_ versions: [ForgottenVersion]) throws {
+    for forgotten in versions {
+      try connection.run(
+        "DELETE FROM subscription_deletions WHERE database_id = $1 AND version <= $2",
+        forgotten.arguments)
+      try connection.run(
+        "UPDATE databases SET forgotten_version = $2 WHERE database_id = $1 AND forgotten_version < $2",
+        forgotten.arguments)
     }
   }
 }

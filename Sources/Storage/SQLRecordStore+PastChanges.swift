@@ -43,9 +43,8 @@ extension SQLRecordStore {
               && $0.changes - old[begin].changes > Retention.batch
           } ?? min(old.count, begin + Int(Retention.batch))
         let group = old[begin..<min(end, begin + Int(Retention.batch))]
-        let databases = group.map { DatabaseID(rawValue: $0.key.database) }
-        try await write(locking: .databases(databases)) { session in
-          for dispatch in group { try session.drop(dispatch.key) }
+        try await inEachDatabase(of: Array(group)) { session, dispatches in
+          for dispatch in dispatches { try session.drop(dispatch.key) }
         }
         begin = group.endIndex
       }
@@ -56,16 +55,18 @@ extension SQLRecordStore {
 }
 
 /// Which row tells of a transaction that dispatched changes.
-private struct DispatchKey {
+private struct DispatchKey: Sendable {
   var database: Int64
   var through: Int64
 }
 
-private struct Dispatch {
+private struct Dispatch: InDatabase {
   var key: DispatchKey
   var changes: Int64
   var dispatched: Int64
   var isWhole: Bool
+
+  var database: DatabaseID { DatabaseID(rawValue: key.database) }
 }
 
 extension StoreSession {

@@ -20,7 +20,7 @@ extension SQLRecordStore {
   public func setPasswordHash(
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
   ) async throws {
-    try await write(locking: .reference) { session in
+    try await writeDevices { session, orders in
       let changed = try session.connection.run(
         """
         INSERT INTO user_passwords (user_record_name, hash, changed)
@@ -31,7 +31,8 @@ extension SQLRecordStore {
       guard changed == 1, let user = try session.user(named: name) else {
         throw StoreError.noUser(named: name)
       }
-      _ = try session.endSessions(of: user.userRecordName, everywhere: false, at: timestamp)
+      _ = try session.endSessions(
+        of: user.userRecordName, everywhere: false, at: timestamp, ordering: &orders)
     }
   }
 

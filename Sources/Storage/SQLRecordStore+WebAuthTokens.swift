@@ -43,15 +43,17 @@ extension SQLRecordStore {
   public func endSessions(
     of userRecordName: String, everywhere: Bool, at timestamp: Timestamp
   ) async throws -> Int {
-    try await write(locking: .reference) {
-      try $0.endSessions(of: userRecordName, everywhere: everywhere, at: timestamp)
+    try await writeDevices {
+      try $0.endSessions(
+        of: userRecordName, everywhere: everywhere, at: timestamp, ordering: &$1)
     }
   }
 }
 
 extension StoreSession {
   func endSessions(
-    of userRecordName: String, everywhere: Bool, at timestamp: Timestamp
+    of userRecordName: String, everywhere: Bool, at timestamp: Timestamp,
+    ordering orders: inout [DeliveryOrder]
   ) throws -> Int {
     let those = "user_record_name = $1" + (everywhere ? "" : " AND session_id IS NOT NULL")
     let count = try connection.first(
@@ -62,14 +64,15 @@ extension StoreSession {
     ) { $0.integer(0) }
     try connection.run("DELETE FROM web_auth_tokens WHERE \(those)", [.text(userRecordName)])
     if everywhere {
-      let readers =
-        "SELECT token FROM device_tokens WHERE kind = 'courier' AND user_record_name = $1"
-      try connection.run(
-        "DELETE FROM courier_cursors WHERE token IN (\(readers))", [.text(userRecordName)])
-      try connection.run(
-        "DELETE FROM device_tokens WHERE kind = 'courier' AND user_record_name = $1",
-        [.text(userRecordName)])
-      try removeDevices(of: userRecordName, kind: .webPush, at: timestamp)
+      let readers = try connection.rows(
+        """
+        DELETE FROM device_tokens WHERE kind = 'courier' AND user_record_name = $1 RETURNING token
+        """, [.text(userRecordName)]
+      ) { $0.text(0) }
+      orders += readers.map {
+        DeliveryOrder(token: $0, userRecordName: userRecordName, action: .forgetReading)
+      }
+      try removeDevices(of: userRecordName, kind: .webPush, at: timestamp, ordering: &orders)
     }
     return Int(count ?? 0)
   }

@@ -4,7 +4,7 @@ extension SQLRecordStore {
   public func saveDeviceToken(
     _ token: DeviceToken, unlessBeyond limit: Int
   ) async throws -> Bool {
-    try await write(locking: .reference) { session in
+    try await writeDevices { session, orders in
       let others = try session.connection.first(
         """
         SELECT COUNT(*) FROM device_tokens
@@ -18,7 +18,7 @@ extension SQLRecordStore {
         ]
       ) { $0.integer(0) }
       guard others ?? 0 < limit else { return false }
-      try session.save(token)
+      try session.save(token, ordering: &orders)
       return true
     }
   }
@@ -26,7 +26,7 @@ extension SQLRecordStore {
   public func removeDeviceToken(
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
   ) async throws -> Bool {
-    try await write(locking: .reference) { session in
+    try await writeDevices { session, orders in
       let removed: [SQLValue] = [
         .text(kind.rawValue), .text(token), .text(recipient.userRecordName),
         .text(recipient.container), .text(recipient.environment.rawValue),
@@ -39,8 +39,10 @@ extension SQLRecordStore {
       let count = try session.connection.run(
         "DELETE FROM device_tokens WHERE " + condition, removed)
       guard count > 0 else { return false }
-      try session.abandonDeliveries(
-        toToken: token, because: "the device was unregistered", at: timestamp)
+      orders.append(
+        DeliveryOrder(
+          token: token, userRecordName: recipient.userRecordName,
+          action: .abandon(reason: "the device was unregistered", at: timestamp)))
       return true
     }
   }
@@ -49,7 +51,8 @@ extension SQLRecordStore {
 extension StoreSession {
   /// Forgets all of a user's devices of a kind, and gives up what is owed to them.
   func removeDevices(
-    of userRecordName: String, kind: DeviceToken.Kind, at timestamp: Timestamp
+    of userRecordName: String, kind: DeviceToken.Kind, at timestamp: Timestamp,
+    ordering orders: inout [DeliveryOrder]
   ) throws {
     let removed: [SQLValue] = [.text(userRecordName), .text(kind.rawValue)]
     let condition = "user_record_name = $1 AND kind = $2"
@@ -58,9 +61,10 @@ extension StoreSession {
     let tokens = try connection.rows(
       "DELETE FROM device_tokens WHERE \(condition) RETURNING token", removed
     ) { $0.text(0) }
-    for token in tokens {
-      try abandonDeliveries(
-        toToken: token, because: "the device was unregistered", at: timestamp)
+    orders += tokens.map {
+      DeliveryOrder(
+        token: $0, userRecordName: userRecordName,
+        action: .abandon(reason: "the device was unregistered", at: timestamp))
     }
   }
 }

@@ -91,25 +91,40 @@ extension StoreSession {
     }
   }
 
-  /// Forgets old requests, some at a time; returns whether there may be more to forget.
-  func trimAnsweredRequests(before horizon: Int64) throws -> Bool {
-    let old = try connection.rows(
+  func answeredRequests(before horizon: Int64) throws -> [AnsweredRequest] {
+    try connection.rows(
       """
       SELECT database_id, requester, request_id FROM answered_requests WHERE answered < $1
       ORDER BY answered LIMIT $2
-      """, [.integer(horizon), .integer(Retention.batch)]
-    ) { row in
-      let key: [SQLValue] = [.integer(row.integer(0)), .text(row.text(1)), .text(row.text(2))]
-      return (DatabaseID(rawValue: row.integer(0)), key)
-    }
-    try require(.databases(old.map(\.0)))
-    for (_, key) in old {
+      """, [.integer(horizon), .integer(Retention.batch)], AnsweredRequest.init(row:))
+  }
+
+  /// Forgets that requests were answered, and tells how many.
+  func forget(_ requests: [AnsweredRequest]) throws -> Int {
+    for request in requests {
       try connection.run(
         """
         DELETE FROM answered_requests
         WHERE database_id = $1 AND requester = $2 AND request_id = $3
-        """, key)
+        """,
+        [
+          .integer(request.database.rawValue), .text(request.requester),
+          .text(request.requestID),
+        ])
     }
-    return old.count == Int(Retention.batch)
+    return requests.count
+  }
+}
+
+/// The name of a request that was answered.
+struct AnsweredRequest: InDatabase {
+  var database: DatabaseID
+  var requester: String
+  var requestID: String
+
+  fileprivate init(row: any SQLRow) {
+    database = DatabaseID(rawValue: row.integer(0))
+    requester = row.text(1)
+    requestID = row.text(2)
   }
 }

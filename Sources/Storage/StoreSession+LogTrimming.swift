@@ -24,31 +24,31 @@ struct LogCut: Sendable {
 
 /// What is logged for one user in one database.
 private struct UserLog: Hashable {
-  var database: Int64
+  var database: DatabaseID
   var subscriber: String
 }
 
 /// A change of a user's notification log that goes.
-private struct TrimmedChange {
-  var database: Int64
-  var position: Int64
-  var subscriber: String
+struct TrimmedChange: InDatabase {
+  let database: DatabaseID
+  fileprivate var position: Int64
+  fileprivate var subscriber: String
   /// Whether readers learnt of it at this position: not so for an entry that was marked since.
-  var isCurrent: Bool
+  fileprivate var isCurrent: Bool
   /// Of a mark only.
-  var notificationID: [UInt8] = []
+  fileprivate var notificationID: [UInt8] = []
 
-  var log: UserLog { UserLog(database: database, subscriber: subscriber) }
+  fileprivate var log: UserLog { UserLog(database: database, subscriber: subscriber) }
 
-  init(entry row: any SQLRow) {
-    database = row.integer(0)
+  fileprivate init(entry row: any SQLRow) {
+    database = DatabaseID(rawValue: row.integer(0))
     position = row.integer(1)
     subscriber = row.text(2)
     isCurrent = row.integer(3) == 0
   }
 
-  init(mark row: any SQLRow) {
-    database = row.integer(0)
+  fileprivate init(mark row: any SQLRow) {
+    database = DatabaseID(rawValue: row.integer(0))
     position = row.integer(1)
     subscriber = row.text(2)
     isCurrent = true
@@ -56,8 +56,8 @@ private struct TrimmedChange {
   }
 }
 
-// These look at all databases, as all maintenance does. They work in batches and return whether
-// there may be more to do.
+// What goes is looked for in all databases, as for all maintenance, and dropped in each. What is looked
+// for is a batch at most; what is dropped is counted.
 extension StoreSession {
   private static let entryColumns = """
     database_id, sequence, subscriber, EXISTS (
@@ -70,13 +70,12 @@ extension StoreSession {
 
   // MARK: Entries
 
-  func trimLog(before horizon: Int64) throws -> Bool {
-    try drop(
-      entries: connection.rows(
-        """
-        SELECT \(Self.entryColumns) FROM notification_log AS entries WHERE logged < $1
-        ORDER BY database_id, sequence LIMIT $2
-        """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(entry:)))
+  func entries(before horizon: Int64) throws -> [TrimmedChange] {
+    try connection.rows(
+      """
+      SELECT \(Self.entryColumns) FROM notification_log AS entries WHERE logged < $1
+      ORDER BY database_id, sequence LIMIT $2
+      """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(entry:))
   }
 
   /// The subscribers with too many log entries, with the newest entry that goes.
@@ -102,55 +101,52 @@ extension StoreSession {
     }
   }
 
-  func trimLog(through cut: LogCut) throws -> Bool {
-    try drop(
-      entries: connection.rows(
-        """
-        SELECT \(Self.entryColumns)
-        FROM notification_runs CROSS JOIN notification_index AS entries
-        WHERE entries.run = notification_runs.run
-          AND subscriber = $1 AND (logged, database_id, sequence) <= ($2, $3, $4) LIMIT $5
-        """, cut.arguments, TrimmedChange.init(entry:)))
+  func entries(through cut: LogCut) throws -> [TrimmedChange] {
+    try connection.rows(
+      """
+      SELECT \(Self.entryColumns)
+      FROM notification_runs CROSS JOIN notification_index AS entries
+      WHERE entries.run = notification_runs.run
+        AND subscriber = $1 AND (logged, database_id, sequence) <= ($2, $3, $4) LIMIT $5
+      """, cut.arguments, TrimmedChange.init(entry:))
   }
 
   /// Drops entries, but for those that memory has for the index: they stay until it has them alone.
-  private func drop(entries: [TrimmedChange]) throws -> Bool {
+  func drop(entries: [TrimmedChange]) throws -> Int {
     var dropped: [TrimmedChange] = []
     for (subscriber, entries) in Dictionary(grouping: entries, by: \.subscriber) {
       let unfiled = Set(
         try unfiledRows(of: subscriber).map { [$0.database.rawValue, $0.sequence] })
-      dropped += entries.filter { !unfiled.contains([$0.database, $0.position]) }
+      dropped += entries.filter { !unfiled.contains([$0.database.rawValue, $0.position]) }
     }
-    try require(.databases(dropped.map { DatabaseID(rawValue: $0.database) }))
     for entry in dropped {
       try drop(entry: entry.position, of: entry.subscriber, in: entry.database)
     }
     try noteTrimmed(dropped)
-    return dropped.count == Int(Retention.batch)
+    return dropped.count
   }
 
   /// Deletes an entry from the index and the log.
-  private func drop(entry sequence: Int64, of subscriber: String, in database: Int64) throws {
+  private func drop(entry sequence: Int64, of subscriber: String, in database: DatabaseID) throws {
     try connection.run(
       """
       DELETE FROM notification_index
       WHERE run IN (SELECT run FROM notification_runs)
         AND subscriber = $1 AND database_id = $2 AND sequence = $3
-      """, [.text(subscriber), .integer(database), .integer(sequence)])
+      """, [.text(subscriber), .integer(database.rawValue), .integer(sequence)])
     try connection.run(
       "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2",
-      [.integer(database), .integer(sequence)])
+      [.integer(database.rawValue), .integer(sequence)])
   }
 
   // MARK: Marks
 
-  func trimMarks(before horizon: Int64) throws -> Bool {
-    try drop(
-      marks: connection.rows(
-        """
-        SELECT \(Self.markColumns) FROM notification_marks WHERE marked < $1
-        ORDER BY database_id, subscriber, position LIMIT $2
-        """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(mark:)))
+  func marks(before horizon: Int64) throws -> [TrimmedChange] {
+    try connection.rows(
+      """
+      SELECT \(Self.markColumns) FROM notification_marks WHERE marked < $1
+      ORDER BY database_id, subscriber, position LIMIT $2
+      """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(mark:))
   }
 
   /// The subscribers with too many marks, with the newest mark that goes.
@@ -171,26 +167,24 @@ extension StoreSession {
     }
   }
 
-  func trimMarks(through cut: LogCut) throws -> Bool {
-    try drop(
-      marks: connection.rows(
-        """
-        SELECT \(Self.markColumns) FROM notification_marks
-        WHERE subscriber = $1 AND (marked, database_id, position) <= ($2, $3, $4) LIMIT $5
-        """, cut.arguments, TrimmedChange.init(mark:)))
+  func marks(through cut: LogCut) throws -> [TrimmedChange] {
+    try connection.rows(
+      """
+      SELECT \(Self.markColumns) FROM notification_marks
+      WHERE subscriber = $1 AND (marked, database_id, position) <= ($2, $3, $4) LIMIT $5
+      """, cut.arguments, TrimmedChange.init(mark:))
   }
 
   /// Drops marks, and the entries that they are for: without the mark they would be unread again. The
   /// marks of entries that are not filed stay as those do.
-  private func drop(marks: [TrimmedChange]) throws -> Bool {
-    try require(.databases(marks.map { DatabaseID(rawValue: $0.database) }))
+  func drop(marks: [TrimmedChange]) throws -> Int {
     var dropped: [TrimmedChange] = []
     for (log, marks) in Dictionary(grouping: marks, by: \.log) {
       let unfiled = Set(
         try unfiledRows(of: log.subscriber).map { $0.notificationID.storedBytes })
       let marks = marks.filter { !unfiled.contains($0.notificationID) }
       let entries = try logEntries(
-        of: log.subscriber, in: log.database, withIDs: Set(marks.map(\.notificationID)))
+        of: log.subscriber, in: log.database.rawValue, withIDs: Set(marks.map(\.notificationID)))
       for entry in entries {
         try drop(entry: entry.sequence, of: log.subscriber, in: log.database)
       }
@@ -198,7 +192,7 @@ extension StoreSession {
       dropped += marks
     }
     try noteTrimmed(dropped)
-    return dropped.count == Int(Retention.batch)
+    return dropped.count
   }
 
   private func drop(mark: TrimmedChange) throws {
@@ -206,7 +200,7 @@ extension StoreSession {
       """
       DELETE FROM notification_marks
       WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3
-      """, [.integer(mark.database), .text(mark.subscriber), .bytes(mark.notificationID)])
+      """, [.integer(mark.database.rawValue), .text(mark.subscriber), .bytes(mark.notificationID)])
   }
 
   // MARK: What readers have missed
@@ -225,7 +219,7 @@ extension StoreSession {
         ON CONFLICT (database_id, subscriber) DO UPDATE
         SET trimmed_through = excluded.trimmed_through
         WHERE trimmed_logs.trimmed_through < excluded.trimmed_through
-        """, [.integer(log.database), .text(log.subscriber), .integer(position)])
+        """, [.integer(log.database.rawValue), .text(log.subscriber), .integer(position)])
     }
   }
 }

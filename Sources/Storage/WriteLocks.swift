@@ -104,12 +104,6 @@ extension WriteLocks {
     }
     return locks
   }
-
-  /// What outcomes of deliveries concern. With a device goes what is owed to it, wherever it comes from.
-  static func outcomes(_ updates: [DeliveryUpdate]) -> WriteLocks {
-    let dropsDevices = updates.contains { $0.dropTokenRegisteredBefore != nil }
-    return dropsDevices ? .deliveries.union(.reference) : .deliveries
-  }
 }
 
 /// That a write needs locks which it did not ask for: the transaction must be begun again with them.
