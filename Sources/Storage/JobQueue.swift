@@ -14,10 +14,11 @@ final class JobQueue: @unchecked Sendable {
   ///   - role: What the jobs are, for the error at the limit.
   ///   - writers: Threads that do jobs side by side, as far as their locks allow. Threads whose jobs
   ///     lock nothing count as one.
-  init(limit: Int, role: String, writers: Int = 1) {
+  ///   - separatesDatabases: Whether no two databases' jobs are taken together.
+  init(limit: Int, role: String, writers: Int = 1, separatesDatabases: Bool = false) {
     self.limit = limit
     self.role = role
-    schedule = WriteSchedule(threads: writers)
+    schedule = WriteSchedule(threads: writers, separatesDatabases: separatesDatabases)
   }
 
   /// Jobs that wait.

@@ -4,8 +4,16 @@ import CloudKitModel
 // store that is distributed by database these ask every shard.
 extension SQLRecordStore {
   public func undispatchedDatabases() async throws -> [DatabaseID] {
+    if isDistributed {
+      return try await read { session in
+        try session.connection.rows(
+          "SELECT database_id FROM outbox GROUP BY database_id ORDER BY database_id", []
+        ) { DatabaseID(rawValue: $0.integer(0)) }
+        .filter { try session.hasUndispatchedChanges(in: $0) }
+      }
+    }
     // From each database of the outbox to the next, past the changes that are there.
-    try await read {
+    return try await read {
       try $0.connection.rows(
         """
         WITH RECURSIVE changed (database_id) AS (
@@ -36,7 +44,7 @@ extension SQLRecordStore {
         ORDER BY deliveries.due, deliveries.database_id, deliveries.number LIMIT $2
         """,
         [.integer(timestamp.milliseconds), .integer(Int64(max(0, limit)))], DeliveryRow.init)
-      return try rows.map { try $0.delivery(in: session) }
+      return try rows.compactMap { try $0.delivery(in: session) }
     }
   }
 
@@ -101,53 +109,35 @@ extension SQLRecordStore {
 }
 
 extension StoreSession {
-  /// The databases of the recipient's container in which the user has been notified: those with
-  /// entries of the user's log, and those that had some which were trimmed.
+  /// The databases of the recipient's container in which the user has ever had subscriptions, and so
+  /// may have been notified.
   ///
-  /// - Complexity: O(*d* *r* log *n*) for *d* databases of all containers and *r* runs of the index.
+  /// - Complexity: O(*d* log *n*) for *d* databases of all containers.
   func notifiedDatabases(of recipient: Recipient) throws -> [NotifiedDatabase] {
-    let subscriber = SQLValue.text(recipient.userRecordName)
-    var trimmedThrough: [Int64: Int64] = [:]
-    try connection.query(
-      "SELECT database_id, trimmed_through FROM trimmed_logs WHERE subscriber = $1", [subscriber]
-    ) { trimmedThrough[$0.integer(0)] = $0.integer(1) }
-    for row in try unfiledRows(of: recipient.userRecordName) {
-      trimmedThrough[row.database.rawValue, default: 0] += 0
-    }
-    var last = Int64.min
-    while let next = try logAfter(last, of: subscriber) {
-      trimmedThrough[next, default: 0] += 0
-      last = next
-    }
-    return try trimmedThrough.sorted { $0.key < $1.key }.compactMap { database, trimmedThrough in
-      try connection.first(
+    try databases(ofSubscriber: recipient.userRecordName).compactMap { database in
+      let number = SQLValue.integer(database.rawValue)
+      let lastNumber = try connection.first(
         """
         SELECT last_number FROM databases
         WHERE database_id = $1 AND container = $2 AND environment = $3
-        """,
-        [
-          .integer(database), .text(recipient.container),
-          .text(recipient.environment.rawValue),
-        ]
-      ) {
-        NotifiedDatabase(
-          id: DatabaseID(rawValue: database), trimmedThrough: trimmedThrough,
-          lastNumber: $0.integer(0))
-      }
+        """, [number, .text(recipient.container), .text(recipient.environment.rawValue)]
+      ) { $0.integer(0) }
+      guard let lastNumber else { return nil }
+      let trimmedThrough = try connection.first(
+        "SELECT trimmed_through FROM trimmed_logs WHERE database_id = $1 AND subscriber = $2",
+        [number, .text(recipient.userRecordName)]
+      ) { $0.integer(0) }
+      return NotifiedDatabase(
+        id: database, trimmedThrough: trimmedThrough ?? 0, lastNumber: lastNumber)
     }
   }
 
-  /// The next database that has filed entries of a user's log.
-  private func logAfter(_ database: Int64, of subscriber: SQLValue) throws -> Int64? {
-    try connection.first(
-      """
-      SELECT MIN((
-        SELECT database_id FROM notification_index
-        WHERE notification_index.run = notification_runs.run
-          AND subscriber = $1 AND database_id > $2
-        ORDER BY database_id LIMIT 1))
-      FROM notification_runs
-      """, [subscriber, .integer(database)]
-    ) { $0.optionalInteger(0) } ?? nil
+  /// The databases of all containers in which a user has ever had subscriptions, in the order of their
+  /// numbers.
+  func databases(ofSubscriber subscriber: String) throws -> [DatabaseID] {
+    try connection.rows(
+      "SELECT number FROM subscriber_databases WHERE subscriber = $1 ORDER BY number",
+      [.text(subscriber)]
+    ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 }

@@ -266,7 +266,7 @@ extension StoreSession {
     ) { _ in true } ?? false
   }
 
-  fileprivate func hasUndispatchedChanges(in database: DatabaseID) throws -> Bool {
+  func hasUndispatchedChanges(in database: DatabaseID) throws -> Bool {
     let through = try dispatchPosition(of: database)?.wholeThrough ?? .min
     return try connection.first(
       "SELECT 1 FROM outbox WHERE database_id = $1 AND sequence > $2 LIMIT 1",

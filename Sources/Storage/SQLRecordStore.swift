@@ -28,6 +28,8 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   let presence: JobQueue?
   let identity: ServerIdentity?
   let storeClock: StoreClock?
+  /// Whether the databases of the store are on several nodes, so that no transaction writes to two.
+  let isDistributed: Bool
   /// The number of the last announcement that this process made.
   let announcementNumber = Atomic<Int64>(0)
   /// The store's SQLite file, where it is one.
@@ -119,12 +121,20 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     let identity = location.isShared ? ServerIdentity() : nil
     self.identity = identity
     storeClock = location.isShared ? StoreClock() : nil
-    let makeSession = { @Sendable (isReader: Bool, locksRows: Bool) throws -> StoreSession in
-      let connection = try location.connect(
+    let connect = { @Sendable (isReader: Bool, locksRows: Bool) throws -> any SQLConnection in
+      try location.connect(
         tuning, isReader: isReader, locksRows: locksRows,
         serves: !isReader && configuration.role == .server,
         checkpointPages: checkpointPages)
+    }
+    let first = try connect(false, true)
+    try Migration.apply(migrations, to: first)
+    let isDistributed = try StoreDistribution.complete(over: first)
+    self.isDistributed = isDistributed
+    let makeSession = {
+      @Sendable (isReader: Bool, connection: any SQLConnection) -> StoreSession in
       let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
+      session.isDistributed = isDistributed
       session.identity = identity
       session.fixedEnvironments = configuration.fixedEnvironments
       session.historyLimits = configuration.changeHistory
@@ -150,9 +160,9 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     let writers =
       location.isShared && configuration.role == .server ? max(1, configuration.writers) : 1
     let writer = StoreWriter(
-      configuration: configuration, threads: writers, checkpointer: checkpointer)
-    let writing = try makeSession(false, true)
-    try Migration.apply(migrations, to: writing.connection)
+      configuration: configuration, threads: writers, checkpointer: checkpointer,
+      isDistributed: isDistributed)
+    let writing = makeSession(false, first)
     if let folder = assets as? FileAssetStore, folder.use == .shared {
       try writing.bind(folder)
     }
@@ -172,7 +182,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       let presence = StorePresence(
         queue: JobQueue(limit: Self.waitingPresence, role: "registrations"))
       self.presence = presence.queue
-      let session = try makeSession(true, true)
+      let session = makeSession(true, try connect(true, true))
       if let connection = session.connection as? PostgreSQLConnection {
         try storeClock?.follow(connection)
       }
@@ -187,7 +197,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
         queue: JobQueue(limit: configuration.waitingReads, role: "reads"))
       reads = reader.queue
       for number in 1...configuration.readers {
-        let session = try makeSession(true, false)
+        let session = makeSession(true, try connect(true, false))
         session.tail = tail
         threads.start(named: "petrel.store.reader.\(number)", with: session) {
           reader.work(in: $0)
@@ -195,13 +205,17 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       }
       if !location.isShared {
         let maker = StoreReader(queue: makings)
-        threads.start(named: "petrel.store.extracts", with: try makeSession(true, false)) {
+        threads.start(
+          named: "petrel.store.extracts", with: makeSession(true, try connect(true, false))
+        ) {
           maker.work(in: $0)
         }
       }
     }
     if let checkpointer {
-      threads.start(named: "petrel.store.checkpoints", with: try makeSession(false, true)) {
+      threads.start(
+        named: "petrel.store.checkpoints", with: makeSession(false, try connect(false, true))
+      ) {
         checkpointer.work(in: $0)
       }
     }
@@ -215,7 +229,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     threads.start(named: "petrel.store.writer", with: writing) { writer.work(in: $0, thread: 0) }
     for number in 1..<writers {
       threads.start(
-        named: "petrel.store.writer.\(number)", with: try makeSession(false, true)
+        named: "petrel.store.writer.\(number)", with: makeSession(false, try connect(false, true))
       ) { writer.work(in: $0, thread: number) }
     }
   }

@@ -41,6 +41,8 @@ final class StoreSession {
   var makeExtract: (@Sendable (IndexExtract.Name) -> Void)?
   /// What is kept of changes that were dispatched.
   var historyLimits = ChangeHistoryLimits()
+  /// Whether the databases of the store are on several nodes: see ``StoreDistribution``.
+  var isDistributed = false
   /// As which server changes are committed; nil where one alone has the store open.
   var identity: ServerIdentity?
   /// Stands for the database's clock where a test moves time: nanoseconds since 1970.

@@ -119,8 +119,24 @@ extension StoreTable {
       }
       types[column] = kind
     }
-    let key = try connection.rows(
-      isPostgreSQL
+    let key = try Self.primaryKey(ofTable: name, in: connection)
+    guard !key.isEmpty else {
+      throw StoreError(.cannotOpen, "table '\(name)' has no primary key to move it by")
+    }
+    let others = types.keys.filter { !key.contains($0) }.sorted()
+    self.init(
+      name: name,
+      columns: (key + others).compactMap { name in
+        types[name].map { Column(name: name, kind: $0) }
+      }, keyCount: key.count)
+  }
+
+  /// The columns of a table's primary key, in its order; none when it has no such key.
+  static func primaryKey(
+    ofTable name: String, in connection: any SQLConnection
+  ) throws -> [String] {
+    try connection.rows(
+      connection is PostgreSQLConnection
         ? """
         SELECT key_column_usage.column_name::text
         FROM information_schema.table_constraints
@@ -134,14 +150,5 @@ extension StoreTable {
         ORDER BY key_column_usage.ordinal_position
         """ : "SELECT name FROM pragma_table_info($1) WHERE pk > 0 ORDER BY pk", [.text(name)]
     ) { $0.text(0) }
-    guard !key.isEmpty else {
-      throw StoreError(.cannotOpen, "table '\(name)' has no primary key to move it by")
-    }
-    let others = types.keys.filter { !key.contains($0) }.sorted()
-    self.init(
-      name: name,
-      columns: (key + others).compactMap { name in
-        types[name].map { Column(name: name, kind: $0) }
-      }, keyCount: key.count)
   }
 }

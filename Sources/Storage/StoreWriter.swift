@@ -31,9 +31,15 @@ final class StoreWriter: @unchecked Sendable {
   /// - Parameters:
   ///   - threads: how many are going to write.
   ///   - checkpointer: what copies the write-ahead log; nil when commits do so.
-  init(configuration: StoreConfiguration, threads: Int, checkpointer: Checkpointer?) {
+  ///   - isDistributed: whether each database is on a node of its own.
+  init(
+    configuration: StoreConfiguration, threads: Int, checkpointer: Checkpointer?,
+    isDistributed: Bool
+  ) {
     self.checkpointer = checkpointer
-    queue = JobQueue(limit: configuration.waitingWrites, role: "writes", writers: threads)
+    queue = JobQueue(
+      limit: configuration.waitingWrites, role: "writes", writers: threads,
+      separatesDatabases: isDistributed)
     groupLimit = max(1, configuration.writesPerCommit)
   }
 
@@ -190,6 +196,11 @@ final class StoreWriter: @unchecked Sendable {
   }
 
   private func begin(in session: StoreSession, locking locks: WriteLocks) throws {
+    guard !session.isDistributed || locks.databases.count <= 1 else {
+      throw StoreError(
+        .statementFailed,
+        "a write concerns \(locks.databases.count) databases, which may be on several nodes")
+    }
     let schemaVersion = try session.connection.beginWriting(locking: locks)
     session.held = session.connection.isShared ? locks : nil
     if session.isInDoubt {

@@ -2,11 +2,14 @@ import CloudKitModel
 
 /// Which of the jobs that wait a thread does next, as a value.
 ///
-/// With one thread, or where jobs do not lock, that is all of them in order. Threads that write side by
+/// With one thread, or where jobs do not lock, that is all of them in order, but where the databases of
+/// the store are on several nodes: there each transaction concerns one of them. Threads that write side by
 /// side never have jobs in hand at the same time whose locks exclude each other, and such jobs are
 /// done in the order in which they came.
 struct WriteSchedule {
   private let threads: Int
+  /// Whether what is done as one transaction concerns one database.
+  private let separatesDatabases: Bool
   private var waiting: [any StoreJob] = []
   /// What the threads have in hand, by their numbers.
   private var inHand: [WriteLocks?]
@@ -15,8 +18,9 @@ struct WriteSchedule {
   /// Jobs that are looked at before a thread waits for others to finish.
   private static let foresight = 2_048
 
-  init(threads: Int) {
+  init(threads: Int, separatesDatabases: Bool = false) {
     self.threads = max(1, threads)
+    self.separatesDatabases = separatesDatabases
     inHand = Array(repeating: nil, count: self.threads)
   }
 
@@ -31,7 +35,7 @@ struct WriteSchedule {
 
   /// A thread has done what it had in hand.
   mutating func finish(by thread: Int) {
-    guard threads > 1, inHand[thread] != nil else { return }
+    guard inHand[thread] != nil else { return }
     inHand[thread] = nil
     heldLocks = LockSet(inHand.compactMap(\.self))
   }
@@ -43,7 +47,7 @@ struct WriteSchedule {
   /// else could do meanwhile. Jobs that have more than databases to themselves go with their like, so
   /// that few others wait for them.
   mutating func take(most: Int, by thread: Int) -> [any StoreJob] {
-    if threads == 1 {
+    if threads == 1, !separatesDatabases {
       let taken = Array(waiting.prefix(most))
       waiting.removeFirst(taken.count)
       return taken
@@ -76,6 +80,11 @@ struct WriteSchedule {
   private func fits(_ wanted: WriteLocks, into locks: WriteLocks?, hasRoom: Bool) -> Bool {
     guard let locks else { return true }
     guard wanted.reach == locks.reach else { return false }
+    if separatesDatabases {
+      // What settles deliveries, or declares no database, may write to any.
+      return !wanted.databases.isEmpty && wanted.databases == locks.databases
+        && !wanted.settlesDeliveries && !locks.settlesDeliveries
+    }
     if hasRoom { return true }
     let excludesOthers =
       wanted.reach > .rows || wanted.settlesDeliveries || !wanted.databases.isEmpty

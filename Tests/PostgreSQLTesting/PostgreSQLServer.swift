@@ -57,19 +57,33 @@ public actor PostgreSQLServer {
   }
 
   public func execute(_ statement: String) async throws {
-    try await Self.execute(statement, in: try await start().directory)
+    let address = if let citus = Self.citus { citus } else { try await start().address() }
+    try await Self.execute(statement, at: address)
   }
 
+  /// Where the tests find a Citus of somebody's, in place of a PostgreSQL of their own: the coordinator,
+  /// as libpq takes it, without `options`. Stores are distributed there.
+  ///
+  /// Tests that stop the server fail there.
+  public static let citus = ProcessInfo.processInfo.environment["PETREL_TEST_CITUS"]
+
   public func makeSchema() async throws -> Schema {
-    let server = try await start()
     schemaCount += 1
     let name = "test_\(schemaCount)"
-    try await Self.execute("CREATE SCHEMA \(name)", in: server.directory)
+    if let citus = Self.citus {
+      try await Self.execute(
+        "DROP SCHEMA IF EXISTS \(name) CASCADE; CREATE SCHEMA \(name)", at: citus)
+      let separator = citus.contains("?") ? "&" : "?"
+      return Schema(
+        name: name, address: citus + "\(separator)options=-csearch_path%3D\(name)")
+    }
+    let server = try await start()
+    try await Self.execute("CREATE SCHEMA \(name)", at: server.address())
     return Schema(name: name, address: server.address(options: "-csearch_path=\(name)"))
   }
 
   public func drop(_ schema: Schema) async throws {
-    try await Self.execute("DROP SCHEMA \(schema.name) CASCADE", in: try await start().directory)
+    try await execute("DROP SCHEMA \(schema.name) CASCADE")
   }
 
   private func start() async throws -> HostedPostgreSQL {
@@ -95,12 +109,12 @@ public actor PostgreSQLServer {
     }
   }
 
-  private static func execute(_ statement: String, in directory: String) async throws {
+  private static func execute(_ statement: String, at address: String) async throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/psql")
     process.arguments = [
-      "-q", "-v", "ON_ERROR_STOP=1", "-h", directory, "-U", "petrel", "-d", "postgres", "-c",
-      "SET client_min_messages = error", "-c", statement,
+      "-q", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", "SET client_min_messages = error", "-c",
+      statement,
     ]
     process.standardOutput = FileHandle.nullDevice
     let status = try await withCheckedThrowingContinuation { continuation in

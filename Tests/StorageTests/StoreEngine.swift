@@ -11,6 +11,11 @@ enum StoreEngine: String, CaseIterable, CustomTestStringConvertible {
   case sqliteInMemory
   case postgreSQL
 
+  /// With a Citus to test on, that alone.
+  static var allCases: [StoreEngine] {
+    PostgreSQLServer.citus == nil ? [.sqliteFile, .sqliteInMemory, .postgreSQL] : [.postgreSQL]
+  }
+
   var testDescription: String { rawValue }
 
   /// Runs `body` on an empty store.
@@ -28,7 +33,11 @@ enum StoreEngine: String, CaseIterable, CustomTestStringConvertible {
       await store.close()
     case .postgreSQL:
       let schema = try await PostgreSQLServer.shared.makeSchema()
-      let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
+      let address = try PostgreSQLAddress(schema.address)
+      if PostgreSQLServer.citus != nil {
+        try await StoreDistribution.begin(at: address, shardCount: 4)
+      }
+      let location = StoreLocation.postgreSQL(address, assets: nil)
       let store = try await SQLRecordStore.open(at: location, configuration: configuration)
       try await body(try await TestStore(store))
       await store.close()

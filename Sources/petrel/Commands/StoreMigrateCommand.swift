@@ -22,7 +22,6 @@ enum StoreMigrateCommand: Command {
   static let exitStatuses: [(Int32, String)] = [
     (ExitStatus.done, "the target has all that the source has"),
     (ExitStatus.failed, "it is not done; the same command goes on, unless it says otherwise"),
-    (ExitStatus.usage, ExitStatus.usageMeaning),
   ]
 
   static func run(_ arguments: Arguments) async throws -> Int32 {

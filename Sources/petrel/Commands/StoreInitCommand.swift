@@ -1,0 +1,66 @@
+import JSONCoding
+import PetrelServer
+import Storage
+
+/// `petrel store init`
+enum StoreInitCommand: Command {
+  static let name = "store init"
+  static let example = "petrel store init --store postgres://petrel@db.example.com/petrel --citus"
+  static let summary =
+    "Makes the store, on several nodes if it is told so; a server need not be asked to."
+  static let options =
+    ConfigurationOptions.ofStore + [
+      .init("citus", nil, "distributes the store by database over the nodes that Citus knows"),
+      .init(
+        "shards", "COUNT",
+        "into how many shards (default \(StoreDistribution.standardShardCount)); it stays so"),
+      AdminOptions.json,
+    ]
+  static let exitStatuses: [(Int32, String)] = [
+    (ExitStatus.done, "the store is there"),
+    (ExitStatus.failed, "nothing was changed"),
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    let (configuration, _) = try ConfigurationOptions.configuration(arguments)
+    let shardCount = try arguments.int("shards", in: StoreDistribution.shardCounts)
+    let location = configuration.storeLocation
+    let place = place(of: location).printable
+    guard arguments.flag("citus") else {
+      guard shardCount == nil else { throw UsageError("--shards is of use with --citus only") }
+      var options = StoreConfiguration()
+      options.role = .tool
+      let store = try await SQLRecordStore.open(at: location, configuration: options)
+      await store.close()
+      report(arguments, place, nil)
+      return ExitStatus.done
+    }
+    guard case .postgreSQL(let address, _) = location else {
+      throw UsageError("--citus needs a store in PostgreSQL: name it with --store postgres://…")
+    }
+    let count = shardCount ?? StoreDistribution.standardShardCount
+    try await StoreDistribution.begin(at: address, shardCount: count)
+    report(arguments, place, count)
+    return ExitStatus.done
+  }
+
+  private static func place(of location: StoreLocation) -> String {
+    switch location {
+    case .memory: "memory"
+    case .file(let path): path
+    case .postgreSQL(let address, _): "\(address)"
+    }
+  }
+
+  private static func report(_ arguments: Arguments, _ place: String, _ shardCount: Int?) {
+    if arguments.flag("json") {
+      Output.json([
+        "store": .string(place), "shards": shardCount.map { .int(Int64($0)) } ?? .null,
+      ])
+    } else {
+      let shards = shardCount.map { ", by database in \($0.counting("shard"))" } ?? ""
+      Output.line("the store is in \(place)\(shards)")
+    }
+  }
+}

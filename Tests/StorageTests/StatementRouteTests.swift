@@ -1,0 +1,153 @@
+import CloudKitModel
+import Testing
+
+@testable import Storage
+
+@Suite("Where statements go")
+struct StatementRouteTests {
+  /// What may ask every node, by how the statement begins. All of it only reads, and nobody who saves,
+  /// reads or subscribes waits for it.
+  private static let scans = [
+    // Deliveries that wait: their server is gone, or their time has come.
+    "SELECT database_id, number FROM deliveries WHERE state = 0 AND route = $1 AND due <= $2",
+    "SELECT due FROM deliveries WHERE state = 0 AND route = $1 AND due > $2",
+    "SELECT deliveries.database_id, deliveries.number FROM push_routes JOIN deliveries",
+    // Leases of a server, those that others wait for, and those of servers that are gone.
+    "SELECT database_id FROM dispatch_leases WHERE holder = $1",
+    "SELECT database_id, holder FROM dispatch_leases WHERE database_id > $1 AND NOT EXISTS",
+    // What is too old, or too much.
+    "SELECT ? FROM notification_log AS entries WHERE logged < $1",
+    "SELECT DISTINCT subscriber FROM ( SELECT subscriber FROM notification_index GROUP BY",
+    "SELECT logged, database_id, sequence FROM notification_runs CROSS JOIN notification_index",
+    "SELECT ? FROM notification_runs CROSS JOIN notification_index AS entries",
+    "SELECT ? FROM notification_marks WHERE marked < $1",
+    "SELECT subscriber FROM notification_marks GROUP BY subscriber HAVING",
+    "SELECT marked, database_id, position FROM notification_marks WHERE subscriber = $1",
+    "SELECT ? FROM notification_marks WHERE subscriber = $1",
+    "SELECT database_id, number FROM deliveries WHERE (state <> 0 AND updated < $1)",
+    "SELECT database_id, number FROM refused_pushes WHERE refused < $1",
+    "SELECT database_id, MAX(version) FROM subscription_deletions WHERE deleted < $1",
+    "SELECT database_id, zone_number, MAX(version) FROM tombstones WHERE deleted < $1",
+    "SELECT database_id, MAX(version) FROM zone_tombstones WHERE deleted < $1",
+    "SELECT database_id, zone_number, user_record_name, device_id FROM client_change_tokens",
+    "SELECT database_id, requester, request_id FROM answered_requests WHERE answered < $1",
+    "SELECT database_id, through, changes, dispatched, settled_subscriber FROM dispatches",
+    "SELECT database_id, receipt, CASE WHEN token_hash IS NULL THEN 1 ELSE 0 END",
+    "SELECT database_id, checksum, file FROM assets WHERE released IS NOT NULL",
+    "SELECT database_id, file FROM asset_disposals LIMIT $1",
+    // Of the folder of assets, once when a server starts.
+    "SELECT 1 WHERE EXISTS (SELECT 1 FROM assets) OR EXISTS (SELECT 1 FROM asset_uploads)",
+    // For people and metrics.
+    "SELECT refused_pushes.database_id, refused_pushes.number, refused, reason, payload",
+    "SELECT COUNT(*) FROM deliveries WHERE state = 0",
+    // Nobody's but tests' and benchmarks'.
+    "SELECT database_id FROM outbox GROUP BY database_id ORDER BY database_id",
+    DeliveryRow.selection.replacing(#/\s+/#, with: " ") + " WHERE deliveries.state = 0",
+  ]
+
+  /// What a distributed store is not asked, by how the statement begins, and beginnings of others.
+  private static let notAsked = [
+    // A store in which one transaction takes deliveries of all databases.
+    "SELECT database_id, number, token, merge_key FROM deliveries WHERE state = 0 AND route = $1",
+    // Engines that one server has to itself file notifications later.
+    "WITH RECURSIVE changed (database_id) AS",
+    "DELETE FROM unfiled_notifications",
+    "SELECT generation, database_id FROM unfiled_notifications",
+    "SELECT subscriber, notification_log.database_id, sequence, logged, origin_device",
+    "DELETE FROM notification_index WHERE run IN (SELECT run FROM notification_runs WHERE merging",
+    "SELECT subscriber FROM notification_index WHERE run = $1",
+    // A step from one form of the store to the next.
+    "UPDATE databases SET stored_bytes = COALESCE((SELECT SUM",
+    // It has one number there.
+    "SELECT 1 FROM databases WHERE database_id IN (?)",
+    "SELECT database_id FROM records",
+    "SELECT ?, deliveries.database_id, deliveries.number, deliveries.route",
+  ]
+
+  private static func tables<Value: Sendable>(
+    _ read: @escaping @Sendable (any SQLConnection, String) throws -> Value?
+  ) async throws -> [(name: String, value: Value)] {
+    let store = try await SQLRecordStore.inMemory()
+    let tables = try await store.read { session in
+      try StoreTable.names(session.connection).compactMap { name in
+        try read(session.connection, name).map { (name: name, value: $0) }
+      }
+    }
+    await store.close()
+    return tables
+  }
+
+  private static func distributedTables() async throws -> Set<String> {
+    Set(
+      try await tables { connection, name in
+        let key = try StoreTable.primaryKey(ofTable: name, in: connection)
+        return StoreDistribution.place(of: key) == .database ? true : nil
+      }.map(\.name))
+  }
+
+  @Test("every statement is one node's, but for scans that are known")
+  func statements() async throws {
+    let distributed = try await Self.distributedTables()
+    var unseen = Set(Self.scans + Self.notAsked)
+    let statements = try SourceStatement.all()
+    #expect(statements.count > 300)
+    for statement in statements {
+      let route = StatementRoute(of: statement.text, distributed: distributed)
+      if route.unrouted.isEmpty { continue }
+      let known = (Self.scans + Self.notAsked).filter { statement.text.hasPrefix($0) }
+      #expect(!known.isEmpty, "\(statement.file): \(statement.text)")
+      unseen.subtract(known)
+    }
+    #expect(unseen.isEmpty)
+    #expect(Self.scans.allSatisfy { $0.hasPrefix("SELECT ") })
+  }
+
+  @Test(
+    "a statement that does not name the database of all its rows is found",
+    arguments: [
+      "SELECT 1 FROM records WHERE record_name = $1",
+      "DELETE FROM zones WHERE zone_number = $1",
+      "UPDATE records SET content = $2 WHERE record_number = $1",
+      "SELECT 1 FROM records JOIN zones ON zones.zone_number = records.zone_number"
+        + " WHERE records.database_id = $1",
+      "INSERT INTO outbox (sequence, content) VALUES ($1, $2)",
+      "INSERT INTO assets (database_id, file) SELECT database_id, file FROM asset_disposals",
+      "DELETE FROM zones WHERE database_id = $1 AND zone_number IN (SELECT zone_number FROM records)",
+    ])
+  func found(_ statement: String) async throws {
+    let distributed = try await Self.distributedTables()
+    #expect(!StatementRoute(of: statement, distributed: distributed).unrouted.isEmpty)
+  }
+
+  @Test("what lies with a database is unique within it alone, and depends on nothing else")
+  func keys() async throws {
+    let distributed = try await Self.distributedTables()
+    #expect(distributed.isSuperset(of: ["databases", "records", "outbox", "deliveries"]))
+    let tables = try await Self.tables { connection, name in
+      let indexes = try connection.rows(
+        "SELECT name FROM pragma_index_list($1) WHERE \"unique\" = 1", [.text(name)]
+      ) { $0.text(0) }
+      let keys = try indexes.map { index in
+        try connection.rows("SELECT name FROM pragma_index_info($1)", [.text(index)]) {
+          $0.text(0)
+        }
+      }
+      let foreignKeys = try connection.rows(
+        "SELECT id FROM pragma_foreign_key_list($1)", [.text(name)]
+      ) { $0.integer(0) }
+      let columns = try connection.rows("SELECT name FROM pragma_table_info($1)", [.text(name)]) {
+        $0.text(0)
+      }
+      return (keys: keys, foreignKeys: foreignKeys.count, columns: columns)
+    }
+    for (name, value) in tables {
+      #expect(value.foreignKeys == 0, "\(name)")
+      if distributed.contains(name) {
+        for key in value.keys { #expect(key.contains("database_id"), "\(name): \(key)") }
+      } else if name != "index_work" {
+        // How far the work has come is a place in a database, and no row of it.
+        #expect(!value.columns.contains("database_id"), "\(name)")
+      }
+    }
+  }
+}
