@@ -128,7 +128,7 @@ let package = Package(
 
     // A PostgreSQL that tests start.
     .target(
-      name: "PostgreSQLTesting", dependencies: ["PostgreSQLHosting"],
+      name: "PostgreSQLTesting", dependencies: ["PostgreSQLHosting", "Storage"],
       path: "Tests/PostgreSQLTesting"),
 
     // How tests wait for what nothing reports.

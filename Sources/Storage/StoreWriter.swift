@@ -113,7 +113,8 @@ final class StoreWriter: @unchecked Sendable {
       do {
         return try tryCommitting(group, locking: locks, in: session)
       } catch let needed as LocksNeeded {
-        // They only become more.
+        // They only become more, but that a distributed store's transaction has one database.
+        if session.isDistributed { locks.leaveDatabases(for: needed.locks) }
         locks.formUnion(needed.locks)
       } catch let error as StoreError where error.code == .serializationFailure {
         guard let pause = pauses.popFirst() else { throw error }

@@ -72,6 +72,11 @@ struct WriteLocks: Hashable, Sendable {
     databases = databases.isEmpty ? other.databases : Set(databases + other.databases).sorted()
   }
 
+  /// Gives up its databases where others are needed.
+  mutating func leaveDatabases(for needed: WriteLocks) {
+    if !needed.databases.isEmpty { databases = [] }
+  }
+
   /// Whether who has these may do what asks for those.
   func cover(_ other: WriteLocks) -> Bool {
     if reach == .everything { return true }

@@ -55,4 +55,31 @@ struct PostgreSQLCommandTests {
     #expect(try await server.end() == 0, "\(server.output)")
     try await PostgreSQLServer.shared.drop(schema)
   }
+
+  @Test("a store is made where it is asked for, and not distributed where there is no Citus")
+  func storeInit() async throws {
+    let folder = NSTemporaryDirectory()
+    let schema = try await PostgreSQLServer.shared.makeSchema()
+    func run(_ words: String...) async throws -> (status: Int32, output: String) {
+      let program = try Program(
+        "petrel", ["store", "init", "--store", schema.address] + words, in: folder)
+      return (try await program.end(), program.output)
+    }
+    let refused = try await run("--citus")
+    #expect(refused.status == 1 && refused.output.contains("has no Citus"), "\(refused.output)")
+    // Nothing was made: the table is not there yet.
+    try await PostgreSQLServer.shared.execute("CREATE TABLE \(schema.name).store_form ()")
+    try await PostgreSQLServer.shared.execute("DROP TABLE \(schema.name).store_form")
+    let shards = try await run("--shards", "4")
+    #expect(shards.status == 64 && shards.output.contains("--citus"), "\(shards.output)")
+    let many = try await run("--citus", "--shards", "0")
+    #expect(many.status == 64 && many.output.contains("--shards"), "\(many.output)")
+    let file = try Program("petrel", ["store", "init", "--citus"], in: folder)
+    #expect(try await file.end() == 64)
+    #expect(file.output.contains("postgres://"), "\(file.output)")
+    let made = try await run("--json")
+    #expect(made.status == 0 && made.output.contains("\"shards\":null"), "\(made.output)")
+    #expect(try await run().status == 0)
+    try await PostgreSQLServer.shared.drop(schema)
+  }
 }

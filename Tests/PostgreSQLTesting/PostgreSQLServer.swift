@@ -1,5 +1,6 @@
 import Foundation
 import PostgreSQLHosting
+import Storage
 
 /// A PostgreSQL of the tests' own, with its data in a temporary directory. It ends with the process
 /// that started it, however that ends.
@@ -74,8 +75,9 @@ public actor PostgreSQLServer {
       try await Self.execute(
         "DROP SCHEMA IF EXISTS \(name) CASCADE; CREATE SCHEMA \(name)", at: citus)
       let separator = citus.contains("?") ? "&" : "?"
-      return Schema(
-        name: name, address: citus + "\(separator)options=-csearch_path%3D\(name)")
+      let address = citus + "\(separator)options=-csearch_path%3D\(name)"
+      try await StoreDistribution.begin(at: try PostgreSQLAddress(address), shardCount: 4)
+      return Schema(name: name, address: address)
     }
     let server = try await start()
     try await Self.execute("CREATE SCHEMA \(name)", at: server.address())

@@ -34,9 +34,6 @@ enum StoreEngine: String, CaseIterable, CustomTestStringConvertible {
     case .postgreSQL:
       let schema = try await PostgreSQLServer.shared.makeSchema()
       let address = try PostgreSQLAddress(schema.address)
-      if PostgreSQLServer.citus != nil {
-        try await StoreDistribution.begin(at: address, shardCount: 4)
-      }
       let location = StoreLocation.postgreSQL(address, assets: nil)
       let store = try await SQLRecordStore.open(at: location, configuration: configuration)
       try await body(try await TestStore(store))

@@ -141,6 +141,24 @@ struct WriteScheduleTests {
     }
   }
 
+  @Test("where databases are on several nodes, one database's jobs go together and others alone")
+  func separate() {
+    for threads in [1, 3] {
+      var schedule = WriteSchedule(threads: threads, separatesDatabases: true)
+      let locks: [WriteLocks] = [
+        Self.database(1), Self.database(2), Self.database(1), .deliveries, .deliveries,
+        .reference, .rows, .rows,
+      ]
+      for (number, locks) in locks.enumerated() { _ = schedule.add(Job(number, locks)) }
+      var groups: [[Int]] = []
+      while !schedule.isEmpty {
+        groups.append(Self.take(10, by: 0, of: &schedule))
+        schedule.finish(by: 0)
+      }
+      #expect(groups == [[0, 2], [1], [3], [4], [5], [6], [7]], "\(threads) threads")
+    }
+  }
+
   private static func randomLocks(using generator: inout SeededGenerator) -> WriteLocks {
     switch Int.random(in: 0..<20, using: &generator) {
     case 0: .everything

@@ -18,7 +18,7 @@ extension ConfigurationSources {
     "PETREL_DATA", "PETREL_CONFIG", "PETREL_SERVER", "PETREL_TOKEN", "PETREL_API_TOKEN",
     "PETREL_ADMIN_KEY", "PETREL_ADMIN_KEY_FILE", "PETREL_CONTAINER", "PETREL_ENVIRONMENT",
     "PETREL_DEVICE", "PETREL_STATE",
-    "PETREL_PROPERTY_SEEDS", "PETREL_TEST_STORE",
+    "PETREL_PROPERTY_SEEDS", "PETREL_TEST_CITUS", "PETREL_TEST_STORE",
   ]
 
   /// Puts the values of variables over those there are. One that is empty counts as not set.
