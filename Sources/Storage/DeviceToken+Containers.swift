@@ -35,7 +35,7 @@ extension StoreSession {
     let rows = try connection.rows(
       "SELECT \(DeviceToken.columns), badge FROM device_tokens"
         + " WHERE kind = 'courier' AND token >= $1 AND token < $2 ORDER BY token"
-        + (keepingThem && connection.isShared ? " FOR KEY SHARE" : ""),
+        + (keepingThem ? keepingDevices : ""),
       [.text(token), .text(token + "!")]
     ) { (device: try DeviceToken(row: $0), badge: Int($0.integer(DeviceToken.columnCount))) }
     return rows.first?.device.token == token ? rows : []

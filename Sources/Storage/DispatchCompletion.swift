@@ -213,7 +213,7 @@ struct DispatchCompletion {
       SELECT \(DeviceToken.columns) FROM device_tokens
       WHERE user_record_name = $1 AND kind <> 'courier' AND container = $2 AND environment = $3
         AND (expires IS NULL OR expires > $4)
-      ORDER BY token\(session.connection.isShared ? " FOR KEY SHARE" : "")
+      ORDER BY token\(session.keepingDevices)
       """,
       [
         .text(recipient.userRecordName), .text(recipient.container),

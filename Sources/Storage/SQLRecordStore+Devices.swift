@@ -80,13 +80,23 @@ extension StoreSession {
   }
 
   /// Waits for those who are about to log something for the device's reader, and keeps others from it:
-  /// what is owed to a device that changes hands is to be found. They keep its row by `FOR KEY SHARE`.
+  /// what is owed to a device that changes hands is to be found. They keep its row by ``keepingDevices``.
   private func lockDevice(_ token: String, kind: DeviceToken.Kind) throws {
-    guard connection.isShared else { return }
+    guard connection.isShared, !isDistributed else { return }
     _ = try connection.first(
       "SELECT 1 FROM device_tokens WHERE kind = $1 AND token = $2 FOR UPDATE",
       [.text(kind.rawValue), .text(token)]
     ) { _ in true }
+  }
+
+  /// What a selection of devices ends with, so that nobody gives them another reader until the transaction
+  /// ends.
+  ///
+  /// Where nodes have copies of the table, Citus keeps all of it in place of some rows: two that then raise
+  /// badges would wait for each other. There what is owed to a device that has changed hands is found by who
+  /// takes it.
+  var keepingDevices: String {
+    connection.isShared && !isDistributed ? " FOR KEY SHARE" : ""
   }
 
   /// Adds one to a token's badge and returns it.

@@ -41,6 +41,8 @@ extension StoreSession {
     if let tail, let rows = tail.rows(of: subscriber, since: wholeRuns ?? tail.wholeRuns) {
       return try visible(rows) + tailChange.added.filter { $0.subscriber == subscriber }
     }
+    // Servers that share a store file at once.
+    if connection.isShared { return [] }
     return try connection.rows(
       Self.unfiled + " AND subscriber = $1", [.text(subscriber)], NotificationIndexRow.init(row:))
   }
