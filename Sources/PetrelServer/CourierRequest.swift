@@ -27,8 +27,13 @@ final class CourierRequest: Sendable {
       // A reader that has left gets no answer, so its next poll must not acknowledge one.
       if Task.isCancelled { return HTTPResponse() }
       if let response {
-        router.courier.remember(look)
-        return response
+        let failure = await router.courier.desk.serve {
+          await self.router.keepCourierAnswer(of: self)
+        }
+        if let failure { return failure }
+        guard Task.isCancelled else { return response }
+        await router.courier.desk.serve { await self.router.withdrawCourierAnswer(of: self) }
+        return HTTPResponse()
       }
       await look?.wait()
     }

@@ -143,6 +143,25 @@ final class RequestRouter: Sendable {
     }
   }
 
+  /// Has the reader's next poll acknowledge what it is about to be given; the answer when that cannot be.
+  func keepCourierAnswer(of request: CourierRequest) async -> HTTPResponse? {
+    do {
+      try await courier.remember(request.look)
+      return nil
+    } catch {
+      return await refusal(of: request.http, because: error)
+    }
+  }
+
+  /// Has what was kept for a reader that has left come again.
+  func withdrawCourierAnswer(of request: CourierRequest) async {
+    do {
+      try await courier.forget(request.look)
+    } catch {
+      _ = await refusal(of: request.http, because: error)
+    }
+  }
+
   private func refusal(
     of request: HTTPRequest, called uuid: RequestUUID? = nil, because error: any Error,
     credentials: Credentials? = nil

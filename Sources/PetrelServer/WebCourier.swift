@@ -3,19 +3,16 @@ import Foundation
 import HTTPService
 import PushDelivery
 import Storage
-import Synchronization
 import WebServices
 
 /// The web courier: a long poll that answers with one notification at a time.
 ///
 /// Each reader's token has a cursor into the notification log. An answer is acknowledged by the
-/// next poll, so a reader that was away gets what it missed. What was answered is remembered in
-/// memory only: after a restart of the server the last answer may come again.
+/// next poll, so a reader that was away gets what it missed. Where several servers have the store
+/// open, what was answered is kept there, so that the next poll may go to any of them.
 final class WebCourier: Sendable {
   /// Where its readers ask.
   static let path = "/aps"
-  /// Answers that are remembered until the next poll.
-  private static let capacity = 100_000
 
   let store: any RecordStore
   let readers: CourierReaders
@@ -24,7 +21,7 @@ final class WebCourier: Sendable {
   /// How long a poll is held when nothing comes, in seconds.
   private let pollTime: Double
   let clock: @Sendable () -> Timestamp
-  private let answered = Mutex<[String: LogEntry]>([:])
+  private let answers: any CourierAnswers
 
   init(
     store: any RecordStore, pollTime: Double, clock: @escaping @Sendable () -> Timestamp
@@ -33,6 +30,7 @@ final class WebCourier: Sendable {
     self.pollTime = pollTime
     self.clock = clock
     readers = CourierReaders(clock: clock)
+    answers = store.courierAnswers ?? CourierAnswersInMemory(store: store)
   }
 
   /// Tells the polls of these users that their log has grown.
@@ -67,9 +65,7 @@ final class WebCourier: Sendable {
     if deadline == nil {
       let device = try await registered(token)
       if Self.asksForEvents(request.http) { return try events(request.http, to: device) }
-      if let entry = answered.withLock({ $0.removeValue(forKey: token) }) {
-        try await store.acknowledgeCourierEntry(entry, forToken: token)
-      }
+      try await answers.acknowledgeCourierAnswer(ofToken: token)
     }
     let end = deadline ?? clock().advanced(bySeconds: pollTime)
     let look = try await look(for: token, until: end)
@@ -84,12 +80,15 @@ final class WebCourier: Sendable {
   }
 
   /// Has the token's next poll acknowledge what this look found.
-  func remember(_ look: Look?) {
+  func remember(_ look: Look?) async throws {
     guard let look, let next = look.next else { return }
-    answered.withLock { answered in
-      if answered.count >= Self.capacity { answered.removeAll() }
-      answered[look.token] = next.entry
-    }
+    try await answers.keepCourierAnswer(next.entry, forToken: look.token)
+  }
+
+  /// Has what this look found come again.
+  func forget(_ look: Look?) async throws {
+    guard let look, let next = look.next else { return }
+    try await answers.withdrawCourierAnswer(next.entry, forToken: look.token)
   }
 
   private func registered(_ token: String) async throws -> DeviceToken {

@@ -238,6 +238,9 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   ) async throws -> CourierEntry?
   /// Moves the reader's cursor past this entry.
   func acknowledgeCourierEntry(_ entry: LogEntry, forToken token: String) async throws
+  /// What readers were given last, where their polls may go to several servers; nil where one server
+  /// has the store alone, and may keep that by itself.
+  var courierAnswers: (any CourierAnswers)? { get }
 
   // MARK: Maintenance
 
@@ -264,6 +267,7 @@ extension RecordStore {
   public var servers: (any ServerStore)? { nil }
   public var clockOffset: Double { 0 }
   public var sharedLimits: (any SharedLimits)? { nil }
+  public var courierAnswers: (any CourierAnswers)? { nil }
 
   /// Whether other servers may serve the store at the same time.
   public var isShared: Bool { sharedLimits != nil }

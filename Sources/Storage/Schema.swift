@@ -29,6 +29,7 @@ enum Schema {
     Migration(version: 21, statements: dispatches),
     Migration(version: serversVersion, statements: servers, fill: fillDispatchLeases),
     Migration(version: 23, statements: sharedLimits),
+    Migration(version: 24, statements: courierAnswers, isGradual: true),
     Migration(version: 25, statements: directories),
   ]
 

@@ -281,7 +281,10 @@ struct WebCourierTests {
       #expect(Self.summary(try await service.poll(path)) == "s a")
       #expect(Self.summary(try await service.poll(path)) == "s b")
       try await service.restart()
-      #expect(Self.summary(try await service.poll(path)) == "s b")
+      // Where other servers may have had the next poll, the store knows what was given.
+      if !service.store.isShared {
+        #expect(Self.summary(try await service.poll(path)) == "s b")
+      }
       #expect(Self.summary(try await service.poll(path)) == "s c")
       #expect(Self.summary(try await service.poll(path)) == "nothing")
     }
