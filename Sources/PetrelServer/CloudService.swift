@@ -203,13 +203,13 @@ public final class CloudService: Sendable {
   /// The answer to a request; never fails, for what goes wrong is in the answer.
   ///
   /// A poll of the web courier is answered when there is a notification, when its time is up, or
-  /// when the task is cancelled.
+  /// when the task is cancelled. Other requests read no further when it is.
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
     let router = router
     if request.path == WebCourier.path {
       return await CourierRequest(request, router: router).answer()
     }
-    return await router.respond(to: request)
+    return await AbandonableReads.within { await router.respond(to: request) }
   }
 
   /// Comes back as soon as every change that was committed has been dispatched, every push that is

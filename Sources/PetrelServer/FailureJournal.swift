@@ -35,7 +35,7 @@ final class FailureJournal: Sendable {
 
   var metrics: RequestMetrics { state.withLock { $0.metrics } }
 
-  /// A request failed as a whole.
+  /// A request failed as a whole. One that was given up, for its client had gone, has not failed.
   ///
   /// - Parameters:
   ///   - operation: what the request is called in metrics.
@@ -44,6 +44,7 @@ final class FailureJournal: Sendable {
     _ error: ServiceError, status: Int, of request: HTTPRequest, called uuid: RequestUUID? = nil,
     operation: String, by caller: Caller?, cause: (any Error)? = nil
   ) {
+    if cause is CancellationError { return }
     let operation = RequestMetrics.FailedOperation(operation: operation, code: error.code)
     state.withLock { state in
       state.metrics.failed[error.code, default: 0] += 1

@@ -53,6 +53,8 @@ extension ServiceError {
     case let error as ItemFailure: self.init(error)
     case let error as StoreError: self.init(error)
     case let error as ModelError: self.init(error)
+    // Nobody reads this: the client has gone.
+    case is CancellationError: self.init(.tryAgainLater, "the request was given up")
     case let error as WrongMethod: self.init(.badRequest, error.reason)
     default: self.init(.internalError, "the server failed; its log says why")
     }

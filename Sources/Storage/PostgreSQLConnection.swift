@@ -37,6 +37,14 @@ final class PostgreSQLConnection: SQLConnection {
   /// Whether it is to be made anew though it is not lost.
   var isUnfit = false
   private var isClosed = false
+  /// The read that is under way, where it may be given up.
+  var read: ReadCancellation?
+  /// When a read was last given up here.
+  var cancelled: ContinuousClock.Instant?
+  private var knownCancellation: PostgreSQLCancellation?
+  /// Seconds for which something between here and the server, such as a pool, may hold back word that a
+  /// statement is cancelled.
+  private static let latestCancellation = 10.0
 
   struct Statement {
     var name: String
@@ -89,6 +97,7 @@ final class PostgreSQLConnection: SQLConnection {
       session = nil
       names = [:]
       pipeline = []
+      knownCancellation = nil
       PQreset(handle)
       guard PQstatus(handle) == CONNECTION_OK else {
         throw StoreError(.unreachable, "\(address) cannot be reached: \(message)")
@@ -191,6 +200,7 @@ final class PostgreSQLConnection: SQLConnection {
   // MARK: Statements
 
   func execute(_ script: String) throws {
+    try read?.check()
     try settle()
     let result = PQexec(handle, script)
     defer { PQclear(result) }
@@ -210,6 +220,7 @@ final class PostgreSQLConnection: SQLConnection {
   }
 
   private func run(_ text: String) throws -> Int {
+    try read?.check()
     do {
       try settle()
     } catch {
@@ -228,6 +239,7 @@ final class PostgreSQLConnection: SQLConnection {
   func query(
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws {
+    try read?.check()
     try settle()
     try self.arguments.set(arguments)
     let prepared = try prepared(statement)
@@ -257,18 +269,25 @@ final class PostgreSQLConnection: SQLConnection {
       } catch {
         failure = error
         // Nobody wants the other rows.
-        cancel()
+        cancellation()?.send()
       }
     }
     if let failure { throw failure }
   }
 
-  /// Ends the statement that runs, from any thread.
-  private func cancel() {
-    guard let cancellation = PQgetCancel(handle) else { return }
-    defer { PQfreeCancel(cancellation) }
-    var reason = [CChar](repeating: 0, count: 256)
-    PQcancel(cancellation, &reason, Int32(reason.count))
+  /// How statements of the session are cancelled; nil when it is lost.
+  func cancellation() -> PostgreSQLCancellation? {
+    let cancellation = knownCancellation ?? PostgreSQLCancellation(of: handle)
+    knownCancellation = cancellation
+    return cancellation
+  }
+
+  /// Whether a statement was cancelled by word that was meant for one before: the first that is, for a
+  /// while after a read was given up.
+  private func isCancelledByMistake() -> Bool {
+    guard let cancelled, read?.isCancelled != true else { return false }
+    self.cancelled = nil
+    return ContinuousClock.now - cancelled < .seconds(Self.latestCancellation)
   }
 
   func isPrepared(_ text: String) -> Bool { names[text] != nil }
@@ -306,6 +325,9 @@ final class PostgreSQLConnection: SQLConnection {
     let primary = PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
     let reason = "\(primary ?? message) (SQLSTATE \(code.isEmpty ? "none" : code))"
     switch (code, code.prefix(2)) {
+    case ("57014", _) where isCancelledByMistake():
+      return StoreError(
+        .unreachable, "word to cancel a statement came late: \(reason)", statement: statement)
     case ("57014", _):
       return StoreError(.overloaded, "it took too long: \(reason)", statement: statement)
     case ("25P03", _):

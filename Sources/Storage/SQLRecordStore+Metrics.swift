@@ -6,6 +6,7 @@ extension SQLRecordStore {
     var metrics = writer.tally.metrics
     metrics.waitingWrites = writer.queue.count
     metrics.waitingReads = reads === writer.queue ? 0 : reads.count
+    metrics.abandonedReads = readTally.abandoned
     (metrics.checkpoints, metrics.failedCheckpoints) = checkpointer?.passCounts ?? (0, 0)
     metrics.unfiledNotifications = unfiledNotificationCount
     metrics.extracts = extractCounts

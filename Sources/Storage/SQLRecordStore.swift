@@ -10,6 +10,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   let writer: StoreWriter
   /// Where reads wait; the writer's own queue when the store has no readers.
   let reads: JobQueue
+  let readTally = ReadTally()
   let configuration: StoreConfiguration
   /// Beside a store in a file, in the folder with its name and `-assets`; else in memory.
   public let assets: any AssetStore
@@ -194,7 +195,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       reads = writer.queue
     } else {
       let reader = StoreReader(
-        queue: JobQueue(limit: configuration.waitingReads, role: "reads"))
+        queue: JobQueue(limit: configuration.waitingReads, role: "reads"), tally: readTally)
       reads = reader.queue
       for number in 1...configuration.readers {
         let session = makeSession(true, try connect(true, false))
@@ -304,11 +305,24 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   }
 
   /// Runs `body` on a reader's thread.
+  ///
+  /// - Throws: `CancellationError` when the read was given up; see ``AbandonableReads``.
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (StoreSession) throws -> Value
   ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      reads.add(ContinuationJob(continuation, body))
+    // Where the writer's thread reads too, a read is part of a transaction with others.
+    guard AbandonableReads.areOn, reads !== writer.queue else {
+      return try await withCheckedThrowingContinuation { continuation in
+        reads.add(ContinuationJob(continuation, body))
+      }
+    }
+    let cancellation = ReadCancellation()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        reads.add(ContinuationJob(continuation, cancellation: cancellation, body))
+      }
+    } onCancel: {
+      cancellation.cancel()
     }
   }
 }

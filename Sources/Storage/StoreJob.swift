@@ -5,6 +5,8 @@ protocol StoreJob: AnyObject, Sendable {
   var gathersWrites: Bool { get }
   /// What it has for itself while it runs.
   var locks: WriteLocks { get }
+  /// By which a read is given up; nil for one that is carried out in any case.
+  var cancellation: ReadCancellation? { get }
   /// Does the work. What it returns or throws is kept until ``finish(_:)``. It is done again, in a
   /// new transaction, when another job of the same commit fails: it must change nothing but the
   /// store.
@@ -15,6 +17,7 @@ protocol StoreJob: AnyObject, Sendable {
 
 extension StoreJob {
   var locks: WriteLocks { .rows }
+  var cancellation: ReadCancellation? { nil }
 }
 
 /// A job whose caller waits in a continuation.
@@ -22,17 +25,20 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   // Touched by one thread at a time: the one that runs and finishes the job.
   let gathersWrites: Bool
   let locks: WriteLocks
+  let cancellation: ReadCancellation?
   private let body: @Sendable (StoreSession) throws -> Value
   private let continuation: CheckedContinuation<Value, any Error>
   private var value: Value?
 
   init(
     _ continuation: CheckedContinuation<Value, any Error>, locks: WriteLocks = .rows,
-    gathersWrites: Bool = false, _ body: @escaping @Sendable (StoreSession) throws -> Value
+    gathersWrites: Bool = false, cancellation: ReadCancellation? = nil,
+    _ body: @escaping @Sendable (StoreSession) throws -> Value
   ) {
     self.continuation = continuation
     self.locks = locks
     self.gathersWrites = gathersWrites
+    self.cancellation = cancellation
     self.body = body
   }
 

@@ -16,6 +16,9 @@ public struct StoreMetrics: Sendable {
   public var secondsInTransaction: Double?
   public var waitingWrites = 0
   public var waitingReads = 0
+  /// Reads that were given up before they began because nobody waited for them any more, and those that
+  /// had begun.
+  public var abandonedReads = (waiting: 0, running: 0)
   /// Bytes in the write-ahead log that count, after the last commit. The file may be larger.
   public var logBytes = 0
   /// Passes that copied from the write-ahead log into the database, and those that failed.

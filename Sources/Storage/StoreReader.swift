@@ -1,11 +1,17 @@
 /// A thread that reads: it runs each job in a transaction that sees one state of the store.
 struct StoreReader {
   let queue: JobQueue
+  var tally = ReadTally()
 
   /// Works until the queue is closed and empty.
   func work(in session: StoreSession) {
     while let jobs = queue.take(most: 1) {
       for job in jobs {
+        if job.cancellation?.isCancelled ?? false {
+          tally.countWaiting()
+          job.finish(CancellationError())
+          continue
+        }
         do {
           do {
             try run(job, in: session)
@@ -15,6 +21,7 @@ struct StoreReader {
           }
           job.finish(nil)
         } catch {
+          if error is CancellationError { tally.countRunning() }
           job.finish(error)
         }
       }
@@ -25,12 +32,15 @@ struct StoreReader {
     do {
       session.wholeRuns = session.tail?.wholeRuns
       try session.connection.beginReading()
+      try job.cancellation?.begin(on: session.connection)
       try session.followSchema()
       try job.run(in: session)
+      job.cancellation?.end(on: session.connection)
       try session.connection.commit()
     } catch {
+      let isGivenUp = job.cancellation?.end(on: session.connection) ?? false
       if session.connection.isInTransaction { try? session.connection.rollback() }
-      throw error
+      throw isGivenUp ? CancellationError() : error
     }
   }
 }

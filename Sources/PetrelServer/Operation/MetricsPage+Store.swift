@@ -21,6 +21,13 @@ extension MetricsPage {
         .init([("kind", "write")], store.waitingWrites),
         .init([("kind", "read")], store.waitingReads),
       ])
+    counter(
+      "petrel_store_reads_abandoned_total",
+      "Reads that were given up, for their clients had gone.",
+      [
+        .init([("state", "waiting")], store.abandonedReads.waiting),
+        .init([("state", "running")], store.abandonedReads.running),
+      ])
     gauge(
       "petrel_store_log_bytes", "Bytes in the write-ahead log since it last began anew.",
       store.logBytes)

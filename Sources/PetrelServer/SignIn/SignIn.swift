@@ -92,12 +92,14 @@ final class SignIn: Sendable {
       ).response()
     } catch {
       let error = ServiceError(any: error)
-      log.error(
-        "sign-in failed",
-        [
-          "uuid": .string(error.uuid), "method": .string(request.method),
-          "path": .string(request.path), "cause": .string("\(error)"),
-        ])
+      if !Task.isCancelled {
+        log.error(
+          "sign-in failed",
+          [
+            "uuid": .string(error.uuid), "method": .string(request.method),
+            "path": .string(request.path), "cause": .string("\(error)"),
+          ])
+      }
       let retry = error.retryAfter.map { [("Retry-After", String(Int($0.rounded(.up))))] }
       return SignInPage.notice(
         error.code == .internalError
