@@ -61,6 +61,9 @@ static const unsigned char records_js[] = {
 static const unsigned char schema_js[] = {
 #embed "files/schema.js"
 };
+static const unsigned char servers_js[] = {
+#embed "files/servers.js"
+};
 static const unsigned char sign_in_js[] = {
 #embed "files/sign-in.js"
 };
@@ -104,6 +107,7 @@ static const console_file files[] = {
   FILE_OF("reasons.js", JAVASCRIPT, reasons_js),
   FILE_OF("records.js", JAVASCRIPT, records_js),
   FILE_OF("schema.js", JAVASCRIPT, schema_js),
+  FILE_OF("servers.js", JAVASCRIPT, servers_js),
   FILE_OF("sign-in.js", JAVASCRIPT, sign_in_js),
   FILE_OF("story.js", JAVASCRIPT, story_js),
   FILE_OF("subscriptions.js", JAVASCRIPT, subscriptions_js),

@@ -80,6 +80,8 @@ public protocol ServerStore: Sendable {
   func unregisterServer(_ server: ServerID) async throws
   /// Those that are registered, in the order in which they came.
   func servers() async throws -> [RegisteredServer]
+  /// The same for people, with what each of them dispatches.
+  func listedServers() async throws -> [ListedServer]
 
   /// The databases that are leased to a server.
   func leasedDatabases(of server: ServerID) async throws -> [DatabaseID]

@@ -20,7 +20,7 @@ enum Program {
     ZonesListCommand.self, ZonesSaveCommand.self, ZonesDeleteCommand.self,
     SubscriptionsListCommand.self, SubscriptionsShowCommand.self, SubscriptionsSaveCommand.self,
     SubscriptionsDeleteCommand.self, DevicesListCommand.self, DevicesRemoveCommand.self,
-    NotificationsListCommand.self, NotificationsWatchCommand.self,
+    NotificationsListCommand.self, NotificationsWatchCommand.self, ServersListCommand.self,
     ExplainRecordCommand.self, ExplainSubscriptionCommand.self, ExplainTrialCommand.self,
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
     BenchTestCloudCommand.self, BenchQueryCommand.self, BenchChangesCommand.self,

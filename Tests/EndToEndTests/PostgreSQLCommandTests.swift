@@ -1,4 +1,5 @@
 import CloudKit
+import JSONCoding
 import PostgreSQLTesting
 import Testing
 import Waiting
@@ -39,6 +40,15 @@ struct PostgreSQLCommandTests {
     let doctor = try await run("doctor", "--offline", "--port", "0")
     #expect(doctor.output.contains("PostgreSQL 1"), "\(doctor.output)")
     #expect(doctor.output.contains("fsync is off"), "\(doctor.output)")
+    let servers = try await run("servers", "list", "--json")
+    let listed = try JSONValue(parsing: Data(servers.output.utf8))
+    #expect(listed["isShared"] == true && listed["servers"]?.array?.count == 1, "\(listed)")
+    let first = listed["servers"]?.array?.first
+    #expect(first?["description"]?.string?.isEmpty == false, "\(listed)")
+    let left = first?["secondsLeft"]?.double ?? 0
+    #expect(left > 0 && left <= 5, "\(listed)")
+    let table = try await run("servers", "list")
+    #expect(table.output.contains("ALIVE FOR") && table.output.contains(" s  "), "\(table.output)")
     let config = try await run("config")
     #expect(config.output.contains("--store"), "\(config.output)")
     let backup = try await run("backup", folder + "/backup")
@@ -53,6 +63,7 @@ struct PostgreSQLCommandTests {
     #expect(lost.output.contains("is in PostgreSQL"), "\(lost.output)")
     server.signal(SIGTERM)
     #expect(try await server.end() == 0, "\(server.output)")
+    #expect(try await run("servers", "list").output == "no server has the store open\n")
     try await PostgreSQLServer.shared.drop(schema)
   }
 

@@ -175,6 +175,19 @@ struct SeveralServersTests {
     }
   }
 
+  @Test("both are listed, with what each dispatches and what is awaited of it")
+  func listing() async throws {
+    try await withTwo { service, other, client in
+      try await service.subscribe(Self.subscription("all", to: "Note"))
+      #expect(try await service.modify(Service.operation("create", "n")).outcomes == ["ok"])
+      let listed = try await #require(service.store.servers).listedServers()
+      #expect(listed.map(\.leasedDatabases) == [1, 0])
+      #expect(listed.map(\.awaitedDatabases) == [0, 0])
+      #expect(listed.allSatisfy { $0.secondsLeft > 0 && $0.secondsLeft <= 5 })
+      #expect(Set(listed.map(\.description)).count == 2)
+    }
+  }
+
   @Test("the page of metrics tells of servers and leases")
   func metrics() async throws {
     try await withTwo { service, other, _ in

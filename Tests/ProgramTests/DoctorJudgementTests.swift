@@ -38,6 +38,13 @@ struct DoctorJudgementTests {
       } == [])
   }
 
+  @Test("how long a server is taken for alive is told in seconds")
+  func aliveText() {
+    #expect(ServersListCommand.text(ofSeconds: 4.96) == "5.0 s")
+    #expect(ServersListCommand.text(ofSeconds: 0.34) == "0.3 s")
+    #expect(ServersListCommand.text(ofSeconds: -0.2) == "overdue")
+  }
+
   @Test(
     "room on the disk",
     arguments: [

@@ -1,5 +1,6 @@
 import { chart } from './chart.js';
 import { bytes, h, heading, number } from './dom.js';
+import { serversCard } from './servers.js';
 import { connected, rates, samples, seconds, watch } from './live.js';
 
 const rate = (value) => (value >= 100 ? Math.round(value).toLocaleString('en') : Number(value.toFixed(1)).toString());
@@ -39,6 +40,7 @@ export function overview(main) {
   const tiles = h('div', { class: 'tiles' });
   const errors = h('section', { class: 'card' });
   const charts = h('div', { class: 'charts' });
+  const servers = serversCard();
   main.append(heading('Overview', 'What the server does now, and did in the last five minutes.', state),
     tiles, charts);
 
@@ -47,6 +49,7 @@ export function overview(main) {
     state.textContent = connected() ? 'Live' : 'Waiting for the server';
     const now = samples.at(-1);
     if (!now) return;
+    servers.refresh();
     const changes = rates((sample) => sample.changes.dispatched);
     const lookedAt = rates((sample) => sample.matching.candidates);
     const fired = rates((sample) => sample.matching.fired);
@@ -85,7 +88,7 @@ export function overview(main) {
         { name: 'Pushes under way', values: samples.map((sample) => sample.pushes.underWay) }], whole),
       graph('Failures a second', [
         { name: 'Requests and items', values: failed }, { name: 'Pushes given up', values: lost }], rate),
-      errors);
+      errors, servers.card);
     const codes = Object.entries(now.requests.errors).sort((one, other) => other[1] - one[1]);
     errors.replaceChildren(h('h2', {}, 'Failures since the start'),
       codes.length

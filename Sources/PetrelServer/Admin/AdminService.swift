@@ -63,6 +63,7 @@ final class AdminService: Sendable {
       AdminAccountsEndpoints(store: store, accounts: accounts),
       AdminRolesEndpoints(store: store),
       AdminKeysEndpoints(store: store),
+      AdminServersEndpoints(store: store),
       AdminExplainEndpoints(
         store: store, databases: databases, index: index, isBounded: gauges != nil),
       AdminPushesEndpoints(

@@ -20,6 +20,11 @@ extension AdminSchema {
     "database": database, "user?": .text, "userName?": .text, "bytes?": .count,
   ]).named("Database")
 
+  static let server = object([
+    "id": .count, "description": .text, "secondsLeft": .number, "leasedDatabases": .count,
+    "awaitedDatabases": .count,
+  ]).named("Server")
+
   static let zone = object([
     "zoneName": .text, "ownerRecordName?": .text, "isDefault": .bool, "syncToken?": .text,
   ]).named("Zone")

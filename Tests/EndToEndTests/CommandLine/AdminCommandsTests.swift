@@ -52,6 +52,16 @@ struct AdminCommandsTests {
     }
   }
 
+  @Test("a store in a file has one server at a time, and no list of them", arguments: Way.allCases)
+  func servers(_ way: Way) async throws {
+    try await AdminDesk.run(way) { desk in
+      let list = try await desk.petrel("servers list")
+      #expect(list.status == 0 && list.output.hasPrefix("the store is in a file"), "\(list.output)")
+      let json = try await desk.petrel("servers list --json")
+      #expect(json.json.first == ["isShared": false, "servers": []], "\(json.output)")
+    }
+  }
+
   @Test("users and devices are shown, and devices forgotten", arguments: Way.allCases)
   func devices(_ way: Way) async throws {
     try await AdminDesk.run(

@@ -1,0 +1,36 @@
+import JSONCoding
+
+/// `petrel servers list`
+enum ServersListCommand: Command {
+  static let name = "servers list"
+  static let example = "petrel servers list --store postgres:///petrel"
+  static let summary = "Lists the servers that have a store in PostgreSQL open."
+  static let options: [Arguments.Option] = [AdminOptions.json] + AdminOptions.all
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    let answer = try await AdminOptions.withAccess(arguments) { try await $0.get("servers") }
+    let servers = answer["servers"]?.array ?? []
+    if arguments.flag("json") {
+      Output.json(answer)
+    } else if answer["isShared"]?.bool != true {
+      Output.line("the store is in a file, which one server has open at a time")
+    } else if servers.isEmpty {
+      Output.line("no server has the store open")
+    } else {
+      var table = Table([
+        .init("ID", "id"), .init("SERVER", "description"),
+        .init("ALIVE FOR") { text(ofSeconds: $0["secondsLeft"]?.double ?? 0) },
+        .init("DATABASES", "leasedDatabases"), .init("AWAITED", "awaitedDatabases"),
+      ])
+      table.print(servers)
+    }
+    return 0
+  }
+
+  static func text(ofSeconds seconds: Double) -> String {
+    guard seconds > 0 else { return "overdue" }
+    let tenths = Int((seconds * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10) s"
+  }
+}
