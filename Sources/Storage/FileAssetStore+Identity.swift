@@ -31,7 +31,7 @@ extension FileAssetStore {
   /// Takes back what ``identity()`` made.
   func removeIdentity() { unlink(directory + "/" + Self.identityFile) }
 
-  private static func identity(in path: String) throws -> String? {
+  static func identity(in path: String) throws -> String? {
     guard let data = FileManager.default.contents(atPath: path) else {
       guard access(path, F_OK) != 0 else {
         throw StoreError(.cannotOpen, "\(path) cannot be read")

@@ -8,6 +8,8 @@ public struct PostgreSQLExamination: Sendable, Hashable {
   public static let connections =
     StoreConfiguration().writers + StoreConfiguration().readers + 2
 
+  private static let leastFormWithAssets: Int64 = 5
+
   /// As `server_version_num` has it: 150004 is 15.4.
   public var version = 0
   /// Such as `UTF8`.
@@ -25,6 +27,9 @@ public struct PostgreSQLExamination: Sendable, Hashable {
   public var storeBytes: Int?
   /// Whether a server has the store open.
   public var isServed = false
+  /// The identity of the folder in which the store's assets are; nil where no server has had one yet.
+  public var assetFolder: String?
+  public var hasAssets = false
 
   public init() {}
 
@@ -60,6 +65,15 @@ public struct PostgreSQLExamination: Sendable, Hashable {
     if hasStore == true {
       form = try connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
       storeBytes = try TableSizes.look(over: connection).database
+    }
+    if form ?? 0 >= Self.leastFormWithAssets {
+      assetFolder = try connection.first(
+        "SELECT value FROM secrets WHERE name = 'asset-folder'", []
+      ) { String(decoding: $0.bytes(0), as: UTF8.self) }
+      hasAssets =
+        try connection.first(
+          "SELECT 1 WHERE EXISTS (SELECT 1 FROM assets) OR EXISTS (SELECT 1 FROM asset_uploads)", []
+        ) { _ in true } ?? false
     }
     isServed = try PostgreSQLSession.isServed(over: connection)
   }

@@ -38,6 +38,29 @@ struct DoctorJudgementTests {
       } == [])
   }
 
+  @Test("the folder of a shared store's assets is that of its other servers, or one is told")
+  func assetFolder() {
+    var store = PostgreSQLExamination()
+    func finding(_ identity: AssetFolderExamination.Identity) -> Finding {
+      AssetFolderMatter.judge(
+        AssetFolderExamination(directory: "/assets", identity: identity), for: store)
+    }
+    for identity in [AssetFolderExamination.Identity.missing, .known("theirs")] {
+      #expect(finding(identity).mark == .ok)
+    }
+    store.assetFolder = "ours"
+    #expect(finding(.known("ours")).mark == .ok)
+    #expect(finding(.known("theirs")).mark == .warning)
+    #expect(finding(.missing).mark == .warning)
+    #expect(finding(.unreadable("/assets cannot be read")).mark == .problem)
+    store.hasAssets = true
+    #expect(finding(.known("ours")).mark == .ok)
+    #expect(finding(.known("theirs")).mark == .problem)
+    #expect(finding(.known("theirs")).text.contains("another store"))
+    #expect(finding(.missing).mark == .problem)
+    #expect(finding(.missing).advice?.contains("the line ours into /assets/store-identity") == true)
+  }
+
   @Test("how long a server is taken for alive is told in seconds")
   func aliveText() {
     #expect(ServersListCommand.text(ofSeconds: 4.96) == "5.0 s")

@@ -56,6 +56,10 @@ struct Doctor: Sendable {
           await DatabaseMatter(path: settings.storePath, isDeep: isDeep).findings()
         }
       },
+      Examination("assets") {
+        guard let address = settings.postgreSQL else { return [] }
+        return await AssetFolderMatter(address: address, directory: settings.assetsPath).findings()
+      },
       Examination(asking: "open files") { LimitsMatter().findings() },
       Examination("server") {
         await ServerMatter(configuration: settings, isOffline: isOffline).findings()

@@ -1,0 +1,50 @@
+import Foundation
+import PetrelServer
+import Storage
+
+/// The folder for the bytes of assets of a store in PostgreSQL: whether it is the one that all servers
+/// of the store have.
+struct AssetFolderMatter: Sendable {
+  let address: PostgreSQLAddress
+  let directory: String
+
+  func findings() async -> [Finding] {
+    // That the store cannot be reached is told by another look.
+    guard let store = try? await PostgreSQLExamination.look(at: address) else { return [] }
+    let folder = await withCheckedContinuation { continuation in
+      let thread = Thread { [directory] in
+        continuation.resume(returning: AssetFolderExamination.look(into: directory))
+      }
+      thread.start()
+    }
+    return [Self.judge(folder, for: store)]
+  }
+
+  static func judge(
+    _ folder: AssetFolderExamination, for store: PostgreSQLExamination
+  ) -> Finding {
+    let (directory, file) = (folder.directory, AssetFolderExamination.identityFile)
+    guard let wanted = store.assetFolder else {
+      return .ok("no server has kept assets of the store yet; the first takes \(directory)")
+    }
+    let refusal =
+      store.hasAssets
+      ? "a server would not start with it" : "a server would start with it, and take no assets"
+    let advice = "name the folder that the store's other servers have, in assetDirectory"
+    let (text, remedy): (String, String)
+    switch folder.identity {
+    case .known(wanted): return .ok("\(directory) is the folder of the store's assets")
+    case .known:
+      (text, remedy) = ("\(directory) has the assets of another store: \(refusal)", advice)
+    case .missing:
+      (text, remedy) = (
+        "\(directory) has no \(file), and the store has had another folder: \(refusal)",
+        "\(advice), or mount it; if the files are here without it, write the line \(wanted) into "
+          + "\(directory)/\(file)"
+      )
+    case .unreadable(let reason):
+      return .problem(reason, "run this as the server's user, or put back the file that was there")
+    }
+    return store.hasAssets ? .problem(text, remedy) : .warning(text, remedy)
+  }
+}
