@@ -11,7 +11,7 @@ packages="
   make pkg-config git ca-certificates python3 python3-venv graphviz openssl
   libsqlite3-dev libnghttp2-dev libssl-dev libmicrohttpd-dev libsodium-dev
   libcurl4-openssl-dev libpq-dev
-  nghttp2-client nghttp2-server chromium chromium-driver bash zsh fish postgresql-15
+  nghttp2-client nghttp2-server chromium chromium-driver bash zsh fish postgresql-15 faketime
   binutils libc6-dev libgcc-12-dev libstdc++-12-dev
   libcurl4 libncurses6 libsqlite3-0 libxml2 libuuid1 zlib1g tzdata
 "

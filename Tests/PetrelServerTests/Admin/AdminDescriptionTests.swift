@@ -324,6 +324,7 @@ struct AdminDescriptionTests {
       let other = try #require(keys.first { $0["name"]?.string == "other" })
       try await ask("POST keys/revoke", ["identifier": other["identifier"] ?? .null])
       try await ask("GET keys", [:])
+      try await ask("GET servers", [:])
       #expect(asked == Set(operations.map(\.name)), "what is new needs a request here")
 
       // And a failure, which has a shape of its own.
