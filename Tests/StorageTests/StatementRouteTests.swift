@@ -40,6 +40,7 @@ struct StatementRouteTests {
     // For people and metrics.
     "SELECT refused_pushes.database_id, refused_pushes.number, refused, reason, payload",
     "SELECT COUNT(*) FROM deliveries WHERE state = 0",
+    "SELECT holder, COUNT(*), COUNT(CASE WHEN awaited = 1 THEN 1 END) FROM dispatch_leases",
     // Nobody's but tests' and benchmarks'.
     "SELECT database_id FROM outbox GROUP BY database_id ORDER BY database_id",
     DeliveryRow.selection.replacing(#/\s+/#, with: " ") + " WHERE deliveries.state = 0",
