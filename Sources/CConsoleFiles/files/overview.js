@@ -42,7 +42,7 @@ export function overview(main) {
   const charts = h('div', { class: 'charts' });
   const servers = serversCard();
   main.append(heading('Overview', 'What the server does now, and did in the last five minutes.', state),
-    tiles, charts);
+    tiles, charts, servers.card);
 
   function update() {
     state.className = connected() ? 'badge good' : 'badge warn';
@@ -88,7 +88,7 @@ export function overview(main) {
         { name: 'Pushes under way', values: samples.map((sample) => sample.pushes.underWay) }], whole),
       graph('Failures a second', [
         { name: 'Requests and items', values: failed }, { name: 'Pushes given up', values: lost }], rate),
-      errors, servers.card);
+      errors);
     const codes = Object.entries(now.requests.errors).sort((one, other) => other[1] - one[1]);
     errors.replaceChildren(h('h2', {}, 'Failures since the start'),
       codes.length
