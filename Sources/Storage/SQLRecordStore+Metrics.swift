@@ -7,6 +7,7 @@ extension SQLRecordStore {
     metrics.waitingWrites = writer.queue.count
     metrics.waitingReads = reads === writer.queue ? 0 : reads.count
     metrics.abandonedReads = readTally.abandoned
+    metrics.readsFail = readTally.foundNoStore
     (metrics.checkpoints, metrics.failedCheckpoints) = checkpointer?.passCounts ?? (0, 0)
     metrics.unfiledNotifications = unfiledNotificationCount
     metrics.extracts = extractCounts

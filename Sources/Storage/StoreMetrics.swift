@@ -10,6 +10,8 @@ public struct StoreMetrics: Sendable {
   public var failures = 0
   /// What the last transaction failed with; nil when it was committed.
   public var fault: String?
+  /// Whether the last read found no store to read.
+  public var readsFail = false
   /// The seconds that transactions took, until they were durable.
   public var commitSeconds = Histogram(bounds: Histogram.seconds)
   /// How long the transaction under way has been going on, in seconds; nil when there is none.

@@ -19,8 +19,10 @@ struct StoreReader {
             // It changes nothing, and the next connection may be a good one.
             try run(job, in: session)
           }
+          tally.note(nil)
           job.finish(nil)
         } catch {
+          tally.note(error)
           if error is CancellationError { tally.countRunning() }
           job.finish(error)
         }

@@ -29,7 +29,8 @@ final class StoreProbe: Sendable {
 
   /// What is wrong with writing; nil when all is well.
   func trouble() async -> String? {
-    if store.metrics.fault == nil, let succeeded = state.withLock({ $0.succeeded }),
+    let metrics = store.metrics
+    if metrics.fault == nil, !metrics.readsFail, let succeeded = state.withLock({ $0.succeeded }),
       ContinuousClock.now - succeeded < validity
     {
       return nil
