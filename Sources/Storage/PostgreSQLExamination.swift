@@ -25,6 +25,8 @@ public struct PostgreSQLExamination: Sendable, Hashable {
   public var form: Int64?
   /// What the tables take with their indexes; nil where there is no store yet.
   public var storeBytes: Int?
+  /// Over what the store is distributed; nil where it is not.
+  public var spread: StoreDistribution.Spread?
   /// Whether a server has the store open.
   public var isServed = false
   /// The identity of the folder in which the store's assets are; nil where no server has had one yet.
@@ -64,7 +66,10 @@ public struct PostgreSQLExamination: Sendable, Hashable {
     }
     if hasStore == true {
       form = try connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
-      storeBytes = try TableSizes.look(over: connection).database
+      spread = try StoreDistribution.spread(over: connection)
+      storeBytes = try TableSizes.look(
+        over: connection, isDistributed: spread.map { $0.nodeCount > 0 } ?? false
+      ).database
     }
     if form ?? 0 >= Self.leastFormWithAssets {
       assetFolder = try connection.first(

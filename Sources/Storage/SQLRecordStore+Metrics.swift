@@ -16,7 +16,11 @@ extension SQLRecordStore {
 
   public func fileSizes() async -> StoreFileSizes? {
     if let tableSizes {
-      return tableSizes.current { try await self.read { try TableSizes.look(over: $0.connection) } }
+      return tableSizes.current {
+        try await self.read {
+          try TableSizes.look(over: $0.connection, isDistributed: $0.isDistributed)
+        }
+      }
     }
     guard let path else { return nil }
     return await withCheckedContinuation { continuation in

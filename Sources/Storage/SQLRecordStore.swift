@@ -130,7 +130,8 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     }
     let first = try connect(false, true)
     try Migration.apply(migrations, to: first)
-    let isDistributed = try StoreDistribution.complete(over: first)
+    let isDistributed =
+      try StoreDistribution.complete(over: first) || configuration.separatesDatabases
     self.isDistributed = isDistributed
     let makeSession = {
       @Sendable (isReader: Bool, connection: any SQLConnection) -> StoreSession in

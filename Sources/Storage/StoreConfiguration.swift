@@ -68,6 +68,8 @@ public struct StoreConfiguration: Sendable {
   public var tuning = Tuning()
   /// How far a search goes one way before it looks for another.
   var searchEffort = SearchEffort()
+  /// Has each transaction concern one database, as where they are on several nodes.
+  var separatesDatabases = false
   /// Stands for the clock of the database where a test moves time: nanoseconds since 1970.
   var steeredTime: (@Sendable () -> Int64)?
   /// The environments that have a fixed schema: record types, fields and subscription types that

@@ -15,6 +15,13 @@ public enum StoreDistribution {
   /// The table that the others lie with.
   private static let first = "databases"
 
+  /// Over what a store is distributed.
+  public struct Spread: Sendable, Hashable {
+    public var shardCount: Int
+    /// The nodes that have shards; 0 where the extension is gone.
+    public var nodeCount: Int
+  }
+
   /// Where a table's rows lie.
   enum Place: Equatable {
     /// With their database.
@@ -81,20 +88,40 @@ public enum StoreDistribution {
     return true
   }
 
+  /// Nil for a store that is not distributed.
+  static func spread(over connection: PostgreSQLConnection) throws -> Spread? {
+    guard let shardCount = try shardCount(of: connection) else { return nil }
+    guard try hasExtension(connection) else {
+      return Spread(shardCount: shardCount, nodeCount: 0)
+    }
+    let nodeCount = try connection.first(
+      "SELECT COUNT(*) FROM pg_dist_node WHERE isactive AND shouldhaveshards", []
+    ) { Int($0.integer(0)) }
+    return Spread(shardCount: shardCount, nodeCount: nodeCount ?? 0)
+  }
+
   private static func isMarked(_ connection: PostgreSQLConnection) throws -> Bool {
+    try shardCount(of: connection) != nil
+  }
+
+  private static func shardCount(of connection: PostgreSQLConnection) throws -> Int? {
     let isThere =
       try connection.first("SELECT to_regclass('store_shards') IS NOT NULL", []) {
         $0.integer(0) != 0
       } ?? false
-    guard isThere else { return false }
-    return try connection.first("SELECT 1 FROM store_shards", []) { _ in true } ?? false
+    guard isThere else { return nil }
+    return try connection.first("SELECT shard_count FROM store_shards", []) {
+      Int($0.integer(0))
+    }
+  }
+
+  private static func hasExtension(_ connection: PostgreSQLConnection) throws -> Bool {
+    try connection.first("SELECT 1 FROM pg_extension WHERE extname = 'citus'", []) { _ in true }
+      ?? false
   }
 
   private static func checkExtension(of connection: PostgreSQLConnection) throws {
-    let version = try connection.first(
-      "SELECT extversion FROM pg_extension WHERE extname = 'citus'", []
-    ) { $0.text(0) }
-    guard version == nil else { return }
+    if try hasExtension(connection) { return }
     throw StoreError(
       .cannotOpen,
       "the database at \(connection.address) has no Citus, which a distributed store needs: "

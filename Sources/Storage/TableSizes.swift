@@ -35,11 +35,16 @@ final class TableSizes: Sendable {
     return state.withLock { $0.known }
   }
 
-  /// What all tables take with their indexes.
-  static func look(over connection: any SQLConnection) throws -> StoreFileSizes {
+  /// What all tables take with their indexes, on all nodes.
+  static func look(
+    over connection: any SQLConnection, isDistributed: Bool
+  ) throws -> StoreFileSizes {
+    // A distributed table is empty where it is defined.
+    let size =
+      isDistributed ? "citus_total_relation_size(oid, false)" : "pg_total_relation_size(oid)"
     let bytes = try connection.first(
       """
-      SELECT COALESCE(SUM(pg_total_relation_size(oid)), 0)::BIGINT FROM pg_class
+      SELECT COALESCE(SUM(\(size)), 0)::BIGINT FROM pg_class
       WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
       """, []
     ) { $0.integer(0) }

@@ -37,6 +37,27 @@ struct PostgreSQLStoreTests {
     }
   }
 
+  @Test("a distributed store is not opened where the extension is gone, and nothing is changed")
+  func withoutExtension() async throws {
+    try await withLocation { location, _ in
+      guard case .postgreSQL(let address, _) = location else { return }
+      let refused = await #expect(throws: StoreError.self) {
+        try await StoreDistribution.begin(at: address, shardCount: 4)
+      }
+      #expect(refused?.reason.contains("has no Citus") == true)
+      #expect(try await PostgreSQLExamination.look(at: address).form == nil)
+      let store = try await SQLRecordStore.open(at: location)
+      _ = try await store.addUser(named: "anna", at: .now)
+      try await store.write {
+        _ = try $0.connection.run("INSERT INTO store_shards (shard_count) VALUES (32)", [])
+      }
+      await store.close()
+      #expect(await storeError { _ = try await SQLRecordStore.open(at: location) } == .cannotOpen)
+      let found = try await PostgreSQLExamination.look(at: address)
+      #expect(found.spread == StoreDistribution.Spread(shardCount: 32, nodeCount: 0))
+    }
+  }
+
   @Test("nobody moves it while a server has it open")
   func moving() async throws {
     try await withLocation { location, _ in

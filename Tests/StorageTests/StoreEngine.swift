@@ -10,10 +10,16 @@ enum StoreEngine: String, CaseIterable, CustomTestStringConvertible {
   case sqliteFile
   case sqliteInMemory
   case postgreSQL
+  /// In memory, with each database written by itself as where they are on several nodes.
+  case separateDatabases
+
+  private static let allEngines: [StoreEngine] = [
+    .sqliteFile, .sqliteInMemory, .postgreSQL, .separateDatabases,
+  ]
 
   /// With a Citus to test on, that alone.
   static var allCases: [StoreEngine] {
-    PostgreSQLServer.citus == nil ? [.sqliteFile, .sqliteInMemory, .postgreSQL] : [.postgreSQL]
+    PostgreSQLServer.citus == nil ? allEngines : [.postgreSQL]
   }
 
   var testDescription: String { rawValue }
@@ -27,7 +33,8 @@ enum StoreEngine: String, CaseIterable, CustomTestStringConvertible {
     configuration.tuning.cacheKilobytes = 4096
     configure(&configuration)
     switch self {
-    case .sqliteInMemory:
+    case .sqliteInMemory, .separateDatabases:
+      configuration.separatesDatabases = self == .separateDatabases
       let store = try await SQLRecordStore.inMemory(configuration: configuration)
       try await body(try await TestStore(store))
       await store.close()

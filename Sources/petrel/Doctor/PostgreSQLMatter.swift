@@ -39,6 +39,7 @@ struct PostgreSQLMatter: Sendable {
           "ALTER SYSTEM SET \(setting) = on; SELECT pg_reload_conf()"))
     }
     findings.append(connections(found))
+    if let spread = found.spread { findings.append(distribution(spread)) }
     if let bytes = found.storeBytes {
       findings.append(.ok("the store's tables and indexes take \(bytes >> 20) MiB"))
     }
@@ -65,6 +66,17 @@ struct PostgreSQLMatter: Sendable {
     case let form?:
       return .ok("the store has form \(form), the newest that this program knows")
     }
+  }
+
+  private static func distribution(_ spread: StoreDistribution.Spread) -> Finding {
+    let shards = spread.shardCount.counting("shard")
+    guard spread.nodeCount > 0 else {
+      return .problem(
+        "the store is distributed over \(shards), and the database has no Citus any more: no server "
+          + "starts",
+        "restore a backup of all nodes, or what was there when the extension was dropped")
+    }
+    return .ok("the store is distributed over \(spread.nodeCount.counting("node")) in \(shards)")
   }
 
   /// A server's own, and a few for commands beside it.
