@@ -113,8 +113,8 @@ struct SignInPageTests {
         #expect(page.attribute("value", after: "id=\"name\"") == name)
         #expect(!page.text.contains(password))
         pages.insert(
-          page.text.replacingOccurrences(of: name, with: "NAME")
-            .replacingOccurrences(of: page.formFields[1].1, with: "PROOF"))
+          page.text.replacingOccurrences(of: page.formFields[1].1, with: "PROOF")
+            .replacingOccurrences(of: name, with: "NAME"))
       }
       #expect(pages.count == 1)
       let empty = try await browser.post("/sign-in", fields(form, name: "", password: ""))
