@@ -17,6 +17,9 @@ enum StoreEngine: String, CaseIterable, CustomTestStringConvertible {
     .sqliteFile, .sqliteInMemory, .postgreSQL, .separateDatabases,
   ]
 
+  /// For what depends on how a store is read alone, and not on how it is written.
+  static let reading = allCases.filter { $0 != .separateDatabases }
+
   /// With a Citus to test on, that alone.
   static var allCases: [StoreEngine] {
     PostgreSQLServer.citus == nil ? allEngines : [.postgreSQL]
