@@ -7,7 +7,7 @@ final class ChangeHandover: Sendable {
   private struct State {
     var schedule: LaneSchedule
     /// What wakes the lanes that wait with changes kept back.
-    var sleepers: [DatabaseID: WakeSignal] = [:]
+    var sleepers: [DatabasePart: WakeSignal] = [:]
   }
 
   private let state: Mutex<State>
@@ -24,7 +24,7 @@ final class ChangeHandover: Sendable {
     let woken = state.withLock { state in
       state.schedule.offer(entries)
       if state.sleepers.isEmpty { return [WakeSignal]() }
-      return Set(entries.map(\.database)).compactMap { state.sleepers[$0] }
+      return Set(entries.map(\.part)).compactMap { state.sleepers[$0] }
     }
     for sleeper in woken { sleeper.signal() }
     signal.signal()
@@ -39,7 +39,7 @@ final class ChangeHandover: Sendable {
     }
   }
 
-  func list(_ databases: [DatabaseID]) { update { $0.list(databases) } }
+  func list(_ parts: [DatabasePart]) { update { $0.list(parts) } }
   func failListing() { update { $0.failListing() } }
 
   /// The outbox may have changes that will not be offered.
@@ -51,19 +51,19 @@ final class ChangeHandover: Sendable {
   /// Waits for the next work of a lane that is served; with `patience`, for so many seconds at most,
   /// for then changes are kept back.
   func work(
-    of database: DatabaseID, atMost limit: Int, within patience: Double? = nil
+    of part: DatabasePart, atMost limit: Int, within patience: Double? = nil
   ) async -> LaneSchedule.Work {
     let sleeper = WakeSignal()
     let work = state.withLock { state in
-      let work = state.schedule.work(of: database, atMost: limit, keepsBack: patience != nil)
-      if work == nil { state.sleepers[database] = sleeper }
+      let work = state.schedule.work(of: part, atMost: limit, keepsBack: patience != nil)
+      if work == nil { state.sleepers[part] = sleeper }
       return work
     }
     guard let work else {
       await sleeper.wait(atMost: patience ?? 0)
       return state.withLock { state in
-        state.sleepers[database] = nil
-        return state.schedule.work(of: database, atMost: limit, keepsBack: true) ?? .idle
+        state.sleepers[part] = nil
+        return state.schedule.work(of: part, atMost: limit, keepsBack: true) ?? .idle
       }
     }
     // A lane that is done leaves its place to another.
@@ -75,37 +75,37 @@ final class ChangeHandover: Sendable {
   }
 
   /// Counts a batch of a lane that reads the outbox, and answers whether it should leave its place.
-  func takeTurn(of database: DatabaseID) -> Bool {
-    state.withLock { $0.schedule.takeTurn(of: database) }
+  func takeTurn(of part: DatabasePart) -> Bool {
+    state.withLock { $0.schedule.takeTurn(of: part) }
   }
 
   /// A lane leaves its place to others for a while.
-  func yield(_ database: DatabaseID) {
-    update { $0.yield(database) }
+  func yield(_ part: DatabasePart) {
+    update { $0.yield(part) }
     signal.signal()
   }
 
-  func isOpen(_ database: DatabaseID) -> Bool { state.withLock { $0.schedule.isOpen(database) } }
-  func doubtLease(of database: DatabaseID) { update { $0.doubtLease(of: database) } }
+  func isOpen(_ part: DatabasePart) -> Bool { state.withLock { $0.schedule.isOpen(part) } }
+  func doubtLease(of part: DatabasePart) { update { $0.doubtLease(of: part) } }
 
   /// - Returns: whether the lane is served no more.
-  func abandon(_ database: DatabaseID) -> Bool {
+  func abandon(_ part: DatabasePart) -> Bool {
     defer { signal.signal() }
-    return update { $0.abandon(database) }
+    return update { $0.abandon(part) }
   }
 
-  /// The outbox of databases is to be looked into.
-  func look(into databases: [DatabaseID]) {
+  /// The outbox is to be looked into for these.
+  func look(into parts: [DatabasePart]) {
     let woken = state.withLock { state in
-      for database in databases { state.schedule.fallBehind(database) }
-      return databases.compactMap { state.sleepers[$0] }
+      for part in parts { state.schedule.fallBehind(part) }
+      return parts.compactMap { state.sleepers[$0] }
     }
     for sleeper in woken { sleeper.signal() }
     signal.signal()
   }
 
-  func beginCatchingUp(_ database: DatabaseID) { update { $0.beginCatchingUp(database) } }
-  func fallBehind(_ database: DatabaseID) { update { $0.fallBehind(database) } }
+  func beginCatchingUp(_ part: DatabasePart) { update { $0.beginCatchingUp(part) } }
+  func fallBehind(_ part: DatabasePart) { update { $0.fallBehind(part) } }
 
   /// Comes back as soon as every change was dispatched and that is stored, or the handover is
   /// stopped.

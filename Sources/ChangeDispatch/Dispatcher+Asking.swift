@@ -16,13 +16,22 @@ extension Dispatcher {
   ///
   /// - Parameter limit: how many of them are named.
   /// - Returns: nil when the index is not there within a tenth of a second: it is being read from the
-  ///   store, or a change with very many firings is being dispatched.
+  ///   store, a change with very many firings is being dispatched, or several servers have parts of it.
   /// - Throws: ``StoreError`` when the store fails.
   public func subscriptions(
     fitting change: Change, in database: DatabaseID, atMost limit: Int
   ) async throws -> FittingSubscriptions? {
+    if let servers = store.servers, try await servers.partition(of: database).parts > 1 {
+      return nil
+    }
+    return try await fittingSubscriptions(of: change, in: database, atMost: limit)
+  }
+
+  private func fittingSubscriptions(
+    of change: Change, in database: DatabaseID, atMost limit: Int
+  ) async throws -> FittingSubscriptions? {
     try await indexes.look(
-      into: database, within: .milliseconds(50), readingFor: .milliseconds(50)
+      into: .whole(database), within: .milliseconds(50), readingFor: .milliseconds(50)
     ) { current in
       var slots: [Int32] = []
       var count = 0

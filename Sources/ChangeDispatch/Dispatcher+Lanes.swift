@@ -2,9 +2,9 @@ import CloudKitModel
 import Matching
 import Storage
 
-/// What the dispatching of one database's changes keeps from batch to batch.
+/// What the dispatching of the changes of a database, or of a part of one, keeps from batch to batch.
 private struct Lane {
-  let database: DatabaseID
+  let part: DatabasePart
   /// Changes that fired nothing and go with the next transaction.
   var retiring: [MatchedChange] = []
   /// Changes up to this one were dispatched: they may come in memory once more after they were read
@@ -16,13 +16,13 @@ private struct Lane {
 
 extension Dispatcher {
   /// Does a lane's work until there is none.
-  func serve(_ database: DatabaseID) async {
-    var lane = Lane(database: database)
+  func serve(_ part: DatabasePart) async {
+    var lane = Lane(part: part)
     var retry = RetryDelay()
     while true {
       let patience = lane.retiring.isEmpty ? nil : configuration.retirementDelay
       let work = await handover.work(
-        of: database, atMost: configuration.batchSize, within: patience)
+        of: part, atMost: configuration.batchSize, within: patience)
       do {
         switch work {
         case .dispatch(let entries): try await dispatch(entries, &lane)
@@ -30,38 +30,38 @@ extension Dispatcher {
         case .idle: try await retire(&lane)
         case .yield:
           try await retire(&lane)
-          return handover.yield(database)
+          return handover.yield(part)
         case .done: return
         case .stop: return try await retire(&lane)
         }
         succeed(&retry)
       } catch {
-        if case .stop = work { return report(.changesWait(in: database, error)) }
-        lane = Lane(database: database)
+        if case .stop = work { return report(.changesWait(in: part.database, error)) }
+        lane = Lane(part: part)
         let code = (error as? StoreError)?.code
-        if code == .leaseLost, await isAbandoned(database) { return }
-        handover.fallBehind(database)
+        if code == .leaseLost, await isAbandoned(part) { return }
+        handover.fallBehind(part)
         // Another server has committed changes in between: they stand in the outbox.
         if code == .outOfOrder, presence != nil { continue }
         // Stopping ends the loading of an index.
-        if !(error is CancellationError) { await pause(after: error, in: database, &retry) }
+        if !(error is CancellationError) { await pause(after: error, in: part, &retry) }
       }
     }
   }
 
   /// Whether another server does dispatch the database's changes, and this one leaves them alone.
-  private func isAbandoned(_ database: DatabaseID) async -> Bool {
-    handover.doubtLease(of: database)
-    guard let presence, (try? await presence.hasLease(of: database)) == false else { return false }
-    return handover.abandon(database)
+  private func isAbandoned(_ part: DatabasePart) async -> Bool {
+    handover.doubtLease(of: part)
+    guard let presence, (try? await presence.hasLease(of: part)) == false else { return false }
+    return handover.abandon(part)
   }
 
   private func catchUp(_ lane: inout Lane) async throws {
     counters.withLock { $0.catchUps += 1 }
     guard try await dispatchOutbox(&lane) else { return }
-    handover.beginCatchingUp(lane.database)
+    handover.beginCatchingUp(lane.part)
     // What was committed between the last reading and the line above.
-    guard try await dispatchOutbox(&lane) else { return handover.fallBehind(lane.database) }
+    guard try await dispatchOutbox(&lane) else { return handover.fallBehind(lane.part) }
   }
 
   /// - Returns: whether it came to the end, and not only to that of the lane's turn.
@@ -70,11 +70,11 @@ extension Dispatcher {
     var sequence = Int64.min
     while !handover.isStopped {
       let entries = try await store.undispatchedChanges(
-        in: lane.database, after: sequence, limit: configuration.batchSize)
+        in: lane.part, after: sequence, limit: configuration.batchSize)
       guard let last = entries.last else { break }
       try await dispatch(entries, &lane)
       sequence = last.sequence
-      if handover.takeTurn(of: lane.database) {
+      if handover.takeTurn(of: lane.part) {
         try await retire(&lane)
         return false
       }
@@ -87,8 +87,8 @@ extension Dispatcher {
   private func dispatch(_ entries: [OutboxEntry], _ lane: inout Lane) async throws {
     let entries = entries.drop { $0.sequence <= lane.dispatchedThrough }
     guard let first = entries.first, let last = entries.last else { return }
-    var current = try await indexes.take(for: lane.database)
-    defer { indexes.put(current, for: lane.database) }
+    var current = try await indexes.take(for: lane.part)
+    defer { indexes.put(current, for: lane.part) }
     current.learn(from: first.change, using: &lane.scratch)
     var pending = PendingTransaction(lane.retiring, limit: configuration.firingLimit)
     lane.retiring = []
@@ -104,7 +104,7 @@ extension Dispatcher {
       for var entry in entries {
         var firings = batch.removeFirst(using: &lane.group)
         let carriesLastValues =
-          firings.isEmpty ? false : try await carriesLastValues(entry, in: lane.database)
+          firings.isEmpty ? false : try await carriesLastValues(entry)
         while let full = pending.add(&firings, of: &entry, carriesLastValues: carriesLastValues) {
           // While one is written, the next is put together.
           try await writing.next()
@@ -112,7 +112,8 @@ extension Dispatcher {
           if handover.isStopped { return false }
           writing.addTask { try await self.complete(full) }
         }
-        counters.withLock { $0.dispatchedChanges += 1 }
+        // One for all parts of a database.
+        if lane.part.number == 0 { counters.withLock { $0.dispatchedChanges += 1 } }
       }
       try await writing.next()
       return true
@@ -128,11 +129,10 @@ extension Dispatcher {
   }
 
   /// Whether notifications of the change carry the last values of a record that was deleted.
-  private func carriesLastValues(
-    _ entry: OutboxEntry, in database: DatabaseID
-  ) async throws -> Bool {
+  private func carriesLastValues(_ entry: OutboxEntry) async throws -> Bool {
     guard entry.change.event == .recordDeleted else { return false }
-    return configuration.deletionsCarryLastValues(try await store.address(of: database).container)
+    return configuration.deletionsCarryLastValues(
+      try await store.address(of: entry.database).container)
   }
 
   private func retire(_ lane: inout Lane) async throws {

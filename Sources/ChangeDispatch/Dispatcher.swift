@@ -141,7 +141,8 @@ public final class Dispatcher: Sendable {
     }
     presence?.start(
       with: ServerPresence.Lanes(
-        look: { handover.look(into: $0) }, isOpen: { handover.isOpen($0) }))
+        look: { handover.look(into: $0) }, isOpen: { handover.isOpen($0) },
+        forget: { [indexes] in indexes.forget($0) }))
     store.setDoubtHandler { handover.raiseDoubt() }
     loop.withLock { loop in
       if loop == nil {
@@ -180,15 +181,15 @@ public final class Dispatcher: Sendable {
           do {
             // Whatever was in doubt is decided when the store has written again.
             if task == .listAgain { try await store.checkWriting() }
-            handover.list(try await waitingDatabases())
+            handover.list(try await waitingParts())
             if task == .listAgain { onRecovered() }
             succeed(&retry)
           } catch {
             handover.failListing()
             await pause(after: error, &retry)
           }
-        case .serve(let database):
-          lanes.addTask { await self.serve(database) }
+        case .serve(let part):
+          lanes.addTask { await self.serve(part) }
         case .stop:
           return
         }
@@ -198,22 +199,24 @@ public final class Dispatcher: Sendable {
 
   /// Databases that have changes which may not have come in memory. Of those that nobody dispatches the
   /// server's presence tells when it has taken them.
-  private func waitingDatabases() async throws -> [DatabaseID] {
-    guard let presence else { return try await store.undispatchedDatabases() }
-    return try await presence.leasedDatabases()
+  private func waitingParts() async throws -> [DatabasePart] {
+    guard let presence else {
+      return try await store.undispatchedDatabases().map { .whole($0) }
+    }
+    return try await presence.leasedParts()
   }
 
   /// Tells that something failed, and waits before it is tried again. Nothing is lost: what failed
   /// is in the outbox still.
   func pause(
-    after error: any Error, in database: DatabaseID? = nil, _ retry: inout RetryDelay
+    after error: any Error, in part: DatabasePart? = nil, _ retry: inout RetryDelay
   ) async {
     counters.withLock { counters in
       counters.failures += 1
       counters.fault = "\(error)"
     }
     let delay = retry.fail()
-    report(.dispatchingFailed(in: database, retryAfter: delay, error))
+    report(.dispatchingFailed(in: part?.database, retryAfter: delay, error))
     if handover.isStopped { return }
     try? await Task.sleep(for: .seconds(delay))
   }

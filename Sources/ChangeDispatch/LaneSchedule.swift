@@ -2,8 +2,8 @@ import Storage
 
 /// Which databases have changes to dispatch and which of them are being served, as a value.
 ///
-/// Each database is a lane of its own: its changes go in the order of their commits, and no other
-/// lane waits for it. The room in memory is shared. A lane that finds none, or wants more than half
+/// Each database is a lane of its own, or each part of one that is divided: its changes go in the order
+/// of their commits, and no other lane waits for it. The room in memory is shared. A lane that finds none, or wants more than half
 /// of it, is behind: what did not fit, and all that follows, is read from the outbox, where every
 /// change stands anyway.
 struct LaneSchedule {
@@ -14,7 +14,7 @@ struct LaneSchedule {
     /// Look once more, as soon as what was in doubt has been decided.
     case listAgain
     /// Begin to do this lane's work.
-    case serve(DatabaseID)
+    case serve(DatabasePart)
     case stop
   }
 
@@ -55,9 +55,9 @@ struct LaneSchedule {
   /// Whether someone waits until everything is dispatched.
   var isAwaited = false
   /// A lane is there as long as it has something to do or is served.
-  private var lanes: [DatabaseID: Lane] = [:]
+  private var lanes: [DatabasePart: Lane] = [:]
   /// Lanes that are to be served, in order.
-  private var queue: [DatabaseID] = []
+  private var queue: [DatabasePart] = []
   private var servedCount = 0
   private var listing = Listing.due
   private var doubt = Doubt.none
@@ -73,16 +73,16 @@ struct LaneSchedule {
   }
 
   /// Whether a lane has to read the outbox.
-  func isBehind(_ database: DatabaseID) -> Bool { lanes[database]?.isBehind ?? false }
+  func isBehind(_ part: DatabasePart) -> Bool { lanes[part]?.isBehind ?? false }
 
   /// Takes in the changes of a commit.
   mutating func offer(_ entries: [OutboxEntry]) {
     // The outbox is not looked into before the listing begins: it will have them.
     if listing == .due || isStopped { return }
     for entry in entries {
-      open(entry.database)
+      open(entry.part)
       let hasRoom = waitingCount < capacity
-      if lanes[entry.database]?.take(entry, hasRoom: hasRoom, limit: max(1, capacity / 2)) == true {
+      if lanes[entry.part]?.take(entry, hasRoom: hasRoom, limit: max(1, capacity / 2)) == true {
         waitingCount += 1
       }
     }
@@ -103,17 +103,17 @@ struct LaneSchedule {
     }
     // What the list tells comes before what is in memory.
     guard listing == .done, servedCount < laneLimit, !queue.isEmpty else { return nil }
-    let database = queue.removeFirst()
-    lanes[database]?.isServed = true
+    let part = queue.removeFirst()
+    lanes[part]?.isServed = true
     servedCount += 1
-    return .serve(database)
+    return .serve(part)
   }
 
-  /// These databases have changes in the outbox that may not have come in memory.
-  mutating func list(_ databases: [DatabaseID]) {
+  /// These have changes in the outbox that may not have come in memory.
+  mutating func list(_ parts: [DatabasePart]) {
     listing = .done
     if doubt == .looking { doubt = .none }
-    for database in databases { fallBehind(database) }
+    for part in parts { fallBehind(part) }
   }
 
   /// The outbox could not be looked into: it is to be tried again.
@@ -140,81 +140,81 @@ struct LaneSchedule {
   /// - Parameter keepsBack: whether the lane keeps changes back for a later transaction.
   /// - Returns: nil when it has nothing to do but to wait for company of what it keeps back.
   mutating func work(
-    of database: DatabaseID, atMost limit: Int, keepsBack: Bool
+    of part: DatabasePart, atMost limit: Int, keepsBack: Bool
   ) -> Work? {
     if isStopped {
-      close(database)
+      close(part)
       return .stop
     }
-    if takeTurn(of: database) { return .yield }
-    if let batch = lanes[database]?.give(atMost: limit), !batch.isEmpty {
+    if takeTurn(of: part) { return .yield }
+    if let batch = lanes[part]?.give(atMost: limit), !batch.isEmpty {
       waitingCount -= batch.count
       return .dispatch(batch)
     }
-    if isBehind(database) { return .catchUp }
+    if isBehind(part) { return .catchUp }
     if keepsBack { return isAwaited ? .idle : nil }
-    close(database)
+    close(part)
     return .done
   }
 
   /// Counts a batch of a lane, and answers whether the next ones should come after those of others.
-  mutating func takeTurn(of database: DatabaseID) -> Bool {
-    guard let turns = lanes[database]?.turns else { return false }
+  mutating func takeTurn(of part: DatabasePart) -> Bool {
+    guard let turns = lanes[part]?.turns else { return false }
     if turns >= Self.turnsAtOnce, !queue.isEmpty, servedCount >= laneLimit { return true }
-    lanes[database]?.turns = turns + 1
+    lanes[part]?.turns = turns + 1
     return false
   }
 
   /// The lane is served again when those that wait have had their turns.
-  mutating func yield(_ database: DatabaseID) {
-    guard lanes[database]?.isServed == true else { return }
-    lanes[database]?.isServed = false
-    lanes[database]?.turns = 0
+  mutating func yield(_ part: DatabasePart) {
+    guard lanes[part]?.isServed == true else { return }
+    lanes[part]?.isServed = false
+    lanes[part]?.turns = 0
     servedCount -= 1
-    queue.append(database)
+    queue.append(part)
   }
 
   /// Whether a lane has something to do.
-  func isOpen(_ database: DatabaseID) -> Bool { lanes[database] != nil }
+  func isOpen(_ part: DatabasePart) -> Bool { lanes[part] != nil }
 
   /// What waits in memory is dropped, for another server may dispatch it.
-  mutating func doubtLease(of database: DatabaseID) {
-    waitingCount -= lanes[database]?.drop() ?? 0
-    lanes[database]?.isBehind = false
+  mutating func doubtLease(of part: DatabasePart) {
+    waitingCount -= lanes[part]?.drop() ?? 0
+    lanes[part]?.isBehind = false
   }
 
   /// Another server does dispatch the lane's changes: it is served no more, unless some were taken in
   /// since ``doubtLease(of:)``, for those are this server's.
-  mutating func abandon(_ database: DatabaseID) -> Bool {
-    guard let lane = lanes[database], lane.waiting.isEmpty, !lane.isBehind else { return false }
-    close(database)
+  mutating func abandon(_ part: DatabasePart) -> Bool {
+    guard let lane = lanes[part], lane.waiting.isEmpty, !lane.isBehind else { return false }
+    close(part)
     return true
   }
 
   /// From now on the lane's changes are taken in again. Whoever calls this reads the outbox once more
   /// afterwards: a change may have been committed between the last reading and this call.
-  mutating func beginCatchingUp(_ database: DatabaseID) {
-    lanes[database]?.isBehind = false
+  mutating func beginCatchingUp(_ part: DatabasePart) {
+    lanes[part]?.isBehind = false
   }
 
   /// What waits in memory is dropped; it is in the outbox.
-  mutating func fallBehind(_ database: DatabaseID) {
-    open(database)
-    waitingCount -= lanes[database]?.drop() ?? 0
+  mutating func fallBehind(_ part: DatabasePart) {
+    open(part)
+    waitingCount -= lanes[part]?.drop() ?? 0
   }
 
   mutating func stop() {
     isStopped = true
   }
 
-  private mutating func open(_ database: DatabaseID) {
-    guard lanes[database] == nil else { return }
-    lanes[database] = Lane()
-    queue.append(database)
+  private mutating func open(_ part: DatabasePart) {
+    guard lanes[part] == nil else { return }
+    lanes[part] = Lane()
+    queue.append(part)
   }
 
-  private mutating func close(_ database: DatabaseID) {
-    guard let lane = lanes.removeValue(forKey: database), lane.isServed else { return }
+  private mutating func close(_ part: DatabasePart) {
+    guard let lane = lanes.removeValue(forKey: part), lane.isServed else { return }
     servedCount -= 1
     waitingCount -= lane.waiting.count
   }

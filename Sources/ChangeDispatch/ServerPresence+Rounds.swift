@@ -8,6 +8,7 @@ extension ServerPresence {
     var scan = ContinuousClock.now
     var position = AnnouncementPosition()
     var scannedThrough = DatabaseID(rawValue: .min)
+    var balance = PartBalance()
     /// When the readers that may have waited unheard are to look once; nil when they have.
     var firstLook: ContinuousClock.Instant?
   }
@@ -39,7 +40,7 @@ extension ServerPresence {
       rounds.renewal = .now + .seconds(configuration.leaseTime / 3)
       guard try await renew(server) else { return }
     }
-    let awaited = try await store.awaitedDatabases(of: server)
+    let awaited = try await store.awaitedParts(of: server)
     if !awaited.isEmpty { look(into: awaited) }
     if handlers?.isListening() == true { try await listen(as: server, from: &rounds.position) }
     if let firstLook = rounds.firstLook, ContinuousClock.now >= firstLook {
@@ -52,6 +53,7 @@ extension ServerPresence {
     try await endUnusedLeases(of: server)
     try await store.trimAnnouncements(of: server)
     if state.withLock({ $0.isDraining }) { return }
+    try await shareParts(as: server, &rounds.balance)
     let isThrough = try await takeFreeDatabases(for: server, after: &rounds.scannedThrough)
     if !isThrough {
       rounds.scan = .now
@@ -132,23 +134,52 @@ extension ServerPresence {
     for server: ServerID, after start: inout DatabaseID
   ) async throws -> Bool {
     let free = try await store.freeDatabases(after: start, limit: configuration.batchSize)
-    for database in free {
-      guard try await store.lease(database, to: server) else { continue }
-      let now = ContinuousClock.now
-      state.withLock { state in
-        state.held.use(database.id, at: now)
-        state.metrics.leasesTaken += 1
-      }
-      look(into: [database.id])
-    }
+    for database in free { try await take(database, for: server) }
     let isBeginning = start.rawValue < 0
     guard let last = free.last, free.count == configuration.batchSize else {
       // From the beginning once more, unless it began there.
       start = DatabaseID(rawValue: .min)
       return isBeginning
     }
-    start = last.id
+    start = last.part.database
     return false
+  }
+
+  private func take(_ free: FreePart, for server: ServerID) async throws {
+    guard try await store.lease(free, to: server) else { return }
+    let now = ContinuousClock.now
+    state.withLock { state in
+      state.held.use(free.part, at: now)
+      state.metrics.leasesTaken += 1
+    }
+    look(into: [free.part])
+  }
+
+  /// Takes and gives up parts of divided databases, until this server has its share of each.
+  private func shareParts(as server: ServerID, _ balance: inout PartBalance) async throws {
+    let leases = try await store.dividedDatabases()
+    let own = Set(leases.filter { $0.holder == server }.map(\.part))
+    let (held, others) = state.withLock { ($0.held.parts, $0.others) }
+    // The database is divided otherwise by now, or another server was to have the part.
+    for part in held where !own.contains(part) { leave(part) }
+    let new = own.subtracting(held)
+    if !new.isEmpty {
+      let now = ContinuousClock.now
+      state.withLock { state in for part in new { state.held.use(part, at: now) } }
+      look(into: Array(new))
+    }
+    let plan = balance.plan(leases, for: server, among: others)
+    for free in plan.taken { try await take(free, for: server) }
+    for part in plan.released {
+      try await store.release(part, by: server)
+      leave(part)
+      state.withLock { $0.metrics.partsReleased += 1 }
+    }
+  }
+
+  private func leave(_ part: DatabasePart) {
+    state.withLock { $0.held.end(part) }
+    forget(part)
   }
 
   private func endUnusedLeases(of server: ServerID) async throws {
@@ -161,8 +192,8 @@ extension ServerPresence {
     for database in unused {
       // What a lane did not hear of is looked for once more.
       if try await store.endLease(of: database, by: server) { continue }
-      state.withLock { $0.held.use(database, at: now) }
-      look(into: [database])
+      state.withLock { $0.held.use(.whole(database), at: now) }
+      look(into: [.whole(database)])
     }
   }
 

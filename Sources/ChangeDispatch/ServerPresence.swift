@@ -32,8 +32,12 @@ public final class ServerPresence: Sendable {
   public struct Metrics: Sendable, Hashable {
     /// Servers that have the store open, this one among them.
     public var servers = 0
-    /// Databases whose changes this server dispatches.
+    /// Databases, and parts of such as are divided, whose changes this server dispatches.
     public var leases = 0
+    /// The parts among them.
+    public var parts = 0
+    /// Parts that this server left to others, for each to have its share.
+    public var partsReleased = 0
     /// Those taken over that another had, or nobody.
     public var leasesTaken = 0
     /// Those that others took over.
@@ -90,9 +94,11 @@ public final class ServerPresence: Sendable {
   /// What it needs of the dispatcher.
   struct Lanes: Sendable {
     /// The outbox of these databases is to be looked into.
-    var look: @Sendable ([DatabaseID]) -> Void
+    var look: @Sendable ([DatabasePart]) -> Void
     /// Whether a database has changes that are not dispatched yet.
-    var isOpen: @Sendable (DatabaseID) -> Bool
+    var isOpen: @Sendable (DatabasePart) -> Bool
+    /// A part is another server's from now on.
+    var forget: @Sendable (DatabasePart) -> Void
   }
 
   public init(
@@ -114,6 +120,7 @@ public final class ServerPresence: Sendable {
     state.withLock { state in
       var metrics = state.metrics
       metrics.leases = state.held.count
+      metrics.parts = state.held.parts.count
       metrics.servers = state.server == nil ? 0 : state.others.count + 1
       return metrics
     }
@@ -161,27 +168,27 @@ public final class ServerPresence: Sendable {
     }
   }
 
-  /// The databases that are leased to this server; none before it is registered.
-  func leasedDatabases() async throws -> [DatabaseID] {
+  /// What is leased to this server; nothing before it is registered.
+  func leasedParts() async throws -> [DatabasePart] {
     guard let server else { return [] }
-    return try await store.leasedDatabases(of: server)
+    return try await store.leasedParts(of: server)
   }
 
   /// Changes of these databases were committed, and are this server's to dispatch.
   func use(_ entries: [OutboxEntry]) {
     let now = ContinuousClock.now
     state.withLock { state in
-      for entry in entries { state.held.use(entry.database, at: now) }
+      for entry in entries { state.held.use(entry.part, at: now) }
     }
   }
 
   /// Whether a database that another was said to dispatch is this server's after all.
-  func hasLease(of database: DatabaseID) async throws -> Bool {
+  func hasLease(of part: DatabasePart) async throws -> Bool {
     guard let server else { return false }
-    let isHeld = try await store.isLeased(database, to: server)
+    let isHeld = try await store.isLeased(part, to: server)
     if !isHeld {
       state.withLock { state in
-        state.held.end(database)
+        state.held.end(part)
         state.metrics.leasesLost += 1
       }
     }
@@ -201,11 +208,15 @@ public final class ServerPresence: Sendable {
     if isNews { announcing.signal() }
   }
 
-  func look(into databases: [DatabaseID]) {
-    lanes.withLock { $0 }?.look(databases)
+  func look(into parts: [DatabasePart]) {
+    lanes.withLock { $0 }?.look(parts)
   }
 
-  func isOpen(_ database: DatabaseID) -> Bool {
-    lanes.withLock { $0 }?.isOpen(database) ?? false
+  func isOpen(_ part: DatabasePart) -> Bool {
+    lanes.withLock { $0 }?.isOpen(part) ?? false
+  }
+
+  func forget(_ part: DatabasePart) {
+    lanes.withLock { $0 }?.forget(part)
   }
 }

@@ -1,7 +1,7 @@
 import Storage
 import Synchronization
 
-/// The matching indexes of the databases that are dispatched.
+/// The matching indexes of the databases that are dispatched, or of the parts of one that this server has.
 ///
 /// An index holds nothing that the store does not: it is read from there when a database is first
 /// dispatched, in pieces, follows the database's subscription version, and goes when memory is
@@ -48,9 +48,9 @@ final class SubscriptionIndexes: Sendable {
   /// its use. Who comes while it is in use waits; those for other databases go side by side.
   ///
   /// When the store fails, what was read so far is kept for the next call.
-  func take(for database: DatabaseID) async throws -> DatabaseIndex {
-    _ = await hold(database, within: nil)
-    let (index, _) = try await takeHeld(database, until: nil)
+  func take(for part: DatabasePart) async throws -> DatabaseIndex {
+    _ = await hold(part, within: nil)
+    let (index, _) = try await takeHeld(part, until: nil)
     return index
   }
 
@@ -62,45 +62,45 @@ final class SubscriptionIndexes: Sendable {
   ///     is kept, and the next call goes on with it.
   /// - Returns: nil when the index was in use or was not read to its end in these times.
   func look<Answer>(
-    into database: DatabaseID, within patience: Duration, readingFor readingTime: Duration,
+    into part: DatabasePart, within patience: Duration, readingFor readingTime: Duration,
     _ body: (DatabaseIndex) -> Answer
   ) async throws -> Answer? {
-    guard await hold(database, within: patience) else { return nil }
-    let (index, isWhole) = try await takeHeld(database, until: .now + readingTime)
-    defer { put(index, for: database) }
+    guard await hold(part, within: patience) else { return nil }
+    let (index, isWhole) = try await takeHeld(part, until: .now + readingTime)
+    defer { put(index, for: part) }
     return isWhole ? body(index) : nil
   }
 
   /// - Returns: whether the index is the caller's now; always without a limit.
-  private func hold(_ database: DatabaseID, within patience: Duration?) async -> Bool {
-    if state.withLock({ $0.holds.take(database) }) { return true }
+  private func hold(_ part: DatabasePart, within patience: Duration?) async -> Bool {
+    if state.withLock({ $0.holds.take(part) }) { return true }
     return await withCheckedContinuation { continuation in
       let number = state.withLock { state -> Int? in
-        if state.holds.take(database) { return nil }
-        return state.holds.wait(for: database) { continuation.resume(returning: $0) }
+        if state.holds.take(part) { return nil }
+        return state.holds.wait(for: part) { continuation.resume(returning: $0) }
       }
       guard let number else { return continuation.resume(returning: true) }
       guard let patience else { return }
       Task {
         try? await Task.sleep(for: patience)
-        state.withLock { $0.holds.giveUp(number, waitingFor: database) }?()
+        state.withLock { $0.holds.giveUp(number, waitingFor: part) }?()
       }
     }
   }
 
   private func takeHeld(
-    _ database: DatabaseID, until end: ContinuousClock.Instant?
+    _ part: DatabasePart, until end: ContinuousClock.Instant?
   ) async throws -> (DatabaseIndex, isWhole: Bool) {
     // One that is known is held by nobody else: to change it would otherwise copy it whole.
     var (index, isNew) = state.withLock { state in
-      state.shelf.take(database).map { ($0, false) } ?? (DatabaseIndex(), true)
+      state.shelf.take(part).map { ($0, false) } ?? (DatabaseIndex(), true)
     }
     let start = ContinuousClock.now
     let isWhole: Bool
     do {
-      isWhole = try await follow(database, &index, until: end)
+      isWhole = try await follow(part, &index, until: end)
     } catch {
-      put(index, for: database)
+      put(index, for: part)
       throw error
     }
     if isNew {
@@ -113,12 +113,17 @@ final class SubscriptionIndexes: Sendable {
     return (index, isWhole)
   }
 
-  func put(_ index: DatabaseIndex, for database: DatabaseID) {
+  func put(_ index: DatabaseIndex, for part: DatabasePart) {
     // Those that go are freed after the lock.
     let (_, next) = state.withLock { state in
-      (state.shelf.put(index, for: database), state.holds.end(database))
+      (state.shelf.put(index, for: part), state.holds.end(part))
     }
     next?()
+  }
+
+  /// Frees an index that is not in use: another server dispatches the part.
+  func forget(_ part: DatabasePart) {
+    _ = state.withLock { $0.shelf.drop(part) }
   }
 
   /// Applies what became of subscriptions since the index was current. While a piece is applied the
@@ -126,17 +131,19 @@ final class SubscriptionIndexes: Sendable {
   ///
   /// - Returns: whether it came to the end before the time was up.
   private func follow(
-    _ database: DatabaseID, _ index: inout DatabaseIndex, until end: ContinuousClock.Instant?
+    _ part: DatabasePart, _ index: inout DatabaseIndex, until end: ContinuousClock.Instant?
   ) async throws -> Bool {
+    // Of what is read of a divided database only its share is in the part.
+    let pieceSize = pieceSize * part.count
     var changes = try await store.subscriptionChanges(
-      in: database, since: index.position, limit: pieceSize)
+      in: part, since: index.position, limit: pieceSize)
     while changes.moreComing {
       try Task.checkCancellation()
       let position = changes.position
-      async let next = store.subscriptionChanges(in: database, since: position, limit: pieceSize)
+      async let next = store.subscriptionChanges(in: part, since: position, limit: pieceSize)
       index.apply(changes)
       let bytes = index.bytes
-      _ = state.withLock { $0.shelf.note(bytes, of: database) }
+      _ = state.withLock { $0.shelf.note(bytes, of: part) }
       if let end, ContinuousClock.now > end {
         _ = try await next
         return false

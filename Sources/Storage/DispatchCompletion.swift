@@ -18,7 +18,7 @@ struct DispatchCompletion {
   private var filings = RowInsertion(NotificationIndexRow.filing)
   private var deliveries = RowInsertion(insertingDeliveries)
   /// How far the databases are dispatched.
-  private var progress: [DatabaseID: DispatchProgress] = [:]
+  private var progress: [DatabasePart: DispatchProgress] = [:]
 
   private static let insertingEntries = RowInsertion.Statements(
     """
@@ -50,8 +50,8 @@ struct DispatchCompletion {
     try entries.finish(in: session.connection)
     try filings.finish(in: session.connection)
     try deliveries.finish(in: session.connection)
-    for database in progress.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
-      try progress[database]?.write(at: timestamp, in: session)
+    for part in progress.keys.sorted(by: { $0.database < $1.database }) {
+      try progress[part]?.write(at: timestamp, in: session)
     }
   }
 
@@ -92,11 +92,9 @@ struct DispatchCompletion {
 
   /// Whether the change is the next to be dispatched, or goes on where it was left.
   private mutating func settle(_ matched: MatchedChange) throws -> Bool {
-    let database = matched.entry.database
-    if progress[database] == nil { try session.checkLease(of: database) }
-    var progress =
-      try self.progress[database] ?? DispatchProgress(of: database, in: session)
-    defer { self.progress[database] = progress }
+    let part = matched.entry.part
+    var progress = try self.progress[part] ?? DispatchProgress(of: part, in: session)
+    defer { self.progress[part] = progress }
     return try progress.settle(matched)
   }
 

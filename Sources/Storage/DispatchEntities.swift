@@ -2,7 +2,8 @@ import CloudKitModel
 
 /// A committed change that waits to be dispatched, as it stands in the outbox.
 public struct OutboxEntry: Sendable, Hashable {
-  public var database: DatabaseID
+  /// For whom it waits.
+  public var part: DatabasePart
   /// Rises with each change of the database, in the order of the commits.
   public var sequence: Int64
   /// The database's subscription version when the change was committed.
@@ -14,11 +15,13 @@ public struct OutboxEntry: Sendable, Hashable {
   /// Whether it is too large to be kept when it is dispatched.
   var isLarge = false
 
+  public var database: DatabaseID { part.database }
+
   public init(
-    database: DatabaseID, sequence: Int64, subscriptionVersion: Int64, change: Change,
+    part: DatabasePart, sequence: Int64, subscriptionVersion: Int64, change: Change,
     settledThrough: SubscriptionName? = nil
   ) {
-    self.database = database
+    self.part = part
     self.sequence = sequence
     self.subscriptionVersion = subscriptionVersion
     self.change = change

@@ -4,8 +4,13 @@ import CloudKitModel
 ///
 /// A change is not touched for it: it stays in the outbox, as the history that explanations look at,
 /// and a row for all of the transaction's changes tells how far they go.
+///
+/// Where the database is divided, each part has such a row of its own, and the one for the changes is
+/// written when the last part is through with them.
 struct DispatchProgress {
-  private let database: DatabaseID
+  private let part: DatabasePart
+  /// What comes after the parts there are; nil when nothing else is to.
+  private let repartition: Repartition?
   /// What the store has.
   private let stored: DispatchPosition?
   private var position: DispatchPosition
@@ -15,17 +20,23 @@ struct DispatchProgress {
   private var count = 0
   private var large: [OutboxEntry] = []
 
-  init(of database: DatabaseID, in session: StoreSession) throws {
-    self.database = database
-    stored = try session.dispatchPosition(of: database)
+  private var database: DatabaseID { part.database }
+
+  /// - Throws: ``StoreError/Code/leaseLost`` when another server dispatches the part's changes.
+  init(of part: DatabasePart, in session: StoreSession) throws {
+    self.part = part
+    repartition = try session.checkLease(of: part)
+    stored = try session.dispatchPosition(of: part)
     position = stored ?? DispatchPosition(through: .min, changes: 0)
   }
 
   /// Takes in a change, or more of one that is begun; false when that is dispatched already.
   ///
-  /// - Throws: ``StoreError/Code/outOfOrder``, for a change behind one that is not whole.
+  /// - Throws: ``StoreError/Code/outOfOrder``, for a change behind one that is not whole, or behind the
+  ///   last of these parts.
   mutating func settle(_ matched: MatchedChange) throws -> Bool {
     let entry = matched.entry
+    if let repartition, entry.sequence > repartition.lastChange { throw outOfOrder }
     if entry.sequence == position.through, position.settled != nil {
       guard entry.settledThrough == position.settled else { return false }
       if count == 0 { count = 1 }
@@ -53,6 +64,18 @@ struct DispatchProgress {
     guard try session.outboxCount(of: database, from: stored, to: position) == count else {
       throw outOfOrder
     }
+    if part.isWhole {
+      try writeWhole(at: timestamp, in: session)
+    } else {
+      try writePart(at: timestamp, in: session)
+    }
+    guard let repartition else { return }
+    let end = part.isWhole ? position : try session.commonPosition(of: database)
+    guard let end, end.wholeThrough >= repartition.lastChange else { return }
+    try session.divide(database, into: repartition.nextParts)
+  }
+
+  private func writeWhole(at timestamp: Timestamp, in session: StoreSession) throws {
     if let begun = stored, begun.settled != nil, begun.through < position.through {
       try session.connection.run(
         "DELETE FROM dispatches WHERE database_id = $1 AND through = $2",
@@ -61,13 +84,33 @@ struct DispatchProgress {
     // The changes before one that goes on have their time.
     if let whole, position.settled != nil { try session.write(whole, of: database, at: timestamp) }
     try session.write(position, of: database, at: timestamp)
+    try drop(large, from: stored, to: position, in: session)
+  }
+
+  private func writePart(at timestamp: Timestamp, in session: StoreSession) throws {
+    try session.write(position, of: part)
+    let before = try session.dispatchPosition(of: database)
+    guard let common = try session.commonPosition(of: database),
+      common.through > before?.through ?? .min
+    else { return }
+    try session.write(common, of: database, at: timestamp)
+    // What all parts are through with by now, the last of them is in this transaction.
+    let large = large.filter { $0.sequence <= common.through }
+    try drop(large, from: before, to: common, in: session)
+  }
+
+  /// Drops what is too much to be kept of changes that are dispatched.
+  private func drop(
+    _ large: [OutboxEntry], from begin: DispatchPosition?, to end: DispatchPosition,
+    in session: StoreSession
+  ) throws {
     let limit = session.historyLimits.changes
-    guard limit > 0 else { return try session.dropChanges(of: database, dispatchedAt: position) }
+    guard limit > 0 else { return try session.dropChanges(of: database, dispatchedAt: end) }
     for entry in large { try session.dropContent(of: entry) }
     let period = Int64(min(64, max(1, limit / 8)))
-    guard position.changes / period > (stored?.changes ?? 0) / period else { return }
+    guard end.changes / period > (begin?.changes ?? 0) / period else { return }
     // One that is dispatched in part is none of those that are kept.
-    let whole = position.changes - (position.settled == nil ? 0 : 1)
+    let whole = end.changes - (end.settled == nil ? 0 : 1)
     try session.dropChanges(of: database, before: whole - Int64(limit))
   }
 

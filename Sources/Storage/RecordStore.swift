@@ -138,13 +138,13 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   ) async throws -> [SubscriptionOutcome]
   /// A user's subscriptions in order of their IDs.
   func subscriptions(of subscriber: String, in database: DatabaseID) async throws -> [Subscription]
-  /// What became of all users' subscriptions since `position`, in the order of their versions.
+  /// What became of the subscriptions of a part's users since `position`, in the order of their versions.
   ///
-  /// About `limit` changes come at once, and always all of one version. Who reads on from
+  /// About `limit` changes of the database come at once, and always all of one version. Who reads on from
   /// ``SubscriptionChanges/position`` while ``SubscriptionChanges/moreComing`` holds has, in the end,
   /// what the store has, whatever was saved and deleted meanwhile.
   func subscriptionChanges(
-    in database: DatabaseID, since position: SubscriptionPosition, limit: Int
+    in part: DatabasePart, since position: SubscriptionPosition, limit: Int
   ) async throws -> SubscriptionChanges
 
   // MARK: Dispatch
@@ -158,10 +158,10 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   func setDoubtHandler(_ handler: (@Sendable () -> Void)?)
   /// The databases with changes in the outbox that wait to be dispatched.
   func undispatchedDatabases() async throws -> [DatabaseID]
-  /// The oldest changes of a database after `sequence` that wait to be dispatched, in order. The first
-  /// may be dispatched in part: ``OutboxEntry/settledThrough``.
+  /// The oldest changes of a database after `sequence` that wait to be dispatched to a part of it, in
+  /// order. The first may be settled for some subscriptions: ``OutboxEntry/settledThrough``.
   func undispatchedChanges(
-    in database: DatabaseID, after sequence: Int64, limit: Int
+    in part: DatabasePart, after sequence: Int64, limit: Int
   ) async throws -> [OutboxEntry]
   /// Writes what the changes led to, in one transaction: log entries, deliveries to the APNs tokens
   /// of each subscriber but the device of origin, badge counts, deletion of `firesOnce`
@@ -286,6 +286,23 @@ extension RecordStore {
   ) async throws -> [SubscriptionOutcome] {
     try await modifySubscriptions(
       operations, of: subscriber, in: database, refusesEqualContent: false, timestamp: timestamp)
+  }
+}
+
+extension RecordStore {
+  /// What became of all users' subscriptions since `position`, in the order of their versions.
+  public func subscriptionChanges(
+    in database: DatabaseID, since position: SubscriptionPosition, limit: Int
+  ) async throws -> SubscriptionChanges {
+    try await subscriptionChanges(in: .whole(database), since: position, limit: limit)
+  }
+
+  /// The oldest changes of a database after `sequence` that are not dispatched to all of its parts, in
+  /// order.
+  public func undispatchedChanges(
+    in database: DatabaseID, after sequence: Int64, limit: Int
+  ) async throws -> [OutboxEntry] {
+    try await undispatchedChanges(in: .whole(database), after: sequence, limit: limit)
   }
 }
 

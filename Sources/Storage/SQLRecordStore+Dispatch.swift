@@ -2,17 +2,22 @@ import CloudKitModel
 
 extension SQLRecordStore {
   public func undispatchedChanges(
-    in database: DatabaseID, after sequence: Int64, limit: Int
+    in part: DatabasePart, after sequence: Int64, limit: Int
   ) async throws -> [OutboxEntry] {
     try await read { session in
-      let position = try session.dispatchPosition(of: database)
+      let database = part.database
+      let position = try session.dispatchPosition(of: part)
       let begin = max(sequence, position?.wholeThrough ?? .min)
+      let end = try session.repartition(of: part)?.lastChange ?? .max
       return try session.connection.rows(
         """
         SELECT sequence, subscription_version, content FROM outbox
-        WHERE database_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3
+        WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 ORDER BY sequence LIMIT $4
         """,
-        [.integer(database.rawValue), .integer(begin), .integer(Int64(max(0, limit)))]
+        [
+          .integer(database.rawValue), .integer(begin), .integer(end),
+          .integer(Int64(max(0, limit))),
+        ]
       ) { row in
         let content = row.bytes(2)
         var decoder = try RowDecoder(
@@ -20,7 +25,7 @@ extension SQLRecordStore {
         let change = try decoder.decodeChange()
         try decoder.finish()
         var entry = OutboxEntry(
-          database: database, sequence: row.integer(0), subscriptionVersion: row.integer(1),
+          part: part, sequence: row.integer(0), subscriptionVersion: row.integer(1),
           change: change)
         if entry.sequence == position?.through { entry.settledThrough = position?.settled }
         entry.isLarge = content.count > session.historyLimits.changeBytes

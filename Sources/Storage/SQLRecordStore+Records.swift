@@ -55,7 +55,7 @@ extension StoreSession {
         .integer(numbers.subscriptionVersion), .bytes(encoder.bytes),
       ])
     var entry = OutboxEntry(
-      database: numbers.database, sequence: sequence,
+      part: .whole(numbers.database), sequence: sequence,
       subscriptionVersion: numbers.subscriptionVersion, change: change)
     entry.isLarge = encoder.bytes.count > historyLimits.changeBytes
     outbox.append(entry)

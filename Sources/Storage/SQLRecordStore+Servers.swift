@@ -66,63 +66,65 @@ extension SQLRecordStore: ServerStore {
 
   // MARK: Leases
 
-  public func leasedDatabases(of server: ServerID) async throws -> [DatabaseID] {
+  public func leasedParts(of server: ServerID) async throws -> [DatabasePart] {
     try await attend {
       try $0.connection.rows(
-        "SELECT database_id FROM dispatch_leases WHERE holder = $1",
-        [.integer(server.rawValue)]
-      ) { DatabaseID(rawValue: $0.integer(0)) }
+        "SELECT \(DatabasePart.columns) FROM dispatch_leases WHERE holder = $1",
+        [.integer(server.rawValue)], DatabasePart.init(row:))
     }
   }
 
-  public func isLeased(_ database: DatabaseID, to server: ServerID) async throws -> Bool {
-    try await attend { try $0.isLeased(database, to: server) }
+  public func isLeased(_ part: DatabasePart, to server: ServerID) async throws -> Bool {
+    try await attend { try $0.isLeased(part, to: server) }
   }
 
-  public func awaitedDatabases(of server: ServerID) async throws -> [DatabaseID] {
+  public func awaitedParts(of server: ServerID) async throws -> [DatabasePart] {
     try await attend { session in
       let holder = SQLValue.integer(server.rawValue)
       let awaited = try session.connection.rows(
-        "SELECT database_id FROM dispatch_leases WHERE holder = $1 AND awaited = 1", [holder]
-      ) { DatabaseID(rawValue: $0.integer(0)) }
+        "SELECT \(DatabasePart.columns) FROM dispatch_leases WHERE holder = $1 AND awaited = 1",
+        [holder], DatabasePart.init(row:))
       // Before the outbox is looked into: what is committed after this leaves word anew.
       return try awaited.filter {
         try session.connection.run(
           """
-          UPDATE dispatch_leases SET awaited = 0 WHERE database_id = $1 AND holder = $2 AND awaited = 1
-          """, [.integer($0.rawValue), holder]) == 1
+          UPDATE dispatch_leases SET awaited = 0
+          WHERE database_id = $1 AND part = $2 AND holder = $3 AND awaited = 1
+          """, [.integer($0.database.rawValue), .integer(Int64($0.number)), holder]) == 1
       }
     }
   }
 
   public func freeDatabases(
     after database: DatabaseID, limit: Int
-  ) async throws -> [FreeDatabase] {
+  ) async throws -> [FreePart] {
     try await attend {
       try $0.connection.rows(
         """
         SELECT database_id, holder FROM dispatch_leases
-        WHERE database_id > $1
+        WHERE database_id > $1 AND parts = 1
           AND NOT EXISTS (SELECT 1 FROM servers WHERE server_id = dispatch_leases.holder)
         ORDER BY database_id LIMIT $2
         """, [.integer(database.rawValue), .integer(Int64(max(0, limit)))]
       ) {
-        FreeDatabase(id: DatabaseID(rawValue: $0.integer(0)), formerHolder: $0.integer(1))
+        FreePart(
+          part: .whole(DatabaseID(rawValue: $0.integer(0))), formerHolder: $0.integer(1))
       }
     }
   }
 
-  public func lease(_ database: FreeDatabase, to server: ServerID) async throws -> Bool {
+  public func lease(_ part: FreePart, to server: ServerID) async throws -> Bool {
     try await attend { session in
-      try session.holding(database.id) {
-        let id = SQLValue.integer(database.id.rawValue)
+      try session.holding(part.part.database) {
         let count = try session.connection.run(
           """
-          UPDATE dispatch_leases SET holder = $2, awaited = 0 WHERE database_id = $1 AND holder = $3
-          """, [id, .integer(server.rawValue), .integer(database.formerHolder)])
+          UPDATE dispatch_leases SET holder = $4, awaited = 0
+          WHERE database_id = $1 AND part = $2 AND parts = $3 AND holder = $5
+          """,
+          part.part.key + [.integer(server.rawValue), .integer(part.formerHolder)])
         if count == 1 { return true }
         // The answer to an earlier attempt may have been lost.
-        return try session.isLeased(database.id, to: server)
+        return try session.isLeased(part.part, to: server)
       }
     }
   }
@@ -132,7 +134,7 @@ extension SQLRecordStore: ServerStore {
       try session.holding(database) {
         guard try !session.hasUndispatchedChanges(in: database) else { return false }
         try session.connection.run(
-          "DELETE FROM dispatch_leases WHERE database_id = $1 AND holder = $2",
+          "DELETE FROM dispatch_leases WHERE database_id = $1 AND holder = $2 AND parts = 1",
           [.integer(database.rawValue), .integer(server.rawValue)])
         return true
       }
@@ -204,7 +206,7 @@ extension SQLRecordStore: ServerStore {
 
   /// Runs statements on the connection that the leases have for themselves.
   @discardableResult
-  private func attend<Value: Sendable>(
+  func attend<Value: Sendable>(
     _ body: @escaping @Sendable (StoreSession) throws -> Value
   ) async throws -> Value {
     guard let presence else {
@@ -217,7 +219,7 @@ extension SQLRecordStore: ServerStore {
 }
 
 extension StoreSession {
-  fileprivate func servers() throws -> [RegisteredServer] {
+  func servers() throws -> [RegisteredServer] {
     try connection.rows(
       "SELECT server_id, description, alive_until FROM servers ORDER BY server_id", []
     ) {
@@ -241,7 +243,7 @@ extension StoreSession {
   }
 
   /// Does something while nobody commits changes of a database.
-  fileprivate func holding<Value>(_ database: DatabaseID, _ body: () throws -> Value) throws
+  func holding<Value>(_ database: DatabaseID, _ body: () throws -> Value) throws
     -> Value
   {
     try connection.execute("BEGIN")
@@ -259,10 +261,12 @@ extension StoreSession {
     }
   }
 
-  fileprivate func isLeased(_ database: DatabaseID, to server: ServerID) throws -> Bool {
+  fileprivate func isLeased(_ part: DatabasePart, to server: ServerID) throws -> Bool {
     try connection.first(
-      "SELECT 1 FROM dispatch_leases WHERE database_id = $1 AND holder = $2",
-      [.integer(database.rawValue), .integer(server.rawValue)]
+      """
+      SELECT 1 FROM dispatch_leases
+      WHERE database_id = $1 AND part = $2 AND parts = $3 AND holder = $4
+      """, part.key + [.integer(server.rawValue)]
     ) { _ in true } ?? false
   }
 

@@ -33,10 +33,10 @@ extension SQLRecordStore {
   }
 
   public func subscriptionChanges(
-    in database: DatabaseID, since position: SubscriptionPosition, limit: Int
+    in part: DatabasePart, since position: SubscriptionPosition, limit: Int
   ) async throws -> SubscriptionChanges {
     try await read {
-      try $0.subscriptionChanges(in: database, since: position, limit: max(1, limit))
+      try $0.subscriptionChanges(in: part, since: position, limit: max(1, limit))
     }
   }
 }
@@ -72,8 +72,9 @@ extension StoreSession {
   }
 
   fileprivate func subscriptionChanges(
-    in database: DatabaseID, since position: SubscriptionPosition, limit: Int
+    in part: DatabasePart, since position: SubscriptionPosition, limit: Int
   ) throws -> SubscriptionChanges {
+    let database = part.database
     let (current, forgotten) = try subscriptionVersion(of: database)
     var changes = SubscriptionChanges(
       position: SubscriptionPosition(version: current, forgottenVersion: forgotten), saved: [],
@@ -96,7 +97,8 @@ extension StoreSession {
     try connection.query(
       """
       SELECT subscriber, first_version, content FROM subscriptions
-      WHERE database_id = $1 AND version > $2 AND version <= $3 ORDER BY version
+      WHERE database_id = $1 AND version > $2 AND version <= $3\(part.subscriberCondition)
+      ORDER BY version
       """, arguments
     ) { row in
       let content = row.bytes(2)
@@ -109,7 +111,8 @@ extension StoreSession {
     changes.deleted = try connection.rows(
       """
       SELECT subscriber, subscription_id FROM subscription_deletions
-      WHERE database_id = $1 AND version > $2 AND version <= $3 ORDER BY version
+      WHERE database_id = $1 AND version > $2 AND version <= $3\(part.subscriberCondition)
+      ORDER BY version
       """, arguments
     ) { SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1)) }
     return changes

@@ -29,7 +29,7 @@ extension Schema {
   /// What servers know of each other and of the nodes that have the store, which is nothing to be moved
   /// to another store.
   static let tablesOfServers: Set = [
-    "servers", "dispatch_leases", "announcements", "store_shards",
+    "servers", "dispatch_leases", "part_dispatches", "announcements", "store_shards",
   ]
 
   /// Makes leases that nobody holds for the databases that may have changes to dispatch.

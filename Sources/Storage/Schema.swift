@@ -31,6 +31,7 @@ enum Schema {
     Migration(version: 23, statements: sharedLimits),
     Migration(version: 24, statements: courierAnswers, isGradual: true),
     Migration(version: 25, statements: directories),
+    Migration(version: 26, statements: parts),
   ]
 
   /// Small tables that every node knows.

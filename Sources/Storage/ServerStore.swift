@@ -27,9 +27,9 @@ public struct ServerRenewal: Sendable, Hashable {
   public var gone: [ServerID] = []
 }
 
-/// A database whose changes nobody dispatches.
-public struct FreeDatabase: Sendable, Hashable {
-  public var id: DatabaseID
+/// A database, or a part of one, whose changes nobody dispatches.
+public struct FreePart: Sendable, Hashable {
+  public var part: DatabasePart
   /// Who did, and is gone; 0 for nobody.
   var formerHolder: Int64
 }
@@ -83,17 +83,34 @@ public protocol ServerStore: Sendable {
   /// The same for people, with what each of them dispatches.
   func listedServers() async throws -> [ListedServer]
 
-  /// The databases that are leased to a server.
-  func leasedDatabases(of server: ServerID) async throws -> [DatabaseID]
-  func isLeased(_ database: DatabaseID, to server: ServerID) async throws -> Bool
-  /// The databases leased to a server in which another has committed changes since this was asked last.
-  func awaitedDatabases(of server: ServerID) async throws -> [DatabaseID]
-  /// Databases behind `database` that may have changes and that nobody dispatches, in order.
-  func freeDatabases(after database: DatabaseID, limit: Int) async throws -> [FreeDatabase]
-  /// Leases a database to a server; false when another was quicker.
-  func lease(_ database: FreeDatabase, to server: ServerID) async throws -> Bool
-  /// Ends a lease when all changes of the database are dispatched; false when some wait.
+  /// What is leased to a server.
+  func leasedParts(of server: ServerID) async throws -> [DatabasePart]
+  func isLeased(_ part: DatabasePart, to server: ServerID) async throws -> Bool
+  /// What is leased to a server and another has committed changes of since this was asked last.
+  func awaitedParts(of server: ServerID) async throws -> [DatabasePart]
+  /// Databases behind `database` that may have changes and that nobody dispatches, in order; those that
+  /// are divided are not among them.
+  func freeDatabases(after database: DatabaseID, limit: Int) async throws -> [FreePart]
+  /// The parts of all databases that are divided, in order.
+  func dividedDatabases() async throws -> [PartLease]
+  /// Leases a database or a part of one to a server; false when another was quicker.
+  func lease(_ part: FreePart, to server: ServerID) async throws -> Bool
+  /// Ends the lease of a whole database when all of its changes are dispatched; false when some wait.
   func endLease(of database: DatabaseID, by server: ServerID) async throws -> Bool
+  /// Ends the lease of a part of a divided database, for another server to take it.
+  func release(_ part: DatabasePart, by server: ServerID) async throws
+
+  // MARK: Partitions
+
+  /// Into how many parts a database is divided.
+  func partition(of database: DatabaseID) async throws -> Partition
+  /// Divides a database into so many parts, or makes it whole again with 1. The changes that are there
+  /// are dispatched in the parts there were, the first of those after them when that is done.
+  ///
+  /// - Parameter parts: one of ``DatabasePart/counts``.
+  /// - Throws: ``StoreError/Code/notFound`` for a database that is not there.
+  @discardableResult
+  func partition(_ database: DatabaseID, into parts: Int) async throws -> Partition
 
   /// Tells the other servers something.
   func announce(_ announcement: Announcement, from server: ServerID) async throws

@@ -76,6 +76,7 @@ final class StoreMover {
 
   /// Makes an empty store in the target, or finds out how far an earlier move came.
   private func prepare() throws -> State {
+    try checkIsWhole()
     try source.fileNotifications()
     let fingerprint = try fingerprint()
     let names = try StoreTable.names(target.connection)
@@ -116,6 +117,23 @@ final class StoreMover {
     }
     result.isContinued = true
     return State(table: found.table, key: key ?? nil, rows: found.rows)
+  }
+
+  /// Sees to it that no database of the source is dispatched in parts, of which the target would not
+  /// know.
+  private func checkIsWhole() throws {
+    let divided = try source.connection.first(
+      """
+      SELECT container, environment FROM dispatch_leases JOIN databases
+        ON databases.database_id = dispatch_leases.database_id
+      WHERE parts > 1 LIMIT 1
+      """, []
+    ) { (container: $0.text(0), environment: $0.text(1)) }
+    guard let divided else { return }
+    throw StoreError(
+      .cannotOpen,
+      "the public database of '\(divided.container)' (\(divided.environment)) in '\(source.name)' is "
+        + "dispatched in parts; make it whole first, with 'petrel databases partition --parts 1'")
   }
 
   /// What is another one when anything was saved in the source.

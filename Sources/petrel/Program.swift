@@ -21,6 +21,7 @@ enum Program {
     SubscriptionsListCommand.self, SubscriptionsShowCommand.self, SubscriptionsSaveCommand.self,
     SubscriptionsDeleteCommand.self, DevicesListCommand.self, DevicesRemoveCommand.self,
     NotificationsListCommand.self, NotificationsWatchCommand.self, ServersListCommand.self,
+    DatabasesPartitionCommand.self,
     ExplainRecordCommand.self, ExplainSubscriptionCommand.self, ExplainTrialCommand.self,
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
     BenchTestCloudCommand.self, BenchQueryCommand.self, BenchChangesCommand.self,

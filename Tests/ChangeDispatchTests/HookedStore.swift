@@ -44,17 +44,17 @@ struct HookedStore: RecordStore {
   }
 
   func undispatchedChanges(
-    in database: DatabaseID, after sequence: Int64, limit: Int
+    in part: DatabasePart, after sequence: Int64, limit: Int
   ) async throws -> [OutboxEntry] {
-    try await beforeOutboxReading(database)
-    return try await base.undispatchedChanges(in: database, after: sequence, limit: limit)
+    try await beforeOutboxReading(part.database)
+    return try await base.undispatchedChanges(in: part, after: sequence, limit: limit)
   }
 
   func subscriptionChanges(
-    in database: DatabaseID, since position: SubscriptionPosition, limit: Int
+    in part: DatabasePart, since position: SubscriptionPosition, limit: Int
   ) async throws -> SubscriptionChanges {
-    try await beforeSubscriptionReading(database)
-    return try await base.subscriptionChanges(in: database, since: position, limit: limit)
+    try await beforeSubscriptionReading(part.database)
+    return try await base.subscriptionChanges(in: part, since: position, limit: limit)
   }
 
   // MARK: As the store behind does

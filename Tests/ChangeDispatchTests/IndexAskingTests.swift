@@ -72,7 +72,9 @@ struct IndexAskingTests {
   @Test("those who use an index come one at a time, and who gives up is passed over")
   func holds() {
     var holds = IndexHolds()
-    let (one, other) = (DatabaseID(rawValue: 1), DatabaseID(rawValue: 2))
+    let (one, other) = (
+      DatabasePart.whole(DatabaseID(rawValue: 1)), DatabasePart.whole(DatabaseID(rawValue: 2))
+    )
     var told: [String] = []
     let taken = [holds.take(one), holds.take(other), holds.take(one)]
     #expect(taken == [true, true, false])

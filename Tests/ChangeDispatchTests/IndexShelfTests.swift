@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Keeping indexes in memory")
 struct IndexShelfTests {
-  private static let databases = (1...4).map { DatabaseID(rawValue: $0) }
+  private static let databases = (1...4).map { DatabasePart.whole(DatabaseID(rawValue: $0)) }
 
   @Test("the index that went unused longest goes when there is not enough memory")
   func leastRecentlyUsed() {
@@ -64,7 +64,7 @@ struct IndexShelfTests {
   /// Tables of the same content differ by some bytes, as memory happens to be given.
   private func isAbout(_ bytes: Int, _ others: Int) -> Bool { abs(bytes - others) * 20 < others }
 
-  private func put(_ shelf: inout IndexShelf, _ database: DatabaseID, _ count: Int) -> Int {
+  private func put(_ shelf: inout IndexShelf, _ database: DatabasePart, _ count: Int) -> Int {
     _ = shelf.take(database)
     return shelf.put(Self.index(count), for: database).count
   }

@@ -7,9 +7,9 @@ import Testing
 
 @Suite("Scheduling the lanes of databases")
 struct LaneScheduleTests {
-  private static let first = DatabaseID(rawValue: 1)
-  private static let second = DatabaseID(rawValue: 2)
-  private static let third = DatabaseID(rawValue: 3)
+  private static let first = DatabasePart.whole(DatabaseID(rawValue: 1))
+  private static let second = DatabasePart.whole(DatabaseID(rawValue: 2))
+  private static let third = DatabasePart.whole(DatabaseID(rawValue: 3))
 
   @Test("after a start the outbox is looked into first, and those it names read it")
   func startsWithOutbox() {
@@ -230,11 +230,11 @@ struct LaneScheduleTests {
   }
 
   private static func entries(
-    _ sequences: ClosedRange<Int64>, of database: DatabaseID = first
+    _ sequences: ClosedRange<Int64>, of part: DatabasePart = first
   ) -> [OutboxEntry] {
     sequences.map { sequence in
       OutboxEntry(
-        database: database, sequence: sequence, subscriptionVersion: 0,
+        part: part, sequence: sequence, subscriptionVersion: 0,
         change: Change(
           event: .zoneCreated, zoneID: ZoneID(zoneName: "Notes"), record: nil,
           notificationID: UUID(), timestamp: Timestamp(milliseconds: 0)))
@@ -243,7 +243,7 @@ struct LaneScheduleTests {
 }
 
 extension LaneSchedule {
-  fileprivate mutating func work(of database: DatabaseID, atMost limit: Int = 10) -> Work? {
+  fileprivate mutating func work(of database: DatabasePart, atMost limit: Int = 10) -> Work? {
     work(of: database, atMost: limit, keepsBack: false)
   }
 }

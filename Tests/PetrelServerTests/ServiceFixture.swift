@@ -91,7 +91,7 @@ final class Service: Sendable {
     return configuration
   }
 
-  private static func addUser(_ name: String, to store: SQLRecordStore) async throws -> TestUser {
+  static func addUser(_ name: String, to store: SQLRecordStore) async throws -> TestUser {
     let user = try await store.addUser(named: name, at: .now)
     return TestUser(
       name: name, recordName: user.userRecordName,

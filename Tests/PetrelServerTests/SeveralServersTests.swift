@@ -1,3 +1,4 @@
+import CloudKitModel
 import Foundation
 import JSONCoding
 import PostgreSQLTesting
@@ -185,6 +186,40 @@ struct SeveralServersTests {
       #expect(listed.map(\.awaitedDatabases) == [0, 0])
       #expect(listed.allSatisfy { $0.secondsLeft > 0 && $0.secondsLeft <= 5 })
       #expect(Set(listed.map(\.description)).count == 2)
+    }
+  }
+
+  @Test("a public database that is divided is dispatched by both, to readers at either")
+  func divided() async throws {
+    try await withTwo { service, other, client in
+      let database = try await service.store.database(
+        at: DatabaseAddress(
+          container: Service.container, environment: .development, scope: .public, owner: nil))
+      var readers: [String] = []
+      for number in 0..<8 {
+        let user = try await Service.addUser("user\(number)", to: service.store)
+        try await service.subscribe(Self.subscription("all", to: "Note"), as: user)
+        readers.append(try await service.makeReader(as: user))
+      }
+      try await #require(service.store.servers).partition(database, into: 4)
+      try await eventually("each has its share") {
+        service.server.presenceMetrics?.parts == 2 && other.presenceMetrics?.parts == 2
+      }
+      for round in 0..<3 {
+        let saved = try await service.modify(Service.operation("create", "n\(round)"))
+        #expect(saved.outcomes == ["ok"])
+        for (place, reader) in readers.enumerated() {
+          let answer =
+            place.isMultiple(of: 2)
+            ? try await client.send("GET", reader) : try await service.poll(reader)
+          #expect(answer.json["ck"]?["qry"]?["rid"]?.string == "n\(round)", "\(place)")
+        }
+      }
+      let logged = [service.server, other].map { $0.dispatchMetrics.loggedNotifications }
+      #expect(logged.reduce(0, +) == 24)
+      #expect(logged.allSatisfy { $0 > 0 })
+      let text = await other.metricsPage().text
+      #expect(text.contains("\npetrel_dispatch_parts 2\n"))
     }
   }
 

@@ -57,12 +57,12 @@ struct ServerStoreTests {
       let one = try await pair.first.registerServer("one", for: 60)
       let two = try await pair.second.registerServer("two", for: 60)
       try await pair.save("a", by: pair.first)
-      #expect(try await pair.first.leasedDatabases(of: one) == [pair.database])
-      #expect(try await pair.first.awaitedDatabases(of: one) == [])
+      #expect(try await pair.first.leasedParts(of: one) == [.whole(pair.database)])
+      #expect(try await pair.first.awaitedParts(of: one) == [])
       try await pair.save("b", by: pair.second)
-      #expect(try await pair.second.leasedDatabases(of: two) == [])
-      #expect(try await pair.first.awaitedDatabases(of: one) == [pair.database])
-      #expect(try await pair.first.awaitedDatabases(of: one) == [])
+      #expect(try await pair.second.leasedParts(of: two) == [])
+      #expect(try await pair.first.awaitedParts(of: one) == [.whole(pair.database)])
+      #expect(try await pair.first.awaitedParts(of: one) == [])
       #expect(try await pair.first.freeDatabases(after: DatabaseID(rawValue: 0), limit: 9) == [])
     }
   }
@@ -93,15 +93,15 @@ struct ServerStoreTests {
       try await pair.save("a", by: pair.first)
       try await pair.first.unregisterServer(one)
       let free = try await pair.second.freeDatabases(after: DatabaseID(rawValue: 0), limit: 9)
-      #expect(free.map(\.id) == [pair.database])
+      #expect(free.map(\.part) == [.whole(pair.database)])
       let three = try await pair.first.registerServer("three", for: 60)
       async let second = pair.second.lease(free[0], to: two)
       async let third = pair.first.lease(free[0], to: three)
       let taken = try await [second, third]
       #expect(taken.count(where: \.self) == 1)
       let isSecond = taken[0]
-      #expect(try await pair.first.isLeased(pair.database, to: two) == isSecond)
-      #expect(try await pair.first.isLeased(pair.database, to: three) == !isSecond)
+      #expect(try await pair.first.isLeased(.whole(pair.database), to: two) == isSecond)
+      #expect(try await pair.first.isLeased(.whole(pair.database), to: three) == !isSecond)
       #expect(
         try await pair.first.freeDatabases(after: DatabaseID(rawValue: 0), limit: 9) == [])
     }
@@ -115,7 +115,7 @@ struct ServerStoreTests {
       #expect(try await pair.first.endLease(of: pair.database, by: one) == false)
       try await TestStore(pair.first).dispatch()
       #expect(try await pair.first.endLease(of: pair.database, by: one))
-      #expect(try await pair.first.leasedDatabases(of: one) == [])
+      #expect(try await pair.first.leasedParts(of: one) == [])
     }
   }
 

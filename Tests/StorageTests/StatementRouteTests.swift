@@ -13,8 +13,9 @@ struct StatementRouteTests {
     "SELECT due FROM deliveries WHERE state = 0 AND route = $1 AND due > $2",
     "SELECT deliveries.database_id, deliveries.number FROM push_routes JOIN deliveries",
     // Leases of a server, those that others wait for, and those of servers that are gone.
-    "SELECT database_id FROM dispatch_leases WHERE holder = $1",
-    "SELECT database_id, holder FROM dispatch_leases WHERE database_id > $1 AND NOT EXISTS",
+    "SELECT ? FROM dispatch_leases WHERE holder = $1",
+    "SELECT database_id, holder FROM dispatch_leases WHERE database_id > $1 AND parts = 1 AND NOT",
+    "SELECT ? FROM dispatch_leases WHERE parts > 1",
     // What is too old, or too much.
     "SELECT ? FROM notification_log AS entries WHERE logged < $1",
     "SELECT DISTINCT subscriber FROM ( SELECT subscriber FROM notification_index GROUP BY",

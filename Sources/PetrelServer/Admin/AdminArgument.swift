@@ -87,6 +87,9 @@ extension AdminArgument {
       "database", .word(DatabaseScope.allCases.map(\.pathComponent)), "public unless told"),
     .init("user", .text, "the name of an account, or a user record name"),
     .init("limit", .integer(1...200), "how many there are on a page; 50 unless told"),
+    .init(
+      "parts", .integer(DatabasePart.counts),
+      "into so many parts the database is divided; 1 makes it whole"),
     .init("continuation", .text, "what the page before said, to go on from there"),
     .init("text", .text, "only what has this text in it"),
     .init("recordType", .text, "the record type"),

@@ -64,6 +64,7 @@ final class AdminService: Sendable {
       AdminRolesEndpoints(store: store),
       AdminKeysEndpoints(store: store),
       AdminServersEndpoints(store: store),
+      AdminPartitionEndpoints(store: store, databases: databases),
       AdminExplainEndpoints(
         store: store, databases: databases, index: index, isBounded: gauges != nil),
       AdminPushesEndpoints(

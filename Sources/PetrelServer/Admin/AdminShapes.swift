@@ -25,6 +25,11 @@ extension AdminSchema {
     "awaitedDatabases": .count,
   ]).named("Server")
 
+  static let partition = object([
+    "parts": .count, "nextParts?": .count,
+    "servers": .list(object(["part": .count, "id?": .count, "description?": .text])),
+  ]).named("Partition")
+
   static let zone = object([
     "zoneName": .text, "ownerRecordName?": .text, "isDefault": .bool, "syncToken?": .text,
   ]).named("Zone")

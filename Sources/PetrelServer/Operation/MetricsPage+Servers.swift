@@ -8,7 +8,15 @@ extension MetricsPage {
     gauge(
       "petrel_servers", "Servers that have the store open, as this one knows.", presence.servers)
     gauge(
-      "petrel_dispatch_leases", "Databases whose changes this server dispatches.", presence.leases)
+      "petrel_dispatch_leases",
+      "Databases, and parts of divided ones, whose changes this server dispatches.",
+      presence.leases)
+    gauge(
+      "petrel_dispatch_parts", "Parts of divided databases among them.", presence.parts)
+    counter(
+      "petrel_dispatch_parts_released_total",
+      "Parts that this server left to others, for each to have its share.",
+      presence.partsReleased)
     counter(
       "petrel_dispatch_leases_taken_total", "Databases taken over that nobody dispatched.",
       presence.leasesTaken)

@@ -62,6 +62,21 @@ struct AdminCommandsTests {
     }
   }
 
+  @Test("a store in a file has nobody to divide its databases among", arguments: Way.allCases)
+  func partition(_ way: Way) async throws {
+    try await AdminDesk.run(way) { desk in
+      _ = try await desk.inContainer("records put a --type Quake")
+      let whole = try await desk.inContainer("databases partition")
+      #expect(whole.output == "one part: one server dispatches it\n")
+      let divided = try await desk.inContainer("databases partition --parts 2")
+      #expect(
+        divided.status == 1 && divided.output.contains("'parts' must be 1 here"),
+        "\(divided.output)")
+      let none = try await desk.inContainer("databases partition --parts 65")
+      #expect(none.status == 64 && none.output.contains("from 1 to 64"), "\(none.output)")
+    }
+  }
+
   @Test("users and devices are shown, and devices forgotten", arguments: Way.allCases)
   func devices(_ way: Way) async throws {
     try await AdminDesk.run(

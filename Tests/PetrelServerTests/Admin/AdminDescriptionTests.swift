@@ -325,6 +325,9 @@ struct AdminDescriptionTests {
       try await ask("POST keys/revoke", ["identifier": other["identifier"] ?? .null])
       try await ask("GET keys", [:])
       try await ask("GET servers", [:])
+      let place: [String: JSONValue] = ["container": .string(Service.container)]
+      try await ask("GET databases/partition", place)
+      try await ask("POST databases/partition", place.merging(["parts": "1"]) { $1 })
       #expect(asked == Set(operations.map(\.name)), "what is new needs a request here")
 
       // And a failure, which has a shape of its own.

@@ -1,0 +1,64 @@
+extension StoreSession {
+  /// Divides a database into parts that nobody dispatches yet, from where its changes are dispatched to
+  /// all of those before. The caller has locked the database's row.
+  func divide(_ database: DatabaseID, into parts: Int) throws {
+    let id = SQLValue.integer(database.rawValue)
+    let position =
+      try dispatchPosition(of: database) ?? DispatchPosition(through: .min, changes: 0)
+    try connection.run("DELETE FROM dispatch_leases WHERE database_id = $1", [id])
+    try connection.run("DELETE FROM part_dispatches WHERE database_id = $1", [id])
+    for number in 0..<parts {
+      // Awaited: changes may have been committed behind the last one of the former parts.
+      try connection.run(
+        """
+        INSERT INTO dispatch_leases (database_id, part, parts, holder, awaited)
+        VALUES ($1, $2, $3, 0, 1)
+        """, [id, .integer(Int64(number)), .integer(Int64(parts))])
+      if parts == 1 { return }
+      try connection.run(
+        """
+        INSERT INTO part_dispatches (database_id, part, through, changes) VALUES ($1, $2, $3, $4)
+        """,
+        [
+          id, .integer(Int64(number)), .integer(position.through), .integer(position.changes),
+        ])
+    }
+  }
+
+  /// Has a database divided as soon as the changes there are are dispatched, which may be now. The
+  /// caller has locked the database's row.
+  func divideLater(_ database: DatabaseID, into parts: Int) throws -> Partition {
+    let leases = try leases(of: database)
+    let present = leases.first?.part.count ?? 1
+    let isPending = leases.first?.repartition != nil
+    if present == parts, !isPending { return Partition(parts: parts) }
+    guard try hasUndispatchedChanges(in: database) else {
+      try divide(database, into: parts)
+      return Partition(parts: parts)
+    }
+    let id = SQLValue.integer(database.rawValue)
+    if isPending {
+      try connection.run(
+        "UPDATE dispatch_leases SET next_parts = $2 WHERE database_id = $1",
+        [id, .integer(Int64(parts))])
+    } else {
+      let last = try connection.first(
+        "SELECT MAX(sequence) FROM outbox WHERE database_id = $1", [id]
+      ) { $0.integer(0) }
+      if leases.isEmpty {
+        try connection.run(
+          "INSERT INTO dispatch_leases (database_id, holder, awaited) VALUES ($1, 0, 1)", [id])
+      }
+      try connection.run(
+        "UPDATE dispatch_leases SET last_change = $2, next_parts = $3 WHERE database_id = $1",
+        [id, .integer(last ?? 0), .integer(Int64(parts))])
+    }
+    return Partition(parts: present, nextParts: parts)
+  }
+
+  /// Into how many parts a database is divided.
+  func partition(of database: DatabaseID) throws -> Partition {
+    guard let lease = try leases(of: database).first else { return Partition(parts: 1) }
+    return Partition(parts: lease.part.count, nextParts: lease.repartition?.nextParts)
+  }
+}
