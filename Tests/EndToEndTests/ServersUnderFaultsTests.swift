@@ -23,6 +23,8 @@ struct ServersUnderFaultsTests {
   /// Each saves in a zone of its own, but for the last, which saves in the public database.
   private static let writers = 4
   private static let onceSubscriptions = 20
+  /// Who is notified of the public database, which is dispatched in parts.
+  private static let listeners = (0..<6).map { "_listener\($0)" }
 
   @Test(
     "Whatever was acknowledged is there and in the log once, in order, and each delivery has its end"
@@ -48,6 +50,7 @@ struct ServersUnderFaultsTests {
     try await load.goOn("before anything happens")
 
     try await installation.servers[0].kill()
+    try await load.divide(into: 4)
     try await load.goOn("while a server is dead")
     try await installation.restart(0)
     try await load.goOn("with the server back")
@@ -66,6 +69,7 @@ struct ServersUnderFaultsTests {
 
     try await installation.postgreSQL.restart()
     try await load.goOn("after PostgreSQL has gone down")
+    try await load.divide(into: 2)
 
     let cutOff = try await installation.serverID(of: 2)
     for direction in HoldingProxy.Direction.allCases { installation.proxies[2].hold(direction) }
@@ -111,6 +115,14 @@ struct ServersUnderFaultsTests {
       #expect(saved.isSuperset(of: written), "writer \(number)")
       #expect(notified == notified.sorted { Load.number(of: $0) < Load.number(of: $1) })
     }
+    for listener in Self.listeners {
+      let heard = try await load.log(of: listener, in: store).map(\.record)
+      let saved = Set(heard)
+      #expect(saved.count == heard.count, "\(listener) was notified of once each")
+      #expect(saved.isSuperset(of: names[Self.writers - 1]), "\(listener)")
+      #expect(heard == heard.sorted { Load.number(of: $0) < Load.number(of: $1) })
+    }
+    #expect(try await store.partition(of: load.publicDatabase) == Partition(parts: 2))
     for number in 0..<Self.onceSubscriptions {
       #expect(
         log.count { $0.subscriptionID == "once\(number)" } == 1, "once\(number) fires once")
@@ -128,94 +140,6 @@ struct ServersUnderFaultsTests {
     #expect(load.failures > 0, "the faults must have been noticed")
   }
 
-  /// PostgreSQL, the servers, and what lies between them.
-  fileprivate final class Installation: @unchecked Sendable {
-    let postgreSQL = PostgreSQLServer()
-    let folder: String
-    let schema: PostgreSQLServer.Schema
-    /// Beside the servers, as a tool is.
-    let store: SQLRecordStore
-    let proxies: [HoldingProxy]
-    // Changed by the one task that strikes, and read by the others through the mutex.
-    var servers: [Program] = []
-    private let ports = Mutex<[Int]>([0, 0, 0])
-
-    init() async throws {
-      folder = NSTemporaryDirectory() + "petrel-faults-" + UUID().uuidString
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      schema = try await postgreSQL.makeSchema()
-      let socket = try await postgreSQL.socket
-      proxies = try (0..<3).map { _ in try HoldingProxy(to: .socket(path: socket)) }
-      store = try await SQLRecordStore.open(
-        at: .postgreSQL(try PostgreSQLAddress(schema.address), assets: folder + "/assets"),
-        configuration: StoreConfiguration(role: .tool))
-    }
-
-    func start() async throws {
-      let settings: JSONValue = [
-        "webhooks": [
-          "allowedNetworks": ["127.0.0.0/8"], "allowsHTTP": true, "timeoutSeconds": 2,
-        ]
-      ]
-      for number in 0..<3 {
-        let data = folder + "/\(number)"
-        try FileManager.default.createDirectory(atPath: data, withIntermediateDirectories: true)
-        try settings.text.write(
-          toFile: data + "/server.json", atomically: true, encoding: .utf8)
-        servers.append(try await run(number))
-      }
-    }
-
-    func restart(_ number: Int) async throws { servers[number] = try await run(number) }
-
-    private func run(_ number: Int) async throws -> Program {
-      let program = try Program(
-        "petrel",
-        [
-          "serve", "--data", folder + "/\(number)", "--port", "0", "--store",
-          schema.address(overPort: proxies[number].port),
-        ], in: folder)
-      let line = try await program.line(containing: "petrel listens on")
-      let port = try #require(line.matches(of: /:([0-9]+)/).last.flatMap { Int($0.1) })
-      ports.withLock { $0[number] = port }
-      try await eventually("the server is registered") {
-        try await serverID(ofPort: port) != nil
-      }
-      return program
-    }
-
-    func port(of number: Int) -> Int { ports.withLock { $0[number] } }
-
-    func registered() async throws -> [ServerID] { try await known().map(\.id) }
-
-    /// The servers that are registered; waits for PostgreSQL to be there.
-    private func known() async throws -> [RegisteredServer] {
-      var known: [RegisteredServer] = []
-      try await eventually("PostgreSQL can be asked") {
-        guard let found = try? await store.servers() else { return false }
-        known = found
-        return true
-      }
-      return known
-    }
-
-    func serverID(of number: Int) async throws -> ServerID {
-      let id = try await serverID(ofPort: port(of: number))
-      return try #require(id)
-    }
-
-    private func serverID(ofPort port: Int) async throws -> ServerID? {
-      try await known().last { $0.description.contains(":\(port),") }?.id
-    }
-
-    func end() async {
-      for server in servers where server.isRunning { try? await server.kill() }
-      await store.close()
-      for proxy in proxies { proxy.close() }
-      try? FileManager.default.removeItem(atPath: folder)
-    }
-  }
-
   /// Saves at any of the servers, and what was acknowledged.
   fileprivate final class Load: Sendable {
     private struct State {
@@ -229,7 +153,7 @@ struct ServersUnderFaultsTests {
     let desk: WebhookDesk
     private let installation: Installation
     private let token: String
-    private let recipient: Recipient
+    private let user: String
     private let session: URLSession
     private let state = Mutex(State())
 
@@ -238,8 +162,7 @@ struct ServersUnderFaultsTests {
       let store = installation.store
       let user = try await store.addUser(named: "anna", at: .now)
       token = try await Account.makeToken(for: user, in: store, at: .now)
-      recipient = Recipient(
-        userRecordName: user.userRecordName, container: Cloud.container, environment: .development)
+      self.user = user.userRecordName
       database = try await store.database(
         at: DatabaseAddress(
           container: Cloud.container, environment: .development, scope: .private,
@@ -285,6 +208,17 @@ struct ServersUnderFaultsTests {
             ]
           ]
         ], root: "database")
+      for listener in listeners {
+        _ = try await store.modifySubscriptions(
+          [
+            .save(
+              Subscription(
+                subscriptionID: "items",
+                kind: .query(
+                  Query(recordType: "Item"), zoneID: nil, options: .firesOnRecordCreation)))
+          ], of: listener, in: publicDatabase, timestamp: .now)
+      }
+      try await divide(into: 3)
       try await subscribe("notes", to: "Note", #""firesOn": ["create"]"#)
       for number in 0..<onceSubscriptions {
         try await subscribe(
@@ -310,6 +244,13 @@ struct ServersUnderFaultsTests {
     var failures: Int { state.withLock { $0.failures } }
 
     func end() { state.withLock { $0.isOver = true } }
+
+    /// Has the public database dispatched in so many parts.
+    func divide(into parts: Int) async throws {
+      try await eventually("PostgreSQL can be told") {
+        (try? await installation.store.partition(publicDatabase, into: parts)) != nil
+      }
+    }
 
     /// Waits until more is saved.
     func goOn(_ when: String) async throws {
@@ -373,8 +314,10 @@ struct ServersUnderFaultsTests {
       var record: String
     }
 
-    /// All that the user's log holds, oldest first.
-    func log(in store: SQLRecordStore) async throws -> [Line] {
+    /// All that a user's log holds, that of who saves unless another is named; oldest first.
+    func log(of user: String? = nil, in store: SQLRecordStore) async throws -> [Line] {
+      let recipient = Recipient(
+        userRecordName: user ?? self.user, container: Cloud.container, environment: .development)
       var lines: [Line] = []
       var token: String?
       while true {
