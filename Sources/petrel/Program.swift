@@ -26,7 +26,8 @@ enum Program {
     SimulateAPNsCommand.self, BenchSaveCommand.self, BenchNotifyCommand.self,
     BenchTestCloudCommand.self, BenchQueryCommand.self, BenchChangesCommand.self,
     BenchMatchCommand.self, BenchPushCommand.self, BenchFanOutCommand.self,
-    BenchExplainCommand.self, BenchClusterCommand.self, BenchSimulateCommand.self,
+    BenchExplainCommand.self, BenchClusterCommand.self, BenchPartitionCommand.self,
+    BenchSimulateCommand.self,
     CompletionsCommand.self,
     VersionCommand.self,
   ]

@@ -72,6 +72,9 @@ final class ServerProcess {
   var port: Int { url.port ?? 80 }
   var identifier: Int32 { process.identifier }
 
+  /// Ends it as a loss of power would.
+  func kill() { process.kill() }
+
   func stop() {
     process.stop()
     if !keepsData { try? FileManager.default.removeItem(atPath: directory) }

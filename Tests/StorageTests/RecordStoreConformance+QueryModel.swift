@@ -152,7 +152,7 @@ extension RecordStoreConformance {
         var samples = QuerySamples(random: SeededGenerator(seed: seed))
         let database = seed % 2 == 0 ? test.privateID : test.publicID
         let model = try await filled(test, &samples, records: 90, in: database)
-        for number in 0..<25 {
+        for number in 0..<15 {
           let query = samples.query()
           let zone = samples.random.pick(
             database == test.publicID ? [nil, .default] : [nil, nil] + QuerySamples.zones)

@@ -55,7 +55,7 @@ enum BenchClusterCommand: Command {
   }
 
   /// As one would run it, but for what is counted, and checkpoints that stay out of a measurement.
-  private static let settings = [
+  static let settings = [
     "shared_preload_libraries = 'pg_stat_statements'", "pg_stat_statements.max = 2000",
     "track_wal_io_timing = on", "max_connections = 300", "shared_buffers = 256MB",
     "max_wal_size = 8GB", "checkpoint_timeout = 30min",
