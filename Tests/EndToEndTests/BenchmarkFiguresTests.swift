@@ -105,6 +105,23 @@ struct BenchmarkFiguresTests {
     }
   }
 
+  @Test("a public database in parts: what each server has of it, also after one is killed")
+  func partition() async throws {
+    try await withFolder { folder in
+      let figures = try await self.figures(
+        "partition --servers 2 --parts 1,2 --subscriptions 400 --fired 40 --saves 5", in: folder)
+      let rows = figures["measurements"]?.array ?? []
+      #expect(rows.map { $0["parts"]?.double } == [1, 2])
+      let shares = rows.map {
+        ($0["notificationsOfEach"]?.array ?? []).compactMap(\.double).sorted()
+      }
+      #expect(shares.allSatisfy { $0.reduce(0, +) == 200 }, "\(shares)")
+      #expect(shares.first?.first == 0 && shares.last?.first ?? 0 > 0, "\(shares)")
+      for row in rows { #expect(row["dispatchedAgainSeconds"]?.double ?? 0 > 0, "\(row)") }
+      #expect(rows.last?["indexRatioToYardstick"]?.double ?? 0 > 0)
+    }
+  }
+
   @Test("a simulation refuses what it cannot take")
   func simulation() async throws {
     try await withFolder { folder in
