@@ -162,6 +162,7 @@ extension ServerPresence {
     let (held, others) = state.withLock { ($0.held.parts, $0.others) }
     // The database is divided otherwise by now, or another server was to have the part.
     for part in held where !own.contains(part) { leave(part) }
+    for database in Set(leases.map(\.part.database)) { leave(.whole(database)) }
     let new = own.subtracting(held)
     if !new.isEmpty {
       let now = ContinuousClock.now

@@ -132,6 +132,8 @@ extension SQLRecordStore: ServerStore {
   public func endLease(of database: DatabaseID, by server: ServerID) async throws -> Bool {
     try await attend { session in
       try session.holding(database) {
+        // It may be another server's by now, or divided.
+        guard try session.isLeased(.whole(database), to: server) else { return true }
         guard try !session.hasUndispatchedChanges(in: database) else { return false }
         try session.connection.run(
           "DELETE FROM dispatch_leases WHERE database_id = $1 AND holder = $2 AND parts = 1",

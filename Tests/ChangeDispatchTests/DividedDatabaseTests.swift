@@ -92,11 +92,19 @@ struct DividedDatabaseTests {
       for user in Self.users {
         try await world.subscribe(DispatchWorld.query("q"), as: user)
       }
+      try await world.save("whole")
+      try await eventually("one server has all") { [servers] in
+        servers.reduce(0) { $0 + $1.running.dispatcher.metrics.indexes } == 1
+      }
       try await world.store.servers?.partition(world.publicID, into: 4)
       func parts(_ servers: [Server]) -> [Int] {
         servers.map { $0.running.presence?.metrics.parts ?? 0 }
       }
       try await eventually("each has its share") { [servers] in parts(servers) == [2, 2] }
+      try await world.save("none")
+      try await eventually("nobody holds more than its parts") { [servers] in
+        servers.allSatisfy { $0.running.dispatcher.metrics.indexes == 2 }
+      }
       servers.append(try await Server(at: location))
       try await eventually("the third has its share") { [servers] in
         parts(servers).sorted() == [1, 1, 2]
@@ -109,7 +117,8 @@ struct DividedDatabaseTests {
       try await world.save("two")
       try await eventually("all parts are through") { try await world.isDispatched }
       for user in Self.users {
-        #expect(try await log(of: user, in: world) == ["q one", "q two"])
+        #expect(
+          try await log(of: user, in: world) == ["whole", "none", "one", "two"].map { "q \($0)" })
       }
       // What each dispatched was its own part's.
       let logged = servers.map { $0.running.lines.count }

@@ -232,6 +232,8 @@ struct PartitionTests {
           try await world.test.store.completeDispatch(of: whole, timestamp: TestStore.time(0))
         } == .leaseLost)
       try await world.dispatch(world.part(0, of: 2))
+      #expect(try await world.servers.endLease(of: world.database, by: world.server))
+      #expect(try await world.servers.dividedDatabases().count == 2)
       try await world.servers.release(world.part(0, of: 2), by: world.server)
       try await world.test.save("c")
       #expect(await storeError { try await world.dispatch(world.part(0, of: 2)) } == .leaseLost)
