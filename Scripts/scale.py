@@ -46,7 +46,7 @@ def measured(counts):
     rows = counts["measurements"]
     rates = table(
         ["servers", "load", "subscriptions", "saves/s", "dispatched/s", "save p50, p99",
-         "save to log p50, p99", "of `pgbench`"],
+         "save to log p50, p99", "save to a reader elsewhere p50, p99", "of `pgbench`"],
         [case(row) + [
             number(row["savesPerSecond"]),
             number(row["dispatchedPerSecond"] if row["hasSubscriptions"] else None),
@@ -54,6 +54,9 @@ def measured(counts):
             "" if row.get("loggedP50Milliseconds") is None else
             number(row["loggedP50Milliseconds"], 1) + ", "
             + number(row["loggedP99Milliseconds"], 1, " ms"),
+            "" if row.get("notifiedP50Milliseconds") is None else
+            number(row["notifiedP50Milliseconds"], 1) + ", "
+            + number(row["notifiedP99Milliseconds"], 1, " ms"),
             number(row.get("ratioToYardstick"), 2)] for row in rows])
     costs = table(
         ["servers", "load", "subscriptions", "statements", "rows", "commits", "log",

@@ -42,6 +42,8 @@ struct ClusterBenchmark {
     var drainSeconds: Double
     /// Saves that were not dispatched in time.
     var left: Double
+    /// How long notifications took to a reader at another server than saved; nil where none waited.
+    var notified: Percentiles?
 
     var saves: Double { Double(max(1, result.answered)) }
   }
@@ -58,20 +60,25 @@ struct ClusterBenchmark {
     report.line(
       "servers  load      subscr.  saves/s        p50        p99  logged p50        p99  stmts  rows"
         + "  commits     WAL   server CPU      PG CPU   lock waits")
-    var isFilled = false
+    var courier: String?
     for count in servers {
       let running = try startServers(count)
       defer { for server in running { server.stop() } }
-      if !isFilled {
-        try setup.fill(over: running[0].port)
-        isFilled = true
-      }
+      let path = try courier ?? setup.fill(over: running[0].port)
+      courier = path
       var most: [Bool: Double] = [:]
       for isSubscribed in count == servers.first ? [false, true] : [true] {
         for isPaced in [false, true] {
           let rate = self.rate ?? (most[isSubscribed] ?? 0) * Self.pacedShare
           let load = Load(isSubscribed: isSubscribed, rate: isPaced ? rate : nil)
-          let outcome = try await measure(load, on: running, setup, probe)
+          let reader: ClusterReader? =
+            if isPaced, isSubscribed, count > 1 {
+              try ClusterReader(at: running, path: path, requests: setup.readerRequests())
+            } else {
+              nil
+            }
+          defer { reader?.stop() }
+          let outcome = try await measure(load, on: running, reader: reader, setup, probe)
           if !isPaced { most[isSubscribed] = outcome.result.rate }
           tell(load, outcome, servers: count)
           if isSubscribed, !isPaced { try tellYardstick(outcome) }
@@ -96,7 +103,8 @@ struct ClusterBenchmark {
   // MARK: Loading
 
   private func measure(
-    _ load: Load, on servers: [ServerProcess], _ setup: ClusterSetup, _ probe: PostgreSQLProbe
+    _ load: Load, on servers: [ServerProcess], reader: ClusterReader?, _ setup: ClusterSetup,
+    _ probe: PostgreSQLProbe
   ) async throws -> Outcome {
     let requests = setup.requests(subscribed: load.isSubscribed, publicShare: publicShare)
     let generators = servers.map { server in
@@ -107,11 +115,16 @@ struct ClusterBenchmark {
     }
     // Uncounted, so that indexes are read and statements prepared.
     try await drive(generators, seconds: 1, rate: load.rate)
+    if let reader { _ = try await reader.delays(of: reader.save(seconds: 1).answered) }
     _ = try await drained(servers, from: .init(), saves: .infinity, patience: 1)
     try probe.rows("CHECKPOINT")
     let before = try ClusterCounts.take(probe, servers: servers, isLocal: own != nil)
     let sampler = try LockWaitSampler(address)
-    let result = try await drive(generators, seconds: seconds, rate: load.rate)
+    async let readers = reader?.save(seconds: seconds)
+    var result = try await drive(generators, seconds: seconds, rate: load.rate)
+    let read = try await readers
+    if let read { result += read }
+    result.seconds = seconds
     let end = monotonicSeconds()
     let waits = sampler.stop()
     let logged =
@@ -119,10 +132,12 @@ struct ClusterBenchmark {
       ? try await drained(
         servers, from: before.figures, saves: Double(result.answered), patience: Self.patience) : 0
     let drainSeconds = monotonicSeconds() - end
+    let notified = try await reader?.delays(of: read?.answered ?? 0)
     let counts = try ClusterCounts.take(probe, servers: servers, isLocal: own != nil).since(before)
     return Outcome(
       result: result, counts: counts, waits: waits, drainSeconds: drainSeconds,
-      left: load.isSubscribed ? max(0, Double(result.answered) - logged) : 0)
+      left: load.isSubscribed ? max(0, Double(result.answered) - logged) : 0,
+      notified: notified)
   }
 
   /// Loads all servers at the same time.
@@ -204,7 +219,7 @@ struct ClusterBenchmark {
         "loggedP50Milliseconds": .figure(figures.quantile(0.5, of: delays) * 1000),
         "loggedP99Milliseconds": .figure(figures.quantile(0.99, of: delays) * 1000),
         "loggedMeanMilliseconds": .figure(figures.mean(of: delays) * 1000),
-      ], times.figures("save"),
+      ], times.figures("save"), outcome.notified?.figures("notified") ?? [:],
       [
         "statementsPerSave": each(counts.statements), "rowsPerSave": each(counts.rowsWritten),
         "commitsPerSave": each(counts.commits),
@@ -259,6 +274,11 @@ struct ClusterBenchmark {
           counts.commits / outcome.saves, counts.logBytes / outcome.saves / 1000,
           counts.serverProcessor * 1e6 / outcome.saves,
           counts.postgreSQLSeconds * 1e6 / outcome.saves, outcome.waits.waiting))
+    if let notified = outcome.notified {
+      report.line(
+        "         a notification at a reader of another server, from when its record is sent: "
+          + "p50 \(notified.text(0.5)), p99 \(notified.text(0.99)), most \(notified.text(1))")
+    }
     if outcome.left > 0 { report.line("         \(Int(outcome.left)) saves were not dispatched") }
   }
 

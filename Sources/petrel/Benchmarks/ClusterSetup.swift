@@ -13,6 +13,8 @@ struct ClusterSetup: Sendable {
   /// Whose tokens these are is not told apart: each is of one user.
   var subscribed: [String]
   var quiet: [String]
+  /// Who waits for notifications.
+  var reader: String
 
   /// Makes the users and the record type, before a server runs.
   static func prepare(store address: String, directory: String, databases: Int) async throws
@@ -33,8 +35,10 @@ struct ClusterSetup: Sendable {
         }
         return tokens
       }
+      let reader = try await store.addUser(named: "reader", at: .now)
       let setup = ClusterSetup(
-        subscribed: try await tokens("bench"), quiet: try await tokens("quiet"))
+        subscribed: try await tokens("bench"), quiet: try await tokens("quiet"),
+        reader: try await Account.makeToken(for: reader, in: store, at: .now))
       let schema = ContainerSchema(
         recordTypes: [
           "Earthquake": .init(
@@ -54,17 +58,28 @@ struct ClusterSetup: Sendable {
   }
 
   /// Makes zones and subscriptions over a server that runs.
-  func fill(over port: Int) throws {
+  ///
+  /// - Returns: the path at which the reader asks for notifications.
+  func fill(over port: Int) throws -> String {
     let connection = try LoadConnection(port: port)
-    for token in subscribed + quiet {
+    for token in subscribed + quiet + [reader] {
       try connection.post(
         path("zones/modify", scope: "private", token: token),
         Array(
           #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"Bench"}}}]}"#
             .utf8))
     }
-    for token in subscribed { try subscribe(token, scope: "private", over: connection) }
+    for token in subscribed + [reader] { try subscribe(token, scope: "private", over: connection) }
     if let first = subscribed.first { try subscribe(first, scope: "public", over: connection) }
+    return try ClusterReader.register(token: reader, over: connection)
+  }
+
+  /// Requests that save what the reader is told of.
+  func readerRequests() -> [LoadRequest] {
+    let path = path("records/modify", scope: "private", token: reader)
+    return (0..<Self.stations).map {
+      request(path, zone: "Bench", number: $0, bearsTime: true)
+    }
   }
 
   /// Requests that save one record each, to databases that have subscriptions or to such that have not.
@@ -95,7 +110,9 @@ struct ClusterSetup: Sendable {
       EarthquakeRequests.subscribe(stations: 0..<Self.stations))
   }
 
-  private func request(_ path: String, zone: String, number: Int) -> LoadRequest {
+  private func request(
+    _ path: String, zone: String, number: Int, bearsTime: Bool = false
+  ) -> LoadRequest {
     var body = Array(
       """
       {"zoneID":{"zoneName":"\(zone)"},"operations":[{"operationType":"create","record":\
@@ -109,6 +126,6 @@ struct ClusterSetup: Sendable {
       "station":{"value":\(number % Self.stations),"type":"INT64"},\
       "place":{"value":"\(number) km from Suva","type":"STRING"}}}}]}
       """.utf8
-    return LoadRequest(path: path, body: body, names: [name])
+    return LoadRequest(path: path, body: body, names: [name], bearsTime: bearsTime)
   }
 }

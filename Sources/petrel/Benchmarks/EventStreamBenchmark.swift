@@ -53,14 +53,7 @@ struct EventStreamBenchmark {
       try connection.post(
         EarthquakeRequests.path("subscriptions/modify", token: token, device: "browser"),
         EarthquakeRequests.subscribe(stations: number..<number + 1))
-      let answer = try connection.post(
-        EarthquakeRequests.path("tokens/create", token: token, device: "browser"),
-        Array(#"{"apnsEnvironment":"development"}"#.utf8))
-      guard
-        let text = try JSONValue(parsing: Data(answer))["webcourierURL"]?.string,
-        let url = URLComponents(string: text)
-      else { throw UsageError("tokens/create did not tell the courier's URL") }
-      return url.percentEncodedPath + (url.percentEncodedQuery.map { "?" + $0 } ?? "")
+      return try ClusterReader.register(token: token, over: connection)
     }
   }
 
