@@ -67,7 +67,9 @@ let package = Package(
     .target(name: "Matching", dependencies: ["CloudKitModel", "CPrefetch"]),
     .target(
       name: "Storage",
-      dependencies: ["Cryptography", "CloudKitModel", "Measuring", "CSQLite", "CPostgreSQL"]),
+      dependencies: [
+        "Cryptography", "CloudKitModel", "Measuring", "CSQLite", "CPostgreSQL", "CLinuxEvents",
+      ]),
     .target(name: "Measuring"),
     .target(name: "HTTPService", dependencies: ["CMicroHTTPD"]),
     .target(

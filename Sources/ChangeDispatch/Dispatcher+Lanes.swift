@@ -56,31 +56,25 @@ extension Dispatcher {
     return handover.abandon(part)
   }
 
+  /// Dispatches what the outbox has. As a rule that is little, which another server has left word of, and
+  /// one reading has it all.
   private func catchUp(_ lane: inout Lane) async throws {
     counters.withLock { $0.catchUps += 1 }
-    guard try await dispatchOutbox(&lane) else { return }
-    handover.beginCatchingUp(lane.part)
-    // What was committed between the last reading and the line above.
-    guard try await dispatchOutbox(&lane) else { return handover.fallBehind(lane.part) }
-  }
-
-  /// - Returns: whether it came to the end, and not only to that of the lane's turn.
-  private func dispatchOutbox(_ lane: inout Lane) async throws -> Bool {
     try await retire(&lane)
     var sequence = Int64.min
     while !handover.isStopped {
+      // What is committed before this is read; what is offered after it and read as well is passed over.
+      handover.beginCatchingUp(lane.part)
       let entries = try await store.undispatchedChanges(
         in: lane.part, after: sequence, limit: configuration.batchSize)
-      guard let last = entries.last else { break }
-      try await dispatch(entries, &lane)
-      sequence = last.sequence
-      if handover.takeTurn(of: lane.part) {
-        try await retire(&lane)
-        return false
+      if let last = entries.last {
+        try await dispatch(entries, &lane)
+        sequence = last.sequence
       }
+      guard entries.count == configuration.batchSize else { return }
+      handover.fallBehind(lane.part)
+      if handover.takeTurn(of: lane.part) { return try await retire(&lane) }
     }
-    try await retire(&lane)
-    return true
   }
 
   /// Dispatches changes, in transactions of bounded size. When nothing fired they stay with the lane.

@@ -191,8 +191,8 @@ struct LaneSchedule {
     return true
   }
 
-  /// From now on the lane's changes are taken in again. Whoever calls this reads the outbox once more
-  /// afterwards: a change may have been committed between the last reading and this call.
+  /// From now on the lane's changes are taken in again. Whoever calls this reads the outbox afterwards: a
+  /// change may have been committed before this call and offered before it, or not at all.
   mutating func beginCatchingUp(_ part: DatabasePart) {
     lanes[part]?.isBehind = false
   }

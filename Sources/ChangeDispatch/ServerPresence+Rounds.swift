@@ -6,6 +6,11 @@ extension ServerPresence {
   private struct Rounds {
     var renewal = ContinuousClock.now
     var scan = ContinuousClock.now
+    /// When the server is to say that it is there.
+    var sign = ContinuousClock.now
+    /// When it was last looked what there is, not because of a notice.
+    var poll = ContinuousClock.now
+    var isHearing = false
     var position = AnnouncementPosition()
     var scannedThrough = DatabaseID(rawValue: .min)
     var balance = PartBalance()
@@ -21,8 +26,10 @@ extension ServerPresence {
         try await goRound(&rounds)
         retry.succeed()
         state.withLock { $0.metrics.fault = nil }
-        await signal.wait(atMost: configuration.pollInterval)
+        await pause(until: next(rounds))
       } catch {
+        // What notices told of is looked for again.
+        rounds.poll = .now - .seconds(configuration.calmPollInterval)
         state.withLock { $0.metrics.fault = "\(error)" }
         let delay = min(retry.fail(), configuration.leaseTime / 8)
         report(
@@ -40,9 +47,11 @@ extension ServerPresence {
       rounds.renewal = .now + .seconds(configuration.leaseTime / 3)
       guard try await renew(server) else { return }
     }
-    let awaited = try await store.awaitedParts(of: server)
-    if !awaited.isEmpty { look(into: awaited) }
-    if handlers?.isListening() == true { try await listen(as: server, from: &rounds.position) }
+    if ContinuousClock.now >= rounds.sign {
+      rounds.sign = .now + .seconds(configuration.noticeInterval)
+      try await store.tellOfPresence(server)
+    }
+    try await lookForWord(as: server, &rounds)
     if let firstLook = rounds.firstLook, ContinuousClock.now >= firstLook {
       rounds.firstLook = nil
       handlers?.onAnnounced(nil)
@@ -58,6 +67,61 @@ extension ServerPresence {
     if !isThrough {
       rounds.scan = .now
       signal.signal()
+    }
+  }
+
+  /// When there is something to do, if no notice comes.
+  private func next(_ rounds: Rounds) -> ContinuousClock.Instant {
+    let poll = rounds.poll + pollInterval(rounds)
+    return [rounds.renewal, rounds.scan, rounds.sign, rounds.firstLook ?? poll]
+      .reduce(poll) { min($0, $1) }
+  }
+
+  /// How often is looked what there is.
+  private func pollInterval(_ rounds: Rounds) -> Duration {
+    .seconds(rounds.isHearing ? configuration.calmPollInterval : configuration.pollInterval)
+  }
+
+  /// Waits for a notice or a time. However many notices come, rounds are some time apart.
+  private func pause(until next: ContinuousClock.Instant) async {
+    let earliest = ContinuousClock.now + .seconds(configuration.noticeGap)
+    await signal.wait(atMost: max(0, (next - .now) / .seconds(1)))
+    if ContinuousClock.now < earliest, !isStopped {
+      try? await Task.sleep(until: earliest, clock: .continuous)
+    }
+  }
+
+  /// Looks for what others left word of and announced, where a notice says so or it is time.
+  private func lookForWord(as server: ServerID, _ rounds: inout Rounds) async throws {
+    let isHearing = isHearing(as: server)
+    // What notices have told of up to now may not have come.
+    let isDue =
+      isHearing != rounds.isHearing || ContinuousClock.now >= rounds.poll + pollInterval(rounds)
+    rounds.isHearing = isHearing
+    if isDue { rounds.poll = .now }
+    let noticed = state.withLock { state in
+      defer {
+        state.noticed.word = false
+        state.noticed.announcements = false
+        if isHearing { state.noticed.isInterrupted = false }
+      }
+      return (
+        word: state.noticed.word, announcements: state.noticed.announcements,
+        isHearingAgain: isHearing && state.noticed.isInterrupted
+      )
+    }
+    if noticed.isHearingAgain { handlers?.onAnnounced(nil) }
+    if isDue || noticed.word {
+      state.withLock { $0.metrics.looks += 1 }
+      let awaited = try await store.awaitedParts(of: server)
+      if !awaited.parts.isEmpty { look(into: awaited.parts) }
+      if !awaited.isWhole {
+        state.withLock { $0.noticed.word = true }
+        signal.signal()
+      }
+    }
+    if isDue || noticed.announcements, handlers?.isListening() == true {
+      try await listen(as: server, from: &rounds.position)
     }
   }
 
@@ -203,6 +267,11 @@ extension ServerPresence {
   private func listen(as server: ServerID, from position: inout AnnouncementPosition) async throws {
     // Whoever began to listen since the last time looked into the log first.
     let isFirst = position == AnnouncementPosition()
+    position.pass(
+      state.withLock { state in
+        defer { state.noticed.names = [] }
+        return state.noticed.names
+      })
     let (announcements, next) = try await store.announcements(after: position, for: server)
     position = next
     guard !isFirst else {
@@ -223,6 +292,7 @@ extension ServerPresence {
       guard let server, subscribers.map({ !$0.isEmpty }) ?? true else { continue }
       do {
         try await store.announce(Announcement(subscribers: subscribers), from: server)
+        try? await Task.sleep(for: .seconds(configuration.noticeGap))
       } catch {
         // It is told again, with what comes meanwhile.
         state.withLock { state in

@@ -13,8 +13,16 @@ public final class ServerPresence: Sendable {
     /// After so many seconds without a sign of life a server is taken for gone; it gives one three times
     /// as often.
     public var leaseTime = 5.0
-    /// How often the store is asked for what other servers left word of, in seconds.
+    /// How often the store is asked for what other servers left word of, in seconds, where they cannot
+    /// give notice of it.
     public var pollInterval = 0.1
+    /// The same where they can.
+    public var calmPollInterval = 1.0
+    /// How often the server gives notice that it is there, in seconds. Of whom nothing is heard three times
+    /// gives no notice of word either.
+    public var noticeInterval = 1.0
+    /// What notices lead to comes at least so many seconds after the last, and so do the server's own.
+    public var noticeGap = 0.01
     /// How often databases are looked for that nobody dispatches, in seconds.
     public var scanInterval = 1.0
     /// After so many seconds with nothing to do a database is given up.
@@ -46,6 +54,12 @@ public final class ServerPresence: Sendable {
     public var lapses = 0
     /// Other servers that this one took for gone.
     public var serversStruckOff = 0
+    /// Notices of servers that came, also of this one.
+    public var noticesReceived = 0
+    /// Whether notices of all servers come, so that the store is seldom asked.
+    public var isHearing = false
+    /// How often the store was asked for what other servers left word of.
+    public var looks = 0
     /// Why the last attempt failed to reach the store; nil when one went well since.
     public var fault: String?
   }
@@ -77,6 +91,7 @@ public final class ServerPresence: Sendable {
     var metrics = Metrics()
     /// Users to be told of; nil for everybody.
     var announced: Set<String>? = []
+    var noticed = Noticed()
     var isDraining = false
     var isStopped = false
   }
@@ -133,6 +148,7 @@ public final class ServerPresence: Sendable {
 
   func start(with lanes: Lanes) {
     self.lanes.withLock { $0 = lanes }
+    store.setNoticeHandler { [weak self] in self?.take($0) }
     tasks.withLock { tasks in
       guard tasks.isEmpty else { return }
       tasks = [
@@ -154,9 +170,14 @@ public final class ServerPresence: Sendable {
       defer { state.server = nil }
       return state.server
     }
+    store.setNoticeHandler(nil)
     signal.signal()
     announcing.signal()
-    for task in tasks.withLock({ $0 }) { await task.value }
+    for task in tasks.withLock({ $0 }) {
+      // Ends pauses; the store's calls do not notice.
+      task.cancel()
+      await task.value
+    }
     guard let server else { return }
     do {
       try await store.unregisterServer(server)

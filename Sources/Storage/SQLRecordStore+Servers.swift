@@ -24,6 +24,7 @@ extension SQLRecordStore: ServerStore {
       return server
     }
     identity?.current = server
+    notices?.identityChanged()
     return server
   }
 
@@ -49,6 +50,7 @@ extension SQLRecordStore: ServerStore {
       return renewal
     }
     if renewal == nil, identity?.current == server { identity?.current = nil }
+    identity?.setOthers(renewal?.others ?? [])
     return renewal
   }
 
@@ -76,23 +78,6 @@ extension SQLRecordStore: ServerStore {
 
   public func isLeased(_ part: DatabasePart, to server: ServerID) async throws -> Bool {
     try await attend { try $0.isLeased(part, to: server) }
-  }
-
-  public func awaitedParts(of server: ServerID) async throws -> [DatabasePart] {
-    try await attend { session in
-      let holder = SQLValue.integer(server.rawValue)
-      let awaited = try session.connection.rows(
-        "SELECT \(DatabasePart.columns) FROM dispatch_leases WHERE holder = $1 AND awaited = 1",
-        [holder], DatabasePart.init(row:))
-      // Before the outbox is looked into: what is committed after this leaves word anew.
-      return try awaited.filter {
-        try session.connection.run(
-          """
-          UPDATE dispatch_leases SET awaited = 0
-          WHERE database_id = $1 AND part = $2 AND holder = $3 AND awaited = 1
-          """, [.integer($0.database.rawValue), .integer(Int64($0.number)), holder]) == 1
-      }
-    }
   }
 
   public func freeDatabases(
@@ -146,14 +131,21 @@ extension SQLRecordStore: ServerStore {
   // MARK: Announcements
 
   public func announce(_ announcement: Announcement, from server: ServerID) async throws {
-    let names = announcement.subscribers.map { $0.sorted().joined(separator: "\n") } ?? ""
+    let names = announcement.subscribers.map { Announcement.text(of: $0) } ?? ""
     let number = announcementNumber.add(1, ordering: .relaxed).newValue
-    try await attend { session in
-      try session.connection.run(
-        """
+    let name = AnnouncementName(server: server.rawValue, number: number)
+    try await attend { [notices] session in
+      let statement = """
         INSERT INTO announcements (server_id, number, made, subscribers)
         VALUES ($1, $2, \(StoreClock.expression), $3) ON CONFLICT DO NOTHING
-        """, [.integer(server.rawValue), .integer(number), .text(names)])
+        """
+      // Who waits looks again after PostgreSQL was lost, so this need not be durable.
+      let light = " RETURNING set_config('synchronous_commit', 'off', true)"
+      try session.connection.run(
+        session.isDistributed ? statement : statement + light,
+        [.integer(server.rawValue), .integer(number), .text(names)])
+      // Without the notice it is found in the table.
+      try? notices?.tell(.announced(name, announcement), in: session)
     }
   }
 
@@ -179,15 +171,11 @@ extension SQLRecordStore: ServerStore {
         WHERE made > $1 AND server_id <> $2
         """, [.integer(time - Self.commitTime), .integer(server.rawValue)]
       ) { row in
-        let name = AnnouncementPosition.Name(server: row.integer(0), number: row.integer(1))
+        let name = AnnouncementName(server: row.integer(0), number: row.integer(1))
         next.known[name] = row.integer(2)
         next.time = max(next.time ?? time, row.integer(2))
         guard position.known[name] == nil else { return }
-        let names = row.text(3)
-        announcements.append(
-          Announcement(
-            subscribers: names.isEmpty
-              ? nil : Set(names.split(separator: "\n").map { String($0) })))
+        announcements.append(Announcement(text: row.text(3)))
       }
       return (announcements, next)
     }

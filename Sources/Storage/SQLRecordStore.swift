@@ -15,7 +15,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   /// Beside a store in a file, in the folder with its name and `-assets`; else in memory.
   public let assets: any AssetStore
   public var administration: any AdministrationStore { self }
-  private let threads: ThreadGroup
+  let threads: ThreadGroup
   private let extracts: ExtractShelf
   private let makings: JobQueue
   let tail: NotificationTail?
@@ -27,6 +27,8 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   let checkpointer: Checkpointer?
   /// Where what servers do for each other waits; nil unless several may have the store open.
   let presence: JobQueue?
+  /// What servers give each other notice of; nil unless several may have the store open.
+  let notices: ServerNotices?
   let identity: ServerIdentity?
   let storeClock: StoreClock?
   /// Whether the databases of the store are on several nodes, so that no transaction writes to two.
@@ -161,9 +163,19 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     tableSizes = location.isShared ? TableSizes() : nil
     let writers =
       location.isShared && configuration.role == .server ? max(1, configuration.writers) : 1
+    let presence =
+      location.isShared ? JobQueue(limit: Self.waitingPresence, role: "registrations") : nil
+    self.presence = presence
+    let notices: ServerNotices? =
+      if let presence, let identity, let connection = first as? PostgreSQLConnection {
+        try ServerNotices(over: connection, queue: presence, identity: identity)
+      } else {
+        nil
+      }
+    self.notices = notices
     let writer = StoreWriter(
       configuration: configuration, threads: writers, checkpointer: checkpointer,
-      isDistributed: isDistributed)
+      notices: notices, isDistributed: isDistributed)
     let writing = makeSession(false, first)
     if let folder = assets as? FileAssetStore, folder.use == .shared {
       try writing.bind(folder)
@@ -180,17 +192,13 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     self.tail = tail
     self.writer = writer
     threads = ThreadGroup(keeping: lock)
-    if location.isShared {
-      let presence = StorePresence(
-        queue: JobQueue(limit: Self.waitingPresence, role: "registrations"))
-      self.presence = presence.queue
+    if let presence {
+      let presence = StorePresence(queue: presence)
       let session = makeSession(true, try connect(true, true))
       if let connection = session.connection as? PostgreSQLConnection {
         try storeClock?.follow(connection)
       }
       threads.start(named: "petrel.store.presence", with: session) { presence.work(in: $0) }
-    } else {
-      presence = nil
     }
     if location == .memory || configuration.readers < 1 {
       reads = writer.queue
@@ -245,6 +253,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     reads.close()
     makings.close()
     presence?.close()
+    notices?.close()
     limits?.queue.close()
     checkpointer?.close()
   }

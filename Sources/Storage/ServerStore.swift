@@ -46,17 +46,17 @@ public struct Announcement: Sendable, Hashable {
 
 /// Up to where the announcements of others were read.
 public struct AnnouncementPosition: Sendable, Hashable {
-  struct Name: Sendable, Hashable {
-    var server: Int64
-    var number: Int64
-  }
-
   /// By the store's clock; nil before the first reading.
   var time: Int64?
   /// Those read that are hardly older: others of the same time may have come to light since.
-  var known: [Name: Int64] = [:]
+  var known: [AnnouncementName: Int64] = [:]
 
   public init() {}
+
+  /// Passes over announcements that came as notices.
+  public mutating func pass(_ names: Set<AnnouncementName>) {
+    for name in names where known[name] == nil { known[name] = .max }
+  }
 }
 
 /// What the servers that share a store know of each other, and which of them dispatches the changes of
@@ -87,7 +87,7 @@ public protocol ServerStore: Sendable {
   func leasedParts(of server: ServerID) async throws -> [DatabasePart]
   func isLeased(_ part: DatabasePart, to server: ServerID) async throws -> Bool
   /// What is leased to a server and another has committed changes of since this was asked last.
-  func awaitedParts(of server: ServerID) async throws -> [DatabasePart]
+  func awaitedParts(of server: ServerID) async throws -> LeftWord
   /// Databases behind `database` that may have changes and that nobody dispatches, in order; those that
   /// are divided are not among them.
   func freeDatabases(after database: DatabaseID, limit: Int) async throws -> [FreePart]
@@ -121,4 +121,11 @@ public protocol ServerStore: Sendable {
   ) async throws -> (announcements: [Announcement], position: AnnouncementPosition)
   /// Drops announcements that a server made more than a minute ago.
   func trimAnnouncements(of server: ServerID) async throws
+
+  /// Has this called, on a thread of the store's, with what other servers give notice of; nil ends it.
+  ///
+  /// Notices come where the PostgreSQL lets them through, which not every pool and not every cluster does.
+  func setNoticeHandler(_ handler: (@Sendable (ServerNotice) -> Void)?)
+  /// Gives all servers, this one too, notice that it is there.
+  func tellOfPresence(_ server: ServerID) async throws
 }

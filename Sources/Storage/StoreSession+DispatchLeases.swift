@@ -68,22 +68,44 @@ extension StoreSession {
     // Those that come after the parts there are look for the change by themselves.
     if first.repartition != nil { return [] }
     guard first.part.isWhole else {
-      if leases.contains(where: { $0.holder != server?.rawValue && !$0.isAwaited }) {
-        try connection.run(
-          """
-          UPDATE dispatch_leases SET awaited = 1
-          WHERE database_id = $1 AND holder <> $2 AND awaited = 0
-          """, [id, .integer(server?.rawValue ?? 0)])
-      }
+      try leaveWord(in: leases, from: server)
       return leases.filter { $0.holder == server?.rawValue }.map(\.part)
     }
     // Who is no server of several looks after all that it commits, or nobody does.
     let others: [DatabasePart] = server == nil ? [first.part] : []
     if let server, first.holder == server.rawValue { return [first.part] }
-    if first.isAwaited { return others }
-    if let server, try takeOver(database, for: server) { return [first.part] }
-    try connection.run("UPDATE dispatch_leases SET awaited = 1 WHERE database_id = $1", [id])
+    if let server, !first.isAwaited, identity?.isPresent(first.holder) == false,
+      try takeOver(database, for: server)
+    {
+      return [first.part]
+    }
+    try leaveWord(in: leases, from: server)
     return others
+  }
+
+  /// Leaves word for the others that have parts of a database, where there is none that they have not
+  /// heard of.
+  private func leaveWord(in leases: [DispatchLease], from server: ServerID?) throws {
+    let others = leases.filter { $0.holder != server?.rawValue }
+    guard let database = others.first?.part.database else { return }
+    let key = [SQLValue.integer(database.rawValue), .integer(server?.rawValue ?? 0)]
+    var kept: Set<Int> = []
+    if others.contains(where: \.isAwaited) {
+      // It stays until the changes of this transaction can be seen: whoever hears it passes over what is
+      // locked.
+      try connection.query(
+        """
+        SELECT part FROM dispatch_leases WHERE database_id = $1 AND holder <> $2 AND awaited = 1
+        ORDER BY part FOR SHARE
+        """, key
+      ) { kept.insert(Int($0.integer(0))) }
+    }
+    let unaware = others.filter { !kept.contains($0.part.number) }
+    if unaware.isEmpty { return }
+    try connection.run(
+      "UPDATE dispatch_leases SET awaited = 1 WHERE database_id = $1 AND holder <> $2 AND awaited = 0",
+      key)
+    wordLeft.formUnion(unaware.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
   }
 
   /// The leases of a database, one for each of its parts; none for one that has no changes.

@@ -7,6 +7,8 @@ final class StoreSession {
   let makeUUID: @Sendable () -> UUID
   /// The changes written in the transaction so far, in order.
   var outbox: [OutboxEntry] = []
+  /// The servers that the transaction has left word for where there was none.
+  var wordLeft: Set<ServerID> = []
   /// The bytes that the transaction has added and taken so far.
   var storedBytes = StoredBytes()
   /// What record modifications have left to be written before the commit.

@@ -18,6 +18,7 @@ final class StoreWriter: @unchecked Sendable {
   let board = SchemaBoard()
   let tally = WriterTally()
   private let checkpointer: Checkpointer?
+  private let notices: ServerNotices?
   private let groupLimit: Int
   private let lock = NSLock()
   // Guarded by the lock.
@@ -31,12 +32,14 @@ final class StoreWriter: @unchecked Sendable {
   /// - Parameters:
   ///   - threads: how many are going to write.
   ///   - checkpointer: what copies the write-ahead log; nil when commits do so.
+  ///   - notices: what gives other servers notice of commits; nil where there are none.
   ///   - isDistributed: whether each database is on a node of its own.
   init(
     configuration: StoreConfiguration, threads: Int, checkpointer: Checkpointer?,
-    isDistributed: Bool
+    notices: ServerNotices?, isDistributed: Bool
   ) {
     self.checkpointer = checkpointer
+    self.notices = notices
     queue = JobQueue(
       limit: configuration.waitingWrites, role: "writes", writers: threads,
       separatesDatabases: isDistributed)
@@ -88,6 +91,7 @@ final class StoreWriter: @unchecked Sendable {
     if !session.outbox.isEmpty, let handler = lock.withLock({ handler }) {
       handler(session.outbox)
     }
+    if !session.wordLeft.isEmpty { notices?.tellOfWord(session.wordLeft) }
     for (job, failure) in zip(group, failures) { job.finish(failure) }
   }
 
@@ -171,6 +175,7 @@ final class StoreWriter: @unchecked Sendable {
   ) throws {
     session.hasBegun = false
     session.outbox.removeAll(keepingCapacity: true)
+    session.wordLeft = []
     session.storedBytes = StoredBytes()
     session.gathered.removeAll()
     session.usedTypes.removeAll(keepingCapacity: true)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The store's threads. Each owns its session and closes it when its work ends.
+/// The store's threads. Each that has a session owns it, and closes it when its work ends.
 final class ThreadGroup: @unchecked Sendable {
   private let lock = NSLock()
   private let closing = NSLock()
@@ -18,14 +18,21 @@ final class ThreadGroup: @unchecked Sendable {
     named name: String, with session: sending StoreSession,
     _ work: @escaping @Sendable (StoreSession) -> Void
   ) {
-    lock.withLock { running += 1 }
     // The session is handed to the new thread, and nobody else keeps it.
     nonisolated(unsafe) let session = session
-    let thread = Thread { [self] in
+    start(named: name) { [closing] in
       work(session)
       // In turn: connections that close at the same moment each take another for the last, and none
       // would copy the log into the database.
       closing.withLock { session.connection.close() }
+    }
+  }
+
+  /// Starts a thread that looks after itself.
+  func start(named name: String, _ work: @escaping @Sendable () -> Void) {
+    lock.withLock { running += 1 }
+    let thread = Thread { [self] in
+      work()
       ended()
     }
     thread.name = name

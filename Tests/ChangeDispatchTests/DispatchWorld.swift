@@ -149,13 +149,18 @@ final class RunningDispatcher: Sendable {
   /// Nil unless several servers share the store.
   let presence: ServerPresence?
 
-  init(_ store: any RecordStore, configure: (inout Dispatcher.Configuration) -> Void = { _ in }) {
+  init(
+    _ store: any RecordStore,
+    configure: (inout Dispatcher.Configuration) -> Void = { _ in },
+    configurePresence: (inout ServerPresence.Configuration) -> Void = { _ in }
+  ) {
     presence = store.servers.map { servers in
       var configuration = ServerPresence.Configuration()
       configuration.leaseTime = 0.6
       configuration.pollInterval = 0.01
       configuration.scanInterval = 0.05
       configuration.idleTime = 0.1
+      configurePresence(&configuration)
       return ServerPresence(store: servers, configuration: configuration, report: { _ in })
     }
     var configuration = Dispatcher.Configuration()

@@ -14,6 +14,8 @@ struct LeaseModel: Hashable {
     case completesBlindly
     /// Word that was left is forgotten after the outbox was looked into, and not before.
     case forgetsWordLate
+    /// Word that was left before is taken for heard while a commit counts on it.
+    case hearsDuringCommit
     /// A lease is ended though changes wait.
     case endsLeaseEarly
     /// What another server dispatches is not left word of.
@@ -109,7 +111,8 @@ struct LeaseModel: Hashable {
             $0.fallBehind(place)
           }
         }
-        if lease?.holder == id, lease?.isAwaited == true || server.wordHeard {
+        let isKept = saving != nil && seenByWriter?.isAwaited == true && flaw != .hearsDuringCommit
+        if lease?.holder == id, lease?.isAwaited == true || server.wordHeard, !isKept {
           add { $0.hearWord(place, flaw) }
         }
       }
@@ -195,7 +198,8 @@ struct LeaseModel: Hashable {
       if seen.holder == id || id == nil {
         servers[place].committed.append(changes)
       }
-      if seen.holder != id, flaw != .leavesNoWord { lease?.isAwaited = true }
+      // Where there is word already, there is nothing to be written.
+      if seen.holder != id, !seen.isAwaited, flaw != .leavesNoWord { lease?.isAwaited = true }
     } else {
       lease = Lease(holder: id ?? 0)
       servers[place].committed.append(changes)

@@ -51,6 +51,8 @@ struct StatementRouteTests {
   private static let notAsked = [
     // A store in which one transaction takes deliveries of all databases.
     "SELECT database_id, number, token, merge_key FROM deliveries WHERE state = 0 AND route = $1",
+    // A store in which one transaction takes all word that was left for heard.
+    "WITH heard AS ( UPDATE dispatch_leases SET awaited = 0 WHERE (database_id, part) IN",
     // Engines that one server has to itself file notifications later.
     "WITH RECURSIVE changed (database_id) AS",
     "DELETE FROM unfiled_notifications",

@@ -29,6 +29,16 @@ extension MetricsPage {
     counter(
       "petrel_servers_struck_off_total", "Other servers that this one took for gone.",
       presence.serversStruckOff)
+    gauge(
+      "petrel_server_hears_notices",
+      "Whether notices of all servers come, so that the store is seldom asked for word of them.",
+      presence.isHearing ? 1 : 0)
+    counter(
+      "petrel_server_notices_total", "Notices of servers that came, also of this one.",
+      presence.noticesReceived)
+    counter(
+      "petrel_server_looks_total",
+      "How often the store was asked for what other servers left word of.", presence.looks)
   }
 }
 

@@ -1,0 +1,88 @@
+/// What servers that share a store give each other notice of, so that nobody has to look again and again
+/// for what the tables tell. A notice may be lost: whoever rests on it looks there too, now and then.
+public enum ServerNotice: Sendable, Hashable {
+  /// A server is there, and its notices arrive.
+  case here(ServerID)
+  /// Another server has left word in the lease of a database.
+  case word
+  /// Another server tells something; nil when it is too long for a notice.
+  case announced(AnnouncementName, Announcement?)
+  /// Notices may have been lost, and none come until there is another connection.
+  case interrupted
+}
+
+/// What tells an announcement from all others.
+public struct AnnouncementName: Sendable, Hashable {
+  var server: Int64
+  var number: Int64
+}
+
+/// What a server was left word of.
+public struct LeftWord: Sendable, Hashable {
+  /// What others have committed changes of, in no order.
+  public var parts: [DatabasePart] = []
+  /// Whether these are all. Where a commit is under way there may be more.
+  public var isWhole = true
+
+  public init(_ parts: [DatabasePart] = [], isWhole: Bool = true) {
+    self.parts = parts
+    self.isWhole = isWhole
+  }
+}
+
+extension ServerNotice {
+  /// PostgreSQL takes less than 8,000 bytes.
+  private static let lengthLimit = 7_500
+
+  /// What goes through PostgreSQL.
+  var payload: String {
+    switch self {
+    case .here(let server): return "here \(server.rawValue)"
+    case .word: return "word"
+    case .announced(let name, let announcement):
+      let head = "told \(name.server) \(name.number)"
+      guard let announcement else { return head + " much" }
+      guard let subscribers = announcement.subscribers else { return head + " all" }
+      let text = head + " some\n" + Announcement.text(of: subscribers)
+      return text.utf8.count <= Self.lengthLimit ? text : head + " much"
+    case .interrupted: return ""
+    }
+  }
+
+  /// Reads what came; nil for what is none, such as a later version's.
+  init?(payload: String) {
+    let lines = payload.split(separator: "\n", maxSplits: 1)
+    let words = (lines.first ?? "").split(separator: " ")
+    func number(_ place: Int) -> Int64? { words.count > place ? Int64(words[place]) : nil }
+    switch (words.first, words.last) {
+    case ("word", _): self = .word
+    case ("here", _):
+      guard let server = number(1) else { return nil }
+      self = .here(ServerID(rawValue: server))
+    case ("told", let extent?):
+      guard let server = number(1), let number = number(2) else { return nil }
+      let name = AnnouncementName(server: server, number: number)
+      switch extent {
+      case "much": self = .announced(name, nil)
+      case "all": self = .announced(name, Announcement(subscribers: nil))
+      case "some":
+        self = .announced(name, Announcement(text: lines.count > 1 ? String(lines[1]) : ""))
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+}
+
+extension Announcement {
+  /// Their names, a line each.
+  static func text(of subscribers: Set<String>) -> String {
+    subscribers.sorted().joined(separator: "\n")
+  }
+
+  /// - Parameter text: names, a line each; none stands for everybody.
+  init(text: String) {
+    self.init(
+      subscribers: text.isEmpty ? nil : Set(text.split(separator: "\n").map { String($0) }))
+  }
+}

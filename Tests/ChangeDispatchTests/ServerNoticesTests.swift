@@ -1,0 +1,203 @@
+import CloudKitModel
+import PostgreSQLTesting
+import Storage
+import Synchronization
+import Testing
+import Waiting
+
+@testable import ChangeDispatch
+
+@Suite("Servers that give each other notice")
+struct ServerNoticesTests {
+  /// A server with the store open, and a reader who waits there.
+  private struct Server: Sendable {
+    var world: DispatchWorld
+    var running: RunningDispatcher
+    var presence: ServerPresence
+    var announced = Box<Set<String>>([])
+
+    init(
+      at location: StoreLocation, _ configure: (inout ServerPresence.Configuration) -> Void
+    ) async throws {
+      world = try await DispatchWorld(try await SQLRecordStore.open(at: location))
+      running = RunningDispatcher(
+        world.store,
+        configurePresence: { configuration in
+          configuration.leaseTime = 3
+          configuration.noticeInterval = 0.4
+          // Without a notice nothing is looked for.
+          configuration.idleTime = 3_600
+          configuration.pollInterval = 3_600
+          configuration.calmPollInterval = 3_600
+          configure(&configuration)
+        })
+      presence = try #require(running.presence)
+      presence.handlers = ServerPresence.Handlers(
+        onServersGone: {},
+        onAnnounced: { [announced] names in
+          announced.value.withLock { $0.formUnion(names ?? []) }
+        }, isListening: { true })
+    }
+
+    func stop() async {
+      await running.dispatcher.stop()
+      await presence.stop()
+      await world.store.close()
+    }
+  }
+
+  private struct Pair: Sendable {
+    var first: Server
+    var second: Server
+    var schema: PostgreSQLServer.Schema
+
+    /// Ends the connections on which notices are heard.
+    func cutListeners() async throws {
+      try await PostgreSQLServer.shared.execute(
+        """
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%LISTEN petrel_'
+          || (SELECT oid FROM pg_namespace WHERE nspname = '\(schema.name)') || '%'
+          AND pid <> pg_backend_pid()
+        """)
+    }
+
+    func untilBothHear() async throws {
+      try await eventually("the servers hear each other") {
+        [first, second].allSatisfy {
+          $0.presence.metrics.servers == 2 && $0.presence.metrics.isHearing
+        }
+      }
+    }
+
+    /// Has the second save what the first is to dispatch.
+    func save(_ name: String, until isDone: () async throws -> Bool) async throws {
+      try await second.world.save(name)
+      try await eventually("the first dispatches \(name)", isDone)
+      #expect(second.running.lines.isEmpty)
+    }
+  }
+
+  private func withPair(
+    _ configure: (inout ServerPresence.Configuration) -> Void = { _ in },
+    _ body: (Pair) async throws -> Void
+  ) async throws {
+    let schema = try await PostgreSQLServer.shared.makeSchema()
+    let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
+    let pair = Pair(
+      first: try await Server(at: location, configure),
+      second: try await Server(at: location, configure), schema: schema)
+    try await pair.untilBothHear()
+    try await pair.first.world.subscribe(DispatchWorld.query("all"))
+    try await pair.first.world.save("first")
+    try await eventually("the first has the database") {
+      pair.first.running.lines == ["all first"]
+    }
+    try await body(pair)
+    await pair.first.stop()
+    await pair.second.stop()
+    try await PostgreSQLServer.shared.drop(schema)
+  }
+
+  @Test("a notice leads to word that was left, where nobody looks")
+  func word() async throws {
+    try await withPair { pair in
+      for name in ["a", "b", "c"] {
+        try await pair.save(name) { pair.first.running.lines.last == "all \(name)" }
+      }
+      #expect(pair.first.running.lines == ["all first", "all a", "all b", "all c"])
+    }
+  }
+
+  @Test("word is found by looking as long as notices do not come, and by them as soon as they do")
+  func lostConnection() async throws {
+    func looking(_ configuration: inout ServerPresence.Configuration) {
+      configuration.pollInterval = 0.05
+    }
+    try await withPair(looking) { pair in
+      try await pair.cutListeners()
+      try await eventually("the first does not hear") {
+        !pair.first.presence.metrics.isHearing
+      }
+      try await pair.save("a") {
+        // It is not to have a connection again for long.
+        try await pair.cutListeners()
+        return pair.first.running.lines.last == "all a"
+      }
+      try await pair.untilBothHear()
+      let looks = pair.first.presence.metrics.looks
+      try await pair.save("b") { pair.first.running.lines.last == "all b" }
+      #expect(pair.first.presence.metrics.looks > looks)
+    }
+  }
+
+  @Test("readers at another server are told of notifications, where nobody looks")
+  func announcements() async throws {
+    try await withPair { pair in
+      // Of the first to which it has come that it may look, nothing is left to be told.
+      pair.first.announced.value.withLock { $0 = [] }
+      pair.second.presence.announce(["_alice", "_bob"])
+      try await eventually("the first has been told") {
+        pair.first.announced.value.withLock { $0 } == ["_alice", "_bob"]
+      }
+      let many = Set((0..<900).map { "_subscriber-with-a-long-name-\($0)" })
+      pair.second.presence.announce(many)
+      try await eventually("the first has been told of more than a notice can have") {
+        pair.first.announced.value.withLock { $0.isSuperset(of: many) }
+      }
+      #expect(pair.second.announced.value.withLock { $0 }.isEmpty)
+    }
+  }
+
+  @Test("however many notices come, the store is asked only now and then")
+  func flood() async throws {
+    func slowly(_ configuration: inout ServerPresence.Configuration) {
+      configuration.noticeGap = 0.5
+      configuration.noticeInterval = 2
+    }
+    try await withPair(slowly) { pair in
+      let presence = pair.first.presence
+      let before = presence.metrics.looks
+      var notices = 0
+      try await eventually("the store was asked three times") {
+        presence.take(.word)
+        notices += 1
+        return presence.metrics.looks >= before + 3
+      }
+      #expect(notices > 12)
+    }
+  }
+}
+
+@Suite("Hearing notices")
+struct NoticeHearingTests {
+  private let one = ServerID(rawValue: 1)
+  private let two = ServerID(rawValue: 2)
+  private let start = ContinuousClock.now
+
+  private func after(_ seconds: Double) -> ContinuousClock.Instant { start + .seconds(seconds) }
+
+  @Test("is well when all have been heard of late, and nobody else counts")
+  func all() {
+    var hearing = NoticeHearing()
+    #expect(!hearing.isWell(with: [one], since: start))
+    hearing.hear(one, at: after(1))
+    #expect(hearing.isWell(with: [one], since: start))
+    #expect(!hearing.isWell(with: [one, two], since: start))
+    hearing.hear(two, at: after(2))
+    #expect(hearing.isWell(with: [one, two], since: after(1)))
+    #expect(!hearing.isWell(with: [one, two], since: after(1.5)))
+    #expect(hearing.isWell(with: [two], since: after(1.5)))
+    hearing.keep([two])
+    #expect(!hearing.isWell(with: [one, two], since: start))
+  }
+
+  @Test("begins anew when the connection was lost")
+  func interruption() {
+    var hearing = NoticeHearing()
+    hearing.hear(one, at: after(1))
+    hearing.interrupt()
+    #expect(!hearing.isWell(with: [one], since: start))
+    hearing.hear(one, at: after(2))
+    #expect(hearing.isWell(with: [one], since: start))
+  }
+}

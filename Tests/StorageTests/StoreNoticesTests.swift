@@ -1,0 +1,210 @@
+import CloudKitModel
+import PostgreSQLTesting
+import Synchronization
+import Testing
+import Waiting
+
+@testable import Storage
+
+@Suite("Notices between servers")
+struct StoreNoticesTests {
+  /// Two servers that have one store open; the first hears.
+  private struct Pair: Sendable {
+    var first: SQLRecordStore
+    var second: SQLRecordStore
+    var one: ServerID
+    var two: ServerID
+    var database: DatabaseID
+    var address: PostgreSQLAddress
+    var heard: Heard
+
+    func save(_ name: String, by store: SQLRecordStore) async throws {
+      try await TestStore(store).save(name)
+    }
+
+    /// All that the first was given notice of by now.
+    func notices() async throws -> [ServerNotice] {
+      let number = heard.notices.withLock { $0.count { $0 == .here(two) } }
+      // What is sent later comes later.
+      try await second.tellOfPresence(two)
+      try await eventually("the notice has come") {
+        heard.notices.withLock { $0.count { $0 == .here(two) } } > number
+      }
+      return heard.notices.withLock { $0 }.filter { $0 != .here(two) }
+    }
+  }
+
+  private func withPair(_ body: (Pair) async throws -> Void) async throws {
+    let schema = try await PostgreSQLServer.shared.makeSchema()
+    let address = try PostgreSQLAddress(schema.address)
+    let first = try await SQLRecordStore.open(at: .postgreSQL(address, assets: nil))
+    let second = try await SQLRecordStore.open(at: .postgreSQL(address, assets: nil))
+    let test = try await TestStore(first)
+    try await test.watch()
+    let heard = Heard()
+    first.setNoticeHandler { notice in heard.notices.withLock { $0.append(notice) } }
+    let pair = Pair(
+      first: first, second: second, one: try await first.registerServer("one", for: 60),
+      two: try await second.registerServer("two", for: 60), database: test.publicID,
+      address: address, heard: heard)
+    try await eventually("the first hears") {
+      try await second.tellOfPresence(pair.two)
+      return heard.notices.withLock { $0.contains(.here(pair.two)) }
+    }
+    try await pair.save("lease", by: first)
+    try await body(pair)
+    first.setNoticeHandler(nil)
+    await first.close()
+    await second.close()
+    try await PostgreSQLServer.shared.drop(schema)
+  }
+
+  @Test("tell of word where there was none, and not again until it is heard")
+  func once() async throws {
+    try await withPair { pair in
+      for name in ["a", "b", "c"] { try await pair.save(name, by: pair.second) }
+      #expect(try await pair.notices() == [.word])
+      #expect(try await pair.first.awaitedParts(of: pair.one) == LeftWord([.whole(pair.database)]))
+      try await pair.save("d", by: pair.second)
+      #expect(try await pair.notices() == [.word, .word])
+      // Its own saves are no news.
+      try await pair.save("e", by: pair.first)
+      #expect(try await pair.notices() == [.word, .word])
+    }
+  }
+
+  @Test("tell of announcements, whole or that there are some, to others than who made them")
+  func announcements() async throws {
+    try await withPair { pair in
+      let many = Announcement(subscribers: Set((0..<2_000).map { "_subscriber\($0)" }))
+      let told = [
+        Announcement(subscribers: ["_a", "_b"]), Announcement(subscribers: nil), many,
+      ]
+      for announcement in told {
+        try await pair.second.announce(announcement, from: pair.two)
+        try await pair.first.announce(announcement, from: pair.one)
+      }
+      let heard = try await pair.notices().map { notice in
+        if case .announced(_, let announcement) = notice { return announcement }
+        return nil
+      }
+      #expect(heard == [told[0], told[1], nil])
+    }
+  }
+
+  @Test("what came as a notice is not told again by the table")
+  func passing() async throws {
+    try await withPair { pair in
+      var position = AnnouncementPosition()
+      position = try await pair.first.announcements(after: position, for: pair.one).position
+      try await pair.second.announce(Announcement(subscribers: ["_a"]), from: pair.two)
+      let notices = try await pair.notices()
+      try await pair.second.announce(Announcement(subscribers: ["_b"]), from: pair.two)
+      var names: Set<AnnouncementName> = []
+      for case .announced(let name, _) in notices { names.insert(name) }
+      position.pass(names)
+      let read = try await pair.first.announcements(after: position, for: pair.one)
+      #expect(read.announcements == [Announcement(subscribers: ["_b"])])
+    }
+  }
+
+  @Test("come again after the connection was lost, under a server's new number too")
+  func reconnecting() async throws {
+    try await withPair { pair in
+      try await pair.first.unregisterServer(pair.one)
+      let three = try await pair.first.registerServer("three", for: 60)
+      try await PostgreSQLServer.shared.execute(
+        """
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE query LIKE '%LISTEN petrel_%' AND pid <> pg_backend_pid()
+        """)
+      try await eventually("the loss is told") {
+        pair.heard.notices.withLock { $0.contains(.interrupted) }
+      }
+      try await eventually("the first hears again") {
+        try await pair.second.tellOfPresence(pair.two)
+        return pair.heard.notices.withLock { $0.last == .here(pair.two) }
+      }
+      // The lease was that of the former number.
+      try await pair.save("a", by: pair.first)
+      #expect(try await pair.first.isLeased(.whole(pair.database), to: three))
+      try await pair.save("b", by: pair.second)
+      #expect(try await pair.notices().contains(.word))
+    }
+  }
+
+  @Test("word that a commit under way counts on is not taken for heard before that is over")
+  func wordDuringCommit() async throws {
+    try await withPair { pair in
+      try await pair.save("a", by: pair.second)
+      let entries = try await pair.first.undispatchedChanges(
+        in: .whole(pair.database), after: 0, limit: 1)
+      #expect(!entries.isEmpty)
+      let during = Mutex<Int?>(nil)
+      try await pair.second.write { session in
+        session.outbox = entries
+        try session.pointToChanges()
+        // What the first would do now.
+        let other = try PostgreSQLConnection(to: pair.address)
+        defer { other.close() }
+        let taken = try other.rows(
+          """
+          SELECT database_id FROM dispatch_leases WHERE awaited = 1
+          FOR NO KEY UPDATE SKIP LOCKED
+          """, []
+        ) { _ in true }.count
+        during.withLock { $0 = taken }
+        session.outbox = []
+      }
+      #expect(during.withLock { $0 } == 0)
+      let other = try await SQLRecordStore.onThread {
+        Kept(try PostgreSQLConnection(to: pair.address))
+      }
+      try await other.execute("BEGIN; SELECT awaited FROM dispatch_leases FOR SHARE")
+      #expect(try await pair.first.awaitedParts(of: pair.one) == LeftWord(isWhole: false))
+      try await other.execute("COMMIT")
+      #expect(try await pair.first.awaitedParts(of: pair.one) == LeftWord([.whole(pair.database)]))
+      other.close()
+    }
+  }
+
+  @Test(
+    "are what was given notice of",
+    arguments: [
+      ServerNotice.word, .here(ServerID(rawValue: 7)),
+      .announced(AnnouncementName(server: 1, number: 2), nil),
+      .announced(AnnouncementName(server: 1, number: 2), Announcement(subscribers: nil)),
+      .announced(
+        AnnouncementName(server: 1, number: 2), Announcement(subscribers: ["_a b", "_c"])),
+    ])
+  func payload(_ notice: ServerNotice) {
+    #expect(ServerNotice(payload: notice.payload) == notice)
+  }
+
+  @Test(
+    "that make no sense are none",
+    arguments: ["", "\n", "here", "here x", "told 1", "told 1 x all", "told 1 2 loudly", "words"])
+  func nonsense(_ payload: String) {
+    #expect(ServerNotice(payload: payload) == nil)
+  }
+}
+
+private final class Heard: Sendable {
+  let notices = Mutex<[ServerNotice]>([])
+}
+
+/// A connection that a test holds between its steps.
+private final class Kept: @unchecked Sendable {
+  // Touched by one step at a time.
+  private let connection: PostgreSQLConnection
+
+  init(_ connection: PostgreSQLConnection) {
+    self.connection = connection
+  }
+
+  func execute(_ script: String) async throws {
+    try await SQLRecordStore.onThread { try self.connection.execute(script) }
+  }
+
+  func close() { connection.close() }
+}
