@@ -79,6 +79,7 @@ def costs(answer):
         "statementsOfTransaction": "statements of a transaction, whatever it does",
         "statementsOfSave": "further statements of a save",
         "statementsOfDispatch": "further statements of a dispatched change",
+        "statementsOfWord": "and of one that another server has saved",
         "commitLogBytes": "bytes of the log for a commit", "saveLogBytes": "for a save",
         "dispatchLogBytes": "for a dispatched change that fires once",
         "requestMicroseconds": "a server's processor for a request (us)",

@@ -27,7 +27,7 @@ extension ClusterSimulation {
       lanes[database]?.isOrphan = true
       lanes[database]?.isBusy = false
       // What was under way is dispatched again from the outbox, in the same order.
-      var changes = FirstInFirstOut<Double>()
+      var changes = FirstInFirstOut<SimulatedLane.Change>()
       for change in lane.underWay { changes.append(change) }
       var rest = lane.changes
       while let change = rest.removeFirst() { changes.append(change) }
@@ -75,7 +75,7 @@ extension ClusterSimulation {
   /// Notes that a database which had lost its server is dispatched again, when it is.
   mutating func noteRecovery(of database: Int, _ lane: inout SimulatedLane) {
     guard lane.isOrphan, !servers[lane.holder].isDead, let death = scenario.death else { return }
-    guard lane.changes.first.map({ $0 > lane.orphanedUntil }) ?? true else { return }
+    guard lane.changes.first.map({ $0.committed > lane.orphanedUntil }) ?? true else { return }
     lane.isOrphan = false
     let seconds = now - death.second
     var recovery = result.recovery ?? ScaleResult.Recovery()

@@ -1,6 +1,6 @@
 extension ClusterSimulation {
   /// A change was committed. The server that saved it has the database's lease now, unless another has.
-  mutating func noteChange(in database: Int, savedBy server: Int) {
+  mutating func noteChange(in database: Int, savedBy server: Int, takenAt taken: Double) {
     waitingChanges += 1
     var lane =
       lanes[database]
@@ -13,7 +13,7 @@ extension ClusterSimulation {
     {
       lane.holder = server
     }
-    lane.changes.append(now)
+    lane.changes.append(SimulatedLane.Change(taken: taken, committed: now))
     defer {
       if let recovery = result.recovery {
         result.recovery?.deepest = max(recovery.deepest, orphanedChanges)
@@ -27,15 +27,32 @@ extension ClusterSimulation {
       if isNew { events.add(.takeOver(database: database), at: max(now, takingOverAt)) }
       return
     }
+    // Word that is there already stands for this change too.
+    let leavesWord = lane.holder != server && !lane.isAwaited
+    if leavesWord { lane.isAwaited = true }
     lanes[database] = lane
     if lane.holder == server {
       serve(database)
-    } else {
+    } else if leavesWord {
       events.add(.wake(database: database), at: now + costs.wakeUp)
     }
   }
 
-  mutating func wake(_ database: Int) { serve(database) }
+  /// The holder of a database's lease hears of changes that others have saved.
+  mutating func wake(_ database: Int) {
+    lanes[database]?.isAwaited = false
+    work(
+      .wordInPostgreSQL(database: database),
+      seconds: costs.wordStatements * costs.databaseStatement,
+      on: station(ofShard: database % scenario.shards))
+  }
+
+  mutating func hearWord(of database: Int) {
+    guard let holder = lanes[database]?.holder else { return }
+    work(
+      .wordInServer(database: database), seconds: costs.wordStatements * costs.serverStatement,
+      on: station(ofServer: holder))
+  }
 
   /// Dispatches what waits in a database, unless its holder is at it.
   mutating func serve(_ database: Int) {
@@ -85,7 +102,7 @@ extension ClusterSimulation {
     waitingChanges -= lane.underWay.count
     for change in lane.underWay where isMeasuring {
       result.dispatched += 1
-      result.dispatchDelay.record(now - change)
+      result.dispatchDelay.record(now - change.taken)
     }
     let pushes = random.rounded(Double(lane.firings) * scenario.pushes)
     lane.underWay = []

@@ -99,6 +99,7 @@ extension ClusterSimulation {
       if isMeasuring { result.refused += 1 }
       return free(save)
     }
+    saves[save].taken = now
     add(.save(save), to: server, database: saves[save].database)
   }
 

@@ -132,7 +132,8 @@ extension ClusterSimulation {
       switch job {
       case .save(let save):
         if scenario.isDispatched {
-          noteChange(in: saves[save].database, savedBy: ended.server)
+          noteChange(
+            in: saves[save].database, savedBy: ended.server, takenAt: saves[save].taken)
         }
         answer(save)
       case .completion(let database): endDispatching(database, on: ended.server)

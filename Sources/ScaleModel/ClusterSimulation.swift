@@ -33,6 +33,9 @@ public struct ClusterSimulation {
     case read(save: Int)
     case server(transaction: Int)
     case postgreSQL(transaction: Int)
+    /// Word of a change is left, heard, and followed to the outbox.
+    case wordInPostgreSQL(database: Int)
+    case wordInServer(database: Int)
     case match(database: Int, server: Int)
     case index(database: Int, server: Int)
     case pushes(server: Int, count: Int)
@@ -40,6 +43,8 @@ public struct ClusterSimulation {
 
   struct Save {
     var arrival: Double
+    /// When it began to wait for a writer.
+    var taken = 0.0
     var database: Int
     var server: Int
     /// The line or client that made it.
@@ -231,6 +236,8 @@ public struct ClusterSimulation {
     case .request(let save): read(for: save)
     case .read(let save): enqueue(save)
     case .server(let transaction), .postgreSQL(let transaction): goOn(transaction)
+    case .wordInPostgreSQL(let database): hearWord(of: database)
+    case .wordInServer(let database): serve(database)
     case .match(let database, let server): endMatching(database, on: server)
     case .index(let database, let server): endIndexing(database, on: server)
     case .pushes(let server, let count): send(count, from: server)

@@ -95,8 +95,10 @@ extension ScaleCosts {
     }), let beside = used.first(where: { $0.servers > even.servers }) {
       // The part of the saves that come to another server than the one with the lease.
       let others = 1 - 1 / Double(beside.servers)
+      wordStatements = max(0, (beside.statementsPerSave - alone.statementsPerSave) / others)
       let later = (beside.loggedMean - alone.loggedMean) / others
-      if later.isFinite { wakeUp = max(0.001, later) }
+      let work = wordStatements * (serverStatement + databaseStatement)
+      if later.isFinite { wakeUp = max(0.001, later - work) }
     }
   }
 

@@ -35,6 +35,9 @@ public struct ScaleCosts: Sendable, Hashable {
   /// in a database. By the store's source; calibrating takes them out of a save's and a change's.
   public var requestReads = 4.0
   public var dispatchReads = 4.0
+  /// Statements for a change that another server saves than the one that dispatches it, beyond those of
+  /// any: of both, to leave word, give notice and hear it, and to find the change in the outbox.
+  public var wordStatements = 9.0
 
   /// Processor seconds of a server to take, check and answer a save.
   public var request = 60e-6

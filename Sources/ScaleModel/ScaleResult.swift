@@ -35,7 +35,7 @@ public struct ScaleResult: Sendable {
   public var refused = 0
   /// From the arrival of a save to its answer.
   public var saveDelay = DelayHistogram()
-  /// From the commit of a save to that of what it fires.
+  /// From when a server begins with a save, and knows who makes it, to the commit of what it fires.
   public var dispatchDelay = DelayHistogram()
 
   /// The part of their time that the servers' cores, the shards' cores and the shards' logs were busy, in

@@ -116,6 +116,13 @@ public struct ScaleScenario: Sendable {
       : Double(subscriptions) * (1 - publicSubscriptionShare) / Double(max(1, users))
   }
 
+  /// The part of the changes that another server saves than the one that dispatches them.
+  public var foreignShare: Double {
+    let others = 1 - 1 / Double(servers)
+    if case .random = arrivals, isSticky { return publicShare * others }
+    return others
+  }
+
   /// Saves a second that come; NaN where the answers set the pace.
   public var rate: Double {
     switch arrivals {

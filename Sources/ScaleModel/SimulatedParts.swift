@@ -101,10 +101,18 @@ struct SimulatedRow {
 
 /// A database that has changes to be dispatched, and the server that has its lease.
 struct SimulatedLane {
+  struct Change {
+    /// When the server began with the save.
+    var taken: Double
+    var committed: Double
+  }
+
   var holder: Int
-  /// When the changes were committed that wait; the first of them are being dispatched.
-  var changes = FirstInFirstOut<Double>()
-  var underWay: [Double] = []
+  /// Those that wait.
+  var changes = FirstInFirstOut<Change>()
+  var underWay: [Change] = []
+  /// Whether the holder was left word that it has not heard of yet.
+  var isAwaited = false
   var isBusy = false
   /// Whether the holder has its index.
   var hasIndex: Bool

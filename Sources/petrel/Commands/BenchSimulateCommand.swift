@@ -118,6 +118,7 @@ enum BenchSimulateCommand: Command {
       ("statementsOfTransaction", costs.statements.transaction),
       ("statementsOfSave", costs.statements.save),
       ("statementsOfDispatch", costs.statements.dispatch),
+      ("statementsOfWord", costs.wordStatements),
       ("commitLogBytes", costs.commitLogBytes), ("saveLogBytes", costs.saveLogBytes),
       ("dispatchLogBytes", costs.dispatchLogBytes),
     ]
