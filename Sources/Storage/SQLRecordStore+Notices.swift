@@ -18,20 +18,23 @@ extension SQLRecordStore {
 }
 
 extension StoreSession {
-  /// A statement for each lease, as they may be on several nodes.
+  /// Takes word for heard as ``hearAll(as:)`` does, with a statement for each lease, as they may be on
+  /// several nodes.
   fileprivate func hearEach(as server: ServerID) throws -> LeftWord {
     let holder = SQLValue.integer(server.rawValue)
     let awaited = try connection.rows(
       "SELECT \(DatabasePart.columns) FROM dispatch_leases WHERE holder = $1 AND awaited = 1",
       [holder], DatabasePart.init(row:))
-    return LeftWord(
-      try awaited.filter {
-        try connection.run(
-          """
-          UPDATE dispatch_leases SET awaited = 0
+    let heard = try awaited.filter {
+      try connection.run(
+        """
+        UPDATE dispatch_leases SET awaited = 0 WHERE database_id = $1 AND part = $2 AND part IN (
+          SELECT part FROM dispatch_leases
           WHERE database_id = $1 AND part = $2 AND holder = $3 AND awaited = 1
-          """, [.integer($0.database.rawValue), .integer(Int64($0.number)), holder]) == 1
-      })
+          FOR NO KEY UPDATE SKIP LOCKED)
+        """, [.integer($0.database.rawValue), .integer(Int64($0.number)), holder]) == 1
+    }
+    return LeftWord(heard, isWhole: heard.count == awaited.count)
   }
 
   /// Takes all word for heard but that which a commit has locked: what that writes is to be seen when

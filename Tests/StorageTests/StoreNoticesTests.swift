@@ -149,9 +149,9 @@ struct StoreNoticesTests {
         defer { other.close() }
         let taken = try other.rows(
           """
-          SELECT database_id FROM dispatch_leases WHERE awaited = 1
+          SELECT database_id FROM dispatch_leases WHERE database_id = $1 AND awaited = 1
           FOR NO KEY UPDATE SKIP LOCKED
-          """, []
+          """, [.integer(pair.database.rawValue)]
         ) { _ in true }.count
         during.withLock { $0 = taken }
         session.outbox = []
@@ -160,7 +160,9 @@ struct StoreNoticesTests {
       let other = try await SQLRecordStore.onThread {
         Kept(try PostgreSQLConnection(to: pair.address))
       }
-      try await other.execute("BEGIN; SELECT awaited FROM dispatch_leases FOR SHARE")
+      try await other.execute("BEGIN")
+      try await other.execute(
+        "SELECT 1 FROM dispatch_leases WHERE database_id = \(pair.database.rawValue) FOR SHARE")
       #expect(try await pair.first.awaitedParts(of: pair.one) == LeftWord(isWhole: false))
       try await other.execute("COMMIT")
       #expect(try await pair.first.awaitedParts(of: pair.one) == LeftWord([.whole(pair.database)]))

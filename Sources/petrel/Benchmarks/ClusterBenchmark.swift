@@ -2,6 +2,7 @@ import Foundation
 import JSONCoding
 import PetrelServer
 import PostgreSQLHosting
+import ScaleModel
 
 /// Loads 1, 2, 3… servers on one PostgreSQL, and counts what they and it do for each save.
 struct ClusterBenchmark {
@@ -24,6 +25,8 @@ struct ClusterBenchmark {
   private static let pacedShare = 0.3
   /// Seconds without progress after which what is not dispatched is counted as left.
   private static let patience = 10.0
+  /// What comes evenly comes to each server over so many connections, one save at a time over each.
+  private static let lines = 4
 
   /// How a load is put on the servers.
   private struct Load {
@@ -107,11 +110,15 @@ struct ClusterBenchmark {
     _ probe: PostgreSQLProbe
   ) async throws -> Outcome {
     let requests = setup.requests(subscribed: load.isSubscribed, publicShare: publicShare)
+    // In the same order all would save into the same database at the same time.
+    var random = SeededRandom(seed: UInt64(servers.count))
     let generators = servers.map { server in
-      var generator = LoadGenerator(
-        port: server.port, connections: connections, requests: requests)
-      generator.toleratesRefusals = true
-      return generator
+      (0..<(load.rate == nil ? 1 : Self.lines)).map { _ in
+        var generator = LoadGenerator(
+          port: server.port, connections: connections, requests: requests.shuffled(using: &random))
+        generator.toleratesRefusals = true
+        return generator
+      }
     }
     // Uncounted, so that indexes are read and statements prepared.
     try await drive(generators, seconds: 1, rate: load.rate)
@@ -140,21 +147,20 @@ struct ClusterBenchmark {
       notified: notified)
   }
 
-  /// Loads all servers at the same time.
+  /// Loads all servers at the same time, each with its generators: one for what comes as fast as it can,
+  /// one for each line of what comes evenly.
   @discardableResult
   private func drive(
-    _ generators: [LoadGenerator], seconds: Double, rate: Double?
+    _ generators: [[LoadGenerator]], seconds: Double, rate: Double?
   ) async throws -> LoadGenerator.Result {
-    // What comes evenly comes over a few connections, one save at a time over each.
-    let lines = 4
-    return try await withThrowingTaskGroup(of: LoadGenerator.Result.self) { group in
-      for (place, generator) in generators.enumerated() {
-        guard let rate else {
-          group.addTask { try await generator.run(seconds: seconds) }
-          continue
-        }
-        let each = rate / Double(lines * generators.count)
-        for line in 0..<lines {
+    try await withThrowingTaskGroup(of: LoadGenerator.Result.self) { group in
+      for (place, lines) in generators.enumerated() {
+        for (line, generator) in lines.enumerated() {
+          guard let rate else {
+            group.addTask { try await generator.run(seconds: seconds) }
+            continue
+          }
+          let each = rate / Double(lines.count * generators.count)
           let delay = Double(line * generators.count + place) / rate
           group.addTask {
             try await onThread { try generator.pace(rate: each, seconds: seconds, delay: delay) }
