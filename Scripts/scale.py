@@ -85,6 +85,9 @@ def costs(answer):
         "requestMicroseconds": "a server's processor for a request (us)",
         "serverStatementMicroseconds": "for a statement (us)",
         "databaseStatementMicroseconds": "PostgreSQL's processor for a statement (us)",
+        "serverWakingMicroseconds":
+            "a server's further for a statement where a core is idle (us; not used for others)",
+        "databaseWakingMicroseconds": "PostgreSQL's (us; not used for others)",
         "wakeUpMicroseconds": "until the holder of a lease has a change of another server (us)",
         "roundTripMicroseconds": "a round trip on the measured machine (us; not used for others)",
         "flushMicroseconds": "a flush of the log there (us; not used for others)"}

@@ -44,6 +44,7 @@ extension ClusterSimulation {
     work(
       .wordInPostgreSQL(database: database),
       seconds: costs.wordStatements * costs.databaseStatement,
+      waking: costs.wordStatements * costs.databaseWaking,
       on: station(ofShard: database % scenario.shards))
   }
 
@@ -51,6 +52,7 @@ extension ClusterSimulation {
     guard let holder = lanes[database]?.holder else { return }
     work(
       .wordInServer(database: database), seconds: costs.wordStatements * costs.serverStatement,
+      waking: costs.wordStatements * costs.serverWaking,
       on: station(ofServer: holder))
   }
 
@@ -81,7 +83,9 @@ extension ClusterSimulation {
       costs.change * Double(lane.underWay.count) + costs.furtherNotification * Double(further)
       + costs.dispatchReads * costs.serverStatement
     lanes[database] = lane
-    work(.match(database: database, server: lane.holder), seconds: seconds, on: processor)
+    work(
+      .match(database: database, server: lane.holder), seconds: seconds,
+      waking: costs.dispatchReads * costs.serverWaking, on: processor)
   }
 
   mutating func endIndexing(_ database: Int, on server: Int) {

@@ -60,6 +60,7 @@ extension ClusterSimulation {
     work(
       .request(save: save),
       seconds: costs.request + costs.requestReads * costs.serverStatement,
+      waking: costs.requestReads * costs.serverWaking,
       on: station(ofServer: saves[save].server))
   }
 
@@ -86,6 +87,7 @@ extension ClusterSimulation {
     // The server's part of it counts with the request; PostgreSQL's loads its processors.
     work(
       .read(save: save), seconds: costs.requestReads * costs.databaseStatement,
+      waking: costs.requestReads * costs.databaseWaking,
       on: station(ofShard: saves[save].database % scenario.shards))
   }
 

@@ -35,11 +35,13 @@ extension ClusterSimulation {
       transactions[number].step = .server
       work(
         .server(transaction: number), seconds: transactions[number].costs.server,
+        waking: transactions[number].costs.serverWaking,
         on: station(ofServer: transactions[number].server))
     case .server:
       transactions[number].step = .postgreSQL
       work(
         .postgreSQL(transaction: number), seconds: transactions[number].costs.postgreSQL,
+        waking: transactions[number].costs.postgreSQLWaking,
         on: station(ofShard: transactions[number].shard))
     case .postgreSQL:
       transactions[number].step = .committing
@@ -156,6 +158,8 @@ extension ScaleCosts {
       server: serverStatement * statements,
       postgreSQL: databaseStatement * (statements + dispatchReads * changes) + databaseCommit
         + databaseFurtherNotification * further + databasePush * pushes,
+      serverWaking: serverWaking * statements,
+      postgreSQLWaking: databaseWaking * (statements + dispatchReads * changes),
       logBytes: commitLogBytes + saveLogBytes * saves + dispatchLogBytes * changes
         + furtherNotificationLogBytes * further + pushLogBytes * pushes)
   }

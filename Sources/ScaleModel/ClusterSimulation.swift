@@ -219,9 +219,11 @@ public struct ClusterSimulation {
     scenario.isOneMachine ? 0 : scenario.servers + shard
   }
 
-  mutating func work(_ work: Work, seconds: Double, on station: Int) {
+  /// - Parameter waking: the seconds that it takes longer where a core is idle.
+  mutating func work(_ work: Work, seconds: Double, waking: Double = 0, on station: Int) {
     // What takes no time does not stand in line for it.
     guard seconds > 0 else { return finish(work) }
+    let seconds = stations[station].isFull ? seconds : seconds + waking
     guard let slice = stations[station].add(work, seconds: seconds, at: now) else { return }
     follow(slice, on: station)
   }

@@ -47,7 +47,7 @@ extension ScaleCosts {
   ///
   /// Each figure is a sum of a transaction's, a save's and a dispatched change's part, and the cases
   /// differ in how many of each there are: least squares of what they are off by, with no part below 0.
-  /// Processor times are those of full load: what waits makes them greater when there is little to do.
+  /// Processor times are those of full load; by what they are greater evenly, processes are woken.
   public init?(calibratedOn cases: [MeasuredCase]) {
     self.init()
     let used = Self.calibrating(cases).map { cases[$0] }
@@ -83,12 +83,16 @@ extension ScaleCosts {
     let database = Self.nonnegativeParts(
       [plain, dispatched].map { ([$0.statementsPerSave], $0.postgreSQLSeconds) })
     (databaseStatement, databaseCommit) = (database[0], 0)
+    let evenly = even.statementsPerSave
+    serverWaking = max(0, (even.serverSeconds - request) / evenly - serverStatement)
+    databaseWaking = max(0, even.postgreSQLSeconds / evenly - databaseStatement)
+    let statementSeconds = serverStatement + databaseStatement + serverWaking + databaseWaking
     load = plain.loadSeconds
     flush = even.flushSeconds
     // What is left of a transaction's time, of which the others had no part.
     let each =
       (even.statementsPerSave - requestReads) / max(1e-9, even.commitsPerSave)
-    let left = even.commitSeconds - flush - each * (serverStatement + databaseStatement)
+    let left = even.commitSeconds - flush - each * statementSeconds
     roundTrip = max(5e-6, left / each)
     if let alone = cases.first(where: {
       $0.servers == even.servers && $0.isPaced && $0.hasSubscriptions
@@ -97,7 +101,7 @@ extension ScaleCosts {
       let others = 1 - 1 / Double(beside.servers)
       wordStatements = max(0, (beside.statementsPerSave - alone.statementsPerSave) / others)
       let later = (beside.loggedMean - alone.loggedMean) / others
-      let work = wordStatements * (serverStatement + databaseStatement)
+      let work = wordStatements * statementSeconds
       if later.isFinite { wakeUp = max(0.001, later - work) }
     }
   }

@@ -43,6 +43,9 @@ public struct ProcessorStation<Job> {
   /// Jobs that are here, those that wait among them.
   public var count: Int { waiting.count + cores - free.count }
 
+  /// Whether no core is idle.
+  public var isFull: Bool { free.isEmpty }
+
   /// Forgets what was measured until now.
   public mutating func beginMeasuring(at now: Double) {
     note(now)

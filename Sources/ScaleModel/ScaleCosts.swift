@@ -59,6 +59,11 @@ public struct ScaleCosts: Sendable, Hashable {
   public var databaseFurtherNotification = 30e-6
   public var databasePush = 60e-6
 
+  /// Further processor seconds of a server and of PostgreSQL for each statement that finds a core idle:
+  /// whoever is to work on it sleeps, and has to be woken. Under full load nobody sleeps.
+  public var serverWaking = 0.0
+  public var databaseWaking = 0.0
+
   /// Seconds to PostgreSQL and back.
   public var roundTrip = 30e-6
   /// Seconds in which PostgreSQL makes its log durable, for all commits that wait for it.

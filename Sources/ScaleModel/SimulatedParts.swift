@@ -91,6 +91,9 @@ struct TransactionCosts {
   var roundTrips = 0.0
   var server = 0.0
   var postgreSQL = 0.0
+  /// Further seconds of both where a core is idle.
+  var serverWaking = 0.0
+  var postgreSQLWaking = 0.0
   var logBytes = 0.0
 }
 

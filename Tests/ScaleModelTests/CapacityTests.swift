@@ -21,10 +21,14 @@ struct CapacityTests {
       one.logBytesPerSave = 300 * commits + 3_000 + 1_500 * changes
       one.serverSeconds = 60e-6 + 10e-6 * one.statementsPerSave
       one.postgreSQLSeconds = 25e-6 * one.statementsPerSave
+      if isPaced {
+        one.serverSeconds += 6e-6 * one.statementsPerSave
+        one.postgreSQLSeconds += 9e-6 * one.statementsPerSave
+      }
       one.flushSeconds = 200e-6
       let each = (one.statementsPerSave - 4) / commits
-      one.loggedMean = hasSubscriptions ? 0.002 + (0.08 + 9 * 35e-6) * others : .nan
-      one.commitSeconds = 200e-6 + each * (10e-6 + 25e-6 + 30e-6)
+      one.loggedMean = hasSubscriptions ? 0.002 + (0.08 + 9 * 50e-6) * others : .nan
+      one.commitSeconds = 200e-6 + each * (10e-6 + 25e-6 + 15e-6 + 30e-6)
       return one
     }
     let cases = [
@@ -44,6 +48,8 @@ struct CapacityTests {
     expect(\.request, 60e-6)
     expect(\.serverStatement, 10e-6)
     expect(\.databaseStatement, 25e-6)
+    expect(\.serverWaking, 6e-6)
+    expect(\.databaseWaking, 9e-6)
     expect(\.wordStatements, 9)
     expect(\.wakeUp, 0.08)
     expect(\.saveLogBytes, 3_000)

@@ -93,6 +93,8 @@ enum BenchSimulateCommand: Command {
     var costs = measured
     costs.roundTrip = Double(try arguments.int("round-trip", in: 1...1_000_000) ?? 200) / 1e6
     costs.flush = Double(try arguments.int("flush", in: 1...1_000_000) ?? 500) / 1e6
+    // What is waited for and what is woken there are the measured machine's.
+    (costs.serverWaking, costs.databaseWaking) = (0, 0)
     costs.roundTrips =
       arguments.flag("pipelined")
       ? ScaleCosts.Statements(transaction: 4, save: 0, dispatch: 0) : .roundTripsAsBuilt
@@ -112,6 +114,7 @@ enum BenchSimulateCommand: Command {
       ("request", costs.request), ("serverStatement", costs.serverStatement),
       ("change", costs.change), ("load", costs.load),
       ("databaseStatement", costs.databaseStatement), ("databaseCommit", costs.databaseCommit),
+      ("serverWaking", costs.serverWaking), ("databaseWaking", costs.databaseWaking),
       ("roundTrip", costs.roundTrip), ("flush", costs.flush), ("wakeUp", costs.wakeUp),
     ]
     let others = [
