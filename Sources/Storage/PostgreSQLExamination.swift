@@ -4,9 +4,10 @@ import Foundation
 public struct PostgreSQLExamination: Sendable, Hashable {
   /// Older ones are not looked after any more by those who make them.
   public static let oldestVersion = 130_000
-  /// The connections that a server has open.
+  /// The connections that a server has open: beside writers and readers one for what servers know of each
+  /// other, one on which it hears their notices, and one for the limits that they have together.
   public static let connections =
-    StoreConfiguration().writers + StoreConfiguration().readers + 2
+    StoreConfiguration().writers + StoreConfiguration().readers + 3
 
   private static let leastFormWithAssets: Int64 = 5
 
