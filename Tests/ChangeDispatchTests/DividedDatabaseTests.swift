@@ -1,6 +1,5 @@
 import CloudKitModel
 import Foundation
-import PostgreSQLTesting
 import PropertyTesting
 import Storage
 import Testing
@@ -12,40 +11,6 @@ import Waiting
 @Suite("A database that is dispatched in parts")
 struct DividedDatabaseTests {
   private static let users = (0..<8).map { "_user\($0)" }
-
-  private struct Server: Sendable {
-    var world: DispatchWorld
-    var running: RunningDispatcher
-
-    init(at location: StoreLocation) async throws {
-      let store = try await SQLRecordStore.open(at: location)
-      world = try await DispatchWorld(store)
-      running = RunningDispatcher(store) {
-        $0.batchSize = 4
-        $0.firingLimit = 3
-        $0.indexPieceSize = 2
-        $0.retirementDelay = 0.005
-      }
-    }
-
-    func stop() async {
-      await running.dispatcher.stop()
-      await running.presence?.stop()
-      await world.store.close()
-    }
-  }
-
-  private func withServers(
-    _ count: Int, _ body: (inout [Server], StoreLocation) async throws -> Void
-  ) async throws {
-    let schema = try await PostgreSQLServer.shared.makeSchema()
-    let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
-    var servers: [Server] = []
-    for _ in 0..<count { servers.append(try await Server(at: location)) }
-    try await body(&servers, location)
-    for server in servers { await server.stop() }
-    try await PostgreSQLServer.shared.drop(schema)
-  }
 
   /// What happens to the servers meanwhile.
   enum Trouble: String, CaseIterable, Sendable { case none, struckOff, replaced }
@@ -71,7 +36,7 @@ struct DividedDatabaseTests {
       case .replaced:
         await servers[1].running.dispatcher.stop()
         await servers[1].running.presence?.stop()
-        servers.append(try await Server(at: location))
+        servers.append(try await SharedStoreServer(at: location))
       }
       let lines = try await expected
       try await eventually("seed \(seed), \(trouble): the outbox must become empty") {
@@ -97,7 +62,7 @@ struct DividedDatabaseTests {
         servers.reduce(0) { $0 + $1.running.dispatcher.metrics.indexes } == 1
       }
       try await world.store.servers?.partition(world.publicID, into: 4)
-      func parts(_ servers: [Server]) -> [Int] {
+      func parts(_ servers: [SharedStoreServer]) -> [Int] {
         servers.map { $0.running.presence?.metrics.parts ?? 0 }
       }
       try await eventually("each has its share") { [servers] in parts(servers) == [2, 2] }
@@ -105,7 +70,7 @@ struct DividedDatabaseTests {
       try await eventually("nobody holds more than its parts") { [servers] in
         servers.allSatisfy { $0.running.dispatcher.metrics.indexes == 2 }
       }
-      servers.append(try await Server(at: location))
+      servers.append(try await SharedStoreServer(at: location))
       try await eventually("the third has its share") { [servers] in
         parts(servers).sorted() == [1, 1, 2]
       }

@@ -4,7 +4,7 @@
 ///
 /// There are two subscribers. In one part are both; of two parts each has one. Each transaction on the
 /// database's row is one step.
-struct DivisionModel: Hashable {
+struct DivisionModel: ProtocolModel {
   /// What the protocol would be without one of its rules.
   enum Flaw: CaseIterable {
     /// Changes are dropped when the first part is through with them.
@@ -59,6 +59,8 @@ struct DivisionModel: Hashable {
   var divisions = 0
   var losses = 0
   var crashes = 0
+
+  init(limits: Limits) {}
 
   // MARK: What is right
 

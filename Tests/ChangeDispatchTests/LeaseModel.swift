@@ -5,7 +5,7 @@
 /// over may be struck off at any moment, whether it works or not. Each transaction on the database's row
 /// is one step, for the row's lock makes it one; a save is two, so that it can be tried what happens
 /// without the lock.
-struct LeaseModel: Hashable {
+struct LeaseModel: ProtocolModel {
   /// What the protocol would be without one of its rules.
   enum Flaw: CaseIterable {
     /// Who takes over does not wait for the commits that are under way.

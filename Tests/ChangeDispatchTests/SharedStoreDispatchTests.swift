@@ -1,5 +1,4 @@
 import CloudKitModel
-import PostgreSQLTesting
 import PropertyTesting
 import Storage
 import Testing
@@ -11,29 +10,6 @@ import Waiting
 @Suite("Dispatching by several servers is exact")
 struct SharedStoreDispatchTests {
   private typealias History = DispatcherPropertyTests.History
-
-  /// A server with the store open.
-  private struct Server: Sendable {
-    var world: DispatchWorld
-    var running: RunningDispatcher
-
-    init(at location: StoreLocation) async throws {
-      let store = try await SQLRecordStore.open(at: location)
-      world = try await DispatchWorld(store)
-      running = RunningDispatcher(store) {
-        $0.batchSize = 4
-        $0.firingLimit = 3
-        $0.laneLimit = 2
-        $0.retirementDelay = 0.005
-      }
-    }
-
-    func stop() async {
-      await running.dispatcher.stop()
-      await running.presence?.stop()
-      await world.store.close()
-    }
-  }
 
   /// What happens to the servers meanwhile.
   enum Trouble: String, CaseIterable, Sendable {
@@ -51,72 +27,68 @@ struct SharedStoreDispatchTests {
     "every change is in the log once and in order, whatever becomes of the servers",
     arguments: 0..<4, Trouble.allCases)
   func exactly(seed: Int, trouble: Trouble) async throws {
-    let schema = try await PostgreSQLServer.shared.makeSchema()
-    let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
-    var servers: [Server] = []
-    for _ in 0..<3 { servers.append(try await Server(at: location)) }
-    let worlds = servers.map(\.world)
-    var histories: [History] = []
-    for number in 0..<3 {
-      histories.append(
-        History(
-          number: number, seed: seed,
-          database: try await worlds[0].store.database(
-            at: DispatchWorld.address(.private, owner: "_owner\(number)"))))
-    }
-    let expected = try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
-      for history in histories {
-        group.addTask {
-          let first = worlds[trouble == .dead ? 1 : 0]
-          let expected = try await history.run(in: first, worlds[1], worlds[2])
-          return (history.number, expected)
+    try await withServers(3) { servers, location in
+      let worlds = servers.map(\.world)
+      var histories: [History] = []
+      for number in 0..<3 {
+        histories.append(
+          History(
+            number: number, seed: seed,
+            database: try await worlds[0].store.database(
+              at: DispatchWorld.address(.private, owner: "_owner\(number)"))))
+      }
+      let expected = try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
+        for history in histories {
+          group.addTask {
+            let first = worlds[trouble == .dead ? 1 : 0]
+            let expected = try await history.run(in: first, worlds[1], worlds[2])
+            return (history.number, expected)
+          }
+        }
+        switch trouble {
+        case .none: break
+        case .struckOff:
+          for round in 0..<6 {
+            let presence = servers[round % 3].running.presence
+            try await eventually("the server is registered") { presence?.server != nil }
+            guard let id = presence?.server else { continue }
+            try await worlds[(round + 1) % 3].store.servers?.unregisterServer(id)
+            try await eventually("the server has noticed") { presence?.server != id }
+          }
+        case .dead:
+          let last = History(
+            number: histories.count, seed: seed,
+            database: try await worlds[0].store.database(
+              at: DispatchWorld.address(.private, owner: "_last")))
+          histories.append(last)
+          let expected = try await last.run(in: worlds[0])
+          await worlds[0].store.close()
+          group.addTask { (last.number, expected) }
+        case .replaced:
+          await servers[1].running.dispatcher.stop()
+          await servers[1].running.presence?.stop()
+          servers.append(try await SharedStoreServer(at: location))
+        }
+        return try await group.reduce(into: [Int: [String]]()) { $0[$1.0] = $1.1 }
+      }
+      try await eventually("seed \(seed), \(trouble): the outbox must become empty") {
+        try await worlds[2].isDispatched
+      }
+      let log = try await worlds[2].readLog()
+      for number in histories.indices {
+        #expect(
+          DispatcherPropertyTests.byChange(log.filter { $0.hasPrefix("\(number)-") })
+            == expected[number], "seed \(seed), \(trouble), database \(number)")
+      }
+      if trouble == .struckOff {
+        #expect(servers.contains { ($0.running.presence?.metrics.lapses ?? 0) > 0 })
+      }
+      if trouble == .none {
+        // Those with nothing to do are given up in the end.
+        try await eventually("all leases are ended") {
+          servers.allSatisfy { $0.running.presence?.metrics.leases == 0 }
         }
       }
-      switch trouble {
-      case .none: break
-      case .struckOff:
-        for round in 0..<6 {
-          let presence = servers[round % 3].running.presence
-          try await eventually("the server is registered") { presence?.server != nil }
-          guard let id = presence?.server else { continue }
-          try await worlds[(round + 1) % 3].store.servers?.unregisterServer(id)
-          try await eventually("the server has noticed") { presence?.server != id }
-        }
-      case .dead:
-        let last = History(
-          number: histories.count, seed: seed,
-          database: try await worlds[0].store.database(
-            at: DispatchWorld.address(.private, owner: "_last")))
-        histories.append(last)
-        let expected = try await last.run(in: worlds[0])
-        await worlds[0].store.close()
-        group.addTask { (last.number, expected) }
-      case .replaced:
-        await servers[1].running.dispatcher.stop()
-        await servers[1].running.presence?.stop()
-        servers.append(try await Server(at: location))
-      }
-      return try await group.reduce(into: [Int: [String]]()) { $0[$1.0] = $1.1 }
     }
-    try await eventually("seed \(seed), \(trouble): the outbox must become empty") {
-      try await worlds[2].isDispatched
-    }
-    let log = try await worlds[2].readLog()
-    for number in histories.indices {
-      #expect(
-        DispatcherPropertyTests.byChange(log.filter { $0.hasPrefix("\(number)-") })
-          == expected[number], "seed \(seed), \(trouble), database \(number)")
-    }
-    if trouble == .struckOff {
-      #expect(servers.contains { ($0.running.presence?.metrics.lapses ?? 0) > 0 })
-    }
-    if trouble == .none {
-      // Those with nothing to do are given up in the end.
-      try await eventually("all leases are ended") {
-        servers.allSatisfy { $0.running.presence?.metrics.leases == 0 }
-      }
-    }
-    for server in servers { await server.stop() }
-    try await PostgreSQLServer.shared.drop(schema)
   }
 }
