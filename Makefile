@@ -3,11 +3,13 @@
 SWIFT ?= swift
 # Where the compiler puts what it makes.
 BUILD ?= .build
+# How often `make crash` kills the server, on each store.
+KILLS ?= 100
 # Where `make serve` keeps its data.
 DATA ?= .petrel
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools build release demo serve test graph api format bench clean
+.PHONY: help setup tools build release demo serve test crash graph api format bench clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -35,6 +37,12 @@ serve: setup ## Run a server that keeps its data in .petrel
 
 test: tools ## Check format, module graph and warnings, and run all tests
 	@BUILD=$(BUILD) Scripts/test.sh
+
+crash: setup ## Kill the server again and again under load, on both stores, and check what it promises (KILLS=100)
+	@$(SWIFT) build --scratch-path $(BUILD)
+	@$(BUILD)/debug/trials crash --lying-disk --kills 4
+	@$(BUILD)/debug/trials crash --kills $(KILLS)
+	@$(BUILD)/debug/trials crash --engine postgresql --kills $(KILLS)
 
 graph: ## Draw docs/graph from Package.swift
 	@Scripts/graph.py

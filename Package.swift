@@ -10,6 +10,7 @@ let package = Package(
     .library(name: "CoreLocation", targets: ["CoreLocation"]),
     .library(name: "PetrelTesting", targets: ["PetrelTesting"]),
     .executable(name: "petrel", targets: ["petrel"]),
+    .library(name: "FailingDisk", type: .dynamic, targets: ["FailingDisk"]),
   ],
   targets: [
     // The command line.
@@ -46,7 +47,7 @@ let package = Package(
         "Explanation", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService",
         "HTTP2Transport", "OpenIDConnect", "WebDelivery", "OutboundHTTP", "Cryptography",
         "WebServices", "SchemaLanguage", "PredicateLanguage", "CloudKitModel", "JSONCoding",
-        "Measuring", "CConsoleFiles",
+        "Measuring", "KillPoints", "CConsoleFiles",
       ]),
     .target(
       name: "Explanation",
@@ -55,7 +56,9 @@ let package = Package(
       name: "OpenIDConnect", dependencies: ["Cryptography", "CloudKitModel", "JSONCoding"]),
     .target(
       name: "ChangeDispatch",
-      dependencies: ["Storage", "Matching", "PushDelivery", "CloudKitModel", "Measuring"]),
+      dependencies: [
+        "Storage", "Matching", "PushDelivery", "CloudKitModel", "Measuring", "KillPoints",
+      ]),
     .target(
       name: "PushDelivery",
       dependencies: ["HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding"]),
@@ -68,9 +71,14 @@ let package = Package(
     .target(
       name: "Storage",
       dependencies: [
-        "Cryptography", "CloudKitModel", "Measuring", "CSQLite", "CPostgreSQL", "CLinuxEvents",
+        "Cryptography", "CloudKitModel", "Measuring", "KillPoints", "CSQLite", "CPostgreSQL",
+        "CLinuxEvents",
       ]),
     .target(name: "Measuring"),
+    // Where a server can be told to end as if it were killed; in debug builds alone.
+    .target(
+      name: "KillPoints",
+      swiftSettings: [.define("KILL_POINTS", .when(configuration: .debug))]),
     .target(name: "HTTPService", dependencies: ["CMicroHTTPD"]),
     .target(
       name: "APNsSimulation",
@@ -141,6 +149,23 @@ let package = Package(
       name: "PythonPrograms", dependencies: ["Waiting", "JSONCoding"],
       path: "Tests/PythonPrograms"),
 
+    // Whether a server may have behaved as its clients saw it.
+    .target(name: "HistoryChecking", path: "Tests/Reliability/HistoryChecking"),
+
+    // A disk that fails as it is told, between a program and the C library; and how it is told.
+    .target(
+      name: "FailingDisk", path: "Tests/Reliability/FailingDisk", publicHeadersPath: ".",
+      cSettings: [.headerSearchPath("../CFailingDisk")]),
+    .systemLibrary(name: "CFailingDisk", path: "Tests/Reliability/CFailingDisk"),
+
+    // Long trials of a server in a process of its own, from outside.
+    .executableTarget(
+      name: "trials",
+      dependencies: [
+        "HistoryChecking", "PostgreSQLHosting", "KillPoints", "JSONCoding", "CFailingDisk",
+      ],
+      path: "Tests/Reliability/Trials"),
+
     // A push service of browsers for tests.
     .target(
       name: "WebPushSimulation",
@@ -158,6 +183,8 @@ let package = Package(
 
     .testTarget(name: "JSONCodingTests", dependencies: ["PropertyTesting", "JSONCoding"]),
     .testTarget(name: "ScaleModelTests", dependencies: ["PropertyTesting", "ScaleModel"]),
+    .testTarget(
+      name: "HistoryCheckingTests", dependencies: ["PropertyTesting", "HistoryChecking"]),
     .testTarget(name: "MeasuringTests", dependencies: ["PropertyTesting", "Measuring"]),
     .testTarget(name: "CloudKitModelTests", dependencies: ["PropertyTesting", "CloudKitModel"]),
     .testTarget(

@@ -63,5 +63,11 @@ PETREL_TEST_STORE=postgres swift test --skip-build --disable-xctest --no-paralle
 # A suite that is written as with XCTest has a runner of its own.
 swift test --skip-build --disable-swift-testing --scratch-path "$build"
 
+begin "crashes"
+"$build/debug/trials" crash --lying-disk --kills 2 >"$kept/lies" || { cat "$kept/lies"; exit 1; }
+tail -n 1 "$kept/lies"
+"$build/debug/trials" crash --kills 100
+"$build/debug/trials" crash --engine postgresql --kills 8 --epoch 8
+
 begin "protocol"
 "$build/python/bin/python" Scripts/protocol_check.py --petrel "$build/debug/petrel"

@@ -1,4 +1,5 @@
 import CloudKitModel
+import KillPoints
 import PushDelivery
 import Storage
 
@@ -50,6 +51,7 @@ extension DeliveryWorker {
       return state.withSchedule(of: delivery.route) { $0.rests(for: .refusal) }
     }
     let attempt = DeliveryAttempt(previous: delivery.attempts, rests: rests, random: random())
+    KillPoint.beforePush.reach()
     route.send(delivery, attempt) { self.handle($0, of: delivery, sent: now) }
   }
 
@@ -58,6 +60,7 @@ extension DeliveryWorker {
     note(report, of: delivery, at: now)
     switch report.outcome {
     case .delivered:
+      KillPoint.afterPush.reach()
       let saved = delivery.notification.change.timestamp
       let waits = state.withLock { state in
         state.times.sentToAccepted.record(now.seconds - sent.seconds)

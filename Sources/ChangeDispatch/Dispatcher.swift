@@ -1,4 +1,5 @@
 import CloudKitModel
+import KillPoints
 import Measuring
 import Storage
 import Synchronization
@@ -228,8 +229,10 @@ public final class Dispatcher: Sendable {
 
   /// Writes what changes led to.
   func complete(_ changes: [MatchedChange]) async throws {
+    KillPoint.afterMatch.reach()
     let result = try await store.completeDispatch(
       of: changes, timestamp: clock(), leasing: room())
+    if !result.logged.isEmpty { KillPoint.afterLogging.reach() }
     let logged = clock()
     counters.withLock { counters in
       for change in changes where !change.firings.isEmpty {

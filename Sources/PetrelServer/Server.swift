@@ -2,6 +2,7 @@ import ChangeDispatch
 import CloudKitModel
 import Foundation
 import HTTPService
+import KillPoints
 import OutboundHTTP
 import Storage
 import Synchronization
@@ -82,6 +83,7 @@ public final class Server: Sendable {
       if let answer = await pages.answer(to: request) { return answer }
       let began = ContinuousClock.now
       let response = await service.respond(to: request)
+      KillPoint.beforeAnswer.reach()
       let operation = service.operationNames.name(ofPath: request.rawPath)
       requestTimes.record(operation, since: began)
       log.note(response, to: request, operation, since: began)

@@ -34,6 +34,12 @@ extension ServiceError {
       self.init(.tryAgainLater, "others changed the same at the same time", retryAfter: 1)
     case .unreachable:
       self.init(.tryAgainLater, "the server's store cannot be reached at the moment", retryAfter: 2)
+    case .outcomeUnknown:
+      self.init(
+        .serverResponseLost,
+        "it is not known whether this was carried out; the server's log says why", retryAfter: 2)
+    case .full:
+      self.init(.tryAgainLater, "the server's disk is full", retryAfter: 30)
     case .closed:
       self.init(.tryAgainLater, "the server is stopping", retryAfter: 5)
     case .badContinuation, .unkeptText:

@@ -1,4 +1,5 @@
 import Foundation
+import KillPoints
 
 /// The thread that copies the write-ahead log into the database, so that nobody who saves waits for
 /// it, and the gate through which the writer goes to each transaction. ``CheckpointSchedule`` decides.
@@ -42,7 +43,9 @@ final class Checkpointer: @unchecked Sendable {
   func work(in session: StoreSession) {
     while let pass = nextPass() {
       // What fails is tried again when the log has grown; it holds all that was committed.
+      KillPoint.beforeCheckpoint.reach()
       let copied = try? session.connection.copyLog(isAlone: pass == .alone)
+      KillPoint.afterCheckpoint.reach()
       condition.lock()
       schedule.end(copiedPages: copied)
       passes += 1

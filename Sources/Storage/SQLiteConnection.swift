@@ -263,6 +263,8 @@ final class SQLiteConnection: SQLConnection {
       return StoreError(
         .overloaded, "another process is writing to the store (\(message)); try again later",
         statement: statement)
+    case SQLITE_FULL:
+      return StoreError(.full, "the store's disk is full: \(message)", statement: statement)
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       return StoreError(.corrupt, "the store's file is damaged: \(message)", statement: statement)
     default:

@@ -14,8 +14,13 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     /// The transaction and another one got in each other's way; nothing of it was kept, and it can be
     /// tried again.
     public static let serializationFailure = Code(description: "serializationFailure")
-    /// The database server cannot be reached. What was being committed may be there or not.
+    /// The database server cannot be reached; nothing of the transaction was kept.
     public static let unreachable = Code(description: "unreachable")
+    /// A commit failed in a way that tells nothing of whether it is there: the connection was lost
+    /// before its answer came, or the disk failed.
+    public static let outcomeUnknown = Code(description: "outcomeUnknown")
+    /// The disk has no room; nothing of the transaction was kept.
+    public static let full = Code(description: "full")
     /// What is stored cannot be read back.
     public static let corrupt = Code(description: "corrupt")
     /// More writes are waiting than the store accepts; try again later.

@@ -1,4 +1,5 @@
 import Foundation
+import KillPoints
 
 /// The threads that write. Each takes writes that are waiting, makes them one transaction, and commits
 /// once for all of them. A store in a file has one such thread, a server on PostgreSQL a few: they have
@@ -83,7 +84,11 @@ final class StoreWriter: @unchecked Sendable {
     } catch {
       tally.end(
         thread, writes: group.count, loggedPages: session.connection.loggedPages, error)
-      if (error as? StoreError)?.code == .unreachable { session.isInDoubt = true }
+      if Self.concernsAll(error, in: session), !(error is LocksNeeded),
+        (error as? StoreError)?.code != .serializationFailure
+      {
+        session.isInDoubt = true
+      }
       for job in group { job.finish(error) }
       return
     }
@@ -147,7 +152,7 @@ final class StoreWriter: @unchecked Sendable {
       session.goesWithoutSavepoints = false
       if error is SavepointNeeded {
         session.savepointPolicy.wereNeeded()
-      } else if group.count == 1 || !session.hasBegun || Self.concernsAll(error) {
+      } else if group.count == 1 || !session.hasBegun || Self.concernsAll(error, in: session) {
         throw error
       }
       try transaction(in: session, locking: locks) {
@@ -161,12 +166,33 @@ final class StoreWriter: @unchecked Sendable {
   }
 
   /// Whether a failure is of the transaction, whichever of its jobs came upon it.
-  private static func concernsAll(_ error: any Error) -> Bool {
+  private static func concernsAll(_ error: any Error, in session: StoreSession) -> Bool {
     if error is LocksNeeded { return true }
     return switch (error as? StoreError)?.code {
     case .unreachable?, .serializationFailure?: true
+    // A file is this process's: what its commit has left there is overwritten by the next.
+    case .outcomeUnknown?: session.connection.isShared
     default: false
     }
+  }
+
+  /// Commits, and tells a failure that may have come after the commit from one that did not.
+  private func commitTransaction(of session: StoreSession) throws {
+    KillPoint.beforeCommit.reach()
+    do {
+      try session.connection.commit()
+    } catch let error as StoreError where error.code == Self.doubtful(in: session) {
+      throw StoreError(
+        .outcomeUnknown, "it is not known whether a commit is there: \(error.reason)",
+        statement: error.statement)
+    }
+    KillPoint.afterCommit.reach()
+  }
+
+  /// What fails a commit without telling of its outcome: on a server a lost connection, in a file an error
+  /// of the disk.
+  private static func doubtful(in session: StoreSession) -> StoreError.Code {
+    session.connection.isShared ? .unreachable : .statementFailed
   }
 
   /// Commits what `body` writes, or nothing of it when it throws.
@@ -188,7 +214,7 @@ final class StoreWriter: @unchecked Sendable {
       try session.writeStoredBytes()
       try session.fileNotifications()
       try session.pointToChanges()
-      try session.connection.commit()
+      try commitTransaction(of: session)
     } catch {
       if session.connection.isInTransaction { try? session.connection.rollback() }
       session.outbox.removeAll(keepingCapacity: true)
@@ -238,7 +264,7 @@ final class StoreWriter: @unchecked Sendable {
       try connection.run("RELEASE job", [])
       return nil
     } catch {
-      guard connection.isInTransaction, !Self.concernsAll(error) else { throw error }
+      guard connection.isInTransaction, !Self.concernsAll(error, in: session) else { throw error }
       try connection.run("ROLLBACK TO job", [])
       try connection.run("RELEASE job", [])
       session.outbox.removeSubrange(outboxCount...)

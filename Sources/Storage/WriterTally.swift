@@ -56,7 +56,9 @@ extension StoreError {
   /// What is wrong with the engine or the disk; nil when only a single write was refused.
   fileprivate var fault: String? {
     switch code {
-    case .statementFailed, .corrupt, .overloaded, .unreachable, .serializationFailure: reason
+    case .statementFailed, .outcomeUnknown, .full, .corrupt, .overloaded, .unreachable,
+      .serializationFailure:
+      reason
     default: nil
     }
   }

@@ -47,6 +47,8 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   public static let badDatabase = ServerErrorCode(rawValue: "BAD_DATABASE")
   /// What is asked for is part of the protocol, and this server does not have it.
   public static let notSupported = ServerErrorCode(rawValue: "NOT_SUPPORTED")
+  /// It is not known whether the request was carried out.
+  public static let serverResponseLost = ServerErrorCode(rawValue: "SERVER_RESPONSE_LOST")
   /// The user deleted the zone that is asked for.
   public static let userDeletedZone = ServerErrorCode(rawValue: "USER_DELETED_ZONE")
   /// Another request is at work in the zone.
@@ -58,6 +60,7 @@ public struct ServerErrorCode: RawRepresentable, Sendable, Hashable, CustomStrin
   public var documented: ServerErrorCode {
     switch self {
     case .badContainer, .badDatabase, .changeTokenExpired, .notSupported: .badRequest
+    case .serverResponseLost: .internalError
     case .userDeletedZone: .zoneNotFound
     case .zoneBusy: .tryAgainLater
     default: self

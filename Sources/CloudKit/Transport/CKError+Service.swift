@@ -35,6 +35,7 @@ extension CKError {
     case .internalError: .internalError
     case .notFound: .unknownItem
     case .quotaExceeded: .quotaExceeded
+    case .serverResponseLost: .serverResponseLost
     case .throttled: .requestRateLimited
     case .tryAgainLater: .serviceUnavailable
     case .validatingReferenceError: .referenceViolation

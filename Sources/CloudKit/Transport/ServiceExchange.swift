@@ -139,6 +139,8 @@ extension RetryPolicy.Failure {
     switch error.code {
     case .requestRateLimited, .serviceUnavailable, .zoneBusy:
       self = .busy(retryAfter: error.retryAfterSeconds)
+    case .serverResponseLost:
+      self = .outcomeUnknown
     default:
       self = .final
     }

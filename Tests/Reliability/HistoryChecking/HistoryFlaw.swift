@@ -1,0 +1,191 @@
+/// Ways in which a server may break what it promises. Each can be planted in a history that keeps the
+/// promises, as if the server had behaved so; the checker must then find it.
+public enum HistoryFlaw: String, CaseIterable, Sendable {
+  case saveLost
+  case staleLook
+  case tagReused
+  case halfOfAtomicRequest
+  case refusedButKept
+  case feedOmits
+  case feedReordered
+  case notificationLost
+  case notificationRepeated
+  case notificationOfOthers
+  case notificationBeforeCause
+  case deletionNotTold
+  case logReordered
+  case firedTwice
+  case pushLost
+  case pushRenamed
+  case pushToOrigin
+  case pushNotLogged
+
+  /// What the flaw breaks.
+  public var promise: Violation.Promise {
+    switch self {
+    case .saveLost, .staleLook, .tagReused, .feedOmits, .notificationLost, .deletionNotTold:
+      .nothingAcknowledgedIsLost
+    case .halfOfAtomicRequest: .nothingAcknowledgedIsLost
+    case .refusedButKept: .atomicity
+    case .feedReordered, .logReordered: .order
+    case .notificationRepeated, .notificationBeforeCause, .pushLost, .pushRenamed, .pushNotLogged:
+      .atLeastOnce
+    case .notificationOfOthers: .onlyWhatMayBeRead
+    case .firedTwice: .firesOnce
+    case .pushToOrigin: .notToTheOrigin
+    }
+  }
+
+  /// The history as it would be with the flaw; nil when it has no place for it.
+  public func planted(
+    in history: History, using generator: inout some RandomNumberGenerator
+  ) -> History? {
+    var flawed = history
+    switch self {
+    case .saveLost, .halfOfAtomicRequest:
+      guard let victim = lonelySave(in: history, &generator), let mark = victim.mark else {
+        return nil
+      }
+      flawed.removeSights(of: mark)
+      if self == .halfOfAtomicRequest {
+        for index in flawed.writes.indices where flawed.writes[index].group == victim.group {
+          flawed.writes[index].outcome = .unknown
+          flawed.writes[index].span.ended = Span.never
+        }
+      }
+    case .staleLook:
+      let looks = history.reads.indices.compactMap { index -> (Int, Sight)? in
+        let read = history.reads[index]
+        // Another look at the record, long before; a save between the two was acknowledged.
+        guard let mark = read.sight.mark,
+          let save = history.writes.first(where: { $0.mark == mark }), save.isDone,
+          save.span.isBefore(read.span),
+          let old = history.reads.first(where: {
+            $0.key == read.key && $0.sight != read.sight && $0.span.isBefore(save.span)
+          })
+        else { return nil }
+        return (index, old.sight)
+      }
+      guard let (index, sight) = looks.randomElement(using: &generator) else { return nil }
+      flawed.reads[index].sight = sight
+    case .tagReused:
+      guard
+        let index = history.reads.indices.filter({ history.reads[$0].sight.mark != nil })
+          .randomElement(using: &generator), let mark = history.reads[index].sight.mark
+      else { return nil }
+      flawed.reads[index].sight = .record(tag: "another", mark: mark)
+      flawed.reads.append(history.reads[index])
+    case .refusedButKept:
+      guard let victim = seenSave(in: history, &generator),
+        let index = history.writes.firstIndex(where: { $0.mark == victim.mark })
+      else { return nil }
+      flawed.writes[index].outcome = .notDone
+      flawed.writes[index].group = nil
+    case .feedOmits:
+      guard let (feed, entry) = lastingEntry(in: history, &generator) else { return nil }
+      flawed.feeds[feed].entries.remove(at: entry)
+    case .feedReordered:
+      guard let (feed, one, other) = orderedEntries(in: history, &generator) else { return nil }
+      flawed.feeds[feed].entries.swapAt(one, other)
+    case .notificationLost, .notificationRepeated, .notificationOfOthers,
+      .notificationBeforeCause, .deletionNotTold, .logReordered, .firedTwice:
+      return plantedInLog(of: history, using: &generator)
+    case .pushLost, .pushRenamed, .pushToOrigin, .pushNotLogged:
+      return plantedInPushes(of: history, using: &generator)
+    }
+    return flawed
+  }
+
+  /// An acknowledged save that was seen, the only write of its record; for half of an atomic request,
+  /// one whose request has another that was seen.
+  private func lonelySave(
+    in history: History, _ generator: inout some RandomNumberGenerator
+  ) -> RecordWrite? {
+    let counts = Dictionary(history.writes.map { ($0.key, 1) }, uniquingKeysWith: +)
+    let ends = Sightings(of: history).ends
+    return history.writes.filter { write in
+      guard let mark = write.mark, write.isDone, counts[write.key] == 1,
+        history.reads.contains(where: { $0.sight.mark == mark && write.span.isBefore($0.span) })
+      else { return false }
+      return self == .saveLost
+        || write.group != nil
+          && history.writes.contains {
+            $0.group == write.group && $0.mark != mark && ends[$0.mark ?? ""] != nil
+            // What nobody is told of must not be told by a notification either.
+          }
+    }.randomElement(using: &generator)
+  }
+
+  private func seenSave(
+    in history: History, _ generator: inout some RandomNumberGenerator
+  ) -> RecordWrite? {
+    let ends = Sightings(of: history).ends
+    return history.writes.filter { $0.isDone && ends[$0.mark ?? ""] != nil }
+      .randomElement(using: &generator)
+  }
+
+  /// An entry of a reading that is its reader's last word of a record.
+  private func lastingEntry(
+    in history: History, _ generator: inout some RandomNumberGenerator
+  ) -> (feed: Int, entry: Int)? {
+    var places: [(feed: Int, entry: Int)] = []
+    for (number, feed) in history.feeds.enumerated() {
+      for (place, entry) in feed.entries.enumerated() {
+        guard let mark = entry.sight.mark,
+          let save = history.writes.first(where: { $0.mark == mark }), save.isDone,
+          save.span.isBefore(feed.span),
+          feed.entries.count(where: { $0.name == entry.name }) == 1
+        else { continue }
+        places.append((number, place))
+      }
+    }
+    return places.randomElement(using: &generator)
+  }
+
+  /// Two entries of which the first was acknowledged before the other was asked for.
+  private func orderedEntries(
+    in history: History, _ generator: inout some RandomNumberGenerator
+  ) -> (feed: Int, one: Int, other: Int)? {
+    var places: [(feed: Int, one: Int, other: Int)] = []
+    for (number, feed) in history.feeds.enumerated() {
+      let saves = feed.entries.map { entry in
+        entry.sight.mark.flatMap { mark in history.writes.first { $0.mark == mark } }
+      }
+      for one in saves.indices {
+        for other in saves.indices.dropFirst(one + 1) {
+          guard let first = saves[one], let second = saves[other], first.isDone, second.isDone,
+            first.span.isBefore(second.span)
+          else { continue }
+          places.append((number, one, other))
+        }
+      }
+    }
+    return places.randomElement(using: &generator)
+  }
+}
+
+extension RecordWrite {
+  var isDone: Bool {
+    if case .done = outcome { true } else { false }
+  }
+}
+
+extension History {
+  /// As if a save had never been: nobody sees it, and nobody is told of it.
+  fileprivate mutating func removeSights(of mark: String) {
+    for index in reads.indices where reads[index].sight.mark == mark {
+      reads[index].sight = .absent
+    }
+    for index in feeds.indices {
+      feeds[index].entries.removeAll { $0.sight.mark == mark }
+    }
+    var told: Set<String> = []
+    for index in logs.indices {
+      for entry in logs[index].entries where entry.mark == mark {
+        told.insert(entry.notificationID)
+      }
+      logs[index].entries.removeAll { $0.mark == mark }
+    }
+    pushes.removeAll { told.contains($0.notificationID) }
+  }
+}

@@ -1,0 +1,24 @@
+/// Something that must not have happened.
+public struct Violation: Hashable, Sendable, Codable, CustomStringConvertible {
+  /// What is promised (docs/reliability.md lists them).
+  public enum Promise: Int, Sendable, Codable, CaseIterable {
+    case nothingAcknowledgedIsLost = 1
+    case atLeastOnce
+    case firesOnce
+    case notToTheOrigin
+    case onlyWhatMayBeRead
+    case order
+    case atomicity
+    case restart
+  }
+
+  public var promise: Promise
+  public var text: String
+
+  public init(_ promise: Promise, _ text: String) {
+    self.promise = promise
+    self.text = text
+  }
+
+  public var description: String { "promise \(promise.rawValue): \(text)" }
+}

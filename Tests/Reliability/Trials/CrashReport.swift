@@ -1,0 +1,144 @@
+import Foundation
+import HistoryChecking
+import JSONCoding
+
+/// What a trial of crashes did and found.
+struct CrashReport {
+  let engine: String
+  let seed: UInt64
+  var seconds = 0.0
+  var lives = 0
+  var starts = 0
+  var longestStart = 0.0
+  var killedStarts = 0
+  var powerCuts = 0
+  var unsyncedWrites = 0
+  var lostSectors = 0
+  var lostNames = 0
+  /// By strike, how often it was to strike, and how often it did.
+  private(set) var strikes: [String: (planned: Int, struck: Int)] = [:]
+  /// Ends of servers other than by SIGKILL.
+  var otherEnds: [String: Int] = [:]
+  var histories = 0
+  var writes = 0
+  var acknowledged = 0
+  var unknown = 0
+  var looks = 0
+  var notifications = 0
+  var pushes = 0
+  var repeatedPushes = 0
+  var refusals: [String: Int] = [:]
+  var violations: [Violation] = []
+  /// Ways to break the promises: how often each was planted in what really happened, and found there.
+  private(set) var flaws: [HistoryFlaw: (planted: Int, found: Int)] = [:]
+  /// Where everything lies, when something was found.
+  var folder: String?
+
+  init(engine: String, seed: UInt64) {
+    self.engine = engine
+    self.seed = seed
+  }
+
+  mutating func count(_ strike: Strike, wasReached: Bool) {
+    strikes[strike.name, default: (0, 0)].planned += 1
+    if wasReached { strikes[strike.name]?.struck += 1 }
+  }
+
+  mutating func add(_ device: CloudDevice) {
+    refusals = device.refusals.merging(refusals) { max($0, $1) }
+  }
+
+  mutating func count(_ history: History) {
+    histories += 1
+    writes += history.writes.count
+    for write in history.writes {
+      switch write.outcome {
+      case .done: acknowledged += 1
+      case .unknown: unknown += 1
+      case .refused, .notDone: break
+      }
+    }
+    looks += history.reads.count + history.feeds.count
+    notifications += history.logs.filter(\.isLast).reduce(0) { $0 + $1.entries.count }
+    pushes += history.pushes.count
+    repeatedPushes += history.pushes.count - Set(history.pushes.map(\.apnsID)).count
+  }
+
+  /// Breaks each promise in a copy of a history, to see that it would have been noticed.
+  mutating func plantFlaws(
+    in history: History, using generator: inout some RandomNumberGenerator
+  ) {
+    for flaw in HistoryFlaw.allCases {
+      guard let flawed = flaw.planted(in: history, using: &generator) else { continue }
+      flaws[flaw, default: (0, 0)].planted += 1
+      if HistoryChecker.violations(of: flawed).contains(where: { $0.promise == flaw.promise }) {
+        flaws[flaw]?.found += 1
+      } else {
+        violations.append(
+          Violation(flaw.promise, "the checker did not find \(flaw.rawValue), which was planted"))
+      }
+    }
+  }
+
+  var progress: String {
+    "\(Int(seconds)) s: \(lives) lives, \(acknowledged) writes acknowledged and \(unknown) in doubt, "
+      + "\(notifications) notifications, \(pushes) pushes; "
+      + (violations.isEmpty ? "nothing is wrong" : "\(violations.count) VIOLATIONS")
+  }
+
+  var text: String {
+    var lines = [
+      "", "crash trial on \(engine), seed \(seed), \(Int(seconds)) s",
+      "lives of the server               \(lives)",
+    ]
+    for (name, count) in strikes.sorted(by: { $0.key < $1.key }) {
+      lines.append(
+        "  " + name.padding(toLength: 32, withPad: " ", startingAt: 0) + "\(count.planned)"
+          + (count.struck < count.planned ? ", of which \(count.struck) were reached" : ""))
+    }
+    for (end, count) in otherEnds.sorted(by: { $0.key < $1.key }) {
+      lines.append(
+        "  ended by itself (\(end))".padding(toLength: 34, withPad: " ", startingAt: 0) + "\(count)"
+      )
+    }
+    lines += [
+      "killed again while starting       \(killedStarts)",
+      "losses of power                   \(powerCuts)",
+      "  writes that were not synced     \(unsyncedWrites)",
+      "  sectors lost, names lost        \(lostSectors), \(lostNames)",
+      "longest start                     \(String(format: "%.2f", longestStart)) s",
+      "histories checked                 \(histories)",
+      "  writes                          \(writes): \(acknowledged) acknowledged, \(unknown) in doubt",
+      "  looks at records and feeds      \(looks)",
+      "  notifications                   \(notifications)",
+      "  pushes                          \(pushes), of which \(repeatedPushes) repeated",
+      "promises broken on purpose        \(flaws.values.reduce(0) { $0 + $1.planted }) times, in "
+        + "\(flaws.count) of \(HistoryFlaw.allCases.count) ways; found "
+        + "\(flaws.values.reduce(0) { $0 + $1.found }) times",
+      "refusals                          "
+        + refusals.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        .joined(separator: ", "),
+    ]
+    for violation in violations.prefix(20) { lines.append("VIOLATION of \(violation)") }
+    if let folder { lines.append("everything is kept in \(folder)") }
+    return lines.joined(separator: "\n")
+  }
+
+  /// The figures as JSON, for those who keep them.
+  var json: JSONValue {
+    [
+      "engine": .string(engine), "seed": .int(Int64(bitPattern: seed)), "seconds": .double(seconds),
+      "lives": .int(Int64(lives)), "starts": .int(Int64(starts)),
+      "strikes": .object(strikes.mapValues { .int(Int64($0.struck)) }),
+      "powerCuts": .int(Int64(powerCuts)), "lostSectors": .int(Int64(lostSectors)),
+      "lostNames": .int(Int64(lostNames)), "longestStart": .double(longestStart),
+      "histories": .int(Int64(histories)), "writes": .int(Int64(writes)),
+      "acknowledged": .int(Int64(acknowledged)), "unknown": .int(Int64(unknown)),
+      "looks": .int(Int64(looks)), "notifications": .int(Int64(notifications)),
+      "pushes": .int(Int64(pushes)), "repeatedPushes": .int(Int64(repeatedPushes)),
+      "flawsPlanted": .int(Int64(flaws.values.reduce(0) { $0 + $1.planted })),
+      "flawsFound": .int(Int64(flaws.values.reduce(0) { $0 + $1.found })),
+      "violations": .array(violations.map { .string($0.description) }),
+    ]
+  }
+}

@@ -1,0 +1,378 @@
+import Foundation
+import HistoryChecking
+import JSONCoding
+import KillPoints
+import Synchronization
+
+/// Kills a server again and again while clients use it, and checks from outside that nothing that was
+/// acknowledged is lost, doubled or half there.
+///
+/// The trial goes by epochs. In each, some lives of the server follow one another; then all is let come
+/// to rest, everything is read, and the history of the epoch is checked.
+final class CrashTrial {
+  private let options: CrashOptions
+  private let installation: Installation
+  private let folder: String
+  private var generator: SplitMix64
+  private var report: CrashReport
+  private var devices: [CloudDevice] = []
+  private var registrations: [DeviceRegistration] = []
+  private var logTokens: [String: String] = [:]
+  private let groups = Workload.Groups()
+  private static let users = ["anna", "ben"]
+
+  init(_ options: CrashOptions) throws {
+    self.options = options
+    folder =
+      options.folder
+      ?? NSTemporaryDirectory() + "petrel-crash-\(options.engine.rawValue)-\(UUID().uuidString)"
+    generator = SplitMix64(seed: options.seed)
+    report = CrashReport(engine: options.engine.rawValue, seed: options.seed)
+    // The way to it must be open to the user of PostgreSQL.
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+    installation = try Installation(
+      in: folder, engine: options.engine, programs: options.programs)
+  }
+
+  /// Carries out the trial.
+  ///
+  /// - Returns: what was done, with what must not have happened.
+  func run() throws -> CrashReport {
+    let began = TrialClock.now
+    defer { installation.end(keeping: !report.violations.isEmpty || options.folder != nil) }
+    for user in Self.users {
+      let token = try installation.addUser(user)
+      for device in ["phone", "tablet"] {
+        devices.append(
+          CloudDevice(
+            user: user, device: device, token: token, container: Installation.container))
+      }
+    }
+    var epoch = 0
+    while report.lives < options.kills, report.violations.isEmpty {
+      if let seconds = options.seconds, TrialClock.seconds(since: began) > seconds { break }
+      epoch += 1
+      try run(epoch: epoch)
+      report.seconds = TrialClock.seconds(since: began)
+      say(report.progress)
+    }
+    report.seconds = TrialClock.seconds(since: began)
+    report.starts = installation.starts
+    report.longestStart = installation.longestStart
+    if !report.violations.isEmpty { report.folder = folder }
+    return report
+  }
+
+  // MARK: Epochs
+
+  private func run(epoch: Int) throws {
+    try startSoundly()
+    prepare(epoch)
+    let workloads = devices.map {
+      Workload($0, epoch: epoch, groups: groups, seed: generator.next())
+    }
+    for workload in workloads { workload.startLog(at: logTokens[workload.device.user]) }
+    let lives = min(options.livesPerEpoch, options.kills - report.lives)
+    for life in 0..<lives {
+      subscribeOnce(epoch, life)
+      try live(workloads)
+      // Whoever looks after a crash sees what is there, before anything else is done.
+      lookAtEverything(workloads)
+    }
+    try judge(epoch, workloads)
+  }
+
+  private func startSoundly() throws {
+    if installation.server?.hasEnded == false { return }
+    installation.disk.set(.sound)
+    guard try installation.start() else {
+      throw TrialError("the server does not start: \(installation.complaints)")
+    }
+    greet()
+  }
+
+  private func greet() {
+    for device in devices {
+      device.hangUp()
+      device.port = installation.port
+    }
+  }
+
+  /// Registers the devices once, and makes the zones and subscriptions of an epoch.
+  private func prepare(_ epoch: Int) {
+    for device in devices where !registrations.contains(where: { $0.token == device.pushToken }) {
+      device.register()
+      registrations += device.history.devices
+      device.history = History()
+    }
+    let prefix = Workload.prefix(epoch)
+    for device in devices where device.device == "phone" {
+      let operations = Workload.zones(epoch).map { zone -> JSONValue in
+        ["operationType": "create", "zone": ["zoneID": ["zoneName": .string(zone)]]]
+      }
+      _ = device.insist("database", "private/zones/modify", ["operations": .array(operations)])
+      let user = device.user
+      device.subscribe(id: "\(prefix)\(user)-all", topic: user, type: Workload.type(epoch))
+      device.subscribe(
+        id: "\(prefix)\(user)-high", topic: user + "/high", type: Workload.type(epoch))
+      device.subscribe(
+        id: "\(prefix)\(user)-public", topic: "public/high", type: Workload.publicType(epoch))
+      // From here on logs are read.
+      if logTokens[user] == nil {
+        logTokens[user] = device.readLog(reader: "", since: nil, ofSubscriptions: prefix)?.token
+        device.history.logs = []
+      }
+    }
+  }
+
+  private func subscribeOnce(_ epoch: Int, _ life: Int) {
+    for device in devices where device.device == "phone" {
+      device.subscribe(
+        id: "\(Workload.prefix(epoch))\(device.user)-once\(life)", topic: device.user,
+        type: Workload.type(epoch), firesOnce: true)
+    }
+  }
+
+  private func lookAtEverything(_ workloads: [Workload]) {
+    for user in Self.users {
+      let own = workloads.filter { $0.device.user == user }
+      let keys = own.reduce(into: Set<RecordKey>()) { $0.formUnion($1.keys) }
+      own.first?.look(at: keys)
+      for workload in own { workload.readEverything() }
+    }
+  }
+
+  // MARK: Lives
+
+  /// Lets the devices work until the server is struck, and starts it again.
+  private func live(_ workloads: [Workload]) throws {
+    let strikes = Strike.all(on: options.engine, points: points)
+    let strike =
+      options.lies
+      ? .fault(.lyingSync) : strikes[Int.random(in: 0..<strikes.count, using: &generator)]
+    report.lives += 1
+    if case .point(let name) = strike {
+      // Only a start takes it up.
+      installation.server?.kill()
+      // A point that is seldom passed is to be reached, too.
+      let isRare = name.hasSuffix("Checkpoint")
+      let count = Int.random(in: 1...(isRare ? 3 : 60), using: &generator)
+      if try installation.start(killPoint: "\(name):\(count)") {
+        greet()
+      } else {
+        try expectKilled()
+      }
+    }
+    let isOver = Mutex(false)
+    let isOverBox = Box(isOver: { isOver.withLock { $0 } })
+    let group = DispatchGroup()
+    for workload in workloads {
+      Thread.detachNewThread {
+        workload.run { !isOverBox.isOver() }
+        group.leave()
+      }
+      group.enter()
+    }
+    let wasReached = try end(by: strike)
+    isOver.withLock { $0 = true }
+    installation.server?.kill()
+    group.wait()
+    report.count(strike, wasReached: wasReached)
+    if let end = installation.server?.end, installation.server?.wasKilled == false {
+      report.otherEnds[end, default: 0] += 1
+    }
+    installation.disk.set(.sound)
+    if options.engine == .sqlite, options.lies || Int.random(in: 0..<2, using: &generator) == 0 {
+      try cutPower()
+    }
+    try restart()
+  }
+
+  private struct Box: @unchecked Sendable {
+    // The closure reads a mutex, which outlives the threads that call it.
+    let isOver: () -> Bool
+  }
+
+  private var points: [String] {
+    let ofFiles: Set<KillPoint> = [.beforeCheckpoint, .afterCheckpoint]
+    return KillPoint.allCases.filter { options.engine == .sqlite || !ofFiles.contains($0) }
+      .map(\.rawValue)
+  }
+
+  /// Strikes, and comes back when the server has ended or is to be killed.
+  ///
+  /// - Returns: whether what was to strike did.
+  private func end(by strike: Strike) throws -> Bool {
+    guard let server = installation.server else { return false }
+    let disk = installation.disk
+    switch strike {
+    case .anyMoment:
+      pause(5...250)
+      return true
+    case .point:
+      // Beside other servers it takes over the changes of one that is gone some seconds later.
+      return TrialClock.wait(seconds: options.engine == .sqlite ? 1.5 : 12) { server.hasEnded }
+    case .disk(let fault):
+      disk.set(fault, after: Int.random(in: 0...80, using: &generator), times: 1)
+      return TrialClock.wait(seconds: 1.5) { server.hasEnded }
+    case .fault(.lyingSync):
+      disk.set(.lyingSync)
+      pause(200...300)
+      return true
+    case .fault(let fault):
+      let struck = disk.struck
+      let times = [1, 3, nil][Int.random(in: 0..<3, using: &generator)]
+      pause(20...60)
+      disk.set(fault, after: Int.random(in: 0...30, using: &generator), times: times)
+      pause(150...400)
+      let wasStruck = disk.struck > struck
+      if Bool.random(using: &generator) {
+        disk.set(.sound)
+        try expectRecovery("the disk was sound again")
+      }
+      return wasStruck
+    case .postgreSQL:
+      pause(20...80)
+      try installation.postgreSQL?.stop()
+      pause(20...200)
+      try installation.postgreSQL?.startAgain()
+      try expectRecovery("PostgreSQL was back")
+      return true
+    }
+  }
+
+  /// A server that runs takes writes again by itself when what failed is well.
+  private func expectRecovery(_ when: String) throws {
+    guard let server = installation.server else { return }
+    let answers = devices.map(\.answers)
+    let isBack = TrialClock.wait(seconds: 30) {
+      server.hasEnded || zip(devices, answers).contains { $0.answers > $1 + 5 }
+    }
+    if !isBack {
+      report.violations.append(
+        Violation(.restart, "the server took no requests within 30 seconds after \(when)"))
+    }
+  }
+
+  private func pause(_ milliseconds: ClosedRange<Int>) {
+    usleep(UInt32(Int.random(in: milliseconds, using: &generator)) * 1_000)
+  }
+
+  private func cutPower() throws {
+    let losses = [0.1, 0.5, 1]
+    let loss = options.lies ? 1 : losses[Int.random(in: 0..<3, using: &generator)]
+    let result = try PowerCut(journal: installation.journal, folder: folder + "/data")
+      .strike(loss: loss, using: &generator)
+    report.powerCuts += 1
+    report.unsyncedWrites += result.unsyncedWrites
+    report.lostSectors += result.lostSectors
+    report.lostNames += result.lostNames
+  }
+
+  /// Starts the server after a life; sometimes it is killed once more before it listens.
+  private func restart() throws {
+    if options.engine == .sqlite, !options.lies, Int.random(in: 0..<5, using: &generator) == 0 {
+      let faults: [DiskControl.Fault] = [.killBeforeSync, .killAfterSync, .killInWrite]
+      installation.disk.set(
+        faults[Int.random(in: 0..<3, using: &generator)],
+        after: Int.random(in: 0...6, using: &generator), times: 1)
+      if try !installation.start() {
+        try expectKilled()
+        report.killedStarts += 1
+      } else {
+        installation.server?.kill()
+      }
+      installation.disk.set(.sound)
+      if Bool.random(using: &generator) { try cutPower() }
+    }
+    guard try installation.start() else {
+      report.violations.append(
+        Violation(.restart, "the server does not start again: \(installation.complaints)"))
+      throw TrialError("the server does not start again: \(installation.complaints)")
+    }
+    greet()
+  }
+
+  /// A server that did not come to listen was killed, and has not given up.
+  private func expectKilled() throws {
+    guard installation.server?.wasKilled == false else { return }
+    report.violations.append(
+      Violation(.restart, "the server does not start: \(installation.complaints)"))
+    throw TrialError("the server does not start: \(installation.complaints)")
+  }
+
+  // MARK: Judging
+
+  /// Waits until all is quiet, reads everything, and checks the epoch's history.
+  private func judge(_ epoch: Int, _ workloads: [Workload]) throws {
+    waitUntilQuiet()
+    lookAtEverything(workloads)
+    var history = History()
+    for device in devices {
+      history.append(device.history)
+      report.add(device)
+      device.history = History()
+    }
+    history.devices = registrations
+    let prefix = Workload.prefix(epoch)
+    var violations: [Violation] = []
+    var judged = history
+    // Pushes that the simulator has got come a moment later through its output.
+    _ = TrialClock.wait(seconds: 20) {
+      judged = history
+      for device in devices where device.device == "phone" {
+        _ = device.readLog(
+          reader: "judge", since: logTokens[device.user], ofSubscriptions: prefix, isLast: true)
+        judged.append(device.history)
+        device.history = History()
+      }
+      judged.pushes = installation.pushes.filter { $0.subscriptionID.hasPrefix(prefix) }
+      violations = HistoryChecker.violations(of: judged)
+      if !violations.isEmpty { usleep(500_000) }
+      return violations.isEmpty
+    }
+    report.count(judged)
+    if violations.isEmpty { report.plantFlaws(in: judged, using: &generator) }
+    report.violations += violations
+    report.violations += devices.flatMap(\.refused).map {
+      Violation(.nothingAcknowledgedIsLost, "refused: \($0)")
+    }
+    if !violations.isEmpty {
+      try JSONEncoder().encode(judged).write(
+        to: URL(fileURLWithPath: folder + "/history-\(epoch).json"))
+    }
+    for device in devices where device.device == "phone" {
+      logTokens[device.user] =
+        device.readLog(
+          reader: "", since: logTokens[device.user], ofSubscriptions: prefix)?.token
+        ?? logTokens[device.user]
+      device.history = History()
+      device.unsubscribe(
+        ["all", "high"].map { "\(prefix)\(device.user)-\($0)" }, scope: "private")
+      device.unsubscribe(["\(prefix)\(device.user)-public"], scope: "public")
+    }
+  }
+
+  /// Waits until nothing is to be matched, and no push waits.
+  private func waitUntilQuiet() {
+    var waiting: [Substring] = []
+    let isQuiet = TrialClock.wait(seconds: 60) {
+      guard let connection = try? HTTPConnection(port: installation.port),
+        let page = try? connection.send("GET", "/metrics")
+      else { return false }
+      let text = String(decoding: page.body, as: UTF8.self)
+      let names = ["petrel_changes_waiting ", "petrel_deliveries_waiting "]
+      waiting = text.split(separator: "\n").filter { line in
+        names.contains { line.hasPrefix($0) } && !line.hasSuffix(" 0")
+      }
+      if !waiting.isEmpty { usleep(20_000) }
+      return waiting.isEmpty
+    }
+    if !isQuiet {
+      report.violations.append(
+        Violation(
+          .atLeastOnce, "after 60 seconds there is still \(waiting.joined(separator: ", "))"))
+    }
+  }
+}

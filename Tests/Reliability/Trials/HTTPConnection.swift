@@ -1,0 +1,101 @@
+import Foundation
+
+/// A connection to a server, kept alive, for one thread.
+final class HTTPConnection {
+  /// Why a request has no answer.
+  enum Failure: Error {
+    /// The server cannot have got it.
+    case notSent
+    /// The server may have got it.
+    case noAnswer
+  }
+
+  struct Answer {
+    var status: Int
+    var body: [UInt8]
+  }
+
+  private let descriptor: Int32
+  private let port: Int
+  private var received = [UInt8](repeating: 0, count: 64 << 10)
+
+  /// - Parameter seconds: how long an answer may take.
+  init(port: Int, seconds: Int = 10) throws(Failure) {
+    self.port = port
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var patience = timeval(tv_sec: seconds, tv_usec: 0)
+    let size = socklen_t(MemoryLayout<timeval>.size)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, size)
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
+    var on: Int32 = 1
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
+    let isConnected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    guard isConnected else { throw .notSent }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Sends a request and waits for the answer, which must have a Content-Length.
+  func send(_ method: String, _ path: String, _ body: String = "") throws(Failure) -> Answer {
+    let bytes = Array(body.utf8)
+    let head =
+      "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nContent-Type: application/json\r\n"
+      + (method == "POST" ? "Content-Length: \(bytes.count)\r\n" : "") + "\r\n"
+    var rest = (Array(head.utf8) + bytes)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes {
+        Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      if count < 0, errno == EINTR { continue }
+      // What was sent of it so far may have been enough.
+      guard count > 0 else { throw .noAnswer }
+      rest = rest.dropFirst(count)
+    }
+    return try receive()
+  }
+
+  private func receive() throws(Failure) -> Answer {
+    var bytes: [UInt8] = []
+    var headEnd: Int?
+    var length = 0
+    var status = 0
+    while true {
+      if headEnd == nil, let end = Self.headEnd(of: bytes) {
+        headEnd = end
+        let head = String(decoding: bytes[..<end], as: UTF8.self).lowercased()
+        let words = head.split(separator: " ", maxSplits: 2)
+        guard words.count > 1, let code = Int(words[1]) else { throw .noAnswer }
+        status = code
+        for line in head.split(separator: "\r\n") where line.hasPrefix("content-length:") {
+          length = Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces)) ?? 0
+        }
+      }
+      if let headEnd, bytes.count >= headEnd + length {
+        return Answer(status: status, body: Array(bytes[headEnd..<headEnd + length]))
+      }
+      let count = recv(descriptor, &received, received.count, 0)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw .noAnswer }
+      bytes += received[..<count]
+    }
+  }
+
+  private static func headEnd(of bytes: [UInt8]) -> Int? {
+    guard bytes.count >= 4 else { return nil }
+    for place in 0...(bytes.count - 4)
+    where bytes[place] == 13 && bytes[place + 1] == 10 && bytes[place + 2] == 13
+      && bytes[place + 3] == 10
+    {
+      return place + 4
+    }
+    return nil
+  }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import HistoryChecking
+import JSONCoding
+import PostgreSQLHosting
+
+/// A server's directory, its users, the push service it sends to, and the disk below it.
+final class Installation: @unchecked Sendable {
+  enum Engine: String, CaseIterable {
+    case sqlite
+    case postgresql
+  }
+
+  static let container = "iCloud.org.example.Trial"
+
+  let folder: String
+  let engine: Engine
+  let disk: DiskControl
+  let postgreSQL: HostedPostgreSQL?
+  private let programs: String
+  private let simulator: RunningProgram
+  private var tokens: [String: String] = [:]
+  private var pushText: [UInt8] = []
+  private var pushOffset = 0
+  private(set) var server: RunningProgram?
+  private(set) var port = 0
+  private(set) var starts = 0
+  /// The longest time from the start of a server to the moment when it listened, in seconds.
+  private(set) var longestStart = 0.0
+
+  /// - Parameters:
+  ///   - folder: is made, and keeps everything.
+  ///   - programs: where `petrel` and the library of the failing disk lie.
+  init(
+    in folder: String, engine: Engine, programs: String, settings: [String: JSONValue] = [:]
+  ) throws {
+    self.folder = folder
+    self.engine = engine
+    self.programs = programs
+    try FileManager.default.createDirectory(
+      atPath: folder + "/data", withIntermediateDirectories: true)
+    disk = try DiskControl(path: folder + "/disk")
+    postgreSQL =
+      engine == .postgresql
+      ? try HostedPostgreSQL(in: folder + "/pg", settings: ["max_connections = 60"]) : nil
+    simulator = try RunningProgram(
+      path: programs + "/petrel",
+      ["simulate-apns", "--data", folder + "/apns", "--port", "0", "--json"],
+      log: folder + "/apns.log")
+    guard let line = simulator.readLine(),
+      let apns = try JSONValue(parsing: line)["listening"]
+    else { throw TrialError("the simulator of APNs did not start") }
+    var all = settings
+    // So that the log is copied often enough to be killed at it.
+    all["storeLogMegabytes"] = all["storeLogMegabytes"] ?? 1
+    all["containers"] = .object([Self.container: ["apns": apns]])
+    try JSONValue.object(all).text.write(
+      toFile: folder + "/data/server.json", atomically: true, encoding: .utf8)
+    readPushes()
+  }
+
+  private var storeArguments: [String] {
+    ["--data", folder + "/data"] + (postgreSQL.map { ["--store", $0.address()] } ?? [])
+  }
+
+  /// Adds a user; no server may run.
+  func addUser(_ name: String) throws -> String {
+    let text = try RunningProgram.output(
+      path: programs + "/petrel",
+      ["users", "add", name, "--json", "--expires-in", "30d"] + storeArguments,
+      log: folder + "/tool.log")
+    guard let token = try JSONValue(parsing: text)["token"]?.string else {
+      throw TrialError("a user has no token: \(text)")
+    }
+    return token
+  }
+
+  // MARK: The server
+
+  /// Starts the server, and comes back when it listens.
+  ///
+  /// - Parameters:
+  ///   - killPoint: where in its code it is to end itself, as `name:count`.
+  ///   - patience: seconds until it must listen.
+  /// - Returns: whether it listens; otherwise it has ended.
+  @discardableResult
+  func start(killPoint: String? = nil, patience: Double = 60) throws -> Bool {
+    var environment: [String: String] = [:]
+    if engine == .sqlite {
+      try? FileManager.default.removeItem(atPath: journal)
+      environment = [
+        "LD_PRELOAD": programs + "/libFailingDisk.so", "FAILING_DISK_FOLDER": folder + "/data",
+        "FAILING_DISK_CONTROL": disk.path, "FAILING_DISK_JOURNAL": journal,
+      ]
+    }
+    if let killPoint { environment["KILL_POINT"] = killPoint }
+    let began = TrialClock.now
+    let server = try RunningProgram(
+      path: programs + "/petrel",
+      ["serve", "--port", "\(port)", "--log-level", "warning"] + storeArguments,
+      environment: environment, log: folder + "/server.log")
+    self.server = server
+    starts += 1
+    while let line = server.readLine() {
+      guard line.hasPrefix("petrel listens on"),
+        let found = line.split(separator: ":").last.flatMap({ Int($0) })
+      else { continue }
+      port = found
+      longestStart = max(longestStart, TrialClock.seconds(since: began))
+      return true
+    }
+    _ = TrialClock.wait(seconds: patience) { server.hasEnded }
+    return false
+  }
+
+  /// What the failing disk writes of the running server.
+  var journal: String { folder + "/disk-journal" }
+
+  /// The last lines of what the server complained of.
+  var complaints: String {
+    let text = (try? String(contentsOfFile: folder + "/server.log", encoding: .utf8)) ?? ""
+    return text.split(separator: "\n").suffix(5).joined(separator: "\n")
+  }
+
+  func end(keeping: Bool) {
+    server?.kill()
+    simulator.kill()
+    postgreSQL?.end()
+    if !keeping { try? FileManager.default.removeItem(atPath: folder) }
+  }
+
+  // MARK: Pushes
+
+  private let lock = NSLock()
+  private var received: [PushReceipt] = []
+
+  /// Takes the simulator's lines as they come, on a thread of its own.
+  private func readPushes() {
+    let simulator = simulator
+    Thread.detachNewThread { [weak self] in
+      while let line = simulator.readLine() {
+        guard let json = try? JSONValue(parsing: line), let headers = json["headers"],
+          let body = json["payload"]?["ck"]
+        else { continue }
+        let push = PushReceipt(
+          token: json["deviceToken"]?.string ?? "", apnsID: headers["apns-id"]?.string ?? "",
+          notificationID: body["nid"]?.string ?? "",
+          subscriptionID: (body["qry"] ?? body["fet"] ?? body["met"])?["sid"]?.string ?? "",
+          isAccepted: json["status"]?.int == 200)
+        guard let self else { return }
+        self.lock.withLock { self.received.append(push) }
+      }
+    }
+  }
+
+  var pushes: [PushReceipt] { lock.withLock { received } }
+}
