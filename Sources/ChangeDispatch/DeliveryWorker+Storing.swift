@@ -1,4 +1,5 @@
 import CloudKitModel
+import KillPoints
 import Storage
 
 /// The worker's two tasks: one writes outcomes, the other takes deliveries from the store.
@@ -24,6 +25,7 @@ extension DeliveryWorker {
       }
       do {
         let merged = try await store.updateDeliveries(outcomes.map(\.update))
+        KillPoint.afterOutcome.reach()
         retry.succeed()
         settle(outcomes, mergedBeside: merged)
       } catch {
@@ -50,7 +52,9 @@ extension DeliveryWorker {
       state.settle(outcomes, mergedBeside: mergedBeside)
       let isPutOff = outcomes.contains { $0.update.state.isPutOff }
       let needsTaking = routes.contains { state.schedules[$0]?.needsTaking == true }
-      return (isPutOff || needsTaking, state.isSettled, state.backlogNews())
+      let isSettled = state.isSettled
+      let wakesTaker = isPutOff || needsTaking || (isSettled && state.waitingCount > 0)
+      return (wakesTaker, isSettled, state.backlogNews())
     }
     tell(backlog)
     if wakesTaker { takerSignal.signal() }
@@ -91,7 +95,7 @@ extension DeliveryWorker {
         if state.withLock({ $0.isToTakeOver }) { try await prepare(as: holder) }
         try await takeDue(as: holder)
         retry.succeed()
-        await waitForNextTaking()
+        if await waitForNextTaking() == .toRecount { try await count() }
       } catch {
         let delay = retry.fail()
         report(
@@ -179,17 +183,26 @@ extension DeliveryWorker {
     if isSettled { settlement.come() }
   }
 
-  private func waitForNextTaking() async {
-    let (wake, isTaking, isSettled) = state.withLock { state in
-      let wakes = state.schedules.values.compactMap(\.nextWake)
+  private enum Waking {
+    case toTake
+    case toRecount
+  }
+
+  private func waitForNextTaking() async -> Waking {
+    let (wake, isTaking, isSettled, recountPause) = state.withLock { state in
+      let wake = state.schedules.values.compactMap(\.nextWake).min()
       let isTaking = state.schedules.values.contains { $0.needsTaking || $0.wantsNextDue }
-      return (wakes.min(), isTaking, state.isSettled)
+      let isSettled = state.isSettled
+      let pause = !isTaking && isSettled ? state.recountPause() : nil
+      return (wake, isTaking, isSettled, pause)
     }
     if isSettled { settlement.come() }
-    if isTaking { return }
-    guard let wake else { return await takerSignal.wait() }
-    let seconds = wake.seconds - clock().seconds
-    if seconds > 0 { await takerSignal.wait(atMost: seconds) }
+    if isTaking { return .toTake }
+    let untilWake = wake.map { $0.seconds - clock().seconds } ?? .infinity
+    if untilWake <= 0 { return .toTake }
+    let pause = min(untilWake, recountPause ?? .infinity)
+    if pause.isFinite { await takerSignal.wait(atMost: pause) } else { await takerSignal.wait() }
+    return pause < untilWake ? .toRecount : .toTake
   }
 }
 

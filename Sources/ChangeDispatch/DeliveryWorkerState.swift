@@ -21,6 +21,8 @@ struct DeliveryWorkerState {
   private(set) var owed: Int?
   /// What was added and taken away while the store is asked.
   private var owedMeanwhile = 0
+  /// How often the store was asked again since nothing was owed.
+  private var recounts = 0
   /// When waiting for outcomes ends; nil while the worker runs. By a clock that nobody sets.
   var stopDeadline: ContinuousClock.Instant?
   /// Whether others are gone that may have left deliveries.
@@ -77,6 +79,20 @@ struct DeliveryWorkerState {
 
   mutating func count(_ owed: Int) {
     self.owed = max(0, owed + owedMeanwhile)
+  }
+
+  /// When to ask again how many are owed, in seconds; nil when there is no need to. It is for when nothing
+  /// is under way.
+  ///
+  /// What is committed while the store is asked may be in its answer, and be added once more when the
+  /// worker hears of it. Beside other servers it may be theirs, so the pauses grow.
+  mutating func recountPause() -> Double? {
+    guard waitingCount > 0 else {
+      recounts = 0
+      return nil
+    }
+    recounts += 1
+    return min(60, Double(1 << min(recounts - 1, 6)))
   }
 
   mutating func addOwed(_ count: Int) {

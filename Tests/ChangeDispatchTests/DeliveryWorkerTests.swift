@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import PushDelivery
 import Storage
+import Synchronization
 import Testing
 import Waiting
 
@@ -39,6 +40,28 @@ struct DeliveryWorkerTests {
       await running.worker.stop()
       #expect(Set(route.pushes.map(\.identifier)).count == 20)
       #expect(route.pushes.count == 20)
+    }
+  }
+
+  @Test("a count of what waits that was wrong once is put right when all is quiet")
+  func recounts() async throws {
+    try await withWorld { world in
+      try await world.owe(3)
+      var store = HookedStore(world.store)
+      let counts = Mutex(0)
+      // As when deliveries are committed while the store is asked, and told of afterwards.
+      store.owed = { owed in
+        counts.withLock {
+          $0 += 1
+          return $0 == 1 ? owed + 4 : owed
+        }
+      }
+      let running = RunningWorker(
+        store, clock: TestClock(), route: ScriptedRoute { _, _ in .accepted })
+      try await eventually("all must be delivered") { running.worker.metrics.delivered == 3 }
+      try await eventually("none waits any more") { running.worker.metrics.waiting == 0 }
+      await running.worker.stop()
+      #expect(counts.withLock { $0 } > 1)
     }
   }
 

@@ -11,6 +11,8 @@ struct HookedStore: RecordStore {
   var beforeDeliveryUpdate: Hook<[DeliveryUpdate]> = { _ in }
   var afterDeliveryUpdate: Hook<[DeliveryUpdate]> = { _ in }
   var afterTaking: Hook<TakenDeliveries> = { _ in }
+  /// Answers how many are owed, given what the store behind says.
+  var owed: @Sendable (Int) -> Int = { $0 }
   var beforeOutboxReading: Hook<DatabaseID> = { _ in }
   var beforeSubscriptionReading: Hook<DatabaseID> = { _ in }
 
@@ -193,7 +195,7 @@ struct HookedStore: RecordStore {
   func refusedPushes(limit: Int) async throws -> [RefusedPush] {
     try await base.refusedPushes(limit: limit)
   }
-  func owedDeliveryCount() async throws -> Int { try await base.owedDeliveryCount() }
+  func owedDeliveryCount() async throws -> Int { owed(try await base.owedDeliveryCount()) }
   func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws {
     try await base.reclaimDeliveries(at: timestamp, exceptOf: holder)
   }
