@@ -13,7 +13,8 @@ struct ServerConfigurationTests {
     let configuration = try Self.read(
       """
       {"address": "0.0.0.0", "port": 9000, "publicURL": "https://cloud.example.com",
-       "deletionRetentionDays": 30, "storeWriters": 9, "productionSchema": "open",
+       "deletionRetentionDays": 30, "storeWriters": 9, "storeLogMegabytes": 7,
+       "productionSchema": "open",
        "notificationLog": {"days": 7, "entries": 500},
        "signIn": {"passwords": false,
          "issuers": {"keycloak": {"issuer": "https://id.example.com/realms/a", "clientID": "c",
@@ -31,6 +32,7 @@ struct ServerConfigurationTests {
     #expect(configuration.port == 9000)
     #expect(configuration.deletionRetentionDays == 30)
     #expect(configuration.storeWriters == 9)
+    #expect(configuration.storeLogMegabytes == 7)
     #expect(!configuration.hasFixedProduction)
     #expect(configuration.notificationLog.days == 7)
     #expect(configuration.notificationLog.entries == 500)

@@ -11,6 +11,7 @@ public struct ConfigurationChange: Sendable, Hashable {
     "logFormat", "limits.matchingIndexBytes", "limits.searchExtractBytes",
     "limits.silentPushInterval", "limits.waitingPushes", "explain.changes", "explain.days",
     "notificationLog.days", "notificationLog.entries", "store", "storeFile", "storeWriters",
+    "storeLogMegabytes",
   ]
 
   public init(from old: ConfigurationSources, to new: ConfigurationSources) {

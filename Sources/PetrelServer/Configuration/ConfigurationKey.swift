@@ -40,6 +40,7 @@ struct ConfigurationKey: Sendable {
     .init("storeFile", .text),
     .init("assetDirectory", .text) { $0.postgreSQL == nil ? nil : .string($0.assetsPath) },
     .init("storeWriters", .integer) { .int(Int64($0.storeWriters)) },
+    .init("storeLogMegabytes", .integer) { .int(Int64($0.storeLogMegabytes)) },
     .init("deletionRetentionDays", .integer) { .int(Int64($0.deletionRetentionDays)) },
     .init("signatureWindowSeconds", .integer) { .int(Int64($0.signatureWindow)) },
     .init("productionSchema", .text) { .string($0.hasFixedProduction ? "fixed" : "open") },

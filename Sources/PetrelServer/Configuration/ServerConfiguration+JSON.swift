@@ -44,7 +44,7 @@ extension ServerConfiguration {
       "productionSchema", "limits", "notificationLog", "explain",
       "containers", "signIn", "webPush", "webhooks", "metrics", "drainSeconds",
       "logLevel", "logFormat", "admin", "store", "storeFile", "assetDirectory",
-      "storeWriters",
+      "storeWriters", "storeLogMegabytes",
     ])
     address = try reader.string("address") ?? address
     port = try reader.int("port", in: 0...65_535) ?? port

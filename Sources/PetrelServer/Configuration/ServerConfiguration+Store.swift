@@ -5,11 +5,17 @@ extension ServerConfiguration {
   /// More connections than that are of no use to a server.
   public static let maximumStoreWriters = 64
 
-  /// Reads `storeWriters`, and `store` or `storeFile`, which has the same in a file, and
+  /// A log takes four times as much of the disk, and longer for a start after a crash.
+  public static let maximumStoreLogMegabytes = 4_096
+
+  /// Reads `storeWriters`, `storeLogMegabytes`, and `store` or `storeFile`, which has the same in a file, and
   /// `assetDirectory`.
   mutating func applyStore(_ reader: ConfigurationReader) throws(ConfigurationError) {
     storeWriters =
       try reader.int("storeWriters", in: 1...Int64(Self.maximumStoreWriters)) ?? storeWriters
+    storeLogMegabytes =
+      try reader.int("storeLogMegabytes", in: 1...Int64(Self.maximumStoreLogMegabytes))
+      ?? storeLogMegabytes
     if let folder = try reader.string("assetDirectory") { assetDirectory = reader.file(folder) }
     guard let name = try reader.string("storeFile") else {
       if let text = try reader.string("store") {

@@ -91,6 +91,10 @@ public struct ServerConfiguration: Sendable, Hashable {
   /// Transactions that are written to a store in PostgreSQL at the same time, each with a connection of
   /// its own; 1 to ``maximumStoreWriters``.
   public var storeWriters = 4
+  /// How long the write-ahead log of a store in a file gets before it is copied into the database, in
+  /// MiB; 1 to ``maximumStoreLogMegabytes``. Where that does not keep up, it gets four times as long, and
+  /// then those who save wait.
+  public var storeLogMegabytes = 78
   /// How long deletions of records and zones are remembered for change feeds, in days. A device that
   /// was away for longer starts anew.
   public var deletionRetentionDays = 90

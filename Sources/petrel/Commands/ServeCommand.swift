@@ -95,6 +95,8 @@ extension StoreConfiguration {
     self.init(role: role)
     deletionRetention = Double(server.deletionRetentionDays) * 24 * 60 * 60
     writers = server.storeWriters
+    tuning.checkpointPages = server.storeLogMegabytes << 8
+    tuning.logPages = tuning.checkpointPages * 4
     if !server.hasFixedProduction { fixedEnvironments = [] }
     tuning.extractBytes = server.limits.searchExtractBytes
     notificationLog.age = Double(server.notificationLog.days) * 24 * 60 * 60
