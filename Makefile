@@ -5,11 +5,13 @@ SWIFT ?= swift
 BUILD ?= .build
 # How often `make crash` kills the server, on each store.
 KILLS ?= 100
+# How long `make soak` goes on.
+MINUTES ?= 60
 # Where `make serve` keeps its data.
 DATA ?= .petrel
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools build release demo serve test crash graph api format bench clean
+.PHONY: help setup tools build release demo serve test crash soak graph api format bench clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -43,6 +45,11 @@ crash: setup ## Kill the server again and again under load, on both stores, and 
 	@$(BUILD)/debug/trials crash --lying-disk --kills 4
 	@$(BUILD)/debug/trials crash --kills $(KILLS)
 	@$(BUILD)/debug/trials crash --engine postgresql --kills $(KILLS)
+
+soak: setup ## Use a server evenly for long, and look whether what it takes stays as it was (MINUTES=60)
+	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
+	@$(SWIFT) build -c release --scratch-path $(BUILD) --product trials
+	@$(BUILD)/release/trials soak --minutes $(MINUTES) --plot $(BUILD)/soak.svg
 
 graph: ## Draw docs/graph from Package.swift
 	@Scripts/graph.py

@@ -17,10 +17,9 @@ final class Installation: @unchecked Sendable {
   let disk: DiskControl
   let postgreSQL: HostedPostgreSQL?
   private let programs: String
+  private let failsOnDemand: Bool
   private let simulator: RunningProgram
   private var tokens: [String: String] = [:]
-  private var pushText: [UInt8] = []
-  private var pushOffset = 0
   private(set) var server: RunningProgram?
   private(set) var port = 0
   private(set) var starts = 0
@@ -30,9 +29,13 @@ final class Installation: @unchecked Sendable {
   /// - Parameters:
   ///   - folder: is made, and keeps everything.
   ///   - programs: where `petrel` and the library of the failing disk lie.
+  ///   - settings: what stands in the configuration beside the container.
+  ///   - failsOnDemand: whether the failing disk stands below the server.
   init(
-    in folder: String, engine: Engine, programs: String, settings: [String: JSONValue] = [:]
+    in folder: String, engine: Engine, programs: String, settings: [String: JSONValue],
+    failsOnDemand: Bool
   ) throws {
+    self.failsOnDemand = failsOnDemand
     self.folder = folder
     self.engine = engine
     self.programs = programs
@@ -50,8 +53,6 @@ final class Installation: @unchecked Sendable {
       let apns = try JSONValue(parsing: line)["listening"]
     else { throw TrialError("the simulator of APNs did not start") }
     var all = settings
-    // So that the log is copied often enough to be killed at it.
-    all["storeLogMegabytes"] = all["storeLogMegabytes"] ?? 1
     all["containers"] = .object([Self.container: ["apns": apns]])
     try JSONValue.object(all).text.write(
       toFile: folder + "/data/server.json", atomically: true, encoding: .utf8)
@@ -85,10 +86,11 @@ final class Installation: @unchecked Sendable {
   @discardableResult
   func start(killPoint: String? = nil, patience: Double = 60) throws -> Bool {
     var environment: [String: String] = [:]
-    if engine == .sqlite {
+    let failingDisk = programs + "/libFailingDisk.so"
+    if engine == .sqlite, failsOnDemand {
       try? FileManager.default.removeItem(atPath: journal)
       environment = [
-        "LD_PRELOAD": programs + "/libFailingDisk.so", "FAILING_DISK_FOLDER": folder + "/data",
+        "LD_PRELOAD": failingDisk, "FAILING_DISK_FOLDER": folder + "/data",
         "FAILING_DISK_CONTROL": disk.path, "FAILING_DISK_JOURNAL": journal,
       ]
     }
@@ -112,7 +114,7 @@ final class Installation: @unchecked Sendable {
     return false
   }
 
-  /// What the failing disk writes of the running server.
+  /// What the failing disk writes of the running server; nothing where it was not built.
   var journal: String { folder + "/disk-journal" }
 
   /// The last lines of what the server complained of.
@@ -132,6 +134,12 @@ final class Installation: @unchecked Sendable {
 
   private let lock = NSLock()
   private var received: [PushReceipt] = []
+  private var listener: (@Sendable (PushReceipt, _ mark: String?) -> Void)?
+
+  /// Gives pushes to somebody in place of keeping them.
+  func listen(_ listener: @escaping @Sendable (PushReceipt, _ mark: String?) -> Void) {
+    lock.withLock { self.listener = listener }
+  }
 
   /// Takes the simulator's lines as they come, on a thread of its own.
   private func readPushes() {
@@ -147,7 +155,11 @@ final class Installation: @unchecked Sendable {
           subscriptionID: (body["qry"] ?? body["fet"] ?? body["met"])?["sid"]?.string ?? "",
           isAccepted: json["status"]?.int == 200)
         guard let self else { return }
-        self.lock.withLock { self.received.append(push) }
+        let listener = self.lock.withLock {
+          if self.listener == nil { self.received.append(push) }
+          return self.listener
+        }
+        listener?(push, body["qry"]?["af"]?["mark"]?.string)
       }
     }
   }

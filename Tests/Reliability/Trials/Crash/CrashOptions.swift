@@ -10,10 +10,7 @@ struct CrashOptions {
   /// Seconds after which no new epoch begins; nil when only the kills count.
   var seconds: Double?
   /// Where `petrel` and the library of the failing disk lie.
-  var programs = URL(
-    fileURLWithPath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-      ?? CommandLine.arguments[0]
-  ).deletingLastPathComponent().path
+  var programs = RunningProgram.ownFolder
   /// Where everything is kept; a folder of its own that goes away when all is well.
   var folder: String?
   var report: String?
@@ -21,33 +18,22 @@ struct CrashOptions {
   var lies = false
 
   init(_ words: ArraySlice<String>) throws {
-    var rest = words
-    while let word = rest.popFirst() {
-      func value() throws -> String {
-        guard let value = rest.popFirst() else { throw TrialError("\(word) needs a value") }
-        return value
-      }
-      func number() throws -> Int {
-        let text = try value()
-        guard let number = Int(text), number > 0 else {
-          throw TrialError("\(word) needs a number, not '\(text)'")
-        }
-        return number
-      }
+    var options = TrialOptions(words)
+    while let word = options.next() {
       switch word {
-      case "--kills": kills = try number()
-      case "--seed": seed = UInt64(try number())
-      case "--epoch": livesPerEpoch = try number()
-      case "--minutes": seconds = Double(try number()) * 60
+      case "--kills": kills = try options.number(of: word)
+      case "--seed": seed = UInt64(try options.number(of: word))
+      case "--epoch": livesPerEpoch = try options.number(of: word)
+      case "--minutes": seconds = Double(try options.number(of: word)) * 60
       case "--engine":
-        let name = try value()
+        let name = try options.value(of: word)
         guard let engine = Installation.Engine(rawValue: name) else {
           throw TrialError("--engine is sqlite or postgresql, not '\(name)'")
         }
         self.engine = engine
-      case "--programs": programs = try value()
-      case "--folder": folder = try value()
-      case "--report": report = try value()
+      case "--programs": programs = try options.value(of: word)
+      case "--folder": folder = try options.value(of: word)
+      case "--report": report = try options.value(of: word)
       case "--lying-disk": lies = true
       default: throw TrialError("unknown option '\(word)'")
       }

@@ -33,7 +33,12 @@ final class Workload: @unchecked Sendable {
   private static let names = 12
   private var zones: [String] { Self.zones(epoch) }
 
-  init(_ device: CloudDevice, epoch: Int, groups: Groups, seed: UInt64) {
+  /// Whether some records get names of their own, so that there are ever more.
+  private let grows: Bool
+
+  /// - Parameter grows: whether there are ever more records, beside those that are changed again and again.
+  init(_ device: CloudDevice, epoch: Int, groups: Groups, seed: UInt64, grows: Bool = true) {
+    self.grows = grows
     self.device = device
     self.epoch = epoch
     self.groups = groups
@@ -69,7 +74,7 @@ final class Workload: @unchecked Sendable {
   private func anyKey() -> RecordKey {
     let zone = zones[Int.random(in: 0..<zones.count, using: &generator)]
     // Some are written once.
-    let isRare = Int.random(in: 0..<3, using: &generator) == 0
+    let isRare = grows && Int.random(in: 0..<3, using: &generator) == 0
     let number = Int.random(in: 0..<Self.names, using: &generator)
     let name = isRare ? "\(device.name)-\(count)" : "shared\(number)"
     return RecordKey(database: device.user, zone: zone, name: "e\(epoch)-\(name)")

@@ -32,7 +32,9 @@ final class CrashTrial {
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
     installation = try Installation(
-      in: folder, engine: options.engine, programs: options.programs)
+      in: folder, engine: options.engine, programs: options.programs,
+      // A short log, so that it is copied often enough to be killed at that.
+      settings: ["storeLogMegabytes": 1], failsOnDemand: true)
   }
 
   /// Carries out the trial.

@@ -5,6 +5,12 @@ import Foundation
 /// It is not Foundation's: that one waits for the end of a process in ways which take the time of a whole
 /// processor where many are ended.
 final class RunningProgram: @unchecked Sendable {
+  /// Where this program lies, and others of the package.
+  static let ownFolder = URL(
+    fileURLWithPath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+      ?? CommandLine.arguments[0]
+  ).deletingLastPathComponent().path
+
   let identifier: pid_t
   private let output: Int32
   private let lock = NSLock()
