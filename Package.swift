@@ -163,6 +163,7 @@ let package = Package(
       name: "trials",
       dependencies: [
         "HistoryChecking", "PostgreSQLHosting", "KillPoints", "JSONCoding", "CFailingDisk",
+        "CLinuxEvents",
       ],
       path: "Tests/Reliability/Trials"),
 

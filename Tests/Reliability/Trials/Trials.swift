@@ -13,8 +13,11 @@ enum Trials {
       switch words.first {
       case "crash": exit(try crash(words.dropFirst()) ? 0 : 1)
       case "soak": exit(try SoakTrial(SoakTrial.Options(words.dropFirst())).run() ? 0 : 1)
+      case "overload":
+        exit(try OverloadTrial(OverloadTrial.Options(words.dropFirst())).run() ? 0 : 1)
       case "check": exit(try check(words.dropFirst()) ? 0 : 1)
-      default: throw TrialError("usage: trials crash|soak [OPTION…] | trials check HISTORY")
+      default:
+        throw TrialError("usage: trials crash|soak|overload [OPTION…] | trials check HISTORY")
       }
     } catch {
       say("trials: \(error)")

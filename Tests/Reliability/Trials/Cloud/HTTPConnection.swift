@@ -23,10 +23,7 @@ final class HTTPConnection {
   init(port: Int, seconds: Int = 10) throws(Failure) {
     self.port = port
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var address = Self.address(ofPort: port)
     var patience = timeval(tv_sec: seconds, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, size)
@@ -64,28 +61,36 @@ final class HTTPConnection {
 
   private func receive() throws(Failure) -> Answer {
     var bytes: [UInt8] = []
-    var headEnd: Int?
-    var length = 0
-    var status = 0
     while true {
-      if headEnd == nil, let end = Self.headEnd(of: bytes) {
-        headEnd = end
-        let head = String(decoding: bytes[..<end], as: UTF8.self).lowercased()
-        let words = head.split(separator: " ", maxSplits: 2)
-        guard words.count > 1, let code = Int(words[1]) else { throw .noAnswer }
-        status = code
-        for line in head.split(separator: "\r\n") where line.hasPrefix("content-length:") {
-          length = Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces)) ?? 0
-        }
-      }
-      if let headEnd, bytes.count >= headEnd + length {
-        return Answer(status: status, body: Array(bytes[headEnd..<headEnd + length]))
-      }
+      if let answer = Self.answer(in: bytes) { return answer }
       let count = recv(descriptor, &received, received.count, 0)
       if count < 0, errno == EINTR { continue }
       guard count > 0 else { throw .noAnswer }
       bytes += received[..<count]
     }
+  }
+
+  /// The address of a port of this machine.
+  static func address(ofPort port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return address
+  }
+
+  /// The answer that bytes hold; nil while it is not whole.
+  static func answer(in bytes: [UInt8]) -> Answer? {
+    guard let end = headEnd(of: bytes) else { return nil }
+    let head = String(decoding: bytes[..<end], as: UTF8.self).lowercased()
+    let words = head.split(separator: " ", maxSplits: 2)
+    guard words.count > 1, let status = Int(words[1]) else { return Answer(status: 0, body: []) }
+    var length = 0
+    for line in head.split(separator: "\r\n") where line.hasPrefix("content-length:") {
+      length = Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces)) ?? 0
+    }
+    guard bytes.count >= end + length else { return nil }
+    return Answer(status: status, body: Array(bytes[end..<end + length]))
   }
 
   private static func headEnd(of bytes: [UInt8]) -> Int? {

@@ -1,0 +1,197 @@
+import Foundation
+import HistoryChecking
+import JSONCoding
+
+/// Asks a server for twice what it can do, and holds it up with clients that do not behave; looks whether
+/// it refuses what is too much, keeps what it acknowledged, lets others go on, and comes back.
+final class OverloadTrial {
+  struct Options {
+    var seconds = 120.0
+    var connections = 12_000
+    var programs = RunningProgram.ownFolder
+
+    init(_ words: ArraySlice<String>) throws {
+      var options = TrialOptions(words)
+      while let word = options.next() {
+        switch word {
+        case "--minutes": seconds = 60 * Double(try options.number(of: word))
+        case "--seconds": seconds = Double(try options.number(of: word))
+        case "--connections": connections = try options.number(of: word)
+        case "--programs": programs = try options.value(of: word)
+        default: throw TrialError("unknown option '\(word)'")
+        }
+      }
+    }
+  }
+
+  private let options: Options
+  private let installation: Installation
+  private let folder: String
+  private var faults: [String] = []
+  private var tokens: [String] = []
+  private var acknowledged: [Int] = []
+  private var next = 0
+  private static let users = 16
+
+  init(_ options: Options) throws {
+    self.options = options
+    folder = NSTemporaryDirectory() + "petrel-overload-\(UUID().uuidString)"
+    installation = try Installation(
+      in: folder, engine: .sqlite, programs: options.programs, settings: [:], failsOnDemand: false)
+  }
+
+  /// - Returns: whether the server did what it should.
+  func run() throws -> Bool {
+    defer { installation.end(keeping: false) }
+    tokens = try (0..<Self.users).map { try installation.addUser("user\($0)") }
+    let looker = CloudDevice(
+      user: "looker", device: "phone", token: try installation.addUser("looker"),
+      container: Installation.container)
+    guard try installation.start() else {
+      throw TrialError("the server does not start: \(installation.complaints)")
+    }
+    looker.port = installation.port
+    looker.patience = 30
+    let key = RecordKey(database: "looker", zone: "_defaultZone", name: "seen")
+    looker.write(
+      [
+        WriteRequest(
+          key: key, type: "Seen", effect: .save(mark: "seen-1-L1"), condition: .none)
+      ], group: 0)
+    let bystander = Bystander(looker, looksAt: key)
+    let calm = phase("as much as it can", seconds: 10, rate: nil, connections: 64, bystander)
+    let capacity = calm.savedRate
+    let flood = phase(
+      "twice as much", seconds: options.seconds, rate: 2 * capacity,
+      connections: options.connections, bystander)
+    let back = phase("after that", seconds: 10, rate: nil, connections: 64, bystander)
+    judge(calm, flood, back)
+    for clients in HostileClients.allCases { besiege(by: clients, bystander, calm) }
+    bystander.end()
+    checkAcknowledged()
+    for fault in faults { say("FAULT: \(fault)") }
+    return faults.isEmpty
+  }
+
+  private func expect(_ isSo: Bool, _ fault: @autoclosure () -> String) {
+    if !isSo { faults.append(fault()) }
+  }
+
+  private func phase(
+    _ name: String, seconds: Double, rate: Double?, connections: Int, _ bystander: Bystander
+  ) -> OverloadPhase {
+    var phase = OverloadPhase(name)
+    _ = bystander.take()
+    let loop = LoadLoop(port: installation.port, connections: connections)
+    let first = next
+    var acknowledged: [Int] = []
+    next = loop.run(
+      seconds: seconds, rate: rate, from: first, request: { self.request($0) },
+      ended: { ending in
+        phase.note(ending)
+        if ending.status == 200, ending.code == nil { acknowledged.append(ending.number) }
+      })
+    self.acknowledged += acknowledged
+    phase.seconds = seconds
+    phase.offered = rate ?? Double(next - first) / seconds
+    (phase.bystander, phase.bystanderRefused) = bystander.take()
+    phase.residentBytes = residentBytes
+    say(phase.text)
+    if loop.crowdedOut > 0 { say("  \(loop.crowdedOut) requests found no free connection") }
+    return phase
+  }
+
+  private var residentBytes: Int {
+    guard let server = installation.server else { return 0 }
+    return SoakSample(
+      seconds: 0, process: server.identifier, folder: folder + "/none", answers: [], pushes: []
+    ).residentBytes
+  }
+
+  private func request(_ number: Int) -> [UInt8] {
+    let body =
+      #"{"atomic":false,"operations":[{"operationType":"create","record":{"recordName":"n\#(number)","#
+      + #""recordType":"Load","fields":{"number":{"value":\#(number)}}}}]}"#
+    let token = tokens[number % Self.users].addingPercentEncoding(
+      withAllowedCharacters: .alphanumerics)
+    return Array(
+      ("POST /database/1/\(Installation.container)/development/private/records/modify?ckWebAuthToken="
+        + "\(token ?? "") HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+        + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)").utf8)
+  }
+
+  private func judge(_ calm: OverloadPhase, _ flood: OverloadPhase, _ back: OverloadPhase) {
+    expect(!flood.refused.isEmpty, "nothing was refused under twice the load")
+    expect(
+      Set(flood.refused.keys).isSubset(of: ["TRY_AGAIN_LATER", "THROTTLED"]),
+      "refusals under load are \(flood.refused)")
+    expect(
+      flood.refusedWithoutTime == 0,
+      "\(flood.refusedWithoutTime) refusals do not say when to come back")
+    expect(flood.unanswered == 0, "\(flood.unanswered) requests were not answered")
+    expect(
+      flood.savedRate > calm.savedRate * 0.6,
+      "under load it saves \(Int(flood.savedRate))/s in place of \(Int(calm.savedRate))/s")
+    expect(
+      OverloadPhase.percentile(flood.saved, 0.99) < 10,
+      "who was let in waited too long: \(OverloadPhase.percentile(flood.saved, 0.99)) s")
+    expect(
+      back.savedRate > calm.savedRate * 0.7,
+      "afterwards it saves \(Int(back.savedRate))/s in place of \(Int(calm.savedRate))/s")
+    expect(back.refused.isEmpty, "afterwards it refuses: \(back.refused)")
+    expect(
+      flood.residentBytes < calm.residentBytes + 1_000_000_000,
+      "memory went from \(calm.residentBytes >> 20) to \(flood.residentBytes >> 20) MiB")
+  }
+
+  /// Lets clients that do not behave hold connections, and looks what a well-behaved one feels of it.
+  private func besiege(
+    by clients: HostileClients, _ bystander: Bystander, _ calm: OverloadPhase
+  ) {
+    let before = residentBytes
+    _ = bystander.take()
+    let seconds = min(20, max(5, options.seconds / 6))
+    let (made, closed) = clients.run(port: installation.port, seconds: seconds)
+    let (waits, refused) = bystander.take()
+    let p99 = OverloadPhase.percentile(waits, 0.99)
+    let grown = residentBytes - before
+    say(
+      String(
+        format:
+          "%@: %d connections, %d closed by the server; a bystander waits p99 %.0f ms, refused %d; "
+          + "memory %+.0f MB",
+        clients.rawValue.padding(toLength: 28, withPad: " ", startingAt: 0), made, closed,
+        p99 * 1e3,
+        refused, Double(grown) / 1e6))
+    expect(made == clients.connections, "\(clients.rawValue): \(made) connections were made")
+    expect(refused == 0, "\(clients.rawValue): the bystander was refused \(refused) times")
+    expect(p99 < 0.5, "\(clients.rawValue): the bystander waited \(p99) s")
+    expect(grown < 500_000_000, "\(clients.rawValue): memory grew by \(grown >> 20) MiB")
+  }
+
+  /// Everything that was acknowledged must be there.
+  private func checkAcknowledged() {
+    var missing = 0
+    let byUser = Dictionary(grouping: acknowledged) { $0 % Self.users }
+    for (user, numbers) in byUser {
+      let device = CloudDevice(
+        user: "user\(user)", device: "check", token: tokens[user],
+        container: Installation.container)
+      device.port = installation.port
+      var rest = numbers[...]
+      while !rest.isEmpty {
+        let piece = rest.prefix(200)
+        rest = rest.dropFirst(200)
+        let body: JSONValue = [
+          "records": .array(piece.map { ["recordName": .string("n\($0)")] })
+        ]
+        let found = device.insist("database", "private/records/lookup", body)
+        missing +=
+          piece.count
+          - (found?.answer["records"]?.array?.count { $0["serverErrorCode"] == nil } ?? 0)
+      }
+    }
+    say("\(acknowledged.count) saves were acknowledged, \(missing) of them are missing")
+    expect(missing == 0, "\(missing) acknowledged saves are missing")
+  }
+}
