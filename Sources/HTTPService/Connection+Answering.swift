@@ -5,11 +5,18 @@ extension Connection {
   /// Starts the handler's task for the request that has arrived; the connection sleeps meanwhile.
   func startHandler(number: UInt64) -> Bool {
     guard let head = incoming.head else { return false }
+    var ticket: Int?
+    if server.configuration.mayBeOverdue(head.method, RequestTarget(head.target).path) {
+      ticket = server.admission.withLock { $0.enter(at: .now) }
+      guard ticket != nil else { return refuse(.overloaded) }
+    }
     let request = HTTPRequest(
       method: head.method, target: head.target, headers: head.headers, body: incoming.body,
       bodyFile: incoming.bodyFile, remoteAddress: remoteAddress)
-    let task = Task { [self] in
-      handlerReturned(await server.handler(request), number: number)
+    let task = Task { [self, ticket] in
+      let response = await server.handler(request)
+      if let ticket { server.admission.withLock { $0.leave(ticket) } }
+      handlerReturned(response, number: number)
     }
     shared.withLock { $0.task = task }
     return answer(to: .handlerStarted)

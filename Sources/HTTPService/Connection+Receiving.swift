@@ -109,9 +109,11 @@ extension Connection {
     let configuration = server.configuration
     guard let file = incoming.bodyFile, let spooling = configuration.spooling else {
       let limit = configuration.maximumBufferedBytes
-      guard server.counters.bufferedBytes.reserve(bytes.count, limit: limit) else {
-        return .tooManyBytes(limit)
-      }
+      let isLarge = incoming.body.count + bytes.count > HTTPServer.Configuration.largeBodySize
+      guard
+        server.counters.bufferedBytes.reserve(
+          bytes.count, limit: isLarge ? limit / 2 : limit)
+      else { return .tooManyBytes(limit) }
       incoming.body.append(contentsOf: bytes)
       return nil
     }
@@ -139,7 +141,14 @@ extension Connection {
   }
 }
 
+extension HTTPServer.Configuration {
+  /// Bytes of a body that leaves room for others.
+  static let largeBodySize = 64 << 10
+}
+
 extension HTTPRefusal {
+  static let overloaded = HTTPRefusal(
+    .overloaded, "the server has more to do than it can; try again in a moment")
   static let stopping = HTTPRefusal(.stopping, "the server is stopping; connect again")
   static let bodyNotStored = HTTPRefusal(
     .bodyNotStored, "the server has no room for the body; try again in a moment")

@@ -17,6 +17,8 @@ public struct HTTPRefusal: Sendable, Hashable {
     case bodyTooLarge
     /// ``HTTPServer/Configuration/maximumRequestsUnderWay`` requests are being handled: 503.
     case tooManyRequests
+    /// Too many requests have waited for longer than ``HTTPServer/Configuration/patience``: 503.
+    case overloaded
     /// The bodies of all requests together reach
     /// ``HTTPServer/Configuration/maximumBufferedBytes`` or
     /// ``HTTPServer/Spooling/maximumSpooledBytes``: 503.
@@ -49,13 +51,18 @@ public struct HTTPRefusal: Sendable, Hashable {
     case .targetTooLong: 414
     case .headersTooLarge: 431
     case .bodyTooLarge: 413
-    case .tooManyRequests, .tooManyBytes, .bodyNotStored, .tooManyConnections, .stopping: 503
+    case .tooManyRequests, .overloaded, .tooManyBytes, .bodyNotStored, .tooManyConnections,
+      .stopping:
+      503
     }
   }
 
   /// Seconds after which another try makes sense; sent as `Retry-After`.
   public var retryAfter: Int? {
-    status == 503 ? 1 : nil
+    switch reason {
+    case .overloaded: 3
+    default: status == 503 ? 1 : nil
+    }
   }
 
   /// `{"reason":"…","message":"…"}`, unless the configuration says otherwise.

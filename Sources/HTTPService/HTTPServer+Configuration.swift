@@ -20,7 +20,8 @@ extension HTTPServer {
     /// Which bodies go to files, with limits of their own; none where it is nil.
     public var spooling: Spooling?
     /// Bytes of all bodies in memory that are being received or handled, and of all answers that
-    /// are being sent (but for streams); beyond that 503.
+    /// are being sent (but for streams); beyond that 503. Bodies of more than 64 KiB may take half of it, so
+    /// that clients which send a lot, and do not come to an end, leave room for others.
     public var maximumBufferedBytes = 256 << 20
     /// Open connections; further ones get 503 and are closed. If the system allows the process
     /// fewer descriptors (`ulimit -Hn`), that many less 256.
@@ -52,6 +53,14 @@ extension HTTPServer {
     public var rateGrace = Duration.seconds(30)
     /// Requests that are being received or handled, long polls included; beyond that 503.
     public var maximumRequestsUnderWay = 12_288
+    /// When ``overdueRequests`` have waited for so long for their handlers, the server does not keep up:
+    /// further ones get 503 until fewer have.
+    public var patience = Duration.seconds(2)
+    public var overdueRequests = 64
+    /// Which requests are counted and may be refused so; none of those that wait by their nature, such as
+    /// long polls.
+    public var mayBeOverdue: @Sendable (_ method: String, _ path: String) -> Bool = { _, _ in false
+    }
     /// Bytes that wait for a slow reader of a stream before its producer has to wait.
     public var streamBuffer = 64 << 10
     /// The JSON body of an answer that the server gives by itself.
@@ -77,7 +86,7 @@ extension HTTPServer {
         ("maximumRequestsUnderWay", maximumRequestsUnderWay), ("streamBuffer", streamBuffer),
         ("idleTimeout (seconds)", Int(idleTimeout.components.seconds)),
         ("maximumTargetSize", maximumTargetSize), ("maximumHeaderSize", maximumHeaderSize),
-        ("minimumRate", minimumRate),
+        ("minimumRate", minimumRate), ("overdueRequests", overdueRequests),
       ]
       for (name, value) in numbers where value < 1 || value > Int(Int32.max) {
         throw HTTPServerError(

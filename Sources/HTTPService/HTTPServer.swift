@@ -42,6 +42,7 @@ public final class HTTPServer: Sendable {
   let registry = ConnectionRegistry()
   let phase = Mutex(Phase.created)
   let drain = Drain()
+  let admission: Mutex<Admission>
 
   public init(
     configuration: Configuration,
@@ -49,6 +50,8 @@ public final class HTTPServer: Sendable {
   ) {
     self.configuration = configuration
     self.handler = handler
+    admission = Mutex(
+      Admission(patience: configuration.patience, crowd: configuration.overdueRequests))
   }
 
   /// The port that the server listens at; before the start, the configured one.

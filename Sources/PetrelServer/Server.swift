@@ -70,6 +70,9 @@ public final class Server: Sendable {
       maximumBodySize: ServiceLimits.assetSize, applies: AssetLinks.isUpload)
     settings.refusalBody = { service.body(of: $0) }
     settings.refusalHeaders = { CrossOrigin.headers(ofRefusedRequest: $0) }
+    settings.mayBeOverdue = { _, path in
+      path.hasPrefix("/database/") || path.hasPrefix("/device/")
+    }
     settings.onStop = { service.endPolls() }
     let health = ServerHealth(
       store: store, probe: StoreProbe(store: store),
