@@ -67,7 +67,7 @@ begin "crashes"
 "$build/debug/trials" crash --lying-disk --kills 2 >"$kept/lies" || { cat "$kept/lies"; exit 1; }
 tail -n 1 "$kept/lies"
 "$build/debug/trials" crash --kills 100
-"$build/debug/trials" crash --engine postgresql --kills 8 --epoch 8
+"$build/debug/trials" crash --engine postgresql --kills 6 --epoch 6
 
 begin "protocol"
 "$build/python/bin/python" Scripts/protocol_check.py --petrel "$build/debug/petrel"

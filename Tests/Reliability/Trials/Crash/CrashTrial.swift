@@ -159,7 +159,8 @@ final class CrashTrial {
       installation.server?.kill()
       // A point that is seldom passed is to be reached, too.
       let isRare = name.hasSuffix("Checkpoint")
-      let count = Int.random(in: 1...(isRare ? 3 : 60), using: &generator)
+      let most = isRare ? 3 : options.engine == .sqlite ? 60 : 10
+      let count = Int.random(in: 1...most, using: &generator)
       if try installation.start(killPoint: "\(name):\(count)") {
         greet()
       } else {
@@ -214,7 +215,7 @@ final class CrashTrial {
       return true
     case .point:
       // Beside other servers it takes over the changes of one that is gone some seconds later.
-      return TrialClock.wait(seconds: options.engine == .sqlite ? 1.5 : 12) { server.hasEnded }
+      return TrialClock.wait(seconds: options.engine == .sqlite ? 1.5 : 8) { server.hasEnded }
     case .disk(let fault):
       disk.set(fault, after: Int.random(in: 0...80, using: &generator), times: 1)
       return TrialClock.wait(seconds: 1.5) { server.hasEnded }
