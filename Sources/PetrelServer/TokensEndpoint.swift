@@ -25,14 +25,15 @@ struct TokensEndpoint: Sendable {
     guard let environment = request.apnsEnvironment else {
       throw ServiceError(.badRequest, "'apnsEnvironment' is missing")
     }
+    let text = Data(SecureRandom.bytes(count: 32)).base64EncodedString()
     let token = DeviceToken(
-      kind: .courier, token: Data(SecureRandom.bytes(count: 32)).base64EncodedString(),
+      kind: .courier, token: CourierToken.name(of: text),
       container: context.path.container, environment: context.path.environment,
       apnsEnvironment: Self.apnsEnvironment(environment), userRecordName: user,
       deviceID: request.clientID ?? context.deviceID, registered: context.now,
       expires: context.now.advanced(bySeconds: Self.courierLifetime))
     try await store.saveDeviceToken(token)
-    return response(for: token, named: token.token).body
+    return response(for: token, named: text).body
   }
 
   /// Binds a token to the caller in the container: one that ``create(_:)`` made, there or in another
@@ -44,7 +45,7 @@ struct TokensEndpoint: Sendable {
       throw ServiceError(.badRequest, "apnsToken: is missing")
     }
     var token: DeviceToken
-    if let made = try await store.deviceToken(text, kind: .courier) {
+    if let made = try await CourierToken.reader(withToken: text, in: store) {
       guard made.expires.map({ $0 > context.now }) ?? true else {
         throw ServiceError(
           .badRequest,

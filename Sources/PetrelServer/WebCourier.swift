@@ -58,14 +58,14 @@ final class WebCourier: Sendable {
   /// - Throws: `AUTHENTICATION_FAILED` for a token that is unknown or has expired: start again at
   ///   `tokens/create`.
   func answer(to request: CourierRequest) async throws -> HTTPResponse? {
-    guard let token = try request.http.plainQuery("tok"), !token.isEmpty else {
-      throw ServiceError(.badRequest, "tok: is missing")
-    }
-    let deadline = request.look?.reader.deadline
-    if deadline == nil {
-      let device = try await registered(token)
+    let (token, deadline): (String, Timestamp?)
+    if let look = request.look {
+      (token, deadline) = (look.token, look.reader.deadline)
+    } else {
+      let device = try await reader(of: request.http)
       if Self.asksForEvents(request.http) { return try events(request.http, to: device) }
-      try await answers.acknowledgeCourierAnswer(ofToken: token)
+      try await answers.acknowledgeCourierAnswer(ofToken: device.token)
+      (token, deadline) = (device.token, nil)
     }
     let end = deadline ?? clock().advanced(bySeconds: pollTime)
     let look = try await look(for: token, until: end)
@@ -91,8 +91,11 @@ final class WebCourier: Sendable {
     try await answers.withdrawCourierAnswer(next.entry, forToken: look.token)
   }
 
-  private func registered(_ token: String) async throws -> DeviceToken {
-    guard let device = try await store.deviceToken(token, kind: .courier),
+  private func reader(of request: HTTPRequest) async throws -> DeviceToken {
+    guard let text = try request.plainQuery("tok"), !text.isEmpty else {
+      throw ServiceError(.badRequest, "tok: is missing")
+    }
+    guard let device = try await CourierToken.reader(withToken: text, in: store),
       device.expires.map({ $0 > clock() }) ?? true
     else {
       throw ServiceError(

@@ -46,8 +46,9 @@ public struct DeviceToken: Sendable, Hashable {
   private var box: Box
 
   public var kind: Kind { box.content.kind }
-  /// Hexadecimal digits in lower case for APNs; base64 for the courier; for the others a name that
-  /// ``WebEndpoint`` makes, of which no APNs token has the form.
+  /// Hexadecimal digits in lower case for APNs; for the courier the name of its reader, which the
+  /// server makes of the hash of what the reader shows; for the others a name that ``WebEndpoint``
+  /// makes, of which no APNs token has the form.
   public var token: String { box.content.token }
   public var container: String { box.content.container }
   public var environment: ContainerEnvironment { box.content.environment }

@@ -2,11 +2,11 @@ import CloudKit
 import CloudKitModel
 import Foundation
 import JSONCoding
-import PetrelServer
 import PostgreSQLTesting
 import Testing
 import Waiting
 
+@testable import PetrelServer
 @testable import Storage
 
 #if canImport(FoundationNetworking)
@@ -84,7 +84,7 @@ struct ServersWithOtherClocksTests {
         "POST", installation.target("device", "tokens/create"),
         #"{"apnsEnvironment": "development"}"#, to: server)
       let token = try #require(answer.json["apnsToken"]?.string, "\(answer.json)")
-      let device = try await installation.store.deviceToken(token, kind: .courier)
+      let device = try await CourierToken.reader(withToken: token, in: installation.store)
       #expect(isNear(device?.registered.milliseconds), "at server \(server)")
       #expect(isNear(device?.expires?.milliseconds, 43_200), "at server \(server)")
       tokens.append(token)

@@ -4,6 +4,8 @@ import JSONCoding
 import Storage
 import Testing
 
+@testable import PetrelServer
+
 @Suite("tokens/… and users/caller")
 struct TokensTests {
   private static let hex = String(repeating: "0aFf", count: 16)
@@ -178,7 +180,8 @@ struct TokensTests {
           in: "iCloud.other\(number)", as: number == 2 ? service.bob : service.alice)
         #expect(answer.json == made.json)
       }
-      let registrations = try await service.store.courierRegistrations(ofToken: token)
+      let registrations = try await service.store.courierRegistrations(
+        ofToken: CourierToken.name(of: token))
       #expect(registrations.count == 16)
       #expect(registrations.first?.container == Service.container)
       #expect(
@@ -187,7 +190,8 @@ struct TokensTests {
       #expect(registrations.allSatisfy { $0.expires == registrations[0].expires })
       // Again is not once more, and moves the registration of that container alone.
       #expect(try await register(in: "iCloud.other2", as: service.alice).status == 200)
-      let others = try await service.store.courierRegistrations(ofToken: token)
+      let others = try await service.store.courierRegistrations(
+        ofToken: CourierToken.name(of: token))
       #expect(Set(others.map(\.userRecordName)) == [service.alice.recordName])
       let tooMany = try await register(in: "iCloud.other17", as: service.alice)
       #expect(tooMany.failure == "400 BAD_REQUEST")

@@ -75,7 +75,7 @@ struct WebCourierTests {
       try await service.waitForDispatch(of: 1)
 
       let token = try #require(
-        try await service.store.deviceTokens(of: service.alice.recordName).first?.token)
+        path.firstMatch(of: /tok=([^&]+)/).flatMap { String($0.1).removingPercentEncoding })
       let registered = try await post(
         "tokens/register",
         #"{"apnsEnvironment": "development", "apnsToken": "\#(token)", "clientId": "tab"}"#,
@@ -346,7 +346,7 @@ struct WebCourierTests {
         ], of: user, in: database, timestamp: .now)
       try await store.saveDeviceToken(
         DeviceToken(
-          kind: .courier, token: "reader", container: Service.container,
+          kind: .courier, token: CourierToken.name(of: "reader"), container: Service.container,
           environment: .development, apnsEnvironment: .development, userRecordName: user,
           deviceID: nil, registered: .now))
       for name in ["a", "b"] {
@@ -371,6 +371,26 @@ struct WebCourierTests {
       var got: [String] = []
       for _ in 0..<3 { got.append(Self.summary(try await service.poll("/aps?tok=reader"))) }
       #expect(got == ["s a", "s b", "nothing"])
+    }
+  }
+
+  @Test("a reader that an earlier version filed under its token goes on, and a name is no token")
+  func earlierReaders() async throws {
+    try await withService(ServiceSettings(pollTime: 0)) { service in
+      let text = Data((0..<32).map { UInt8($0) }).base64EncodedString()
+      func file(as token: String) async throws {
+        try await service.store.saveDeviceToken(
+          DeviceToken(
+            kind: .courier, token: token, container: Service.container,
+            environment: .development, apnsEnvironment: .development,
+            userRecordName: service.alice.recordName, deviceID: nil, registered: .now,
+            expires: .now.advanced(bySeconds: 3600)))
+      }
+      try await file(as: text)
+      #expect(try await service.poll("/aps?tok=\(Service.escaped(text))").status == 200)
+      try await file(as: CourierToken.name(of: "other"))
+      #expect(try await service.poll("/aps?tok=other").status == 200)
+      #expect(try await service.poll("/aps?tok=\(CourierToken.name(of: "other"))").status == 401)
     }
   }
 }

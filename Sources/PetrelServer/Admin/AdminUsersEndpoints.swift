@@ -81,7 +81,6 @@ struct AdminUsersEndpoints: AdminEndpoints {
     _ device: DeviceToken, userName: String?, to writer: inout JSONWriter
   ) {
     writer.member("kind", device.kind.rawValue)
-    // The token of a courier's reader opens its user's notifications.
     writer.member(
       "token", device.kind == .courier ? String(device.token.prefix(8)) + "…" : device.token)
     writer.member("container", device.container)
