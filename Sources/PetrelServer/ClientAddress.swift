@@ -9,15 +9,21 @@ enum ClientAddress {
   ///
   /// - Parameter header: as that of ``network(of:header:)``.
   static func address(of request: HTTPRequest, header: String?) -> IPAddress? {
-    if header == nil, forwardingHeaders.contains(where: { request.header($0) != nil }) {
-      return nil
-    }
+    if header == nil, isForwarded(request, header: nil) { return nil }
     let text = lastAddress(of: request, header: header) ?? request.remoteAddress
     return IPAddress(withoutPort(text))?.unmapped
   }
 
+  /// Whether a proxy says that it sends the request of another.
+  static func isForwarded(_ request: HTTPRequest, header: String?) -> Bool {
+    forwardingHeaders.contains { request.header($0) != nil }
+      || header.map { request.header($0) != nil } ?? false
+  }
+
   /// What proxies add to the requests of others.
-  private static let forwardingHeaders = ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"]
+  private static let forwardingHeaders = [
+    "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "X-Real-IP", "Via",
+  ]
 
   /// The network of a request: an IPv4 address, or the first 64 bits of an IPv6 one.
   ///

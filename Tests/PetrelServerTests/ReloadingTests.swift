@@ -128,6 +128,7 @@ struct ReloadingTests {
     try await withService { service in
       var configuration = service.configuration
       configuration.limits.clientAddressHeader = "X-Real-IP"
+      configuration.admin.isEnabled = true
       _ = try service.server.reload(configuration)
       func status(_ address: String) async throws -> Int {
         try await service.adminGet("session", key: "wrong", headers: "X-Real-IP: \(address)\r\n")

@@ -73,7 +73,8 @@ struct ServiceClient: Sendable {
   ) throws -> Exchange {
     let exchange = try Exchange(port: port)
     let head =
-      "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+      "\(method) \(target) HTTP/1.1\r\nConnection: close\r\n"
+      + (headers.contains("Host: ") && !headers.contains("-Host: ") ? "" : "Host: localhost\r\n")
       + "\(headers)\(headers.contains("Content-Type:") ? "" : "Content-Type: text/plain\r\n")"
       + "Content-Length: \(body.count)\r\n\r\n"
     exchange.queue.async { exchange.write(Data(head.utf8) + body) }

@@ -29,6 +29,9 @@ struct ServiceSettings: Sendable {
   var webPush: ServerConfiguration.WebPush?
   var webhooks: ServerConfiguration.Webhooks?
   var admin = ServerConfiguration.Admin()
+  var metrics = ServerConfiguration.Metrics()
+  /// Where the server listens.
+  var address = "127.0.0.1"
   var log = ServerLog.silent
   /// The PostgreSQL that has the store; nil for a file, unless all tests run on PostgreSQL.
   var postgreSQL: String?
@@ -71,6 +74,8 @@ final class Service: Sendable {
     configuration.webPush = settings.webPush
     configuration.webhooks = settings.webhooks
     configuration.admin = settings.admin
+    configuration.metrics = settings.metrics
+    configuration.address = settings.address
     configuration.postgreSQL = try settings.postgreSQL.map { try PostgreSQLAddress($0) }
     log = settings.log
     self.configuration = configuration

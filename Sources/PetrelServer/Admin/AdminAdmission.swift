@@ -1,3 +1,4 @@
+import Foundation
 import HTTPService
 import OutboundHTTP
 import WebServices
@@ -7,6 +8,8 @@ struct AdminAdmission: Sendable {
   private let isServed: Bool
   private let hasConsole: Bool
   private let networks: [IPNetwork]
+  /// Whether nobody said that it shall be there, so that it is for this machine alone.
+  private let isOnByItself: Bool
   /// The header field in which a proxy tells the client's address.
   let addressHeader: String?
 
@@ -14,6 +17,7 @@ struct AdminAdmission: Sendable {
     isServed = configuration.servesAdmin
     hasConsole = configuration.admin.hasConsole
     networks = configuration.admin.networks
+    isOnByItself = configuration.admin.isEnabled == nil && networks.isEmpty
     addressHeader = configuration.limits.clientAddressHeader
   }
 
@@ -25,6 +29,13 @@ struct AdminAdmission: Sendable {
         .notFound,
         "the admin API and the console are off: they are on by themselves only where the server listens on a loopback "
           + "address, and elsewhere with \"admin\": {\"enabled\": true} in server.json")
+    }
+    guard !isOnByItself || isOfThisMachine(request) else {
+      throw ServiceError(
+        .notFound,
+        "the admin API and the console are for this machine alone, and this request came through a proxy or for "
+          + "another host; \"admin\": {\"enabled\": true} in server.json lets others in who have a key"
+      )
     }
     if !networks.isEmpty {
       let address = ClientAddress.address(of: request, header: addressHeader)
@@ -38,5 +49,15 @@ struct AdminAdmission: Sendable {
       throw ServiceError(
         .notFound, "the console is off: 'admin.console' in server.json is false")
     }
+  }
+
+  /// Whether a program of this machine sent the request to this machine. A proxy on it sends those of
+  /// others, and so does a browser on it whose page has a name that it was made to take for this
+  /// machine's.
+  private func isOfThisMachine(_ request: HTTPRequest) -> Bool {
+    if ClientAddress.isForwarded(request, header: addressHeader) { return false }
+    guard let host = request.header("Host") else { return true }
+    return URLComponents(string: "http://" + host)?.encodedHost
+      .map(ServerConfiguration.isLoopback) ?? false
   }
 }
