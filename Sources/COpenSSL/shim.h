@@ -34,9 +34,9 @@ static inline void petrel_ssl_context_add_mode(SSL_CTX *context, long mode) {
   SSL_CTX_set_mode(context, mode);
 }
 
-// HTTP/2 does not allow it (RFC 9113 section 9.2.1).
-static inline void petrel_ssl_context_forbid_renegotiation(SSL_CTX *context) {
-  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+// HTTP/2 allows neither (RFC 9113 section 9.2.1).
+static inline void petrel_ssl_context_forbid_renegotiation_and_compression(SSL_CTX *context) {
+  SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
 }
 
 static inline int petrel_ssl_set_server_name(SSL *ssl, const char *name) {

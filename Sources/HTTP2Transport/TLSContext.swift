@@ -7,6 +7,10 @@ import Foundation
 final class TLSContext: @unchecked Sendable {
   let pointer: OpaquePointer
 
+  /// For TLS 1.2, as 1.3 has no others: a new key for each connection, and authenticated encryption.
+  /// HTTP/2 may refuse all others (RFC 9113, appendix A).
+  private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
+
   private init(method: OpaquePointer?) throws(HTTP2Error) {
     guard let pointer = SSL_CTX_new(method) else {
       throw .openSSL(.systemFailure, "TLS could not be set up")
@@ -18,7 +22,10 @@ final class TLSContext: @unchecked Sendable {
     // A write may take a part, and what is left may have moved in memory when it is written.
     petrel_ssl_context_add_mode(
       pointer, Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER))
-    petrel_ssl_context_forbid_renegotiation(pointer)
+    petrel_ssl_context_forbid_renegotiation_and_compression(pointer)
+    guard SSL_CTX_set_cipher_list(pointer, Self.ciphers) == 1 else {
+      throw .openSSL(.invalidConfiguration, "OpenSSL has no cipher that HTTP/2 allows")
+    }
   }
 
   deinit {

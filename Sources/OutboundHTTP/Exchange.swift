@@ -64,13 +64,16 @@ final class Exchange {
     curl_slist_free_all(headerList)
   }
 
+  /// For TLS 1.2, as 1.3 has no others: a new key for each connection, and authenticated encryption.
+  private static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20"
+
   private func setOptions(_ configuration: HTTPClient.Configuration) -> CURLcode {
     let protocols = configuration.allowsHTTP ? "http,https" : "https"
     let texts: [(CURLoption, String?)] = [
       (CURLOPT_PROTOCOLS_STR, protocols),
       // Not one of the environment either: the address would be the proxy's.
       (CURLOPT_PROXY, ""), (CURLOPT_USERAGENT, configuration.userAgent),
-      (CURLOPT_CAINFO, configuration.authorityFile),
+      (CURLOPT_CAINFO, configuration.authorityFile), (CURLOPT_SSL_CIPHER_LIST, Self.ciphers),
     ]
     for case (let option, let text?) in texts {
       let code = petrel_curl_set_text(easy, option, text)
