@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import Glibc
 
 /// A connection to an SQLite database.
 final class SQLiteConnection: SQLConnection {
@@ -21,6 +22,7 @@ final class SQLiteConnection: SQLConnection {
     checkpointPages: Int? = nil
   ) throws {
     _ = Self.isConfigured
+    if let path { Self.makePrivateFile(path) }
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     let code = sqlite3_open_v2(path ?? ":memory:", &opened, flags, GatheringFileSystem.name)
@@ -51,6 +53,13 @@ final class SQLiteConnection: SQLConnection {
           + "Name another file, or restore this one from a backup",
         statement: error.statement)
     }
+  }
+
+  /// Makes the file where there is none, for its user alone: SQLite would let all users read it. Its log
+  /// gets the same permissions. What goes wrong SQLite finds too, and tells.
+  private static func makePrivateFile(_ path: String) {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { Glibc.close(descriptor) }
   }
 
   /// Opens a file to look at it. Neither it nor its log is changed, and no statement can.

@@ -64,7 +64,8 @@ enum ServeCommand: Command {
           + "--store, or the configuration with --config")
     }
     try FileManager.default.createDirectory(
-      atPath: server.dataDirectory, withIntermediateDirectories: true)
+      atPath: server.dataDirectory, withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
     return try await SQLRecordStore.open(at: server.storeLocation, configuration: configuration)
   }
 
