@@ -20,7 +20,8 @@ final class WebAuthTokens: Sendable {
   private let store: any RecordStore
   private let trust: Double
   private let clock: @Sendable () -> Timestamp
-  private let known = Mutex<[String: Known]>([:])
+  /// By the hashes of their texts: looking for one takes as long however near a text comes to it.
+  private let known = Mutex<[[UInt8]: Known]>([:])
   /// How often ``forget(userRecordName:)`` was called: what was read from the store before may be out of
   /// date.
   private let forgotten = Mutex(0)
@@ -40,7 +41,8 @@ final class WebAuthTokens: Sendable {
     _ text: String, for path: ServicePath
   ) async throws -> (WebAuthToken, next: String?) {
     let now = clock()
-    let token = try await stored(text, now: now)
+    let hash = Authenticator.hash(of: text)
+    let token = try await stored(hash, now: now)
     guard token.expires > now else {
       throw ServiceError(
         .authenticationFailed,
@@ -53,29 +55,29 @@ final class WebAuthTokens: Sendable {
         "the web auth token was made for another container or environment; sign in to "
           + "\(path.container) (\(path.environment.rawValue))")
     }
-    try await rotate(token, session, text: text, now: now)
-    return (token, newest(after: text))
+    try await rotate(token, session, now: now)
+    return (token, newest(after: hash) ?? text)
   }
 
   private static let unknown = ServiceError(
     .authenticationFailed, "the web auth token is not known here")
 
-  private func stored(_ text: String, now: Timestamp) async throws -> WebAuthToken {
-    if let entry = known.withLock({ $0[text] }),
+  private func stored(_ hash: [UInt8], now: Timestamp) async throws -> WebAuthToken {
+    if let entry = known.withLock({ $0[hash] }),
       now.seconds - entry.checked.seconds < trust
     {
       return entry.token
     }
     let forgotten = forgotten.withLock { $0 }
-    guard let token = try await store.webAuthToken(withHash: Authenticator.hash(of: text)) else {
-      known.withLock { _ = $0.removeValue(forKey: text) }
+    guard let token = try await store.webAuthToken(withHash: hash) else {
+      known.withLock { _ = $0.removeValue(forKey: hash) }
       throw Self.unknown
     }
     known.withLock { known in
       guard self.forgotten.withLock({ $0 }) == forgotten else { return }
       if known.count >= Self.capacity { known.removeAll() }
-      known[text, default: Known(token: token, checked: now)].token = token
-      known[text]?.checked = now
+      known[hash, default: Known(token: token, checked: now)].token = token
+      known[hash]?.checked = now
     }
     return token
   }
@@ -95,9 +97,9 @@ final class WebAuthTokens: Sendable {
   /// Has the store do what is due. When it has too much to do already, that waits for a later
   /// request.
   private func rotate(
-    _ token: WebAuthToken, _ session: WebAuthToken.Session, text: String, now: Timestamp
+    _ token: WebAuthToken, _ session: WebAuthToken.Session, now: Timestamp
   ) async throws {
-    let action = known.withLock { $0[text]?.rotation.handle(.request(token, now: now)) }
+    let action = known.withLock { $0[token.hash]?.rotation.handle(.request(token, now: now)) }
     guard case .write(let adopts, let makesSuccessor) = action else { return }
     let successor =
       makesSuccessor ? SessionRotation.Successor(text: Account.newToken(), created: now) : nil
@@ -113,22 +115,26 @@ final class WebAuthTokens: Sendable {
         withHash: token.hash, successor: stored,
         olderExpire: adopts ? now.advanced(bySeconds: SessionRotation.grace) : nil)
       guard isThere else {
-        known.withLock { _ = $0.removeValue(forKey: text) }
+        known.withLock { _ = $0.removeValue(forKey: token.hash) }
         throw Self.unknown
       }
-      known.withLock { _ = $0[text]?.rotation.handle(.done(successor: successor)) }
+      known.withLock { _ = $0[token.hash]?.rotation.handle(.done(successor: successor)) }
     } catch {
-      known.withLock { _ = $0[text]?.rotation.handle(.failed) }
+      known.withLock { _ = $0[token.hash]?.rotation.handle(.failed) }
       if (error as? StoreError)?.code != .overloaded { throw error }
     }
   }
 
-  /// The last of a token's successors that are known here; the token itself when there is none.
-  private func newest(after text: String) -> String {
+  /// The last of a token's successors that are known here; nil when there is none.
+  private func newest(after hash: [UInt8]) -> String? {
     known.withLock { known in
-      var newest = text
+      var newest: String?
+      var hash = hash
       // Each is younger than the one before, so there is no way in a circle.
-      while let successor = known[newest]?.rotation.successor { newest = successor.text }
+      while let successor = known[hash]?.rotation.successor {
+        newest = successor.text
+        hash = Authenticator.hash(of: successor.text)
+      }
       return newest
     }
   }

@@ -53,8 +53,7 @@ struct OperatorAccess: Sendable {
   func admits(_ request: HTTPRequest) -> Bool {
     if let tokenHash, let field = request.header("Authorization"),
       field.lowercased().hasPrefix("bearer "),
-      // Hashes tell nothing of the texts by how long it takes to compare them.
-      SHA256.hash(field.dropFirst(7).utf8) == tokenHash
+      ConstantTime.areEqual(SHA256.hash(field.dropFirst(7).utf8), tokenHash)
     {
       return true
     }

@@ -18,6 +18,9 @@ final class PasswordHasher: Sendable {
   /// What a password is checked against when there is no account: it takes as long.
   private let decoy = Mutex<String?>(nil)
 
+  /// Hashes that were computed to check passwords: what an attempt costs.
+  let computed = Mutex(0)
+
   /// - Parameter limit: hashes under way and waiting.
   init(cost: PasswordHash.Cost = .interactive, limit: Int = 32) {
     self.cost = cost
@@ -35,9 +38,11 @@ final class PasswordHasher: Sendable {
   /// - Throws: `TRY_AGAIN_LATER` when too many wait.
   func isMatch(_ password: String, _ hash: String?) async throws -> Bool {
     try await run { [self] in
-      if let hash { return PasswordHash.isMatch(password, hash) }
-      _ = PasswordHash.isMatch(password, try decoyHash())
-      return false
+      // Made for the first of all, whether there is an account or not: only then it tells nothing.
+      let decoy = try decoyHash()
+      let isMatch = PasswordHash.isMatch(password, hash ?? decoy)
+      computed.withLock { $0 += 1 }
+      return hash != nil && isMatch
     }
   }
 
@@ -53,6 +58,7 @@ final class PasswordHasher: Sendable {
       if let decoy { return decoy }
       let hash = try PasswordHash.make(
         Base64URL.encode(SecureRandom.bytes(count: 24)), cost: cost)
+      computed.withLock { $0 += 1 }
       decoy = hash
       return hash
     }

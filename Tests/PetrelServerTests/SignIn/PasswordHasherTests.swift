@@ -20,6 +20,22 @@ struct PasswordHasherTests {
     #expect(try await !hasher.isMatch("right", nil))
   }
 
+  @Test("an attempt costs as much without an account as with one, the first of all too")
+  func cost() async throws {
+    let hash = try PasswordHash.make("right", cost: Self.cheap)
+    var costs: [[Int]] = []
+    for known in [hash, nil] {
+      let hasher = PasswordHasher(cost: Self.cheap)
+      var computed: [Int] = []
+      for _ in 0..<3 {
+        _ = try await hasher.isMatch("wrong", known)
+        computed.append(hasher.computed.withLock { $0 })
+      }
+      costs.append(computed)
+    }
+    #expect(costs == [[2, 3, 4], [2, 3, 4]])
+  }
+
   @Test("two work at a time, some wait, and further ones are to try again later")
   func bounded() async throws {
     let hasher = PasswordHasher(cost: Self.cheap, limit: 5)
