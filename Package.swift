@@ -264,7 +264,7 @@ let package = Package(
         "HTTP2Transport", "HTTPService",
         "Measuring",
         "OpenIDConnect", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
-        "JSONCoding",
+        "JSONCoding", "CSQLite",
       ]),
     // What the commands decide by themselves; what they do is tested from end to end.
     .testTarget(

@@ -1,0 +1,45 @@
+import CSQLite
+import Synchronization
+
+@testable import Storage
+
+/// Counts the steps of SQLite's virtual machine: what a request costs the store, by no clock.
+enum SQLiteWork {
+  /// The steps of statements that read, by their texts.
+  private static let counted = Mutex<[String: Int]>([:])
+
+  /// Counts on all connections that are opened while `body` runs.
+  static func watching(_ body: () async throws -> Void) async throws {
+    // The engine must be set up as the store wants it before anything else is asked of it.
+    try SQLiteConnection(path: nil, tuning: StoreConfiguration().tuning).close()
+    sqlite3_auto_extension(unsafeBitCast(watch, to: (@convention(c) () -> Void).self))
+    defer {
+      sqlite3_cancel_auto_extension(unsafeBitCast(watch, to: (@convention(c) () -> Void).self))
+    }
+    try await body()
+  }
+
+  /// The steps that are taken while `body` runs.
+  static func steps(_ body: () async throws -> Void) async throws -> [String: Int] {
+    counted.withLock { $0 = [:] }
+    try await body()
+    return counted.withLock { $0 }
+  }
+
+  private static let watch:
+    @convention(c) (
+      OpaquePointer?, UnsafeMutablePointer<UnsafePointer<CChar>?>?, OpaquePointer?
+    ) -> Int32 = { connection, _, _ in
+      sqlite3_trace_v2(
+        connection, UInt32(SQLITE_TRACE_PROFILE),
+        { _, _, statement, _ in
+          let statement = OpaquePointer(statement)
+          let steps = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1)
+          guard sqlite3_stmt_readonly(statement) != 0, let text = sqlite3_sql(statement) else {
+            return 0
+          }
+          SQLiteWork.counted.withLock { $0[String(cString: text), default: 0] += Int(steps) }
+          return 0
+        }, nil)
+    }
+}

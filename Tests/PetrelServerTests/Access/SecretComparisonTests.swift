@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+/// Reads the sources for secrets that are compared otherwise than in constant time.
+@Suite("How secrets are compared")
+struct SecretComparisonTests {
+  /// Comparisons of what is called like a secret and is none, or tells nothing by its time, each with
+  /// the reason.
+  private static let harmless: [String: String] = [
+    "PetrelServer/TokensEndpoint.swift: guard known.contains(where: { $0.token == further.token }) || known.count < Self.containerLimit":
+      "names of readers, made of hashes",
+    "Storage/DeviceToken+Containers.swift: return rows.first?.device.token == token ? rows : []":
+      "names of readers, made of hashes",
+    "PushDelivery/ProviderTokenIssuer.swift: guard let current, current.text == token else { return true }":
+      "both are the server's own",
+    "PetrelServer/Registration+Revocation.swift: let tokens = all.apiTokens.filter { $0.hash == hash || fits($0.identifier) }":
+      "hashes, asked by who runs the server",
+    "PetrelServer/Registration+Revocation.swift: $0.hash == hash || fits($0.identifier)":
+      "hashes, asked by who runs the server",
+    "Storage/StoreSession+DispatchLeases.swift: if let server, first.holder == server.rawValue { return [first.part] }":
+      "the name of a server",
+    "Storage/StoreComparison.swift: return mine[row].digest != other[row].digest":
+      "what two stores have, asked by who runs them",
+  ]
+
+  private static let modules = [
+    "PetrelServer", "Cryptography", "WebDelivery", "OpenIDConnect", "HTTPService", "WebServices",
+    "PushDelivery", "OutboundHTTP", "Storage",
+  ]
+
+  /// `a.token == b`, `b != hash`, and the like; not `token == nil`, and not `token.count == 3`.
+  private static func comparisons(in line: Substring) -> Bool {
+    let name =
+      #/(?i)\b[\w.?\[\]]*(token|hash|secret|signature|proof|cookie|password|mac|digest|nonce|holder|apiKey|adminKey|tokenHash|passwordHash|seal)\b/#
+    guard let place = line.firstRange(of: " == ") ?? line.firstRange(of: " != ")
+    else { return false }
+    let code = line.prefix { $0 != "\"" }.trimmingPrefix(while: \.isWhitespace)
+    guard !code.hasPrefix("//"), place.lowerBound < code.endIndex else { return false }
+    let left = line[..<place.lowerBound].split(whereSeparator: { " (!{,".contains($0) }).last ?? ""
+    let right =
+      line[place.upperBound...].split(whereSeparator: { " ),{".contains($0) }).first ?? ""
+    if [left, right].contains(where: { $0 == "nil" || $0.hasPrefix(".") }) { return false }
+    return [left, right].contains { $0.wholeMatch(of: name) != nil }
+  }
+
+  @Test("no token, hash or code is compared with == but where that tells nothing")
+  func sources() throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../../Sources").standardizedFileURL
+    // To look at each of many thousand lines takes an unoptimised program long.
+    let search = Process()
+    search.executableURL = URL(fileURLWithPath: "/usr/bin/grep")
+    search.arguments = ["-rE", "--include=*.swift", " (==|!=) "] + Self.modules
+    search.currentDirectoryURL = root
+    let output = Pipe()
+    search.standardOutput = output
+    try search.run()
+    let lines = try output.fileHandleForReading.readToEnd() ?? Data()
+    search.waitUntilExit()
+    var found: Set<String> = []
+    for hit in String(decoding: lines, as: UTF8.self).split(separator: "\n") {
+      let parts = hit.split(separator: ":", maxSplits: 1)
+      guard parts.count == 2, Self.comparisons(in: parts[1]) else { continue }
+      found.insert("\(parts[0]): " + parts[1].trimmingCharacters(in: .whitespaces))
+    }
+    #expect(found.subtracting(Self.harmless.keys) == [], "compare with ConstantTime.areEqual")
+    #expect(Set(Self.harmless.keys).subtracting(found) == [], "is not there any more")
+  }
+
+  @Test("the reading finds comparisons of secrets, and passes over others")
+  func reading() {
+    for line in [
+      "if token == given {", "guard hash(of: text) != entry.hash else {", "a.apiKey == b",
+      "x?.signature == other.signature", "return code && left.tokenHash == tokenHash",
+      "$0.passwordHash == hash",
+    ] { #expect(Self.comparisons(in: line[...]), "\(line)") }
+    for line in [
+      "token == nil", "if tokens.count == 3 {", "// token == other", "kind == .token",
+      "\"the token == other\"", "entry.environment == path.environment",
+    ] { #expect(!Self.comparisons(in: line[...]), "\(line)") }
+  }
+}
