@@ -11,7 +11,7 @@ MINUTES ?= 60
 DATA ?= .petrel
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools build release demo serve test crash soak graph api format bench clean
+.PHONY: help setup tools build release demo serve test crash soak graph sbom api format bench clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +53,9 @@ soak: setup ## Use a server evenly for long, and look whether what it takes stay
 
 graph: ## Draw docs/graph from Package.swift
 	@Scripts/graph.py
+
+sbom: ## Write docs/sbom.cdx.json from docs/dependencies.md and what is installed
+	@Scripts/sbom.py
 
 api: ## Compare the client with Apple's symbols, into docs/api-coverage.md
 	@$(SWIFT) build --scratch-path $(BUILD) --target CloudKit

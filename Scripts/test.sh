@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks the format, the module graph and the build, then runs the tests. The last line says how it
+# Checks the format, the module graph, the bill of materials and the build, then runs the tests. The last line says how it
 # went; the exit status says it too.
 set -eu
 cd "$(dirname "$0")/.."
@@ -24,6 +24,12 @@ swift format lint --strict --parallel --recursive Package.swift Sources Tests Ex
 
 begin "module graph"
 Scripts/graph.py --check
+
+begin "bill of materials"
+Scripts/sbom.py --check || {
+  echo "Mend docs/dependencies.md and run 'make sbom'."
+  exit 1
+}
 
 # A warning is an error, not a line to look for: a file that compiled with one is not compiled again
 # by the next build, which would then say nothing.
