@@ -27,10 +27,13 @@ enum QueryContinuation: Equatable {
         guard values.count == query.query.sortKeys.count else { throw broken }
       } else {
         let path = try decoder.decodeInteger()
+        let stretch = try decoder.decodeInteger()
+        // Whether there are so many is for those who know the path.
+        guard stretch >= 0 else { throw broken }
         self = .scan(
           path: path < 0 ? nil : Int(path),
           AccessPath.Position(
-            stretch: Int(try decoder.decodeInteger()), key: try decoder.decodeBytes(),
+            stretch: Int(stretch), key: try decoder.decodeBytes(),
             number: try decoder.decodeInteger()))
       }
       try decoder.finish()
