@@ -9,7 +9,7 @@ extension CKError {
   ///     `AncestorRecord`.
   init(_ error: ServiceError, savedRecord: CKRecord? = nil) {
     var userInfo: [String: Any] = [:]
-    if let retryAfter = error.retryAfter {
+    if let retryAfter = error.retryAfter.flatMap({ Self.waitable($0) }) {
       userInfo[CKErrorRetryAfterKey] = NSNumber(value: retryAfter)
     }
     if let savedRecord, error.code == .conflict || error.code == .exists {
@@ -72,12 +72,20 @@ extension CKError {
 
   /// What a `Retry-After` says: seconds, or the date until which to wait (RFC 9110, 10.2.3).
   private static func seconds(retryAfter text: String) -> Double? {
-    if let seconds = Double(text) { return seconds.isFinite ? max(0, seconds) : nil }
+    if let seconds = Double(text) { return seconds.isFinite ? waitable(seconds) : nil }
     let formatter = DateFormatter()
     formatter.locale = Locale(identifier: "en_US_POSIX")
     formatter.timeZone = TimeZone(secondsFromGMT: 0)
     formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-    return formatter.date(from: text).map { max(0, $0.timeIntervalSinceNow) }
+    return formatter.date(from: text).flatMap { waitable($0.timeIntervalSinceNow) }
+  }
+
+  /// Whoever asks for more than a year is not believed: clocks have an end, and programs that wait by
+  /// them stop there.
+  private static let longestWait: Double = 366 * 86_400
+
+  private static func waitable(_ seconds: Double) -> Double? {
+    seconds.isNaN ? nil : min(max(0, seconds), longestWait)
   }
 
   /// For answers that do not come from the service itself but from something on the way to it.

@@ -45,6 +45,18 @@ struct ServiceErrorTests {
     #expect(error.retryAfterSeconds == 2.5)
   }
 
+  @Test(
+    "A time that nobody can wait is one that somebody can, or none",
+    arguments: [
+      (1e308, 31_622_400), (.infinity, 31_622_400), (-1, 0), (.nan, nil),
+    ] as [(Double, Double?)])
+  func endlessRetryAfter(asked: Double, told: Double?) {
+    #expect(CKError(ServiceError(.throttled, "r", retryAfter: asked)).retryAfterSeconds == told)
+    let head = TransportResponse(
+      status: 503, headers: ["Retry-After": "\(asked)"], body: Data())
+    #expect(CKError(head).retryAfterSeconds == (asked.isFinite ? told : nil))
+  }
+
   @Test("What the service says about too many items or too large records is limitExceeded")
   func limits() throws {
     let operations = (0...400).map {
