@@ -27,12 +27,19 @@ public struct ServiceError: Error, Sendable, Hashable, CustomStringConvertible {
     limit: Int? = nil
   ) {
     self.code = code
-    self.reason = reason
+    self.reason = Self.cut(reason)
     self.uuid = uuid
     self.retryAfter = retryAfter
     self.redirectURL = redirectURL
     self.serverRecord = serverRecord
     self.limit = limit
+  }
+
+  /// Reasons quote what was wrong, which may be as long as a request; they stand in answers and logs.
+  private static func cut(_ reason: String) -> String {
+    let limit = 4_000
+    guard reason.utf8.count > limit else { return reason }
+    return String(decoding: reason.utf8.prefix(limit / 2), as: UTF8.self) + "…"
   }
 
   /// The error as a rule of the data model states it.

@@ -26,6 +26,9 @@ public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
     self.operation = operation
   }
 
+  /// Bytes of a container's identifier.
+  private static let containerLimit = 255
+
   /// Reads a path.
   ///
   /// - Throws: `BAD_REQUEST` naming the part that is wrong, `NOT_FOUND` when it is no path of the
@@ -53,6 +56,14 @@ public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
     }
     guard container.hasPrefix("iCloud.") else {
       throw ServiceError(.badRequest, "container '\(container)' must begin with 'iCloud.'")
+    }
+    // Whoever names it makes it, and it stands in logs.
+    guard container.utf8.count <= Self.containerLimit,
+      container.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+    else {
+      throw ServiceError(
+        .badRequest,
+        "the container must have at most \(Self.containerLimit) bytes and no control characters")
     }
     if prefix == "database", parts.first != "tokens" {
       guard let word = parts.popFirst(), let scope = DatabaseScope(pathComponent: word) else {

@@ -28,6 +28,17 @@ struct ServiceErrorTests {
     #expect(ServerErrorCode.statuses.allSatisfy { known.contains($0.0.documented) })
   }
 
+  @Test("A reason that quotes what is as long as a request is cut, whatever its characters are")
+  func longReason() {
+    for character in ["n", "\u{301}", "🎈"] {
+      let error = ServiceError(.badRequest, String(repeating: character, count: 10_000))
+      #expect((2_000...2_010).contains(error.reason.utf8.count))
+      #expect(error.reason.hasSuffix("…"))
+    }
+    let whole = String(repeating: "n", count: 4_000)
+    #expect(ServiceError(.badRequest, whole).reason == whole)
+  }
+
   @Test("A code of a newer protocol is kept, and counts as the server's fault")
   func unknownCode() {
     let error = ServiceError(body: ["serverErrorCode": "NEWER"])

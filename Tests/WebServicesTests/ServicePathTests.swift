@@ -68,6 +68,14 @@ struct ServicePathTests {
         "container 'com.x' must begin with 'iCloud.'"
       ),
       (
+        "/database/1/iCloud.x\n/production/public/records/query", .badRequest,
+        "the container must have at most 255 bytes and no control characters"
+      ),
+      (
+        "/database/1/iCloud.\(String(repeating: "x", count: 249))/production/public/records/query",
+        .badRequest, "the container must have at most 255 bytes and no control characters"
+      ),
+      (
         "/database/1/iCloud.x/staging/public/records/query", .badRequest,
         "environment 'staging' must be development or production"
       ),
