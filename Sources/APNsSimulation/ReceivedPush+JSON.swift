@@ -64,6 +64,8 @@ extension ReceivedPush {
 
   private static func moment(_ text: String) -> Timestamp? {
     let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
-    return (try? style.parse(text)).map { Timestamp($0) }
+    guard let time = (try? style.parse(text)).map({ Timestamp($0) }) else { return nil }
+    // From 1970 to 9999. Others are not written so: by another calendar, or in more digits.
+    return (0..<253_402_300_800_000).contains(time.milliseconds) ? time : nil
   }
 }

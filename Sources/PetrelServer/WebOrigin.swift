@@ -21,7 +21,8 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     if rest.hasSuffix("/") { rest.removeLast() }
     guard let parts = URLComponents(string: rest), let scheme = parts.scheme,
       let host = parts.encodedHost, !host.isEmpty, parts.path.isEmpty, parts.query == nil,
-      parts.fragment == nil, parts.user == nil, rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+      parts.fragment == nil, parts.user == nil, !host.contains("%"),
+      rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
     else { throw mistake }
     let usual = ["http": 80, "https": 443][scheme]
     let port = parts.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""

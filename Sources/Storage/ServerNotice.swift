@@ -82,7 +82,7 @@ extension Announcement {
 
   /// - Parameter text: names, a line each; none stands for everybody.
   init(text: String) {
-    self.init(
-      subscribers: text.isEmpty ? nil : Set(text.split(separator: "\n").map { String($0) }))
+    let names = Set(text.split(separator: "\n").map { String($0) })
+    self.init(subscribers: names.isEmpty ? nil : names)
   }
 }
