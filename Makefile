@@ -5,13 +5,14 @@ SWIFT ?= swift
 BUILD ?= .build
 # How often `make crash` kills the server, on each store.
 KILLS ?= 100
-# How long `make soak` goes on.
-MINUTES ?= 60
+# How long `make soak` goes on, and `make fuzz` attacks each target.
+soak: MINUTES ?= 60
+fuzz: MINUTES ?= 0.25
 # Where `make serve` keeps its data.
 DATA ?= .petrel
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools build release demo serve test crash soak graph sbom api format bench clean
+.PHONY: help setup tools build release demo serve test crash soak overload fuzz graph sbom api format bench clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -50,6 +51,14 @@ soak: setup ## Use a server evenly for long, and look whether what it takes stay
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product trials
 	@$(BUILD)/release/trials soak --minutes $(MINUTES) --plot $(BUILD)/soak.svg
+
+fuzz: setup ## Attack each reader with hostile input for a while (MINUTES=10 for longer)
+	@Scripts/fuzz.py --build $(BUILD) --minutes $(MINUTES) $(TARGETS)
+
+overload: setup ## Ask the server for twice what it can do, and hold its connections up
+	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
+	@$(SWIFT) build -c release --scratch-path $(BUILD) --product trials
+	@$(BUILD)/release/trials overload
 
 graph: ## Draw docs/graph from Package.swift
 	@Scripts/graph.py

@@ -292,6 +292,26 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// Hostile input (docs/fuzzing.md): tests, or with a path to libFuzzer the program of `make fuzz`.
+let attacked: [Target.Dependency] = [
+  "PropertyTesting", "PetrelServer", "CloudKit", "CoreLocation", "APNsSimulation", "WebDelivery",
+  "PushDelivery", "OpenIDConnect", "OutboundHTTP", "HTTP2Transport", "HTTPService", "Storage",
+  "Cryptography", "WebServices", "SchemaLanguage", "PredicateLanguage", "CloudKitModel",
+  "JSONCoding",
+]
+if let fuzzer = Context.environment["PETREL_LIBFUZZER"] {
+  package.targets.append(
+    .executableTarget(
+      name: "fuzz", dependencies: attacked, path: "Tests/FuzzingTests",
+      exclude: ["Corpora", "Suites"],
+      linkerSettings: [.unsafeFlags(["-Xlinker", fuzzer, "-lstdc++"])]))
+} else {
+  package.targets.append(
+    .testTarget(
+      name: "FuzzingTests", dependencies: attacked, path: "Tests/FuzzingTests",
+      exclude: ["Corpora", "Program"]))
+}
+
 #if !os(Linux)
 // Apple's systems get the client alone. They have a CoreLocation of their own, and a CloudKit too:
 // who depends on this package there renames its module (docs/coming-from-apple.md).

@@ -1,0 +1,189 @@
+import CloudKitModel
+import Foundation
+import HTTPService
+import JSONCoding
+import WebServices
+
+@testable import PetrelServer
+@testable import Storage
+
+/// A server without sockets, over a store in memory, with a user, her browser's token, and an admin
+/// key.
+final class AttackedService: Sendable {
+  static let container = "iCloud.com.example.app"
+
+  let store: SQLRecordStore
+  private let service: CloudService
+  /// What stands in an input for what is different each time.
+  private let secrets: [(placeholder: String, text: String)]
+
+  init() async throws {
+    var storeConfiguration = StoreConfiguration()
+    storeConfiguration.fixedEnvironments = []
+    store = try await SQLRecordStore.inMemory(configuration: storeConfiguration)
+    var configuration = ServerConfiguration(dataDirectory: "")
+    configuration.courierPollTime = 0
+    // Hashing passwords takes as long as a thousand other inputs.
+    configuration.signIn.acceptsPasswords = false
+    configuration.webPush = .init(subject: "mailto:ops@example.com")
+    configuration.webhooks = .init()
+    service = CloudService(
+      configuration: configuration, store: store, log: .silent, clock: Self.clock, executor: nil,
+      publicURL: { "https://petrel.example" },
+      webPushKey: try configuration.webPush.map { [store] in try WebPushKey($0, store: store) },
+      route: { _ in nil })
+    let anna = try await store.addUser(named: "anna", at: Self.now)
+    secrets = [
+      ("$ANNA", Self.escaped(try await Account.makeToken(for: anna, in: store, at: Self.now))),
+      ("$ADMIN", try await AdminKeys.add(label: "attacked", to: store, at: Self.now)),
+      (
+        "$API",
+        try await Registration.addAPIToken(
+          named: "web", container: Self.container, environment: .development, to: store,
+          at: Self.now)
+      ),
+    ]
+    service.start()
+    for operation in Self.beginnings { _ = await answer("POST", operation.0, body: operation.1) }
+  }
+
+  private static let now = Timestamp(milliseconds: 1_790_000_000_000)
+  private static let clock: @Sendable () -> Timestamp = { now }
+
+  private static func escaped(_ text: String) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
+  }
+
+  /// What the store holds before it is attacked.
+  private static let beginnings = [
+    (
+      "private/zones/modify",
+      #"{"operations": [{"operationType": "create", "zone": {"zoneID": {"zoneName": "z"}}}]}"#
+    ),
+    (
+      "private/records/modify",
+      #"{"operations": [{"operationType": "create", "record": {"recordName": "r", "recordType": "T", "fields": {"a": {"value": 1}, "b": {"value": "words in a text"}, "c": {"value": ["x", "y"]}, "d": {"value": {"latitude": 1, "longitude": 2}}}}}, {"operationType": "create", "record": {"recordName": "s", "recordType": "T", "fields": {"a": {"value": 2}}}}]}"#
+    ),
+    (
+      "private/records/modify",
+      #"{"operations": [{"operationType": "create", "record": {"recordName": "ends", "recordType": "T", "fields": {"e": {"value": 1.7976931348623157e308}, "f": {"value": 9223372036854775807, "type": "TIMESTAMP"}, "d": {"value": {"latitude": -90, "longitude": 180, "timestamp": -9223372036854775808}}, "a": {"value": -9223372036854775808}}}}]}"#
+    ),
+    (
+      "private/subscriptions/modify",
+      #"{"operations": [{"operationType": "create", "subscription": {"subscriptionID": "all", "subscriptionType": "query", "query": {"recordType": "T"}, "firesOn": ["create", "update", "delete"], "notificationInfo": {"alertBody": "x"}}}]}"#
+    ),
+  ]
+
+  static func target(_ operation: String) -> String {
+    let isOfDevices = ["tokens/", "notifications/", "webPush/", "webhooks/"].contains {
+      operation.hasPrefix($0)
+    }
+    return "/\(isOfDevices ? "device" : "database")/1/\(container)/development/\(operation)"
+      + "?ckWebAuthToken=$ANNA&clientId=tab"
+  }
+
+  /// The answer to an operation of the user's.
+  func answer(_ method: String, _ operation: String, body: String) async -> HTTPResponse {
+    await answer(method, Self.target(operation), [], Data(body.utf8))
+  }
+
+  /// The answer to a request, in whose target and header fields the placeholders stand for secrets.
+  func answer(
+    _ method: String, _ target: String, _ headers: [(name: String, value: String)], _ body: Data
+  ) async -> HTTPResponse {
+    func filled(_ text: String) -> String {
+      secrets.reduce(text) { $0.replacingOccurrences(of: $1.placeholder, with: $1.text) }
+    }
+    let request = HTTPRequest(
+      method: method, target: filled(target),
+      headers: headers.map { (name: $0.name, value: filled($0.value)) }, body: body)
+    let response = await service.respond(to: request)
+    // What was saved reaches the subscriptions, whoever wrote them.
+    await service.settle()
+    return response
+  }
+
+  /// The token of a reader of the default zone.
+  func changeToken() async throws -> ChangeToken? {
+    let response = await answer(
+      "POST", "private/changes/zone",
+      body: #"{"zones": [{"zoneID": {"zoneName": "_defaultZone"}}]}"#)
+    guard case .data(let body) = response.body else { return nil }
+    let token = try JSONValue(parsing: body)["zones"]?.array?.first?["syncToken"]?.string
+    return try token.map { try ChangeToken($0) }
+  }
+
+  func stop() async {
+    await service.stop()
+    await store.close()
+  }
+}
+
+/// A service for many inputs, which is made anew now and then, so that what an input meets depends
+/// on few before it.
+actor AttackedServices {
+  static let shared = AttackedServices()
+
+  private static let inputsPerService = 256
+  private var current: AttackedService?
+  private var inputs = 0
+
+  func service() async throws -> AttackedService {
+    if let current, inputs < Self.inputsPerService {
+      inputs += 1
+      return current
+    }
+    await current?.stop()
+    let service = try await AttackedService()
+    (current, inputs) = (service, 1)
+    return service
+  }
+}
+
+extension HTTPResponse {
+  /// Throws unless the answer is one that the protocol has: a server never blames itself for what
+  /// others send.
+  func check() throws {
+    try hold((200..<600).contains(status), "the status is \(status)")
+    for (name, value) in headers {
+      try hold(
+        (name + value).utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F },
+        "no line breaks in the header field \(name): \(value)")
+    }
+    guard case .data(let body) = body else { return }
+    let text = String(decoding: body.prefix(2_000), as: UTF8.self)
+    try hold(status < 500 || status == 503, "the status is \(status): \(text)")
+    let type = headers.first { $0.0 == "Content-Type" }?.1 ?? ""
+    guard type.hasPrefix("application/json") else { return }
+    let json = try must("the answer is JSON") { try JSONValue(parsing: body) }
+    try hold(
+      (try? JSONSerialization.jsonObject(with: body, options: .fragmentsAllowed)) != nil,
+      "the answer is JSON to others too: \(text)")
+    if status >= 400 {
+      try hold(json["serverErrorCode"]?.string != nil, "an error has a code: \(text)")
+    }
+    try Self.checkErrors(in: json)
+  }
+
+  private static func checkErrors(in json: JSONValue) throws {
+    switch json {
+    case .array(let elements): for element in elements { try checkErrors(in: element) }
+    case .object(let members):
+      if let code = members["serverErrorCode"]?.string {
+        try hold(documented.contains(code), "the code \(code) is documented: \(json.text)")
+        try hold(members["reason"]?.string?.isEmpty == false, "an error has a reason: \(json.text)")
+        try hold(members["uuid"]?.string != nil, "an error has a name: \(json.text)")
+        return
+      }
+      for member in members.values { try checkErrors(in: member) }
+    default: break
+    }
+  }
+
+  private static let documented: Set<String> = Set(
+    [
+      ServerErrorCode.accessDenied, .atomicError, .authenticationFailed, .authenticationRequired,
+      .badRequest, .conflict, .exists, .notFound, .quotaExceeded, .throttled, .tryAgainLater,
+      .validatingReferenceError, .zoneNotFound, .uniqueFieldError,
+    ].map(\.rawValue))
+}

@@ -1,0 +1,79 @@
+/// A reader of Petrel's that meets bytes of others, and what must hold whatever they are.
+struct FuzzTarget: Sendable {
+  enum Attack: Sendable {
+    case value(@Sendable (_ input: [UInt8]) throws -> Void)
+    /// What a server has to answer.
+    case service(@Sendable (_ input: [UInt8]) async throws -> Void)
+  }
+
+  /// Names the folder of its corpus too.
+  let name: String
+  /// Bytes of the longest input that is tried.
+  let longest: Int
+  /// What its language is made of.
+  let words: [String]
+  let attack: Attack
+
+  /// A reader that comes back at once.
+  ///
+  /// - Parameter attack: throws ``Violation`` where what it promises does not hold. Other errors are
+  ///   the reader's answer.
+  init(
+    _ name: String, longest: Int = 1024, words: [String] = [],
+    attack: @escaping @Sendable (_ input: [UInt8]) throws -> Void
+  ) {
+    (self.name, self.longest, self.words) = (name, longest, words)
+    self.attack = .value(attack)
+  }
+
+  init(
+    _ name: String, longest: Int = 1024, words: [String] = [],
+    answering attack: @escaping @Sendable (_ input: [UInt8]) async throws -> Void
+  ) {
+    (self.name, self.longest, self.words) = (name, longest, words)
+    self.attack = .service(attack)
+  }
+
+  /// Gives an input to the reader; returns what does not hold, nil where all does.
+  func violation(by input: [UInt8]) async -> Violation? {
+    do {
+      switch attack {
+      case .value(let attack): try attack(input)
+      case .service(let attack): try await attack(input)
+      }
+      return nil
+    } catch {
+      return error as? Violation
+    }
+  }
+
+  static let all =
+    texts + requests + tokens + storedBytes + signatures + pushes + addresses + clientData
+}
+
+/// Something that does not hold.
+struct Violation: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// Throws ``Violation`` unless the condition holds.
+func hold(_ condition: Bool, _ promise: @autoclosure () -> String) throws {
+  guard condition else { throw Violation(description: promise()) }
+}
+
+/// The value of what may throw; nil where it does.
+func read<Value>(_ body: () throws -> Value) -> Value? { try? body() }
+
+/// What must not throw.
+func must<Value>(_ promise: String, _ body: () throws -> Value) throws -> Value {
+  do {
+    return try body()
+  } catch {
+    throw Violation(description: "\(promise): \(error)")
+  }
+}
+
+extension Sequence<UInt8> {
+  /// As text, wrong bytes replaced.
+  var text: String { String(decoding: Array(self), as: UTF8.self) }
+}
