@@ -72,7 +72,7 @@ let package = Package(
       name: "Storage",
       dependencies: [
         "Cryptography", "CloudKitModel", "Measuring", "KillPoints", "CSQLite", "CPostgreSQL",
-        "CLinuxEvents",
+        "CLinuxEvents", "CPageChecksum",
       ]),
     .target(name: "Measuring"),
     // Where a server can be told to end as if it were killed; in debug builds alone.
@@ -113,6 +113,7 @@ let package = Package(
     .systemLibrary(name: "CLinuxStatus"),
     .systemLibrary(name: "CMemoryAllocation"),
     .systemLibrary(name: "CPrefetch"),
+    .systemLibrary(name: "CPageChecksum"),
     .target(name: "CConsoleFiles", exclude: ["files"]),
     .systemLibrary(
       name: "CNgHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
@@ -209,6 +210,7 @@ let package = Package(
       name: "StorageTests",
       dependencies: [
         "Waiting", "PropertyTesting", "PostgreSQLTesting", "Storage", "CloudKitModel", "CSQLite",
+        "CPageChecksum",
       ]),
     .testTarget(
       name: "MatchingTests",

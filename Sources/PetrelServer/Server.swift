@@ -6,6 +6,7 @@ import KillPoints
 import OutboundHTTP
 import Storage
 import Synchronization
+import WebServices
 
 /// A whole server: the service behind HTTP, with its ways to APNs, browsers and webhooks.
 ///
@@ -84,6 +85,7 @@ public final class Server: Sendable {
     self.pages = pages
     http = HTTPServer(configuration: settings) { [requestTimes] request in
       if let answer = await pages.answer(to: request) { return answer }
+      if store.damage != nil { return .refusalOfDamagedStore(to: request) }
       let began = ContinuousClock.now
       let response = await service.respond(to: request)
       KillPoint.beforeAnswer.reach()
@@ -93,6 +95,7 @@ public final class Server: Sendable {
       return response
     }
     address.server.withLock { $0.server = self }
+    store.setDamageHandler { log.error("the store is damaged", ["cause": .string($0)]) }
     service.admin.watch { [weak http] in http?.metrics }
   }
 
@@ -136,6 +139,19 @@ public final class Server: Sendable {
     await http.stop(within: .seconds(10))
     await service.stop()
     await routes.close()
+  }
+}
+
+extension HTTPResponse {
+  /// The answer to all requests once the store was found to be damaged. Clients keep what they wanted to
+  /// save, and come again.
+  fileprivate static func refusalOfDamagedStore(to request: HTTPRequest) -> HTTPResponse {
+    var response = HTTPResponse(
+      ServiceError(
+        .tryAgainLater, "the server's store is damaged, and nothing is served until it is restored",
+        retryAfter: 60))
+    response.headers += CrossOrigin.headers(ofRefusedRequest: request.headers)
+    return response
   }
 }
 

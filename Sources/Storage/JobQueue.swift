@@ -28,6 +28,13 @@ final class JobQueue: @unchecked Sendable {
     return schedule.count
   }
 
+  /// Whether it was closed.
+  var isOver: Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    return isClosed
+  }
+
   /// Adds a job, or finishes it at once when the queue is full or closed.
   func add(_ job: any StoreJob) {
     condition.lock()

@@ -9,6 +9,8 @@ struct Migration: Sendable {
   /// Whether programs of the form before can go on with the store beside those of this one, as in a
   /// rolling upgrade. Such a step adds what they need not know of, and changes nothing of what they do.
   var isGradual = false
+  /// Whether it concerns stores in files alone, so that it is gradual elsewhere.
+  var isOfFiles = false
 
   /// The counter that tells the oldest form whose programs may use the store.
   private static let leastForm = "least_form"
@@ -63,7 +65,8 @@ struct Migration: Sendable {
     _ steps: [Migration], from version: Int64, on connection: any SQLConnection
   ) throws {
     guard let last = steps.last else { return }
-    let least = steps.last { !$0.isGradual }?.version
+    let isShared = connection is PostgreSQLConnection
+    let least = steps.last { !($0.isGradual || ($0.isOfFiles && isShared)) }?.version
     if least != nil, version >= Schema.serversVersion { try checkServers(connection, last) }
     try run(steps, on: connection)
     try connection.run("DELETE FROM store_form", [])

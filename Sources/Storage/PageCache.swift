@@ -26,7 +26,8 @@ enum PageCache {
     return sqlite3_config_read_page_cache(&methods) == SQLITE_OK ? methods : nil
   }()
 
-  private static let lockingPage = UInt32(0x4000_0000 / pageSize + 1)
+  /// The page that is never used.
+  static let lockingPage = UInt32(0x4000_0000 / pageSize + 1)
 
   private static func number(_ page: UInt32) -> UInt32 { page == lockingPage ? 0 : page }
 }

@@ -256,6 +256,11 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   /// What it takes; nil for a store in memory, and until that of one in PostgreSQL was looked up, for
   /// which nobody waits.
   func fileSizes() async -> StoreFileSizes?
+  /// What shows that the store is damaged; nil while nothing does. Once it is known, nothing is read from
+  /// the store any more, nor written: everything throws ``StoreError/Code/corrupt``.
+  var damage: String? { get }
+  /// Has it told once when damage is found.
+  func setDamageHandler(_ handler: (@Sendable (String) -> Void)?)
   /// Commits something that changes nothing, so that it is known whether the store can.
   func checkWriting() async throws
 
@@ -268,6 +273,8 @@ extension RecordStore {
   public var clockOffset: Double { 0 }
   public var sharedLimits: (any SharedLimits)? { nil }
   public var courierAnswers: (any CourierAnswers)? { nil }
+  public var damage: String? { nil }
+  public func setDamageHandler(_ handler: (@Sendable (String) -> Void)?) {}
 
   /// Whether other servers may serve the store at the same time.
   public var isShared: Bool { sharedLimits != nil }

@@ -4,6 +4,7 @@ import Foundation
 extension SQLRecordStore {
   public var metrics: StoreMetrics {
     var metrics = writer.tally.metrics
+    if let damage { metrics.fault = damage }
     metrics.waitingWrites = writer.queue.count
     metrics.waitingReads = reads === writer.queue ? 0 : reads.count
     metrics.abandonedReads = readTally.abandoned

@@ -37,6 +37,8 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   let announcementNumber = Atomic<Int64>(0)
   /// The store's SQLite file, where it is one.
   let path: String?
+  /// Whether that was found to be damaged.
+  let fileDamage: StoreDamage?
 
   /// Extracts that may wait for being made; one more has to be wanted anew.
   private static let waitingMakings = 64
@@ -112,6 +114,24 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       } else {
         MemoryAssetStore()
       }
+    let damage: StoreDamage? = path == nil ? nil : StoreDamage()
+    fileDamage = damage
+    var inspection: StoreInspection?
+    if let path, FileManager.default.fileExists(atPath: path) {
+      let isServer = configuration.role == .server
+      // To open a store that nobody has open would cut its log off where that is damaged.
+      if isServer || !Self.isServed(at: path) {
+        let found = try StoreInspection(
+          ofStoreAt: path,
+          within: .seconds(isServer ? configuration.tuning.inspectionSeconds : 0))
+        try found.check()
+        inspection = found.isComplete || !isServer ? nil : found
+      }
+      if isServer {
+        try StoreProtection.protect(
+          storeAt: path, patience: configuration.tuning.busyTimeoutMilliseconds)
+      }
+    }
     // Extracts follow the writer of this process alone.
     let extracts = ExtractShelf(
       limit: location.isShared ? 0 : configuration.tuning.extractBytes)
@@ -126,7 +146,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     storeClock = location.isShared ? StoreClock() : nil
     let connect = { @Sendable (isReader: Bool, locksRows: Bool) throws -> any SQLConnection in
       try location.connect(
-        tuning, isReader: isReader, locksRows: locksRows,
+        tuning, damage: damage, locksRows: locksRows,
         serves: !isReader && configuration.role == .server,
         checkpointPages: checkpointPages)
     }
@@ -229,9 +249,18 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
         checkpointer.work(in: $0)
       }
     }
+    if let inspection, let damage {
+      let queue = writer.queue
+      threads.start(named: "petrel.store.inspection") {
+        var inspection = inspection
+        let found = try? inspection.lookAtRest(
+          pausing: tuning.inspectionPause, unless: { queue.isOver || damage.reason != nil })
+        if let found { damage.note("\(found): \(PageDamage.advice)") }
+      }
+    }
     if let limits {
       let connection = try location.connect(
-        tuning, isReader: false, locksRows: true, serves: false, checkpointPages: nil)
+        tuning, locksRows: true, serves: false, checkpointPages: nil)
       let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
       session.steeredTime = configuration.steeredTime
       threads.start(named: "petrel.store.limits", with: session) { limits.work(in: $0) }
@@ -284,6 +313,12 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
         return try PostgreSQLSession.isServed(over: connection)
       }
     }
+  }
+
+  public var damage: String? { fileDamage?.reason }
+
+  public func setDamageHandler(_ handler: (@Sendable (String) -> Void)?) {
+    fileDamage?.setHandler(handler)
   }
 
   public func setDoubtHandler(_ handler: (@Sendable () -> Void)?) {

@@ -14,12 +14,10 @@ final class SQLiteConnection: SQLConnection {
   /// Each commit is synced to disk (`synchronous=FULL`) before it returns.
   ///
   /// - Parameters:
-  ///   - mapsFile: Whether pages are read where the system has them, without a copy.
   ///   - checkpointPages: Pages in the write-ahead log at which the connection's own commits copy it
   ///     into the database; nil leaves that to others.
   init(
-    path: String?, tuning: StoreConfiguration.Tuning, mapsFile: Bool = false,
-    checkpointPages: Int? = nil
+    path: String?, tuning: StoreConfiguration.Tuning, checkpointPages: Int? = nil
   ) throws {
     _ = Self.isConfigured
     if let path { Self.makePrivateFile(path) }
@@ -37,6 +35,7 @@ final class SQLiteConnection: SQLConnection {
     sqlite3_busy_timeout(handle, Int32(clamping: tuning.busyTimeoutMilliseconds))
     do {
       try execute("PRAGMA page_size = \(PageCache.pageSize)")
+      if path != nil { reserveRoomForSeals() }
       try execute("PRAGMA journal_mode = WAL")
       try execute("PRAGMA synchronous = FULL")
       try execute("PRAGMA cache_size = -\(tuning.cacheKilobytes)")
@@ -44,9 +43,11 @@ final class SQLiteConnection: SQLConnection {
       try execute("PRAGMA temp_store = MEMORY")
       if checkpointPages == nil { countLoggedPages() }
       try checkPageSize()
-      if mapsFile { try execute("PRAGMA mmap_size = \(tuning.mappedMegabytes << 20)") }
+      if path != nil { try checkPlace() }
     } catch let error as StoreError {
+      let isDamaged = error.code == .corrupt && isSealed
       close()
+      if isDamaged { throw error }
       throw StoreError(
         .cannotOpen,
         "'\(path ?? "memory")' cannot be used as a store: \(error.reason). "
@@ -71,7 +72,7 @@ final class SQLiteConnection: SQLConnection {
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX
     let name = URL(fileURLWithPath: path).absoluteString + (isAlone ? "?immutable=1" : "?mode=ro")
-    let code = sqlite3_open_v2(name, &opened, flags, nil)
+    let code = sqlite3_open_v2(name, &opened, flags, GatheringFileSystem.name)
     guard code == SQLITE_OK, let opened else {
       let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
       sqlite3_close_v2(opened)
@@ -81,6 +82,54 @@ final class SQLiteConnection: SQLConnection {
     sqlite3_extended_result_codes(handle, 1)
     sqlite3_busy_timeout(handle, 1_000)
     sqlite3_keep_log_on_close(handle)
+  }
+
+  /// Has each page of a file that is made leave room for its ``PageSeal``. It has no effect on one that is
+  /// there.
+  private func reserveRoomForSeals() {
+    var room = Int32(PageSeal.bytes)
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &room)
+  }
+
+  /// Whether the pages of the file have seals.
+  var isSealed: Bool { file?.isSealed ?? false }
+
+  /// The file, as it is open; nil in memory.
+  private var file: DatabaseFile? {
+    var pointer: UnsafeMutablePointer<sqlite3_file>?
+    guard sqlite3_db_filename(handle, "main").map({ $0.pointee != 0 }) ?? false,
+      GatheringFileSystem.name != nil,
+      sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &pointer) == SQLITE_OK
+    else { return nil }
+    return pointer.map { DatabaseFile($0) }
+  }
+
+  /// Takes down that the file is damaged, where it is.
+  var damage: StoreDamage?
+
+  /// Another file may have taken the place of the one that was opened, before that was read first.
+  private func checkPlace() throws {
+    var hasMoved: Int32 = 0
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    guard hasMoved == 0 else {
+      throw StoreError(.cannotOpen, "the file was replaced at this moment: do it again")
+    }
+  }
+
+  /// Writes all that is in the database into a new file, whose pages have seals.
+  func write(into path: String) throws {
+    reserveRoomForSeals()
+    try run("VACUUM INTO $1", [.text(path)])
+  }
+
+  /// Has the database for itself until it is closed, and without a log, or throws.
+  func takeAlone() throws {
+    try execute("PRAGMA locking_mode = EXCLUSIVE")
+    let mode = try first("PRAGMA journal_mode = DELETE", []) { $0.text(0) }
+    guard mode == "delete" else {
+      throw StoreError(.overloaded, "another process has the store open; end it first")
+    }
+    try execute("BEGIN EXCLUSIVE; COMMIT")
   }
 
   /// Ends the statement that runs, from any thread.
@@ -111,8 +160,20 @@ final class SQLiteConnection: SQLConnection {
   /// The texts of the statements that are prepared.
   var statementTexts: [String] { Array(statements.keys) }
 
-  func beginWriting() throws { try run("BEGIN IMMEDIATE", []) }
-  func beginReading() throws { try run("BEGIN", []) }
+  func beginWriting() throws {
+    try damage?.check()
+    try run("BEGIN IMMEDIATE", [])
+  }
+
+  func beginReading() throws {
+    try damage?.check()
+    try run("BEGIN", [])
+  }
+
+  func commit() throws {
+    try damage?.check()
+    try run("COMMIT", [])
+  }
 
   func definition(_ statement: String) -> String {
     statement.replacing("/*clustered*/", with: "WITHOUT ROWID")
@@ -187,6 +248,7 @@ final class SQLiteConnection: SQLConnection {
   private static let patienceMilliseconds: Int32 = 10
 
   func copyLog(isAlone: Bool) throws -> Int {
+    try damage?.check()
     sqlite3_busy_timeout(handle, Self.patienceMilliseconds)
     var copied: Int32 = 0
     let mode = isAlone ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE
@@ -204,7 +266,8 @@ final class SQLiteConnection: SQLConnection {
     // What is under way when the process dies is of no use, so it needs no journal.
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     defer { sqlite3_close_v2(target) }
-    guard sqlite3_open_v2(path, &target, flags, nil) == SQLITE_OK,
+    let system = isSealed ? GatheringFileSystem.name : nil
+    guard sqlite3_open_v2(path, &target, flags, system) == SQLITE_OK,
       sqlite3_exec(target, "PRAGMA journal_mode = OFF", nil, nil, nil) == SQLITE_OK,
       let backup = sqlite3_backup_init(target, "main", handle, "main")
     else {
@@ -219,6 +282,9 @@ final class SQLiteConnection: SQLConnection {
     }
     let end = sqlite3_backup_finish(backup)
     guard result == SQLITE_DONE, end == SQLITE_OK else {
+      if let found = file?.damage {
+        throw StoreError(.corrupt, "\(found): \(PageDamage.advice)")
+      }
       throw StoreError(
         .cannotOpen,
         "'\(path)' could not be written whole: \(String(cString: sqlite3_errmsg(target)))")
@@ -231,6 +297,8 @@ final class SQLiteConnection: SQLConnection {
     for statement in statements.values { sqlite3_finalize(statement.pointer) }
     statements = [:]
     recent = []
+    // The last to close copies the log into the database, and what is damaged is left as it is.
+    if damage?.reason != nil { sqlite3_keep_log_on_close(handle) }
     sqlite3_close_v2(handle)
   }
 
@@ -265,7 +333,7 @@ final class SQLiteConnection: SQLConnection {
   }
 
   private func failure(_ statement: String) -> StoreError {
-    let result = sqlite3_errcode(handle)
+    let result = sqlite3_extended_errcode(handle)
     let message = String(cString: sqlite3_errmsg(handle))
     switch result & 0xFF {
     case SQLITE_BUSY, SQLITE_LOCKED:
@@ -275,7 +343,15 @@ final class SQLiteConnection: SQLConnection {
     case SQLITE_FULL:
       return StoreError(.full, "the store's disk is full: \(message)", statement: statement)
     case SQLITE_CORRUPT, SQLITE_NOTADB:
-      return StoreError(.corrupt, "the store's file is damaged: \(message)", statement: statement)
+      let error = StoreError(
+        .corrupt, "the store's file is damaged: \(message)", statement: statement)
+      damage?.note(error.reason)
+      return error
+    case SQLITE_IOERR where result == SQLiteResult.wrongData:
+      let found = file?.damage?.description ?? message
+      let error = StoreError(.corrupt, "\(found): \(PageDamage.advice)", statement: statement)
+      damage?.note(error.reason)
+      return error
     default:
       return StoreError(
         .statementFailed, "\(message) (SQLite result \(result))", statement: statement)

@@ -40,6 +40,10 @@ public enum StoreBackup {
         throw StoreError(.cannotOpen, "there is no store at '\(path)'")
       }
       try checkIsFree(directory)
+      if !SQLRecordStore.isServed(at: path) {
+        // To open it would cut its log off where that is damaged.
+        try StoreInspection(ofStoreAt: path, within: .zero).check()
+      }
       let partial = directory + ".partial"
       try? FileManager.default.removeItem(atPath: partial)
       do {
@@ -93,6 +97,7 @@ public enum StoreBackup {
       for file in [partial, partial + "-assets"] {
         try? FileManager.default.removeItem(atPath: file)
       }
+      try StoreInspection(ofStoreAt: copyPath, within: .zero).check()
       let source = try connection(to: copyPath)
       try copy(source, of: copyPath, to: partial, progress)
       source.close()
@@ -171,6 +176,7 @@ public enum StoreBackup {
 
   /// Reads every page of a copy.
   private static func check(_ path: String) throws {
+    try StoreInspection(ofStoreAt: path, within: .seconds(365 * 86_400)).check()
     let copy = try connection(to: path)
     defer { copy.close() }
     let verdict = try copy.first("PRAGMA quick_check(1)", []) { $0.text(0) } ?? "nothing"

@@ -15,11 +15,11 @@ public struct StoreConfiguration: Sendable {
   public struct Tuning: Sendable, Hashable {
     /// Page cache of each connection, in KiB.
     public var cacheKilobytes = 256 * 1024
-    /// How much of the file readers map into memory, in MiB, up to 2,047; the rest they copy page by
-    /// page. What one of them looked at is then in memory for all, and a commit does not empty it.
-    /// When the disk fails to give a page that is mapped, the process ends, and starts again from
-    /// what is durable.
-    public var mappedMegabytes = 2_047
+    /// How long a server looks at the checksums of its store's pages before it serves it, in seconds;
+    /// at the rest it looks while it serves.
+    public var inspectionSeconds = 5.0
+    /// How long it then waits between two looks at some 30 pages, in microseconds.
+    var inspectionPause: UInt32 = 8_000
     /// Bytes of memory for extracts of the value index: the keys of fields that much is sorted by, eight
     /// bytes for each record, and the records of keys that are looked for often, an eighth of a byte
     /// for each record there is. With 0 there are none.

@@ -6,7 +6,7 @@ import Synchronization
 public struct StoreExamination: Sendable, Hashable {
   /// How thoroughly the file is read.
   public enum Depth: Sendable, Hashable {
-    /// All pages, and what stands in rows (SQLite's `quick_check`).
+    /// All pages, their checksums, and what stands in rows (SQLite's `quick_check`).
     case quick
     /// That, and whether indexes agree with their tables (`integrity_check`).
     case full
@@ -71,6 +71,12 @@ public struct StoreExamination: Sendable, Hashable {
     found.logBytes = size(path + "-wal") ?? 0
     found.isServed = SQLRecordStore.isServed(at: path)
     guard bytes > 0 else { return found }
+    if !found.isServed {
+      let inspection = try StoreInspection(ofStoreAt: path, within: limit)
+      found.isComplete = inspection.isComplete
+      found.faults = inspection.faults
+      guard inspection.faults.isEmpty else { return found }
+    }
     if let fault = try headerFault(path) {
       found.faults = [fault]
       return found

@@ -32,16 +32,19 @@ extension StoreLocation {
   }
 
   /// - Parameters:
+  ///   - damage: where it is taken down that the file is damaged.
   ///   - locksRows: whether others may have to wait for its transactions.
   ///   - serves: whether it is the connection of a server that writes.
   func connect(
-    _ tuning: StoreConfiguration.Tuning, isReader: Bool, locksRows: Bool, serves: Bool,
+    _ tuning: StoreConfiguration.Tuning, damage: StoreDamage? = nil, locksRows: Bool, serves: Bool,
     checkpointPages: Int?
   ) throws -> any SQLConnection {
     switch self {
     case .memory, .file:
-      return try SQLiteConnection(
-        path: file, tuning: tuning, mapsFile: isReader, checkpointPages: checkpointPages)
+      let connection = try SQLiteConnection(
+        path: file, tuning: tuning, checkpointPages: checkpointPages)
+      connection.damage = damage
+      return connection
     case .postgreSQL(let address, _):
       var settings = PostgreSQLConnection.Settings()
       settings.statementTimeout = tuning.statementTimeoutMilliseconds

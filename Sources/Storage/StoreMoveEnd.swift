@@ -61,7 +61,7 @@ final class StoreMoveEnd {
       }
       let lock = try ServerLock(forStoreAt: path)
       let connection = try location.connect(
-        tuning, isReader: false, locksRows: true, serves: true,
+        tuning, locksRows: true, serves: true,
         checkpointPages: tuning.checkpointPages)
       return (connection, lock)
     case .postgreSQL(let address, _):

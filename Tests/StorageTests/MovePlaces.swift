@@ -53,7 +53,7 @@ extension StoreLocation {
   /// Runs `body` on a connection with no store around it.
   func withConnection<Value>(_ body: (any SQLConnection) throws -> Value) throws -> Value {
     let connection = try connect(
-      Self.configuration.tuning, isReader: false, locksRows: true, serves: false,
+      Self.configuration.tuning, locksRows: true, serves: false,
       checkpointPages: nil)
     defer { connection.close() }
     return try body(connection)

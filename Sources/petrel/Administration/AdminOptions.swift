@@ -97,7 +97,6 @@ enum AdminOptions {
     if work == .besideServer {
       // Reads each page once or a few times, and leaves the memory to the server.
       storeConfiguration.tuning.cacheKilobytes = 16 * 1024
-      storeConfiguration.tuning.mappedMegabytes = 0
     }
     let store = try await ServeCommand.openStore(of: configuration, with: storeConfiguration)
     do {

@@ -1,0 +1,108 @@
+import CSQLite
+
+/// The memory that SQLite gives for an open write-ahead log: the methods, where SQLite looks for
+/// them, the log, and the file of the system.
+struct LogFile {
+  private let start: UnsafeMutableRawPointer
+
+  private static let logOffset = MemoryLayout<sqlite3_file>.stride
+  /// Aligned for whatever the system's file holds.
+  static let systemFileOffset = 32
+
+  init(at file: UnsafeMutablePointer<sqlite3_file>) {
+    start = UnsafeMutableRawPointer(file)
+  }
+
+  /// The memory for the file of the system.
+  private var systemFile: UnsafeMutablePointer<sqlite3_file> {
+    (start + Self.systemFileOffset).assumingMemoryBound(to: sqlite3_file.self)
+  }
+
+  private var base: UnsafeMutablePointer<sqlite3_file> {
+    start.assumingMemoryBound(to: sqlite3_file.self)
+  }
+
+  private var reference: Unmanaged<SealedLog> {
+    // Set by `open` before SQLite knows the methods, and read by these alone.
+    .fromOpaque(start.load(fromByteOffset: Self.logOffset, as: UnsafeRawPointer.self))
+  }
+
+  /// Opens the file of the system, and puts the log before it.
+  func open(
+    of database: DatabaseFile?, _ open: (UnsafeMutablePointer<sqlite3_file>) -> Int32
+  ) -> Int32 {
+    // Without methods SQLite does not close what was not opened.
+    base.pointee.pMethods = nil
+    let result = open(systemFile)
+    guard result == SQLITE_OK else {
+      if let methods = systemFile.pointee.pMethods { _ = methods.pointee.xClose(systemFile) }
+      return result
+    }
+    let log = Unmanaged.passRetained(SealedLog(over: systemFile, of: database))
+    start.storeBytes(
+      of: UnsafeRawPointer(log.toOpaque()), toByteOffset: Self.logOffset,
+      as: UnsafeRawPointer.self)
+    base.pointee.pMethods = UnsafePointer(Self.methods)
+    return SQLITE_OK
+  }
+
+  private func close() -> Int32 {
+    let flushed = buffer.flush()
+    let closed = systemFile.pointee.pMethods.pointee.xClose(systemFile)
+    reference.release()
+    return flushed == SQLITE_OK ? closed : flushed
+  }
+
+  private var log: SealedLog { reference._withUnsafeGuaranteedRef { $0 } }
+  private var buffer: WriteAheadLogBuffer { log.buffer }
+
+  // Written once, before it is read.
+  nonisolated(unsafe) private static let methods: UnsafeMutablePointer<sqlite3_io_methods> = {
+    // SQLite calls them with the file that it gave to `open`, so that it is there.
+    var methods = sqlite3_io_methods()
+    methods.iVersion = 1
+    methods.xClose = { LogFile(at: $0!).close() }
+    methods.xRead = { file, bytes, count, offset in
+      LogFile(at: file!).log.read(bytes!, count, at: offset)
+    }
+    methods.xWrite = { file, bytes, count, offset in
+      LogFile(at: file!).log.write(
+        UnsafeRawBufferPointer(start: bytes, count: Int(count)), at: offset)
+    }
+    methods.xTruncate = { file, size in
+      LogFile(at: file!).buffer.flushed { $0.xTruncate($1, size) }
+    }
+    methods.xSync = { file, flags in
+      LogFile(at: file!).buffer.flushed { $0.xSync($1, flags) }
+    }
+    methods.xFileSize = { file, size in
+      LogFile(at: file!).buffer.flushed { $0.xFileSize($1, size) }
+    }
+    methods.xLock = { file, level in
+      let system = LogFile(at: file!).systemFile
+      return system.pointee.pMethods.pointee.xLock(system, level)
+    }
+    methods.xUnlock = { file, level in
+      let system = LogFile(at: file!).systemFile
+      return system.pointee.pMethods.pointee.xUnlock(system, level)
+    }
+    methods.xCheckReservedLock = { file, isReserved in
+      let system = LogFile(at: file!).systemFile
+      return system.pointee.pMethods.pointee.xCheckReservedLock(system, isReserved)
+    }
+    methods.xFileControl = { file, operation, argument in
+      LogFile(at: file!).buffer.flushed { $0.xFileControl($1, operation, argument) }
+    }
+    methods.xSectorSize = { file in
+      let system = LogFile(at: file!).systemFile
+      return system.pointee.pMethods.pointee.xSectorSize(system)
+    }
+    methods.xDeviceCharacteristics = { file in
+      let system = LogFile(at: file!).systemFile
+      return system.pointee.pMethods.pointee.xDeviceCharacteristics(system)
+    }
+    let pointer = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+    pointer.initialize(to: methods)
+    return pointer
+  }()
+}

@@ -1,0 +1,40 @@
+import Synchronization
+
+/// Whether a store was found to be damaged. It stays so until the process ends: what damaged one page
+/// may have damaged others, and what is written on top of it makes it worse.
+final class StoreDamage: Sendable {
+  private struct State {
+    var reason: String?
+    var handler: (@Sendable (String) -> Void)?
+  }
+
+  private let state = Mutex(State())
+
+  /// What was found first; nil while all is well.
+  var reason: String? { state.withLock(\.reason) }
+
+  /// Takes down what was found, and tells it if it is the first.
+  func note(_ reason: String) {
+    let handler = state.withLock { state -> (@Sendable (String) -> Void)? in
+      guard state.reason == nil else { return nil }
+      state.reason = reason
+      return state.handler
+    }
+    handler?(reason)
+  }
+
+  /// Has the first damage told; at once where there is some.
+  func setHandler(_ handler: (@Sendable (String) -> Void)?) {
+    let reason = state.withLock { state in
+      state.handler = handler
+      return state.reason
+    }
+    if let reason { handler?(reason) }
+  }
+
+  /// - Throws: ``StoreError/Code/corrupt`` when the store is damaged.
+  func check() throws {
+    guard let reason else { return }
+    throw StoreError(.corrupt, reason)
+  }
+}
