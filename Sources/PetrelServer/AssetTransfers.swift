@@ -15,6 +15,17 @@ struct AssetTransfers: Sendable {
   let links: AssetLinks
   let clock: @Sendable () -> Timestamp
   let privateDatabaseQuota: Int64?
+  private let verified = VerifiedAssets()
+
+  init(
+    store: any RecordStore, links: AssetLinks, clock: @escaping @Sendable () -> Timestamp,
+    privateDatabaseQuota: Int64?
+  ) {
+    self.store = store
+    self.links = links
+    self.clock = clock
+    self.privateDatabaseQuota = privateDatabaseQuota
+  }
 
   func respond(to request: HTTPRequest) async throws -> HTTPResponse {
     let target = try await links.target(
@@ -178,7 +189,14 @@ struct AssetTransfers: Sendable {
       return response
     }
     let wanted = part
+    let isWhole = wanted == 0..<reader.size
+    if !isWhole || reader.size <= Self.pieceSize {
+      try await verified.verify(name, checksum: checksum, reader)
+    }
     response.body = .streamOfLength(wanted.count) { writer in
+      // The last piece goes out when all of them match the checksum: of a damaged file the client does
+      // not get as much as it was promised.
+      let hasher = SHA256Hasher()
       var offset = wanted.lowerBound
       while offset < wanted.upperBound {
         let count = min(Self.pieceSize, Int(wanted.upperBound - offset))
@@ -186,8 +204,14 @@ struct AssetTransfers: Sendable {
         guard piece.count == count else {
           throw StoreError(.assetFailed, "the asset \(checksum) is shorter than it was")
         }
-        try await writer.write(piece)
         offset += Int64(count)
+        if isWhole {
+          hasher.update(piece)
+          guard offset < wanted.upperBound || hasher.finish().hexadecimal == checksum else {
+            throw VerifiedAssets.damage(of: name, checksum)
+          }
+        }
+        try await writer.write(piece)
       }
     }
     return response

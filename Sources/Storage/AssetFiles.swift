@@ -1,3 +1,4 @@
+import Cryptography
 import Dispatch
 import Foundation
 import Glibc
@@ -45,6 +46,22 @@ enum AssetFiles {
     guard descriptor >= 0 else { throw failure("be opened", path) }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else { throw failure("be synced", path) }
+  }
+
+  /// The SHA-256 of a file's bytes, in hexadecimal digits.
+  static func checksum(of path: String) throws -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("be opened", path) }
+    defer { close(descriptor) }
+    let hasher = SHA256Hasher()
+    var piece = Data(count: 1 << 20)
+    while true {
+      let count = piece.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure("be read", path) }
+      if count == 0 { return SQLValue.hexadecimal(hasher.finish()) }
+      hasher.update(piece.prefix(count))
+    }
   }
 
   /// Makes a folder and those above it, durably.

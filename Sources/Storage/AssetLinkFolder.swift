@@ -33,13 +33,21 @@ final class AssetLinkFolder {
   }
 
   /// Copies a file durably, to the same path in another folder.
-  func copy(_ name: String, to other: String) throws {
+  ///
+  /// - Throws: ``StoreError/Code/assetFailed`` also when what was copied does not have this SHA-256.
+  func copy(_ name: String, checksum: String, to other: String) throws {
     let target = other + "/" + name
     try AssetFiles.makeFolder((target as NSString).deletingLastPathComponent)
     do {
       try FileManager.default.copyItem(atPath: folder + "/" + name, toPath: target)
     } catch {
       throw StoreError(.assetFailed, "the asset file \(name) cannot be copied: \(error)")
+    }
+    guard try AssetFiles.checksum(of: target) == checksum else {
+      throw StoreError(
+        .assetFailed,
+        "the asset file \(assets)/\(name) is damaged: its SHA-256 is not the \(checksum) that it had when "
+          + "it was uploaded; put back the file from a backup")
     }
     try AssetFiles.sync(target)
     try AssetFiles.sync((target as NSString).deletingLastPathComponent)

@@ -35,7 +35,11 @@ enum GatheringFileSystem {
   }()
 
   /// SQLite's own, which never changes once it is there.
-  nonisolated(unsafe) static let system = sqlite3_vfs_find(nil)
+  nonisolated(unsafe) static let system: UnsafeMutablePointer<sqlite3_vfs>? = {
+    // To ask for it is to use SQLite.
+    _ = SQLiteConnection.isConfigured
+    return sqlite3_vfs_find(nil)
+  }()
 
   /// The memory of a file of the system, up to where a pointer may lie.
   static let systemFileBytes = ((system.map { Int($0.pointee.szOsFile) } ?? 0) + 7) / 8 * 8

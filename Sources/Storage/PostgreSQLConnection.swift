@@ -342,6 +342,11 @@ final class PostgreSQLConnection: SQLConnection {
         .unreachable, "\(address) takes no writes: \(reason)", statement: statement)
     case (_, "40"): return StoreError(.serializationFailure, reason, statement: statement)
     case (_, "53"), (_, "55"): return StoreError(.overloaded, reason, statement: statement)
+    case ("XX001", _), ("XX002", _):
+      return StoreError(
+        .corrupt,
+        "PostgreSQL at \(address) finds its files damaged: \(reason). Stop the servers, keep the "
+          + "cluster's files, and restore a backup elsewhere", statement: statement)
     case (_, "XX"): return StoreError(.corrupt, reason, statement: statement)
     case (_, "08"), (_, "57"), ("", _):
       // libpq does not count a connection as lost to which nothing can be sent any more.

@@ -17,6 +17,8 @@ public struct PostgreSQLExamination: Sendable, Hashable {
   public var encoding = ""
   /// Settings that are not as they must be for commits to outlast a power failure.
   public var unsafeSettings: [String] = []
+  /// Whether pages have checksums, so that damage to them is noticed.
+  public var hasChecksums = true
   /// Whether it only follows another server.
   public var isStandby = false
   /// What `max_connections` leaves to those who are no superusers, and how many of them are taken.
@@ -54,6 +56,7 @@ public struct PostgreSQLExamination: Sendable, Hashable {
     version = Int(try setting("server_version_num")) ?? 0
     encoding = try setting("server_encoding")
     unsafeSettings = try ["fsync", "full_page_writes"].filter { try setting($0) != "on" }
+    hasChecksums = try setting("data_checksums") == "on"
     isStandby = try setting("transaction_read_only") == "on"
     connectionLimit =
       (Int(try setting("max_connections")) ?? 0)

@@ -150,7 +150,7 @@ final class SQLiteConnection: SQLConnection {
 
   /// Without statistics of its memory SQLite needs no lock for every allocation. It must be told
   /// before it is used first, as of its page cache.
-  private static let isConfigured =
+  static let isConfigured =
     sqlite3_config_without_memory_statistics() == SQLITE_OK && PageCache.isInstalled
 
   var isInTransaction: Bool { !isClosed && sqlite3_get_autocommit(handle) == 0 }

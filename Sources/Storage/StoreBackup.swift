@@ -131,10 +131,10 @@ public enum StoreBackup {
     // One state of the store, however long it takes.
     try source.beginReading()
     var progress = Progress()
-    let assets = try assetNames(source)
+    let assets = try assets(of: source)
     progress.assets = assets.count
     let links = try AssetLinkFolder(besideAssetsOf: path)
-    for asset in assets { try links.add(asset) }
+    for asset in assets { try links.add(asset.name) }
     try source.copy(to: target, pagesAtOnce: step) { copied, pages in
       progress.copiedPages = copied
       progress.pages = pages
@@ -143,21 +143,27 @@ public enum StoreBackup {
     try source.commit()
     try AssetFiles.sync(target)
     for asset in assets {
-      try links.copy(asset, to: target + "-assets")
+      try links.copy(asset.name, checksum: asset.checksum, to: target + "-assets")
       progress.copiedAssets += 1
       if progress.copiedAssets % 100 == 0 { report(progress) }
     }
     report(progress)
   }
 
-  private static func assetNames(_ source: SQLiteConnection) throws -> [String] {
+  /// The files of assets, below their folder, with the checksums and the sizes that they should have.
+  static func assets(
+    of source: SQLiteConnection
+  ) throws -> [(name: String, checksum: String, size: Int64)] {
     // Older forms have no assets.
     let has = try source.first(
       "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'assets'", []
     ) { _ in true }
     guard has != nil else { return [] }
-    return try source.rows("SELECT database_id, file FROM assets", []) {
-      "\($0.integer(0))/\($0.text(1).prefix(2))/\($0.text(1))"
+    return try source.rows("SELECT database_id, file, checksum, size FROM assets", []) {
+      (
+        name: "\($0.integer(0))/\($0.text(1).prefix(2))/\($0.text(1))", checksum: $0.text(2),
+        size: $0.integer(3)
+      )
     }
   }
 

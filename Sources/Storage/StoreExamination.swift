@@ -6,9 +6,10 @@ import Synchronization
 public struct StoreExamination: Sendable, Hashable {
   /// How thoroughly the file is read.
   public enum Depth: Sendable, Hashable {
-    /// All pages, their checksums, and what stands in rows (SQLite's `quick_check`).
+    /// All pages, their checksums, what stands in rows (SQLite's `quick_check`), and how long the files of
+    /// assets are.
     case quick
-    /// That, and whether indexes agree with their tables (`integrity_check`).
+    /// That, whether indexes agree with their tables (`integrity_check`), and the files of all assets.
     case full
   }
 
@@ -97,6 +98,15 @@ public struct StoreExamination: Sendable, Hashable {
       } catch {
         if !timer.hasStruck { throw error }
       }
+      let faultLimit = 10
+      if found.faults.isEmpty, !timer.hasStruck {
+        for asset in try StoreBackup.assets(of: connection) {
+          guard found.faults.count < faultLimit, !timer.hasStruck else { break }
+          if let fault = try assetFault(path + "-assets/" + asset.name, asset, depth, connection) {
+            found.faults.append(fault)
+          }
+        }
+      }
       if timer.hasStruck {
         found.isComplete = false
         // Of a check that was broken off this says nothing.
@@ -106,6 +116,29 @@ public struct StoreExamination: Sendable, Hashable {
       found.faults = [error.reason]
     }
     return found
+  }
+
+  /// What is wrong with an asset's file; nil also where the asset has gone meanwhile.
+  private static func assetFault(
+    _ path: String, _ asset: (name: String, checksum: String, size: Int64), _ depth: Depth,
+    _ connection: SQLiteConnection
+  ) throws -> String? {
+    let found: String
+    switch size(path) {
+    case nil: found = "is missing"
+    case let size? where Int64(size) != asset.size:
+      found = "has \(size) bytes instead of \(asset.size)"
+    default:
+      guard depth == .full, (try? AssetFiles.checksum(of: path)) != asset.checksum else {
+        return nil
+      }
+      found = "has another SHA-256 than \(asset.checksum)"
+    }
+    let isThere = try connection.first(
+      "SELECT 1 FROM assets WHERE checksum = $1 AND size = $2",
+      [.text(asset.checksum), .integer(asset.size)]
+    ) { _ in true }
+    return isThere == nil ? nil : "the file of an asset, '\(path)', \(found)"
   }
 
   /// What is wrong with the first bytes (https://sqlite.org/fileformat.html, section 1.3).

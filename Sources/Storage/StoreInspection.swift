@@ -68,6 +68,12 @@ struct StoreInspection {
       log.databasePages.map(Int.init) ?? counted,
       // The number of pages may be what is damaged.
       log.databasePages == nil ? file.size / PageCache.pageSize : 0)
+    // SQLite first takes back what was being written to the file itself, when it is opened.
+    if let journal = SystemFile(path + "-journal", flags: SQLITE_OPEN_MAIN_JOURNAL),
+      journal.size > 0
+    {
+      return
+    }
     try look(at: file, until: .now + limit)
   }
 

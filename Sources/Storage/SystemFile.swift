@@ -24,15 +24,12 @@ final class SystemFile {
     guard
       system.pointee.xOpen(system, name, pointer, flags | SQLITE_OPEN_READONLY, &outFlags)
         == SQLITE_OK
-    else {
-      name.deallocate()
-      UnsafeMutableRawPointer(pointer).deallocate()
-      return nil
-    }
+    else { return nil }
   }
 
   deinit {
-    _ = pointer.pointee.pMethods.pointee.xClose(pointer)
+    // One that could not be opened has no methods.
+    if let methods = pointer.pointee.pMethods { _ = methods.pointee.xClose(pointer) }
     name.deallocate()
     UnsafeMutableRawPointer(pointer).deallocate()
   }

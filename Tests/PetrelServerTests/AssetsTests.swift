@@ -295,7 +295,7 @@ extension Service {
   }
 
   /// Saves bytes in the field `file` of a new record `n`; answers the path to download them.
-  fileprivate func savedAsset(_ bytes: Data) async throws -> String {
+  func savedAsset(_ bytes: Data) async throws -> String {
     let file = try await uploaded(bytes, record: "n", field: "file")
     let saved = try await modify(
       Self.operation("create", "n", #""file": {"value": \#(file.text)}"#))

@@ -38,6 +38,12 @@ struct PostgreSQLMatter: Sendable {
           "\(setting) is off: a power failure may damage the store",
           "ALTER SYSTEM SET \(setting) = on; SELECT pg_reload_conf()"))
     }
+    if !found.hasChecksums {
+      findings.append(
+        .warning(
+          "data_checksums is off: pages that a disk damages are taken for what was written",
+          "stop PostgreSQL, and pg_checksums --enable -D its data directory"))
+    }
     findings.append(connections(found))
     if let spread = found.spread { findings.append(distribution(spread)) }
     if let bytes = found.storeBytes {
