@@ -209,8 +209,8 @@ let package = Package(
     .testTarget(
       name: "StorageTests",
       dependencies: [
-        "Waiting", "PropertyTesting", "PostgreSQLTesting", "Storage", "CloudKitModel", "CSQLite",
-        "CPageChecksum",
+        "Waiting", "PropertyTesting", "PostgreSQLTesting", "Storage", "Cryptography",
+        "CloudKitModel", "CSQLite", "CPageChecksum",
       ]),
     .testTarget(
       name: "MatchingTests",

@@ -93,6 +93,7 @@ struct BackupUnderLoadTests {
         for writer in 0..<Writers.count {
           group.addTask { try await writers.work(writer, in: database) }
         }
+        defer { writers.end() }
         try await eventually("batches are saved") { writers.answered.allSatisfy { $0 >= 12 } }
         // What is killed leaves nothing that passes for a backup.
         for pause in [0, 5, 10, 20, 40] {

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Cryptography
 import Foundation
 import Testing
 
@@ -320,7 +321,7 @@ extension RecordStoreConformance {
 extension TestStore {
   /// Stands for the SHA-256 that the server counts.
   static func checksum(_ content: String) -> String {
-    "c\(content.utf8.reduce(UInt64(7)) { ($0 &* 31) &+ UInt64($1) })"
+    SQLValue.hexadecimal(SHA256.hash(content.utf8))
   }
 
   static func announced(

@@ -59,6 +59,7 @@ struct StoreBackupTests {
       let load = Load(test)
       let before = try await withThrowingTaskGroup(of: Void.self) { group in
         for worker in 0..<3 { group.addTask { try await load.save(as: worker) } }
+        defer { load.end() }
         while load.acknowledged.count < 300 { await Task.yield() }
         let before = load.acknowledged
         try await StoreBackup.make(
