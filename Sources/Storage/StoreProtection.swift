@@ -38,9 +38,12 @@ enum StoreProtection {
     guard StoreBackup.form(of: old) != nil else { return }
     do {
       try old.takeAlone()
+      // Who may not read the one may not read the other.
+      let descriptor = open(
+        partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions(of: path))
+      if descriptor >= 0 { close(descriptor) }
       try old.write(into: partial)
       try check(partial, tuning)
-      chmod(partial, permissions(of: path))
       try AssetFiles.sync(partial)
       guard rename(partial, path) == 0 else { throw AssetFiles.failure("be moved", partial) }
       try AssetFiles.sync((path as NSString).deletingLastPathComponent)
