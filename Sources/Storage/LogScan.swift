@@ -8,8 +8,8 @@ import Foundation
 /// SQLite takes a log to end before the first frame that does not match its checksum, as frames are
 /// that were being written when the power went. What was committed after a damaged one would be gone
 /// without a word. So what lies behind such a frame is looked at: each commit waits for the one before
-/// to be on the disk, so that two commits from it on show that the first was whole once; and the log's
-/// index, where a process left one, knows how far the log had got.
+/// to be on the disk, so that two commits that follow from each other show that all up to the first was
+/// whole once; and the log's index, where a process left one, knows how far the log had got.
 struct LogScan {
   /// The pages in the frames that count.
   private(set) var pages: Set<UInt32> = []
@@ -107,12 +107,17 @@ struct LogScan {
   private mutating func lookBehind(
     _ broken: Int, in file: SystemFile, _ frames: Int, _ salts: UInt64
   ) throws {
+    // Commits in a row of frames that follow from each other. Those that were broken off, and that later
+    // ones were written over in part, leave rows with one commit at most.
     var commits = 0
     var before = Sums()
     for number in broken...frames {
       let frame = try frame(number, after: before, in: file)
       before = frame.sums
-      guard frame.salts == salts, number == broken || frame.sums == frame.counted else { continue }
+      guard number > broken, frame.salts == salts, frame.sums == frame.counted else {
+        commits = 0
+        continue
+      }
       if frame.databasePages > 0 { commits += 1 }
       if commits == 2 {
         fault =

@@ -153,7 +153,7 @@ public enum StoreBackup {
   /// The files of assets, below their folder, with the checksums and the sizes that they should have.
   static func assets(
     of source: SQLiteConnection
-  ) throws -> [(name: String, checksum: String, size: Int64)] {
+  ) throws -> [(database: Int64, name: String, checksum: String, size: Int64)] {
     // Older forms have no assets.
     let has = try source.first(
       "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'assets'", []
@@ -161,7 +161,8 @@ public enum StoreBackup {
     guard has != nil else { return [] }
     return try source.rows("SELECT database_id, file, checksum, size FROM assets", []) {
       (
-        name: "\($0.integer(0))/\($0.text(1).prefix(2))/\($0.text(1))", checksum: $0.text(2),
+        database: $0.integer(0), name: "\($0.integer(0))/\($0.text(1).prefix(2))/\($0.text(1))",
+        checksum: $0.text(2),
         size: $0.integer(3)
       )
     }

@@ -120,7 +120,8 @@ public struct StoreExamination: Sendable, Hashable {
 
   /// What is wrong with an asset's file; nil also where the asset has gone meanwhile.
   private static func assetFault(
-    _ path: String, _ asset: (name: String, checksum: String, size: Int64), _ depth: Depth,
+    _ path: String, _ asset: (database: Int64, name: String, checksum: String, size: Int64),
+    _ depth: Depth,
     _ connection: SQLiteConnection
   ) throws -> String? {
     let found: String
@@ -135,8 +136,8 @@ public struct StoreExamination: Sendable, Hashable {
       found = "has another SHA-256 than \(asset.checksum)"
     }
     let isThere = try connection.first(
-      "SELECT 1 FROM assets WHERE checksum = $1 AND size = $2",
-      [.text(asset.checksum), .integer(asset.size)]
+      "SELECT 1 FROM assets WHERE database_id = $1 AND checksum = $2",
+      [.integer(asset.database), .text(asset.checksum)]
     ) { _ in true }
     return isThere == nil ? nil : "the file of an asset, '\(path)', \(found)"
   }

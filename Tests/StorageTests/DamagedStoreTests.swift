@@ -187,6 +187,41 @@ struct DamagedStoreTests {
     }
   }
 
+  @Test("commits that were broken off, one over the rest of another, are no damage")
+  func brokenOff() async throws {
+    try await withTemporaryDirectory { directory in
+      let (path, crashed) = (directory + "/a.sqlite", directory + "/b.sqlite")
+      let text = RecordValue.bytes(Data(repeating: 7, count: 20_000))
+      func open(_ path: String) async throws -> (SQLRecordStore, TestStore) {
+        let store = try await SQLRecordStore.open(
+          at: path, configuration: StoreSample.configuration(.server))
+        return (store, try await TestStore(store))
+      }
+      // The power goes in the middle of a large commit, and a small one is written over its beginning, in
+      // the middle of which it goes again.
+      let (store, test) = try await open(path)
+      try await test.save("kept")
+      let whole = try StoreSample.size(path + "-wal")
+      try await test.save("large", ["text": text])
+      try StoreSample.copy(path, to: crashed, suffixes: ["", "-wal"])
+      await store.close()
+      let log = crashed + "-wal"
+      try StoreSample.flip((whole + 500) * 8, of: log)
+      let (second, again) = try await open(crashed)
+      #expect(try await again.record("large") == nil)
+      try await again.save("small")
+      let lengths = try StoreSample.size(log)
+      try StoreSample.copy(crashed, to: path, suffixes: ["", "-wal"])
+      await second.close()
+      #expect(lengths > whole)
+      try StoreSample.flip((whole + 500) * 8, of: path + "-wal")
+      let (third, last) = try await open(path)
+      #expect(try await last.record("kept") != nil)
+      #expect(try await last.record("small") == nil)
+      await third.close()
+    }
+  }
+
   @Test("a server that meets a damaged page gives nothing of it, and from then on nothing at all")
   func running() async throws {
     try await withTemporaryDirectory { directory in
