@@ -148,14 +148,14 @@ struct DatabaseFile {
     let system = state.pointee.system
     let pageSize = Int32(PageCache.pageSize)
     guard state.pointee.isSealed, count >= 512 else {
-      return system.pointee.xRead(file, bytes, count, offset)
+      return SQLiteResult.ofRead(system.pointee.xRead(file, bytes, count, offset))
     }
     if let piece = state.pointee.ahead.piece(from: Int(offset)) {
       // What comes of it is of no interest.
       _ = system.pointee.xRead(
         file, state.pointee.scratch, Int32(ReadingAhead.pieceBytes), Int64(piece))
     }
-    let result = system.pointee.xRead(file, bytes, count, offset)
+    let result = SQLiteResult.ofRead(system.pointee.xRead(file, bytes, count, offset))
     let page = UInt32(truncatingIfNeeded: offset / Int64(pageSize) + 1)
     if result == SQLiteResult.shortRead { return refuse(page, isInLog: false, .missing) }
     guard result == SQLITE_OK else { return result }

@@ -38,6 +38,13 @@ struct LogFile {
       if let methods = systemFile.pointee.pMethods { _ = methods.pointee.xClose(systemFile) }
       return result
     }
+    // A process that was killed may have left a commit that it had not synced. Whoever opens the log takes
+    // it for made: so it has to be on the disk before others follow it.
+    let synced = systemFile.pointee.pMethods.pointee.xSync(systemFile, SQLITE_SYNC_FULL)
+    guard synced == SQLITE_OK else {
+      _ = systemFile.pointee.pMethods.pointee.xClose(systemFile)
+      return synced
+    }
     let log = Unmanaged.passRetained(SealedLog(over: systemFile, of: database))
     start.storeBytes(
       of: UnsafeRawPointer(log.toOpaque()), toByteOffset: Self.logOffset,

@@ -53,8 +53,10 @@ final class SealedLog {
     if announced.end != offset {
       // It takes the place of another version of itself.
       let result = buffer.flushed { [scratch] in
-        $0.xRead(
-          $1, scratch, Int32(Self.frameHeaderBytes), offset - sqlite3_int64(Self.frameHeaderBytes))
+        SQLiteResult.ofRead(
+          $0.xRead(
+            $1, scratch, Int32(Self.frameHeaderBytes),
+            offset - sqlite3_int64(Self.frameHeaderBytes)))
       }
       guard result == SQLITE_OK else { return result }
       announced = (Self.pageNumber(in: scratch), offset)
@@ -68,11 +70,12 @@ final class SealedLog {
     _ bytes: UnsafeMutableRawPointer, _ count: Int32, at offset: sqlite3_int64
   ) -> Int32 {
     guard let database, database.isSealed, Self.isPage(Int(count), at: offset) else {
-      return buffer.flushed { $0.xRead($1, bytes, count, offset) }
+      return buffer.flushed { SQLiteResult.ofRead($0.xRead($1, bytes, count, offset)) }
     }
     let result = buffer.flushed { [frame] in
-      $0.xRead(
-        $1, frame, Int32(Self.frameBytes), offset - sqlite3_int64(Self.frameHeaderBytes))
+      SQLiteResult.ofRead(
+        $0.xRead(
+          $1, frame, Int32(Self.frameBytes), offset - sqlite3_int64(Self.frameHeaderBytes)))
     }
     let number = Self.pageNumber(in: frame)
     if result == SQLiteResult.shortRead {

@@ -66,6 +66,8 @@ final class CloudDevice: @unchecked Sendable {
         let code = json?["serverErrorCode"]?.string ?? "HTTP \(answer.status)"
         refusals[code, default: 0] += 1
         greatestRetryAfter = max(greatestRetryAfter, json?["retryAfter"]?.double ?? 0)
+        // Not as long as it says, but long enough not to fill the history with refusals.
+        usleep(10_000)
         return .refusal(code: code, isDecided: Self.isDecided(code))
       }
       answers += 1
