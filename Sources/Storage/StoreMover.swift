@@ -16,6 +16,8 @@ final class StoreMover {
     var rows: Int64
   }
 
+  /// Whether an earlier move had come to its end.
+  private var isFinished = false
   let source: StoreMoveEnd
   let target: StoreMoveEnd
   private let limits: StoreMove.BatchLimits
@@ -45,7 +47,7 @@ final class StoreMover {
     for (number, table) in tables.enumerated() {
       progress.tableNumber = number + 1
       progress.table = table.name
-      if table.name < state.table { continue }
+      if isFinished || table.name < state.table { continue }
       if table.name == state.table, state.key == nil { continue }
       try copy(table, after: table.name == state.table ? state.key : nil)
     }
@@ -60,15 +62,19 @@ final class StoreMover {
     for (number, table) in tables.enumerated() {
       progress.tableNumber = number + 1
       progress.table = table.name
-      result.tables.append(
-        try StoreComparison(table, source.connection, target.connection).run { [self] rows in
-          progress.rows += rows
-          report(progress)
-        })
+      do {
+        result.tables.append(
+          try StoreComparison(table, source.connection, target.connection).run { [self] rows in
+            progress.rows += rows
+            report(progress)
+          })
+      } catch  where isFinished {
+        throw tablesThere(tables[0].name)
+      }
     }
     try target.connection.commit()
     try source.connection.commit()
-    try finish(tables)
+    if !isFinished { try finish(tables) }
     return result
   }
 
@@ -78,14 +84,16 @@ final class StoreMover {
   private func prepare() throws -> State {
     try checkIsWhole()
     try source.fileNotifications()
-    let fingerprint = try fingerprint()
+    let fingerprint = try fingerprint(of: source.connection)
     let names = try StoreTable.names(target.connection)
     guard names.contains(Self.stateTable) else {
+      if try isCopy(names, fingerprint) {
+        isFinished = true
+        result.isContinued = true
+        return State(table: "", key: nil, rows: 0)
+      }
       guard names.isEmpty else {
-        throw StoreError(
-          .exists,
-          "'\(target.name)' has tables already ('\(names[0])'); nothing is overwritten: name a place "
-            + "that is empty")
+        throw tablesThere(names[0])
       }
       try makeEmptyStore(fingerprint)
       return State(table: "", key: nil, rows: 0)
@@ -119,6 +127,22 @@ final class StoreMover {
     return State(table: found.table, key: key ?? nil, rows: found.rows)
   }
 
+  private func tablesThere(_ name: String) -> StoreError {
+    StoreError(
+      .exists,
+      "'\(target.name)' has tables already ('\(name)'); nothing is overwritten: name a place that is "
+        + "empty")
+  }
+
+  /// Whether the target has all of the source from an earlier move, which was killed when it had come to
+  /// its end and had not said so, and nobody has used it since.
+  private func isCopy(_ names: [String], _ fingerprint: String) throws -> Bool {
+    guard ["store_form", "counters", "databases"].allSatisfy(names.contains) else { return false }
+    let form = try target.connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
+    return try form == Schema.migrations.last?.version
+      && self.fingerprint(of: target.connection) == fingerprint
+  }
+
   /// Sees to it that no database of the source is dispatched in parts, of which the target would not
   /// know.
   private func checkIsWhole() throws {
@@ -137,11 +161,11 @@ final class StoreMover {
   }
 
   /// What is another one when anything was saved in the source.
-  private func fingerprint() throws -> String {
+  private func fingerprint(of connection: any SQLConnection) throws -> String {
     let hasher = SHA256Hasher()
     for name in ["counters", "databases"] {
-      let table = try StoreTable(named: name, in: source.connection)
-      try source.connection.query(table.selection(), []) { row in
+      let table = try StoreTable(named: name, in: connection)
+      try connection.query(table.selection(), []) { row in
         var bytes: [UInt8] = []
         CanonicalRow.append(row, table.columns, to: &bytes)
         hasher.update(bytes)

@@ -62,6 +62,24 @@ struct StoreMigrateCommandTests {
     }
   }
 
+  @Test("one that is run again when all is there says so, until somebody has used the store")
+  func again() async throws {
+    try await withDesk { desk in
+      #expect(try await desk.petrel("users", "add", "anna", "--data", "d").status == 0)
+      let words = ["--from", "d", "--to", desk.address, "--json"]
+      let first = try await desk.migrate(words)
+      #expect(first.json?["continued"] == false, "\(first.output)")
+      let second = try await desk.migrate(words)
+      #expect(second.status == 0 && second.json?["continued"] == true, "\(second.output)")
+      #expect(second.json?["tables"] == first.json?["tables"])
+      let added = try await desk.petrel(
+        "users", "add", "ben", "--data", "x", "--store", desk.address)
+      #expect(added.status == 0, "\(added.output)")
+      let third = try await desk.migrate(words)
+      #expect(third.status == 1, "\(third.output)")
+    }
+  }
+
   @Test("killed again and again it goes on, and all is there in the end")
   func kills() async throws {
     try await withDesk { desk in
