@@ -7,9 +7,7 @@ struct FeedOrderChecker {
   }
 
   func check() -> [Violation] {
-    let byMark = Dictionary(
-      history.writes.compactMap { write in write.mark.map { ($0, write) } },
-      uniquingKeysWith: { one, _ in one })
+    let byMark = history.writesByMark
     var violations: [Violation] = []
     for feed in history.feeds {
       // From the end: the earliest time until which something that comes later was carried out.

@@ -23,6 +23,13 @@ public struct History: Codable, Sendable {
     pushes += other.pushes
   }
 
+  /// The writes that leave a mark, by it.
+  var writesByMark: [String: RecordWrite] {
+    Dictionary(
+      writes.compactMap { write in write.mark.map { ($0, write) } },
+      uniquingKeysWith: { one, _ in one })
+  }
+
   /// How many things it holds.
   public var count: Int {
     writes.count + reads.count + feeds.count + subscriptions.count + devices.count + logs.count

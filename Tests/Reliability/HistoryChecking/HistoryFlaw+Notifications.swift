@@ -3,9 +3,8 @@ extension HistoryFlaw {
     of history: History, using generator: inout some RandomNumberGenerator
   ) -> History? {
     var flawed = history
-    let byMark = Dictionary(
-      history.writes.compactMap { write in write.mark.map { ($0, write) } },
-      uniquingKeysWith: { one, _ in one })
+    let byMark = history.writesByMark
+    let deletions = Dictionary(grouping: history.writes.filter { $0.effect == .delete }, by: \.key)
     let subscriptions = Dictionary(
       history.subscriptions.map { ($0.id, $0) }, uniquingKeysWith: { one, _ in one })
     /// Lines of the last logs that tell of saves or deletions that were acknowledged when the
@@ -19,7 +18,7 @@ extension HistoryFlaw {
         else { continue }
         let causes =
           entry.mark.map { mark in [byMark[mark]].compactMap(\.self) }
-          ?? history.writes.filter { $0.key == entry.key && $0.effect == .delete }
+          ?? deletions[entry.key] ?? []
         guard
           causes.allSatisfy({
             $0.isDone && subscription.span.isBefore($0.span)
@@ -75,13 +74,13 @@ extension HistoryFlaw {
     of history: History, using generator: inout some RandomNumberGenerator
   ) -> History? {
     var flawed = history
+    let byMark = history.writesByMark
     switch self {
     case .pushToOrigin:
       let places = history.logs.filter(\.isLast).flatMap { log in
         log.entries.compactMap { entry -> PushReceipt? in
           guard
-            let write = history.writes.first(where: { $0.mark != nil && $0.mark == entry.mark }),
-            write.user == log.user,
+            let write = entry.mark.flatMap({ byMark[$0] }), write.user == log.user,
             let device = history.devices.first(where: {
               $0.user == write.user && $0.device == write.device
             })
@@ -99,7 +98,7 @@ extension HistoryFlaw {
           .map { ($0.notificationID + $0.subscriptionID, $0) }, uniquingKeysWith: { one, _ in one })
       let accepted = history.pushes.filter { push in
         guard push.isAccepted, let entry = told[push.notificationID + push.subscriptionID],
-          let write = history.writes.first(where: { $0.mark == entry.mark }),
+          let write = entry.mark.flatMap({ byMark[$0] }),
           let device = history.devices.first(where: { $0.token == push.token })
         else { return false }
         return device.span.isBefore(write.span)

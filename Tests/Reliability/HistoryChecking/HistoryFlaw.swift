@@ -54,14 +54,15 @@ public enum HistoryFlaw: String, CaseIterable, Sendable {
         }
       }
     case .staleLook:
+      let saves = history.writesByMark
+      let byKey = Dictionary(grouping: history.reads, by: \.key)
       let looks = history.reads.indices.compactMap { index -> (Int, Sight)? in
         let read = history.reads[index]
         // Another look at the record, long before; a save between the two was acknowledged.
-        guard let mark = read.sight.mark,
-          let save = history.writes.first(where: { $0.mark == mark }), save.isDone,
+        guard let mark = read.sight.mark, let save = saves[mark], save.isDone,
           save.span.isBefore(read.span),
-          let old = history.reads.first(where: {
-            $0.key == read.key && $0.sight != read.sight && $0.span.isBefore(save.span)
+          let old = byKey[read.key]?.first(where: {
+            $0.sight != read.sight && $0.span.isBefore(save.span)
           })
         else { return nil }
         return (index, old.sight)
@@ -103,16 +104,18 @@ public enum HistoryFlaw: String, CaseIterable, Sendable {
   ) -> RecordWrite? {
     let counts = Dictionary(history.writes.map { ($0.key, 1) }, uniquingKeysWith: +)
     let ends = Sightings(of: history).ends
+    let lastLooks = Dictionary(
+      history.reads.compactMap { read in read.sight.mark.map { ($0, read) } },
+      uniquingKeysWith: { $0.span.began > $1.span.began ? $0 : $1 })
+    let groups = Dictionary(grouping: history.writes.filter { $0.group != nil }, by: \.group)
     return history.writes.filter { write in
       guard let mark = write.mark, write.isDone, counts[write.key] == 1,
-        history.reads.contains(where: { $0.sight.mark == mark && write.span.isBefore($0.span) })
+        let look = lastLooks[mark], write.span.isBefore(look.span)
       else { return false }
-      return self == .saveLost
-        || write.group != nil
-          && history.writes.contains {
-            $0.group == write.group && $0.mark != mark && ends[$0.mark ?? ""] != nil
-            // What nobody is told of must not be told by a notification either.
-          }
+      guard self != .saveLost else { return true }
+      // What nobody is told of must not be told by a notification either.
+      return write.group != nil
+        && groups[write.group]?.contains { $0.mark != mark && ends[$0.mark ?? ""] != nil } == true
     }.randomElement(using: &generator)
   }
 
@@ -128,13 +131,13 @@ public enum HistoryFlaw: String, CaseIterable, Sendable {
   private func lastingEntry(
     in history: History, _ generator: inout some RandomNumberGenerator
   ) -> (feed: Int, entry: Int)? {
+    let writes = history.writesByMark
     var places: [(feed: Int, entry: Int)] = []
     for (number, feed) in history.feeds.enumerated() {
+      let counts = Dictionary(feed.entries.map { ($0.name, 1) }, uniquingKeysWith: +)
       for (place, entry) in feed.entries.enumerated() {
-        guard let mark = entry.sight.mark,
-          let save = history.writes.first(where: { $0.mark == mark }), save.isDone,
-          save.span.isBefore(feed.span),
-          feed.entries.count(where: { $0.name == entry.name }) == 1
+        guard let mark = entry.sight.mark, let save = writes[mark], save.isDone,
+          save.span.isBefore(feed.span), counts[entry.name] == 1
         else { continue }
         places.append((number, place))
       }
@@ -146,18 +149,17 @@ public enum HistoryFlaw: String, CaseIterable, Sendable {
   private func orderedEntries(
     in history: History, _ generator: inout some RandomNumberGenerator
   ) -> (feed: Int, one: Int, other: Int)? {
+    let writes = history.writesByMark
     var places: [(feed: Int, one: Int, other: Int)] = []
     for (number, feed) in history.feeds.enumerated() {
-      let saves = feed.entries.map { entry in
-        entry.sight.mark.flatMap { mark in history.writes.first { $0.mark == mark } }
-      }
+      let saves = feed.entries.map { $0.sight.mark.flatMap { writes[$0] } }
       for one in saves.indices {
-        for other in saves.indices.dropFirst(one + 1) {
-          guard let first = saves[one], let second = saves[other], first.isDone, second.isDone,
-            first.span.isBefore(second.span)
-          else { continue }
-          places.append((number, one, other))
+        guard let first = saves[one], first.isDone else { continue }
+        // The nearest will do: long feeds have too many pairs.
+        let other = saves.indices.dropFirst(one + 1).first {
+          saves[$0].map { $0.isDone && first.span.isBefore($0.span) } == true
         }
+        if let other { places.append((number, one, other)) }
       }
     }
     return places.randomElement(using: &generator)

@@ -9,9 +9,7 @@ struct NotificationChecker {
   init(_ history: History, _ sightings: Sightings) {
     self.history = history
     self.sightings = sightings
-    writesByMark = Dictionary(
-      history.writes.compactMap { write in write.mark.map { ($0, write) } },
-      uniquingKeysWith: { one, _ in one })
+    writesByMark = history.writesByMark
   }
 
   mutating func check() -> [Violation] {

@@ -42,9 +42,7 @@ struct PushChecker {
     let devices = Dictionary(grouping: history.devices, by: \.user)
     let owners = Dictionary(
       history.devices.map { ($0.token, $0) }, uniquingKeysWith: { one, _ in one })
-    let writes = Dictionary(
-      history.writes.compactMap { write in write.mark.map { ($0, write) } },
-      uniquingKeysWith: { one, _ in one })
+    let writes = history.writesByMark
     var logged: [Told: (user: String, write: RecordWrite?)] = [:]
     for log in history.logs where log.isLast {
       for entry in log.entries {
