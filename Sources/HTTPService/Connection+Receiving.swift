@@ -147,8 +147,11 @@ extension HTTPServer.Configuration {
 }
 
 extension HTTPRefusal {
-  static let overloaded = HTTPRefusal(
-    .overloaded, "the server has more to do than it can; try again in a moment")
+  /// A new one each time, for each names its own time to come back.
+  static var overloaded: HTTPRefusal {
+    HTTPRefusal(.overloaded, "the server has more to do than it can; try again in a moment")
+  }
+
   static let stopping = HTTPRefusal(.stopping, "the server is stopping; connect again")
   static let bodyNotStored = HTTPRefusal(
     .bodyNotStored, "the server has no room for the body; try again in a moment")

@@ -37,14 +37,24 @@ public struct HTTPRefusal: Sendable, Hashable {
   /// The limit that was passed, in bytes, with ``Reason/bodyTooLarge``, ``Reason/targetTooLong`` and
   /// ``Reason/headersTooLarge``.
   public var limit: Int?
+  /// Seconds after which another try makes sense; sent as `Retry-After`.
+  public let retryAfter: Int?
 
   public init(_ reason: Reason, _ message: String, limit: Int? = nil) {
     self.reason = reason
     self.message = message
     self.limit = limit
+    retryAfter =
+      switch reason {
+      // A crowd that was sent away together must not come back together.
+      case .overloaded: Int.random(in: 2...5)
+      default: Self.status(of: reason) == 503 ? 1 : nil
+      }
   }
 
-  public var status: Int {
+  public var status: Int { Self.status(of: reason) }
+
+  private static func status(of reason: Reason) -> Int {
     switch reason {
     case .malformed: 400
     case .tooSlow: 408
@@ -54,14 +64,6 @@ public struct HTTPRefusal: Sendable, Hashable {
     case .tooManyRequests, .overloaded, .tooManyBytes, .bodyNotStored, .tooManyConnections,
       .stopping:
       503
-    }
-  }
-
-  /// Seconds after which another try makes sense; sent as `Retry-After`.
-  public var retryAfter: Int? {
-    switch reason {
-    case .overloaded: 3
-    default: status == 503 ? 1 : nil
     }
   }
 

@@ -55,7 +55,7 @@ extension HTTPServer {
     public var maximumRequestsUnderWay = 12_288
     /// When ``overdueRequests`` have waited for so long for their handlers, the server does not keep up:
     /// further ones get 503 until fewer have.
-    public var patience = Duration.seconds(2)
+    public var patience = Duration.milliseconds(500)
     public var overdueRequests = 64
     /// Which requests are counted and may be refused so; none of those that wait by their nature, such as
     /// long polls.
