@@ -12,7 +12,7 @@ fuzz: MINUTES ?= 0.25
 DATA ?= .petrel
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools build release demo serve test crash soak overload fuzz graph sbom api format bench clean
+.PHONY: help setup tools build release demo serve test crash soak overload fuzz nightly graph sbom api format bench clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +59,9 @@ overload: setup ## Ask the server for twice what it can do, and hold its connect
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product trials
 	@$(BUILD)/release/trials overload
+
+nightly: tools ## Try for an hour what `make test` tries in short: crashes, long use, overload, hostile input
+	@BUILD=$(BUILD) Scripts/nightly.sh
 
 graph: ## Draw docs/graph from Package.swift
 	@Scripts/graph.py

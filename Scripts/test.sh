@@ -82,5 +82,10 @@ begin "crashes"
 wait "$crashes" || { cat "$kept/crashes"; exit 1; }
 grep -h -E '^crash trial on .* s$|^lives|was found out' "$kept/crashes"
 
+# Short, and without a look at the clock: how long users wait is for a machine that does nothing else.
+begin "long use and overload, in short"
+"$build/debug/trials" soak --seconds 20 --untimed
+"$build/debug/trials" overload --seconds 6 --connections 3000 --untimed
+
 begin "protocol"
 "$build/python/bin/python" Scripts/protocol_check.py --petrel "$build/debug/petrel"

@@ -9,6 +9,8 @@ final class OverloadTrial {
     var seconds = 120.0
     var connections = 12_000
     var programs = RunningProgram.ownFolder
+    /// Whether it is judged how long users wait; not where something else keeps the machine busy.
+    var judgesTimes = true
 
     init(_ words: ArraySlice<String>) throws {
       var options = TrialOptions(words)
@@ -18,6 +20,7 @@ final class OverloadTrial {
         case "--seconds": seconds = Double(try options.number(of: word))
         case "--connections": connections = try options.number(of: word)
         case "--programs": programs = try options.value(of: word)
+        case "--untimed": judgesTimes = false
         default: throw TrialError("unknown option '\(word)'")
         }
       }
@@ -59,12 +62,15 @@ final class OverloadTrial {
           key: key, type: "Seen", effect: .save(mark: "seen-1-L1"), condition: .none)
       ], group: 0)
     let bystander = Bystander(looker, looksAt: key)
-    let calm = phase("as much as it can", seconds: 10, rate: nil, connections: 64, bystander)
+    // Long enough for a rate, also in a short trial.
+    let measuring = min(10, max(3, options.seconds / 4))
+    let calm = phase(
+      "as much as it can", seconds: measuring, rate: nil, connections: 64, bystander)
     let capacity = calm.savedRate
     let flood = phase(
       "twice as much", seconds: options.seconds, rate: 2 * capacity,
       connections: options.connections, bystander)
-    let back = phase("after that", seconds: 10, rate: nil, connections: 64, bystander)
+    let back = phase("after that", seconds: measuring, rate: nil, connections: 64, bystander)
     judge(calm, flood, back)
     for clients in HostileClients.allCases { besiege(by: clients, bystander, calm) }
     bystander.end()
@@ -129,6 +135,11 @@ final class OverloadTrial {
       flood.refusedWithoutTime == 0,
       "\(flood.refusedWithoutTime) refusals do not say when to come back")
     expect(flood.unanswered == 0, "\(flood.unanswered) requests were not answered")
+    expect(back.refused.isEmpty, "afterwards it refuses: \(back.refused)")
+    expect(
+      flood.residentBytes < calm.residentBytes + 1_000_000_000,
+      "memory went from \(calm.residentBytes >> 20) to \(flood.residentBytes >> 20) MiB")
+    guard options.judgesTimes else { return }
     expect(
       flood.savedRate > calm.savedRate * 0.6,
       "under load it saves \(Int(flood.savedRate))/s in place of \(Int(calm.savedRate))/s")
@@ -138,10 +149,6 @@ final class OverloadTrial {
     expect(
       back.savedRate > calm.savedRate * 0.7,
       "afterwards it saves \(Int(back.savedRate))/s in place of \(Int(calm.savedRate))/s")
-    expect(back.refused.isEmpty, "afterwards it refuses: \(back.refused)")
-    expect(
-      flood.residentBytes < calm.residentBytes + 1_000_000_000,
-      "memory went from \(calm.residentBytes >> 20) to \(flood.residentBytes >> 20) MiB")
   }
 
   /// Lets clients that do not behave hold connections, and looks what a well-behaved one feels of it.
@@ -150,7 +157,7 @@ final class OverloadTrial {
   ) {
     let before = residentBytes
     _ = bystander.take()
-    let seconds = min(20, max(5, options.seconds / 6))
+    let seconds = min(20, max(3, options.seconds / 6))
     let (made, closed) = clients.run(port: installation.port, seconds: seconds)
     let (waits, refused) = bystander.take()
     let p99 = OverloadPhase.percentile(waits, 0.99)
@@ -165,7 +172,8 @@ final class OverloadTrial {
         refused, Double(grown) / 1e6))
     expect(made == clients.connections, "\(clients.rawValue): \(made) connections were made")
     expect(refused == 0, "\(clients.rawValue): the bystander was refused \(refused) times")
-    expect(p99 < 0.5, "\(clients.rawValue): the bystander waited \(p99) s")
+    expect(
+      p99 < 0.5 || !options.judgesTimes, "\(clients.rawValue): the bystander waited \(p99) s")
     expect(grown < 500_000_000, "\(clients.rawValue): memory grew by \(grown >> 20) MiB")
   }
 
