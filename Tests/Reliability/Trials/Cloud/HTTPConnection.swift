@@ -80,27 +80,32 @@ final class HTTPConnection {
   }
 
   /// The answer that bytes hold; nil while it is not whole.
+  ///
+  /// Without strings, for a flood has a hundred thousand of them to read.
   static func answer(in bytes: [UInt8]) -> Answer? {
-    guard let end = headEnd(of: bytes) else { return nil }
-    let head = String(decoding: bytes[..<end], as: UTF8.self).lowercased()
-    let words = head.split(separator: " ", maxSplits: 2)
-    guard words.count > 1, let status = Int(words[1]) else { return Answer(status: 0, body: []) }
-    var length = 0
-    for line in head.split(separator: "\r\n") where line.hasPrefix("content-length:") {
-      length = Int(line.dropFirst(15).trimmingCharacters(in: .whitespaces)) ?? 0
+    bytes.withUnsafeBytes { bytes in
+      var start = 0
+      var length = 0
+      while let end = bytes[start...].firstIndex(of: 10) {
+        let line = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        start = end + 1
+        if line.count > 15, let text = line.baseAddress,
+          strncasecmp(text, "content-length:", 15) == 0
+        {
+          length = number(in: line.dropFirst(15))
+        }
+        guard line.count <= 1 else { continue }
+        guard bytes.count >= start + length else { return nil }
+        return Answer(
+          status: number(in: bytes.dropFirst(8)), body: Array(bytes[start..<start + length]))
+      }
+      return nil
     }
-    guard bytes.count >= end + length else { return nil }
-    return Answer(status: status, body: Array(bytes[end..<end + length]))
   }
 
-  private static func headEnd(of bytes: [UInt8]) -> Int? {
-    guard bytes.count >= 4 else { return nil }
-    for place in 0...(bytes.count - 4)
-    where bytes[place] == 13 && bytes[place + 1] == 10 && bytes[place + 2] == 13
-      && bytes[place + 3] == 10
-    {
-      return place + 4
-    }
-    return nil
+  /// The number behind spaces.
+  private static func number(in bytes: Slice<UnsafeRawBufferPointer>) -> Int {
+    bytes.drop { $0 == UInt8(ascii: " ") }.prefix { (48...57).contains($0) }
+      .reduce(0) { $0 * 10 + Int($1 - 48) }
   }
 }

@@ -29,6 +29,7 @@ final class LoadLoop {
   private let poll: Int32
   private var lines: [Line]
   private var idle: [Int]
+  private var events = [epoll_event](repeating: epoll_event(), count: 512)
   private var buffer = [UInt8](repeating: 0, count: 64 << 10)
   /// Requests that were due when all connections waited for answers.
   private(set) var crowdedOut = 0
@@ -64,7 +65,8 @@ final class LoadLoop {
       let elapsed = TrialClock.seconds(since: began)
       if elapsed < seconds {
         if let rate {
-          let due = Int(elapsed * rate)
+          // A few at a time: answers that lie there unread would seem to come late.
+          let due = min(Int(elapsed * rate), offered + 32)
           while offered < due {
             offered += 1
             if begin(number, request(number)) { number += 1 } else { crowdedOut += 1 }
@@ -121,9 +123,9 @@ final class LoadLoop {
   }
 
   private func turn(_ ended: (Ending) -> Void) {
-    var events = [epoll_event](repeating: epoll_event(), count: 512)
-    let count = epoll_wait(poll, &events, 512, 1)
-    for event in events.prefix(max(0, Int(count))) {
+    let count = epoll_wait(poll, &events, Int32(events.count), 1)
+    for place in 0..<max(0, Int(count)) {
+      let event = events[place]
       let index = Int(event.data.u64)
       guard lines[index].descriptor >= 0 else { continue }
       if lines[index].isBusy, lines[index].sent < lines[index].outgoing.count { write(index) }
@@ -165,13 +167,19 @@ final class LoadLoop {
     var ending = Ending(
       number: lines[index].number, status: answer.status,
       seconds: TrialClock.seconds(since: lines[index].began))
-    if answer.status != 200 || answer.body.count < 400 {
+    if Self.tellsOfError(answer.body) {
       let text = String(decoding: answer.body, as: UTF8.self)
       ending.code = text.firstMatch(of: #/"serverErrorCode":"([A-Z_]+)"/#).map { String($0.1) }
       ending.retryAfter = text.firstMatch(of: #/"retryAfter":([0-9.]+)/#).flatMap { Double($0.1) }
     }
     free(index)
     ended(ending)
+  }
+
+  private static func tellsOfError(_ body: [UInt8]) -> Bool {
+    (body.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { text in
+      text.baseAddress.map { strstr($0, "serverErrorCode") != nil } ?? false
+    }
   }
 
   private func give(up index: Int, _ ended: (Ending) -> Void) {

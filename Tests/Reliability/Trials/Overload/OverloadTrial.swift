@@ -32,6 +32,8 @@ final class OverloadTrial {
   private let folder: String
   private var faults: [String] = []
   private var tokens: [String] = []
+  /// By user, a request until the length of its body.
+  private var heads: [[UInt8]] = []
   private var acknowledged: [Int] = []
   private var next = 0
   private static let users = 16
@@ -52,6 +54,13 @@ final class OverloadTrial {
       container: Installation.container)
     guard try installation.start() else {
       throw TrialError("the server does not start: \(installation.complaints)")
+    }
+    heads = tokens.map { token in
+      let token = token.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+      return Array(
+        ("POST /database/1/\(Installation.container)/development/private/records/modify"
+          + "?ckWebAuthToken=\(token) HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+          + "Content-Length: ").utf8)
     }
     looker.port = installation.port
     looker.patience = 30
@@ -118,12 +127,7 @@ final class OverloadTrial {
     let body =
       #"{"atomic":false,"operations":[{"operationType":"create","record":{"recordName":"n\#(number)","#
       + #""recordType":"Load","fields":{"number":{"value":\#(number)}}}}]}"#
-    let token = tokens[number % Self.users].addingPercentEncoding(
-      withAllowedCharacters: .alphanumerics)
-    return Array(
-      ("POST /database/1/\(Installation.container)/development/private/records/modify?ckWebAuthToken="
-        + "\(token ?? "") HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
-        + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)").utf8)
+    return heads[number % Self.users] + Array("\(body.utf8.count)\r\n\r\n\(body)".utf8)
   }
 
   private func judge(_ calm: OverloadPhase, _ flood: OverloadPhase, _ back: OverloadPhase) {
