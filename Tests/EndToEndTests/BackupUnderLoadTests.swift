@@ -98,7 +98,8 @@ struct BackupUnderLoadTests {
         // What is killed leaves nothing that passes for a backup.
         for pause in [0, 5, 10, 20, 40] {
           let killed = try Program("petrel", ["backup", "killed", "--data", folder], in: folder)
-          usleep(UInt32(pause) * 1_000)
+          // Nothing is waited for: the moment of the kill is what is tried.
+          try await Task.sleep(for: .milliseconds(pause))
           killed.signal(SIGKILL)
           let status = try await killed.end()
           guard status != 0 else {
