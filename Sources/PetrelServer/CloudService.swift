@@ -245,11 +245,17 @@ public final class CloudService: Sendable {
     await presence?.stop()
   }
 
-  /// Trims what is beyond its retention, now and once an hour.
+  /// Trims what is beyond its retention, now and whenever that is due again.
   private func maintain() async {
     while !Task.isCancelled {
+      let logged = dispatcher.metrics.loggedNotifications
+      let began = ContinuousClock.now
       await trim()
-      try? await Task.sleep(for: .seconds(3600))
+      let schedule = RetentionSchedule(began: began, ended: .now, logged: logged)
+      repeat {
+        try? await Task.sleep(for: RetentionSchedule.step)
+      } while !Task.isCancelled
+        && !schedule.isDue(at: .now, logged: dispatcher.metrics.loggedNotifications)
     }
   }
 
