@@ -44,6 +44,7 @@ test: tools ## Check format, module graph and warnings, and run all tests
 crash: setup ## Kill the server again and again under load, on both stores, and check what it promises (KILLS=100)
 	@$(SWIFT) build --scratch-path $(BUILD)
 	@$(BUILD)/debug/trials crash --lying-disk --kills 4
+	@$(BUILD)/debug/trials crash --damaged-file --kills 1
 	@$(BUILD)/debug/trials crash --kills $(KILLS)
 	@$(BUILD)/debug/trials crash --engine postgresql --kills $(KILLS)
 

@@ -61,6 +61,7 @@ fi
 # Beside what follows, for they mostly wait: for processes to end, and to start.
 {
   "$build/debug/trials" crash --lying-disk --kills 2 &&
+    "$build/debug/trials" crash --damaged-file --kills 1 &&
     "$build/debug/trials" crash --kills 100 &&
     "$build/debug/trials" crash --engine postgresql --kills 4 --epoch 4
 } >"$kept/crashes" 2>&1 &

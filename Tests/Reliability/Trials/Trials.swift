@@ -33,9 +33,9 @@ enum Trials {
     if let path = options.report {
       try report.json.text.write(toFile: path, atomically: true, encoding: .utf8)
     }
-    guard options.lies else { return report.violations.isEmpty }
-    let isFound = report.violations.contains { $0.promise == .nothingAcknowledgedIsLost }
-    say(isFound ? "the lying disk was found out" : "the lying disk was NOT found out")
+    guard let sabotage = options.sabotage else { return report.violations.isEmpty }
+    let isFound = report.violations.contains { $0.promise == sabotage.promise }
+    say("\(sabotage.name) was \(isFound ? "" : "NOT ")found out")
     return isFound
   }
 

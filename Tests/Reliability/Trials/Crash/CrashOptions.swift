@@ -14,8 +14,8 @@ struct CrashOptions {
   /// Where everything is kept; a folder of its own that goes away when all is well.
   var folder: String?
   var report: String?
-  /// Syncs that do nothing, and all that was not synced lost: the trial must then find what is lost.
-  var lies = false
+  /// What is broken on purpose: the trial must then find it.
+  var sabotage: Sabotage?
 
   init(_ words: ArraySlice<String>) throws {
     var options = TrialOptions(words)
@@ -34,7 +34,8 @@ struct CrashOptions {
       case "--programs": programs = try options.value(of: word)
       case "--folder": folder = try options.value(of: word)
       case "--report": report = try options.value(of: word)
-      case "--lying-disk": lies = true
+      case "--lying-disk": sabotage = .lyingDisk
+      case "--damaged-file": sabotage = .damagedFile
       default: throw TrialError("unknown option '\(word)'")
       }
     }

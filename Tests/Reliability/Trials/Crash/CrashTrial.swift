@@ -42,7 +42,9 @@ final class CrashTrial {
   /// - Returns: what was done, with what must not have happened.
   func run() throws -> CrashReport {
     let began = TrialClock.now
-    defer { installation.end(keeping: !report.violations.isEmpty || options.folder != nil) }
+    // What was broken on purpose is no riddle.
+    var isRiddle: Bool { !report.violations.isEmpty && options.sabotage == nil }
+    defer { installation.end(keeping: isRiddle || options.folder != nil) }
     for user in Self.users {
       let token = try installation.addUser(user)
       for device in ["phone", "tablet"] {
@@ -55,14 +57,19 @@ final class CrashTrial {
     while report.lives < options.kills, report.violations.isEmpty {
       if let seconds = options.seconds, TrialClock.seconds(since: began) > seconds { break }
       epoch += 1
-      try run(epoch: epoch)
+      do {
+        try run(epoch: epoch)
+      } catch {
+        // What was done until then is told as well.
+        guard !report.violations.isEmpty else { throw error }
+      }
       report.seconds = TrialClock.seconds(since: began)
       say(report.progress)
     }
     report.seconds = TrialClock.seconds(since: began)
     report.starts = installation.starts
     report.longestStart = installation.longestStart
-    if !report.violations.isEmpty { report.folder = folder }
+    if isRiddle { report.folder = folder }
     return report
   }
 
@@ -151,7 +158,7 @@ final class CrashTrial {
   private func live(_ workloads: [Workload]) throws {
     let strikes = Strike.all(on: options.engine, points: points)
     let strike =
-      options.lies
+      options.sabotage == .lyingDisk
       ? .fault(.lyingSync) : strikes[Int.random(in: 0..<strikes.count, using: &generator)]
     report.lives += 1
     if case .point(let name) = strike {
@@ -186,7 +193,10 @@ final class CrashTrial {
       report.otherEnds[end, default: 0] += 1
     }
     installation.disk.set(.sound)
-    if options.engine == .sqlite, options.lies || Int.random(in: 0..<2, using: &generator) == 0 {
+    if options.sabotage == .damagedFile { try damageFile() }
+    if options.engine == .sqlite,
+      options.sabotage == .lyingDisk || Int.random(in: 0..<2, using: &generator) == 0
+    {
       try cutPower()
     }
     try restart()
@@ -262,9 +272,17 @@ final class CrashTrial {
     usleep(UInt32(Int.random(in: milliseconds, using: &generator)) * 1_000)
   }
 
+  /// Turns a byte in the middle of each page of the store's file.
+  private func damageFile() throws {
+    let path = folder + "/data/petrel.sqlite"
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    for place in stride(from: 2_048, to: bytes.count, by: 4_096) { bytes[place] ^= 0xFF }
+    try bytes.write(to: URL(fileURLWithPath: path))
+  }
+
   private func cutPower() throws {
     let losses = [0.1, 0.5, 1]
-    let loss = options.lies ? 1 : losses[Int.random(in: 0..<3, using: &generator)]
+    let loss = options.sabotage == .lyingDisk ? 1 : losses[Int.random(in: 0..<3, using: &generator)]
     let result = try PowerCut(journal: installation.journal, folder: folder + "/data")
       .strike(loss: loss, using: &generator)
     report.powerCuts += 1
@@ -275,7 +293,9 @@ final class CrashTrial {
 
   /// Starts the server after a life; sometimes it is killed once more before it listens.
   private func restart() throws {
-    if options.engine == .sqlite, !options.lies, Int.random(in: 0..<5, using: &generator) == 0 {
+    if options.engine == .sqlite, options.sabotage == nil,
+      Int.random(in: 0..<5, using: &generator) == 0
+    {
       let faults: [DiskControl.Fault] = [.killBeforeSync, .killAfterSync, .killInWrite]
       installation.disk.set(
         faults[Int.random(in: 0..<3, using: &generator)],
