@@ -13,6 +13,10 @@ struct Admission {
     var isDone = false
   }
 
+  /// Requests that are remembered at most. One that came before all of them, and has no answer yet, is
+  /// no sign of load, and counts no more.
+  private static let memory = 100_000
+
   private let patience: Duration
   private let crowd: Int
   /// Those that were let in, from the oldest without an answer on.
@@ -43,6 +47,7 @@ struct Admission {
       end += 1
     }
     guard overdue < crowd else { return nil }
+    if entries.count - start >= Self.memory { finish(start) }
     entries.append(Entry(began: now))
     return forgotten + entries.count - 1
   }
@@ -50,6 +55,10 @@ struct Admission {
   /// A request has its answer.
   mutating func leave(_ number: Int) {
     let place = number - forgotten
+    if place >= start { finish(place) }
+  }
+
+  private mutating func finish(_ place: Int) {
     entries[place].isDone = true
     if place < end { overdue -= 1 }
     while start < entries.count, entries[start].isDone { start += 1 }
