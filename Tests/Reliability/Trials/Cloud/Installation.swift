@@ -8,6 +8,14 @@ final class Installation: @unchecked Sendable {
   enum Engine: String, CaseIterable {
     case sqlite
     case postgresql
+
+    /// The value of the option `--engine`.
+    init(option name: String) throws {
+      guard let engine = Self(rawValue: name) else {
+        throw TrialError("--engine is sqlite or postgresql, not '\(name)'")
+      }
+      self = engine
+    }
   }
 
   static let container = "iCloud.org.example.Trial"
@@ -113,6 +121,9 @@ final class Installation: @unchecked Sendable {
     _ = TrialClock.wait(seconds: patience) { server.hasEnded }
     return false
   }
+
+  /// Where the store keeps its contents.
+  var storeFolder: String { folder + (engine == .sqlite ? "/data" : "/pg") }
 
   /// What the failing disk writes of the running server; nothing where it was not built.
   var journal: String { folder + "/disk-journal" }

@@ -25,12 +25,7 @@ struct CrashOptions {
       case "--seed": seed = UInt64(try options.number(of: word))
       case "--epoch": livesPerEpoch = try options.number(of: word)
       case "--minutes": seconds = Double(try options.number(of: word)) * 60
-      case "--engine":
-        let name = try options.value(of: word)
-        guard let engine = Installation.Engine(rawValue: name) else {
-          throw TrialError("--engine is sqlite or postgresql, not '\(name)'")
-        }
-        self.engine = engine
+      case "--engine": engine = try Installation.Engine(option: options.value(of: word))
       case "--programs": programs = try options.value(of: word)
       case "--folder": folder = try options.value(of: word)
       case "--report": report = try options.value(of: word)

@@ -15,6 +15,7 @@ final class SoakTrial: @unchecked Sendable {
     var seed = UInt64.random(in: 1...1_000_000)
     /// Requests a second of each of eight devices.
     var rate = 20
+    var engine = Installation.Engine.sqlite
     var programs = RunningProgram.ownFolder
     var plot: String?
     var report: String?
@@ -28,6 +29,7 @@ final class SoakTrial: @unchecked Sendable {
         case "--minutes": seconds = 60 * Double(try options.number(of: word))
         case "--seconds": seconds = Double(try options.number(of: word))
         case "--seed": seed = UInt64(try options.number(of: word))
+        case "--engine": engine = try Installation.Engine(option: options.value(of: word))
         case "--rate": rate = try options.number(of: word)
         case "--programs": programs = try options.value(of: word)
         case "--plot": plot = try options.value(of: word)
@@ -47,7 +49,6 @@ final class SoakTrial: @unchecked Sendable {
   }
 
   private let options: Options
-  private let folder: String
   private let installation: Installation
   private var generator: SplitMix64
   private let delays = Mutex(Delays())
@@ -57,10 +58,13 @@ final class SoakTrial: @unchecked Sendable {
 
   init(_ options: Options) throws {
     self.options = options
-    folder = NSTemporaryDirectory() + "petrel-soak-\(UUID().uuidString)"
+    let folder = NSTemporaryDirectory() + "petrel-soak-\(UUID().uuidString)"
+    // The way to it must be open to the user of PostgreSQL.
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
     generator = SplitMix64(seed: options.seed)
     installation = try Installation(
-      in: folder, engine: .sqlite, programs: options.programs,
+      in: folder, engine: options.engine, programs: options.programs,
       settings: [
         "storeLogMegabytes": 4, "notificationLog": ["entries": 200], "explain": ["changes": 500],
       ], failsOnDemand: false)
@@ -173,8 +177,8 @@ final class SoakTrial: @unchecked Sendable {
     }
     samples.append(
       SoakSample(
-        seconds: seconds, process: server.identifier, folder: folder + "/data", answers: answers,
-        pushes: pushes))
+        seconds: seconds, process: server.identifier, folder: installation.storeFolder,
+        answers: answers, pushes: pushes))
     if samples.count % 20 == 0, let last = samples.last {
       say(
         String(
@@ -198,7 +202,9 @@ final class SoakTrial: @unchecked Sendable {
     }
     var isWell = true
     let requests = samples.reduce(0) { $0 + $1.requests }
-    say("soak of \(Int(options.seconds)) s, seed \(options.seed): \(requests) requests")
+    say(
+      "soak on \(options.engine.rawValue) of \(Int(options.seconds)) s, seed \(options.seed): \(requests) requests"
+    )
     for figure in SoakFigure.all {
       let (early, late) = figure.change(in: samples)
       let isFlat = figure.isFlat(in: samples) || (figure.unit == "ms" && !options.judgesTimes)
