@@ -16,14 +16,40 @@ enum Trials {
       case "overload":
         exit(try OverloadTrial(OverloadTrial.Options(words.dropFirst())).run() ? 0 : 1)
       case "check": exit(try check(words.dropFirst()) ? 0 : 1)
+      case "help", "--help", "-h": say(usage)
       default:
-        throw TrialError("usage: trials crash|soak|overload [OPTION…] | trials check HISTORY")
+        throw TrialError("which trial? There are crash, soak, overload and check; see --help")
       }
     } catch {
       say("trials: \(error)")
       exit(64)
     }
   }
+
+  private static let usage = """
+    trials crash     kills a server again and again under load, and checks what it promises
+      --engine sqlite|postgresql   its store (default sqlite)
+      --kills NUMBER, --minutes M  how often, or how long (default 100 times)
+      --epoch NUMBER               lives of the server between two checks (default 20)
+      --seed NUMBER                chooses as an earlier trial did
+      --lying-disk, --damaged-file breaks a promise on purpose: the trial must find it
+      --folder FOLDER              keeps everything there
+      --report FILE                writes the figures as JSON
+    trials soak      uses a server evenly, and looks whether what it takes stays as it was
+      --engine sqlite|postgresql   its store (default sqlite)
+      --minutes M, --seconds S     how long (default 5 minutes)
+      --rate NUMBER                requests a second of each of eight devices (default 20)
+      --seed NUMBER                chooses as an earlier trial did
+      --untimed                    does not judge how long answers take
+      --plot FILE, --report FILE   writes the figures over time as SVG, as JSON
+    trials overload  asks for twice what the server can do, and holds its connections up
+      --minutes M, --seconds S     how long (default 2 minutes)
+      --connections NUMBER         over how many connections at most (default 12000)
+      --untimed                    does not judge how long answers take
+    trials check HISTORY
+                     checks a history again that a trial kept
+    All take --programs FOLDER: where petrel lies (default: beside this program).
+    """
 
   private static func crash(_ words: ArraySlice<String>) throws -> Bool {
     let options = try CrashOptions(words)
@@ -42,8 +68,15 @@ enum Trials {
   /// Checks a history again that a trial kept.
   private static func check(_ words: ArraySlice<String>) throws -> Bool {
     guard let path = words.first else { throw TrialError("which history?") }
-    let history = try JSONDecoder().decode(
-      History.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw TrialError("'\(path)' cannot be read")
+    }
+    let history: History
+    do {
+      history = try JSONDecoder().decode(History.self, from: data)
+    } catch {
+      throw TrialError("'\(path)' is no history that a trial kept")
+    }
     let violations = HistoryChecker.violations(of: history)
     for violation in violations { say(violation) }
     say("\(history.count) events, \(violations.count) violations")

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The words of a trial's command, read one by one.
 struct TrialOptions {
   private var rest: ArraySlice<String>
@@ -11,6 +13,18 @@ struct TrialOptions {
   mutating func value(of option: String) throws -> String {
     guard let value = rest.popFirst() else { throw TrialError("\(option) needs a value") }
     return value
+  }
+
+  /// The value as a file that can be written: nobody wants to learn after an hour that it cannot.
+  mutating func file(of option: String) throws -> String {
+    let path = try value(of: option)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+    guard descriptor >= 0 else {
+      throw TrialError(
+        "\(option): '\(path)' cannot be written: \(String(cString: strerror(errno)))")
+    }
+    close(descriptor)
+    return path
   }
 
   /// The value as a number from 1 on.

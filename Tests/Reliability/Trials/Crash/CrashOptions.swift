@@ -28,7 +28,7 @@ struct CrashOptions {
       case "--engine": engine = try Installation.Engine(option: options.value(of: word))
       case "--programs": programs = try options.value(of: word)
       case "--folder": folder = try options.value(of: word)
-      case "--report": report = try options.value(of: word)
+      case "--report": report = try options.file(of: word)
       case "--lying-disk": sabotage = .lyingDisk
       case "--damaged-file": sabotage = .damagedFile
       default: throw TrialError("unknown option '\(word)'")

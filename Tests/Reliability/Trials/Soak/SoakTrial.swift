@@ -32,8 +32,8 @@ final class SoakTrial: @unchecked Sendable {
         case "--engine": engine = try Installation.Engine(option: options.value(of: word))
         case "--rate": rate = try options.number(of: word)
         case "--programs": programs = try options.value(of: word)
-        case "--plot": plot = try options.value(of: word)
-        case "--report": report = try options.value(of: word)
+        case "--plot": plot = try options.file(of: word)
+        case "--report": report = try options.file(of: word)
         case "--untimed": judgesTimes = false
         default: throw TrialError("unknown option '\(word)'")
         }
