@@ -16,6 +16,9 @@ struct SoakFigure: Sendable {
     SoakFigure(
       name: "store", unit: "MB", value: { Double($0.storeBytes) / 1e6 }, factor: 1.1, slack: 5),
     SoakFigure(
+      name: "log", unit: "MB", value: { Double($0.logBytes) / 1e6 }, factor: 0,
+      slack: 4.2 * Double(SoakTrial.logMegabytes)),
+    SoakFigure(
       name: "answer p50", unit: "ms", value: { $0.answerMedian * 1e3 }, factor: 1.5, slack: 5),
     SoakFigure(
       name: "answer p99", unit: "ms", value: { $0.answer99 * 1e3 }, factor: 2, slack: 50),

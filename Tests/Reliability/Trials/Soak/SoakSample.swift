@@ -7,8 +7,11 @@ struct SoakSample: Codable, Sendable {
   var residentBytes: Int
   var descriptors: Int
   var threads: Int
-  /// All files of the store, but for PostgreSQL's log, whose length is its own affair.
+  /// All files of the store but its log.
   var storeBytes: Int
+  /// The write-ahead log, which may get four times as long as it is to be; not PostgreSQL's, whose
+  /// length is its own affair.
+  var logBytes: Int
   var requests: Int
   /// Of requests, in seconds.
   var answerMedian: Double
@@ -35,15 +38,18 @@ struct SoakSample: Codable, Sendable {
       (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd"))?
       .count ?? 0
     var bytes = 0
+    var log = 0
     if let files = FileManager.default.enumerator(atPath: folder) {
       for case let name as String in files where !name.contains("pg_wal/") {
         var info = stat()
         if stat(folder + "/" + name, &info) == 0, info.st_mode & S_IFMT == S_IFREG {
-          bytes += Int(info.st_blocks) * 512
+          let size = Int(info.st_blocks) * 512
+          if name.hasSuffix("-wal") { log += size } else { bytes += size }
         }
       }
     }
     storeBytes = bytes
+    logBytes = log
     requests = answers.count
     (answerMedian, answer99) = Self.percentiles(answers)
     (pushMedian, push99) = Self.percentiles(pushes)

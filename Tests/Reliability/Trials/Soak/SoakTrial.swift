@@ -55,6 +55,7 @@ final class SoakTrial: @unchecked Sendable {
   private let isOver = Mutex(false)
   private var samples: [SoakSample] = []
   private static let users = ["anna", "ben", "cleo", "dora"]
+  static let logMegabytes = 4
 
   init(_ options: Options) throws {
     self.options = options
@@ -66,7 +67,8 @@ final class SoakTrial: @unchecked Sendable {
     installation = try Installation(
       in: folder, engine: options.engine, programs: options.programs,
       settings: [
-        "storeLogMegabytes": 4, "notificationLog": ["entries": 200], "explain": ["changes": 500],
+        "storeLogMegabytes": .int(Int64(Self.logMegabytes)),
+        "notificationLog": ["entries": 200], "explain": ["changes": 500],
       ], failsOnDemand: false)
   }
 
@@ -183,9 +185,10 @@ final class SoakTrial: @unchecked Sendable {
       say(
         String(
           format:
-            "%4.0f s: %.0f MB, %d descriptors, store %.1f MB, %d requests, p99 %.1f ms, push %.1f ms",
+            "%4.0f s: %.0f MB, %d descriptors, store %.1f MB, log %.1f MB, %d requests, p99 %.1f ms, push %.1f ms",
           seconds, Double(last.residentBytes) / 1e6, last.descriptors,
-          Double(last.storeBytes) / 1e6, last.requests, last.answer99 * 1e3, last.pushMedian * 1e3))
+          Double(last.storeBytes) / 1e6, Double(last.logBytes) / 1e6, last.requests,
+          last.answer99 * 1e3, last.pushMedian * 1e3))
     }
   }
 
