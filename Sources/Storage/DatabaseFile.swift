@@ -21,6 +21,7 @@ struct DatabaseFile {
     var isCopyingLog = false
     var ahead = ReadingAhead()
     var damage: PageDamage?
+    var hasFailedSync = false
   }
 
   private let file: UnsafeMutablePointer<sqlite3_file>
@@ -39,6 +40,7 @@ struct DatabaseFile {
     methods.pointee.xClose = { DatabaseFile($0!).close() }
     methods.pointee.xRead = { DatabaseFile($0!).read($1!, $2, at: $3) }
     methods.pointee.xWrite = { DatabaseFile($0!).write($1!, $2, at: $3) }
+    methods.pointee.xSync = { DatabaseFile($0!).sync($1) }
     methods.pointee.xFileControl = { DatabaseFile($0!).control($1, $2) }
     methods.pointee.xFetch = { _, _, _, page in
       page?.pointee = nil
@@ -188,6 +190,21 @@ struct DatabaseFile {
     else { return SQLITE_IOERR }
     PageSeal.put(on: sealed, number: page)
     return system.pointee.xWrite(file, sealed, count, offset)
+  }
+
+  /// Whether a sync failed. The kernel may have dropped what was to be synced, and then neither tells it
+  /// again nor writes it; and a part of the log that was copied before no later copying repeats.
+  var hasFailedSync: Bool { state.pointee.hasFailedSync }
+
+  var unsyncedReason: String {
+    "the disk failed to sync '\(state.pointee.path)' (see dmesg): what is in its log is copied anew at the "
+      + "next start"
+  }
+
+  private func sync(_ flags: Int32) -> Int32 {
+    let result = state.pointee.system.pointee.xSync(file, flags)
+    if result != SQLITE_OK { state.pointee.hasFailedSync = true }
+    return result
   }
 
   private func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {

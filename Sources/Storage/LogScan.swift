@@ -77,11 +77,11 @@ struct LogScan {
     var number = 1
     while number <= frames {
       let frame = try frame(number, after: before, in: file)
-      guard frame.salts == salts, frame.sums == frame.counted, frame.page > 0 else { break }
-      guard !isSealed || frame.isSealIntact else {
-        fault = "page \(frame.page) in '\(path)' (frame \(number)) does not match its checksum"
-        return
-      }
+      // A write that was torn may have left the end of an older page, which SQLite's checksum need not
+      // notice.
+      guard frame.salts == salts, frame.sums == frame.counted, frame.page > 0,
+        !isSealed || frame.isSealIntact
+      else { break }
       waiting.insert(frame.page)
       if frame.databasePages > 0 {
         last = number
@@ -154,7 +154,7 @@ struct LogScan {
   /// (https://sqlite.org/walformat.html#the_wal_index_file_format); 0 when nothing shows it.
   private func committedFrames(withSalts salts: UInt64) -> Int {
     let header = 48
-    guard let handle = FileHandle(forReadingAtPath: indexPath),
+    guard isIndexOfThisBoot, let handle = FileHandle(forReadingAtPath: indexPath),
       let bytes = try? handle.read(upToCount: 2 * header), bytes.count == 2 * header,
       bytes.prefix(header) == bytes.suffix(header)
     else { return 0 }
@@ -172,6 +172,18 @@ struct LogScan {
       else { return 0 }
       return Int(word(16))
     }
+  }
+
+  /// Whether the machine has been up since the index was made. What came to the disk of one from before may
+  /// know of more than what came there of the log.
+  private var isIndexOfThisBoot: Bool {
+    var information = stat()
+    var up = timespec()
+    var now = timespec()
+    guard stat(indexPath, &information) == 0, clock_gettime(CLOCK_BOOTTIME, &up) == 0,
+      clock_gettime(CLOCK_REALTIME, &now) == 0
+    else { return false }
+    return information.st_mtim.tv_sec >= now.tv_sec - up.tv_sec
   }
 
   private var indexPath: String { String(path.dropLast(4)) + "-shm" }

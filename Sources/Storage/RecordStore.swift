@@ -259,8 +259,12 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   /// What shows that the store is damaged; nil while nothing does. Once it is known, nothing is read from
   /// the store any more, nor written: everything throws ``StoreError/Code/corrupt``.
   var damage: String? { get }
-  /// Has it told once when damage is found.
+  /// Has it told once when damage is found, or when a PostgreSQL that the store is in finds some.
   func setDamageHandler(_ handler: (@Sendable (String) -> Void)?)
+  /// Has it told once when the disk failed to sync the store's file. What it was given then may be lost,
+  /// though it can be read for a while, and nothing is served any more. It is still in the log, from
+  /// which the next process to open the store takes it: so this one should end.
+  func setUnsyncedHandler(_ handler: (@Sendable (String) -> Void)?)
   /// Commits something that changes nothing, so that it is known whether the store can.
   func checkWriting() async throws
 
@@ -275,6 +279,7 @@ extension RecordStore {
   public var courierAnswers: (any CourierAnswers)? { nil }
   public var damage: String? { nil }
   public func setDamageHandler(_ handler: (@Sendable (String) -> Void)?) {}
+  public func setUnsyncedHandler(_ handler: (@Sendable (String) -> Void)?) {}
 
   /// Whether other servers may serve the store at the same time.
   public var isShared: Bool { sharedLimits != nil }

@@ -151,6 +151,12 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
         checkpointPages: checkpointPages)
     }
     let first = try connect(false, true)
+    // Beside a server, that has done it.
+    if let path, let file = first as? SQLiteConnection,
+      configuration.role == .server || !Self.isServed(at: path)
+    {
+      try file.renewLog()
+    }
     try Migration.apply(migrations, to: first)
     let isDistributed =
       try StoreDistribution.complete(over: first) || configuration.separatesDatabases
@@ -319,6 +325,10 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
 
   public func setDamageHandler(_ handler: (@Sendable (String) -> Void)?) {
     fileDamage?.setHandler(handler)
+  }
+
+  public func setUnsyncedHandler(_ handler: (@Sendable (String) -> Void)?) {
+    fileDamage?.setUnsyncedHandler(handler)
   }
 
   public func setDoubtHandler(_ handler: (@Sendable () -> Void)?) {

@@ -122,6 +122,14 @@ final class SQLiteConnection: SQLConnection {
     try run("VACUUM INTO $1", [.text(path)])
   }
 
+  /// Sees to it that all which the log holds is on the disk, whatever a process before this one met with.
+  func renewLog() throws {
+    guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return }
+    try beginWriting()
+    defer { try? rollback() }
+    try LogRenewal.renew(logAt: String(cString: name) + "-wal")
+  }
+
   /// Has the database for itself until it is closed, and without a log, or throws.
   func takeAlone() throws {
     try execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -353,8 +361,10 @@ final class SQLiteConnection: SQLConnection {
       damage?.note(error.reason)
       return error
     default:
-      return StoreError(
+      let error = StoreError(
         .statementFailed, "\(message) (SQLite result \(result))", statement: statement)
+      if let file, file.hasFailedSync { damage?.note(unsynced: file.unsyncedReason) }
+      return error
     }
   }
 }

@@ -38,6 +38,19 @@ final class SealedLog {
       && (Int(offset) - headerBytes) % frameBytes == frameHeaderBytes
   }
 
+  private static func isFrame(_ count: Int, at offset: sqlite3_int64) -> Bool {
+    count == frameBytes && (Int(offset) - headerBytes) % frameBytes == 0
+  }
+
+  /// Has SQLite, which reads whole frames when it looks how far a log goes, take it to end before one that
+  /// was being written when the power went. Its own checksum is the same with any seal: so of a page whose
+  /// last sector is still that of another version it may find nothing wrong.
+  private func endLog(atTornFrame frame: UnsafeMutableRawPointer) {
+    page.copyMemory(from: frame + Self.frameHeaderBytes, byteCount: PageCache.pageSize)
+    guard !PageSeal.isIntact(page, number: Self.pageNumber(in: frame)) else { return }
+    frame.initializeMemory(as: UInt8.self, repeating: 0, count: Self.frameHeaderBytes)
+  }
+
   private static func pageNumber(in frame: UnsafeRawPointer) -> UInt32 {
     UInt32(bigEndian: frame.loadUnaligned(as: UInt32.self))
   }
@@ -70,7 +83,11 @@ final class SealedLog {
     _ bytes: UnsafeMutableRawPointer, _ count: Int32, at offset: sqlite3_int64
   ) -> Int32 {
     guard let database, database.isSealed, Self.isPage(Int(count), at: offset) else {
-      return buffer.flushed { SQLiteResult.ofRead($0.xRead($1, bytes, count, offset)) }
+      let result = buffer.flushed { SQLiteResult.ofRead($0.xRead($1, bytes, count, offset)) }
+      if result == SQLITE_OK, database?.isSealed ?? false, Self.isFrame(Int(count), at: offset) {
+        endLog(atTornFrame: bytes)
+      }
+      return result
     }
     let result = buffer.flushed { [frame] in
       SQLiteResult.ofRead(

@@ -6,6 +6,8 @@ final class StoreDamage: Sendable {
   private struct State {
     var reason: String?
     var handler: (@Sendable (String) -> Void)?
+    var unsyncedReason: String?
+    var unsyncedHandler: (@Sendable (String) -> Void)?
   }
 
   private let state = Mutex(State())
@@ -23,11 +25,32 @@ final class StoreDamage: Sendable {
     handler?(reason)
   }
 
+  /// Takes down that the file was not synced, and that nothing may be read from it until it was written
+  /// anew.
+  func note(unsynced reason: String) {
+    let handler = state.withLock { state -> (@Sendable (String) -> Void)? in
+      guard state.reason == nil else { return nil }
+      state.reason = reason
+      state.unsyncedReason = reason
+      return state.unsyncedHandler
+    }
+    handler?(reason)
+  }
+
+  /// Has it told that the file was not synced; at once where it was not.
+  func setUnsyncedHandler(_ handler: (@Sendable (String) -> Void)?) {
+    let reason = state.withLock { state in
+      state.unsyncedHandler = handler
+      return state.unsyncedReason
+    }
+    if let reason { handler?(reason) }
+  }
+
   /// Has the first damage told; at once where there is some.
   func setHandler(_ handler: (@Sendable (String) -> Void)?) {
     let reason = state.withLock { state in
       state.handler = handler
-      return state.reason
+      return state.unsyncedReason == nil ? state.reason : nil
     }
     if let reason { handler?(reason) }
   }

@@ -16,6 +16,11 @@ enum ServeCommand: Command {
     let log = ServerLog.standardError(
       level: configuration.logLevel, format: configuration.logFormat)
     let server = try Server(configuration: configuration, store: store, log: log)
+    store.setUnsyncedHandler { reason in
+      log.error("the server ends, to be started anew", ["cause": .string(reason)])
+      // Nothing may be closed in order: what is in the caches is not what is on the disk.
+      _exit(ExitStatus.failed)
+    }
     // Who reads that it listens may stop it at once.
     let interruption = await Interruption()
     try server.start()

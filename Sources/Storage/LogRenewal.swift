@@ -1,0 +1,56 @@
+import Foundation
+
+/// Writes a write-ahead log anew where it lies, with the same bytes, and waits until they are on the disk.
+///
+/// A process that was killed, or whose disk failed, may have left something in the log that never reached
+/// the disk: the kernel tells of a sync that failed once, takes the pages for written from then on, and
+/// gives them to whoever reads until it needs their memory. A later sync then has nothing to do. Only what is
+/// written again is sure (Rebello et al., "Can Applications Recover from fsync Failures?", 2020).
+enum LogRenewal {
+  private static let pieceBytes = 1 << 20
+
+  /// Nobody may write to the log meanwhile.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` when the disk fails.
+  static func renew(logAt path: String) throws {
+    let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return }
+      throw failure("opened", path)
+    }
+    defer { close(descriptor) }
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceBytes, alignment: 4_096)
+    defer { memory.deallocate() }
+    var place: off_t = 0
+    while true {
+      let count = pread(descriptor, memory.baseAddress, memory.count, place)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure("read", path) }
+      if count == 0 { break }
+      try write(UnsafeRawBufferPointer(rebasing: memory[..<count]), to: descriptor, at: place, path)
+      place += off_t(count)
+    }
+    guard place == 0 || fsync(descriptor) == 0 else { throw failure("synced", path) }
+  }
+
+  private static func write(
+    _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at place: off_t, _ path: String
+  ) throws {
+    var written = 0
+    while written < bytes.count {
+      let count = pwrite(
+        descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written,
+        place + off_t(written))
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw failure("written", path) }
+      written += count
+    }
+  }
+
+  private static func failure(_ action: String, _ path: String) -> StoreError {
+    StoreError(
+      .cannotOpen,
+      "'\(path)' cannot be \(action): \(String(cString: strerror(errno))). Nothing of it is lost; look "
+        + "at the disk (dmesg), and start again")
+  }
+}
