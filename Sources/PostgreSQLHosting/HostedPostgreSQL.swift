@@ -21,23 +21,26 @@ public struct HostedPostgreSQL: Sendable {
     set -eu
     if [ "$(id -u)" = 0 ]; then
       chown postgres "$1"
-      exec setpriv --reuid=postgres --regid=postgres --init-groups sh -c "$2" sh "$1" "$2" "$3"
+      exec setpriv --reuid=postgres --regid=postgres --init-groups \
+        sh -c "$2" sh "$1" "$2" "$3" "$4" "$5"
     fi
     cd "$1"
     PATH=$(ls -d /usr/lib/postgresql/*/bin | tail -n 1):$PATH
-    initdb -D "$1/data" -U petrel -A trust -E UTF8 --locale=C --no-sync >"$1/log" 2>&1 ||
+    initdb -D "$1/data" -U petrel -A trust -E UTF8 --locale=C --no-sync $4 >"$1/log" 2>&1 ||
       { cat "$1/log"; exit 1; }
     cat >>"$1/data/postgresql.conf" <<END
     listen_addresses = ''
     unix_socket_directories = '$1'
     $3
     END
-    pg_ctl -D "$1/data" -l "$1/log" -w start >"$1/start" 2>&1 || { cat "$1/log"; exit 1; }
+    start() { env $2 pg_ctl -D "$1/data" -l "$1/log" -w start; }
+    start "$1" "$5" >"$1/start" 2>&1 || { cat "$1/log"; exit 1; }
     echo ready
     while read step; do
       case $step in
       stop) pg_ctl -D "$1/data" -m immediate -w stop ;;
-      start) pg_ctl -D "$1/data" -l "$1/log" -w start ;;
+      start) start "$1" "$5" ;;
+      revive) pg_ctl -D "$1/data" status || start "$1" "$5" ;;
       esac >"$1/$step" 2>&1 || cat "$1/$step"
       echo ready
     done
@@ -52,8 +55,13 @@ public struct HostedPostgreSQL: Sendable {
   ///   - directory: is made. The way to it must be open to the user `postgres`, who runs the server where
   ///     this process is root's. A path of more than 80 characters is too long for a socket.
   ///   - settings: lines of `postgresql.conf`.
+  ///   - hasChecksums: whether pages of its files have checksums.
+  ///   - environment: what its processes have in theirs, without spaces.
   /// - Throws: ``Failure`` with what the programs of PostgreSQL said.
-  public init(in directory: String, settings: [String]) throws {
+  public init(
+    in directory: String, settings: [String], hasChecksums: Bool = false,
+    environment: [String: String] = [:]
+  ) throws {
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o755])
@@ -61,6 +69,8 @@ public struct HostedPostgreSQL: Sendable {
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = [
       "-c", Self.script, "sh", directory, Self.script, settings.joined(separator: "\n"),
+      hasChecksums ? "--data-checksums" : "",
+      environment.map { "\($0)=\($1)" }.joined(separator: " "),
     ]
     let (input, output) = (Pipe(), Pipe())
     process.standardInput = input
@@ -90,6 +100,15 @@ public struct HostedPostgreSQL: Sendable {
 
   /// Starts it again. Blocks.
   public func startAgain() throws { try step("start") }
+
+  /// Starts it if it has ended, as a service manager does. Blocks.
+  ///
+  /// - Returns: whether it runs.
+  @discardableResult
+  public func revive() throws -> Bool {
+    lifeline.write(Data("revive\n".utf8))
+    return Self.read(output, until: "ready\n") == "ready\n"
+  }
 
   /// Stops it for good, and takes its directory away. Blocks.
   public func end() {

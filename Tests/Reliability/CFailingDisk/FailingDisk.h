@@ -8,8 +8,9 @@
 //
 //   FAILING_DISK_FOLDER    the folder; files elsewhere are let alone
 //   FAILING_DISK_CONTROL   a file of sizeof(struct failing_disk_control) bytes, which another program
-//                          writes while this one runs
-//   FAILING_DISK_JOURNAL   a file to which it is written what a loss of power would undo; none without
+//                          writes while this one runs; it numbers the entries of the journal, too
+//   FAILING_DISK_JOURNAL   the beginning of a path, behind which comes the number of the process: to this
+//                          file it is written what a loss of power would undo; none without
 
 // What goes wrong.
 enum {
@@ -25,6 +26,9 @@ enum {
   FAILING_DISK_KILL_IN_WRITE = 7,
   // Syncs say that they have been done, and do nothing.
   FAILING_DISK_LYING_SYNC = 8,
+  // Syncs fail, and what was to be synced never reaches the disk, whatever later syncs say
+  // (https://www.usenix.org/conference/atc20/presentation/rebello). It can be read until the power goes.
+  FAILING_DISK_FORGETTING_SYNC = 9,
 };
 
 struct failing_disk_control {
@@ -37,6 +41,8 @@ struct failing_disk_control {
   volatile uint32_t struck;
   volatile uint32_t writes;
   volatile uint32_t syncs;
+  // Of the next entry of the journal.
+  volatile uint64_t next_number;
 };
 
 // Entries of the journal: this head, then the bytes or the paths.
@@ -52,6 +58,8 @@ enum {
   FAILING_DISK_LINKED = 6,
   // The file is kept under the second path.
   FAILING_DISK_REMOVED = 7,
+  // What of a file before the entry number `offset` is not on the disk never will be.
+  FAILING_DISK_FORGOT = 8,
 };
 
 struct failing_disk_entry {

@@ -25,8 +25,14 @@ static size_t folder_length;
 static char journal_path[PATH_MAX];
 static int journal = -1;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t next_number;
+// So that of two syncs at a time each knows of the other's failure.
+static pthread_mutex_t sync_lock = PTHREAD_MUTEX_INITIALIZER;
+// Goes on from one process to the next where there is a control.
+static uint64_t own_number;
+static uint64_t *next_number = &own_number;
 static unsigned char tracked[DESCRIPTORS];
+// Descriptors whose next sync tells of one of another descriptor that failed.
+static unsigned char owes_error[DESCRIPTORS];
 
 #define REAL(type, name, ...)                                                                      \
   typedef type (*name##_function)(__VA_ARGS__);                                                    \
@@ -41,6 +47,7 @@ REAL(int, openat, int, const char *, int, ...)
 REAL(int, close, int)
 REAL(ssize_t, write, int, const void *, size_t)
 REAL(ssize_t, pwrite, int, const void *, size_t, off_t)
+REAL(ssize_t, pwritev, int, const struct iovec *, int, off_t)
 REAL(ssize_t, read, int, void *, size_t)
 REAL(ssize_t, pread, int, void *, size_t, off_t)
 REAL(int, ftruncate, int, off_t)
@@ -63,11 +70,15 @@ __attribute__((constructor)) static void begin(void) {
   if (descriptor >= 0) {
     void *memory = mmap(
       NULL, sizeof(struct failing_disk_control), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    if (memory != MAP_FAILED) control = memory;
+    if (memory != MAP_FAILED) {
+      control = memory;
+      next_number = (uint64_t *)&control->next_number;
+    }
     find_close()(descriptor);
   }
   if (journal_name) {
-    snprintf(journal_path, sizeof journal_path, "%s", journal_name);
+    // One for each process: the last entry of one that was killed may be there in part.
+    snprintf(journal_path, sizeof journal_path, "%s.%d", journal_name, getpid());
     journal = find_open()(journal_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   }
 }
@@ -140,7 +151,7 @@ static void put(struct failing_disk_entry entry, const void *bytes) {
   char *whole = malloc(sizeof entry + entry.length);
   if (!whole) return;
   pthread_mutex_lock(&lock);
-  entry.number = next_number++;
+  entry.number = (*next_number)++;
   memcpy(whole, &entry, sizeof entry);
   if (entry.length) memcpy(whole + sizeof entry, bytes, entry.length);
   // One call, so that an entry is there whole or not at all when the process is killed.
@@ -199,6 +210,7 @@ static int opened(int descriptor) {
   if (length > 0) {
     path[length] = 0;
     tracked[descriptor] = is_inside(path) && is_durable(path);
+    owes_error[descriptor] = 0;
   }
   errno = error;
   return descriptor;
@@ -303,6 +315,23 @@ ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off64_t offset
   return pwrite(descriptor, bytes, count, offset);
 }
 
+ssize_t pwritev(int descriptor, const struct iovec *parts, int count, off_t offset) {
+  if (!is_tracked(descriptor)) return find_pwritev()(descriptor, parts, count, offset);
+  ssize_t done = 0;
+  for (int part = 0; part < count; part++) {
+    ssize_t result = written(
+      descriptor, parts[part].iov_base, parts[part].iov_len, offset + done, 1);
+    if (result < 0) return done > 0 ? done : result;
+    done += result;
+    if ((size_t)result < parts[part].iov_len) break;
+  }
+  return done;
+}
+
+ssize_t pwritev64(int descriptor, const struct iovec *parts, int count, off64_t offset) {
+  return pwritev(descriptor, parts, count, offset);
+}
+
 ssize_t read(int descriptor, void *bytes, size_t count) {
   if (is_tracked(descriptor) && strikes(FAILING_DISK_READ_ERROR)) {
     errno = EIO;
@@ -356,6 +385,35 @@ int fallocate64(int descriptor, int mode, off64_t offset, off64_t count) {
 
 // MARK: Syncing
 
+// A sync has failed, and what it was for is clean to the kernel: no later sync will write it. Whoever has the
+// file open is told once, as Linux does since 4.13; who opens it from now on is not.
+static void forget(int descriptor) {
+  struct stat info, other;
+  if (fstat(descriptor, &info) != 0) return;
+  pthread_mutex_lock(&sync_lock);
+  pthread_mutex_lock(&lock);
+  uint64_t before = *next_number;
+  pthread_mutex_unlock(&lock);
+  struct failing_disk_entry entry = {
+    .kind = FAILING_DISK_FORGOT, .inode = info.st_ino, .offset = before,
+  };
+  put(entry, NULL);
+  for (int one = 0; one < DESCRIPTORS; one++) {
+    if (one != descriptor && tracked[one] && fstat(one, &other) == 0
+        && other.st_ino == info.st_ino)
+      owes_error[one] = 1;
+  }
+  pthread_mutex_unlock(&sync_lock);
+}
+
+// Whether another sync of the file has failed since the last one over this descriptor.
+static int takes_error(int descriptor) {
+  if (!owes_error[descriptor]) return 0;
+  owes_error[descriptor] = 0;
+  errno = EIO;
+  return 1;
+}
+
 static int synced(int descriptor, int (*sync)(int)) {
   if (!is_tracked(descriptor)) return sync(descriptor);
   if (control) __atomic_fetch_add(&control->syncs, 1, __ATOMIC_RELAXED);
@@ -364,19 +422,29 @@ static int synced(int descriptor, int (*sync)(int)) {
     errno = EIO;
     return -1;
   }
+  if (strikes(FAILING_DISK_FORGETTING_SYNC)) {
+    forget(descriptor);
+    errno = EIO;
+    return -1;
+  }
+  if (takes_error(descriptor)) return -1;
   if (strikes(FAILING_DISK_LYING_SYNC)) return 0;
   // What comes while the sync goes on may be after it.
   pthread_mutex_lock(&lock);
-  uint64_t before = next_number;
+  uint64_t before = *next_number;
   pthread_mutex_unlock(&lock);
   int result = sync(descriptor);
   struct stat info;
-  if (result == 0 && fstat(descriptor, &info) == 0) {
+  pthread_mutex_lock(&sync_lock);
+  if (result == 0 && takes_error(descriptor)) {
+    result = -1;
+  } else if (result == 0 && fstat(descriptor, &info) == 0) {
     struct failing_disk_entry entry = {
       .kind = FAILING_DISK_SYNCED, .inode = info.st_ino, .offset = before,
     };
     put(entry, NULL);
   }
+  pthread_mutex_unlock(&sync_lock);
   if (strikes(FAILING_DISK_KILL_AFTER_SYNC)) die();
   return result;
 }

@@ -52,7 +52,17 @@ final class Installation: @unchecked Sendable {
     disk = try DiskControl(path: folder + "/disk")
     postgreSQL =
       engine == .postgresql
-      ? try HostedPostgreSQL(in: folder + "/pg", settings: ["max_connections = 60"]) : nil
+      ? try HostedPostgreSQL(
+        in: folder + "/pg",
+        // Little memory and a short log, so that its disk is read and written.
+        settings: failsOnDemand
+          ? ["max_connections = 60", "shared_buffers = 1MB", "max_wal_size = 32MB"]
+          : ["max_connections = 60"],
+        environment: failsOnDemand
+          ? [
+            "LD_PRELOAD": programs + "/libFailingDisk.so",
+            "FAILING_DISK_FOLDER": folder + "/pg/data", "FAILING_DISK_CONTROL": disk.path,
+          ] : [:]) : nil
     simulator = try RunningProgram(
       path: programs + "/petrel",
       ["simulate-apns", "--data", folder + "/apns", "--port", "0", "--json"],
@@ -96,7 +106,6 @@ final class Installation: @unchecked Sendable {
     var environment: [String: String] = [:]
     let failingDisk = programs + "/libFailingDisk.so"
     if engine == .sqlite, failsOnDemand {
-      try? FileManager.default.removeItem(atPath: journal)
       environment = [
         "LD_PRELOAD": failingDisk, "FAILING_DISK_FOLDER": folder + "/data",
         "FAILING_DISK_CONTROL": disk.path, "FAILING_DISK_JOURNAL": journal,
@@ -125,8 +134,21 @@ final class Installation: @unchecked Sendable {
   /// Where the store keeps its contents.
   var storeFolder: String { folder + (engine == .sqlite ? "/data" : "/pg") }
 
-  /// What the failing disk writes of the running server; nothing where it was not built.
-  var journal: String { folder + "/disk-journal" }
+  /// Behind it the failing disk puts the number of a process, for each what it writes of it.
+  private var journal: String { folder + "/disk-journal" }
+
+  /// What it wrote of all processes since the last loss of power.
+  var journals: [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter { $0.hasPrefix("disk-journal.") && !$0.contains(".kept.") }
+      .map { folder + "/" + $0 }
+  }
+
+  /// Forgets what has not been synced: it is on the disk.
+  func removeJournals() {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    for name in names where name.hasPrefix("disk-journal") { unlink(folder + "/" + name) }
+  }
 
   /// The last lines of what the server complained of.
   var complaints: String {

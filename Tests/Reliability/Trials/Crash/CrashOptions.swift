@@ -16,6 +16,8 @@ struct CrashOptions {
   var report: String?
   /// What is broken on purpose: the trial must then find it.
   var sabotage: Sabotage?
+  /// The one strike that there is; all of them when nil.
+  var strike: String?
 
   init(_ words: ArraySlice<String>) throws {
     var options = TrialOptions(words)
@@ -31,6 +33,7 @@ struct CrashOptions {
       case "--report": report = try options.file(of: word)
       case "--lying-disk": sabotage = .lyingDisk
       case "--damaged-file": sabotage = .damagedFile
+      case "--strike": strike = try options.value(of: word)
       default: throw TrialError("unknown option '\(word)'")
       }
     }

@@ -13,6 +13,7 @@ struct CrashReport {
   var killedStarts = 0
   var powerCuts = 0
   var unsyncedWrites = 0
+  var forgottenWrites = 0
   var lostSectors = 0
   var lostNames = 0
   /// By strike, how often it was to strike, and how often it did.
@@ -102,9 +103,9 @@ struct CrashReport {
       )
     }
     lines += [
-      "killed again while starting       \(killedStarts)",
+      "struck again while starting       \(killedStarts)",
       "losses of power                   \(powerCuts)",
-      "  writes that were not synced     \(unsyncedWrites)",
+      "  writes that were not synced     \(unsyncedWrites), of which \(forgottenWrites) forgotten",
       "  sectors lost, names lost        \(lostSectors), \(lostNames)",
       "longest start                     \(String(format: "%.2f", longestStart)) s",
       "histories checked                 \(histories)",

@@ -156,7 +156,12 @@ final class CrashTrial {
 
   /// Lets the devices work until the server is struck, and starts it again.
   private func live(_ workloads: [Workload]) throws {
-    let strikes = Strike.all(on: options.engine, points: points)
+    let strikes = Strike.all(on: options.engine, points: points).filter {
+      options.strike == nil || $0.name == options.strike
+    }
+    guard !strikes.isEmpty else {
+      throw TrialError("there is no strike '\(options.strike ?? "")' on \(options.engine.rawValue)")
+    }
     let strike =
       options.sabotage == .lyingDisk
       ? .fault(.lyingSync) : strikes[Int.random(in: 0..<strikes.count, using: &generator)]
@@ -252,6 +257,16 @@ final class CrashTrial {
       try installation.postgreSQL?.startAgain()
       try expectRecovery("PostgreSQL was back")
       return true
+    case .postgreSQLDisk(let fault):
+      let struck = disk.struck
+      let times = [1, 3, nil][Int.random(in: 0..<3, using: &generator)]
+      pause(20...60)
+      disk.set(fault, after: Int.random(in: 0...30, using: &generator), times: times)
+      pause(300...900)
+      let wasStruck = disk.struck > struck
+      disk.set(.sound)
+      try expectRecovery("PostgreSQL's disk was sound again")
+      return wasStruck
     }
   }
 
@@ -259,8 +274,13 @@ final class CrashTrial {
   private func expectRecovery(_ when: String) throws {
     guard let server = installation.server else { return }
     let answers = devices.map(\.answers)
-    let isBack = TrialClock.wait(seconds: 30) {
-      server.hasEnded || zip(devices, answers).contains { $0.answers > $1 + 5 }
+    var isBack = false
+    for _ in 0..<15 where !isBack {
+      // A PostgreSQL that gave up is started again, as by its service manager.
+      try installation.postgreSQL?.revive()
+      isBack = TrialClock.wait(seconds: 2) {
+        server.hasEnded || zip(devices, answers).contains { $0.answers > $1 + 5 }
+      }
     }
     if !isBack {
       report.violations.append(
@@ -283,25 +303,43 @@ final class CrashTrial {
   private func cutPower() throws {
     let losses = [0.1, 0.5, 1]
     let loss = options.sabotage == .lyingDisk ? 1 : losses[Int.random(in: 0..<3, using: &generator)]
-    let result = try PowerCut(journal: installation.journal, folder: folder + "/data")
+    let result = try PowerCut(journals: installation.journals, folder: folder + "/data")
       .strike(loss: loss, using: &generator)
+    installation.removeJournals()
+    try loseIndex()
     report.powerCuts += 1
+    report.forgottenWrites += result.forgottenWrites
     report.unsyncedWrites += result.unsyncedWrites
     report.lostSectors += result.lostSectors
     report.lostNames += result.lostNames
   }
 
-  /// Starts the server after a life; sometimes it is killed once more before it listens.
+  /// Of the log's index, which is memory that processes share, nothing may have come to the disk, or all.
+  private func loseIndex() throws {
+    let index = folder + "/data/petrel.sqlite-shm"
+    if Bool.random(using: &generator) {
+      unlink(index)
+    } else {
+      // It is from before the machine was started.
+      var times = [timespec](repeating: timespec(tv_sec: 1, tv_nsec: 0), count: 2)
+      utimensat(AT_FDCWD, index, &times, 0)
+    }
+  }
+
+  /// Starts the server after a life; sometimes it is killed once more before it listens, or its
+  /// disk fails.
   private func restart() throws {
     if options.engine == .sqlite, options.sabotage == nil,
       Int.random(in: 0..<5, using: &generator) == 0
     {
-      let faults: [DiskControl.Fault] = [.killBeforeSync, .killAfterSync, .killInWrite]
-      installation.disk.set(
-        faults[Int.random(in: 0..<3, using: &generator)],
-        after: Int.random(in: 0...6, using: &generator), times: 1)
+      let faults: [DiskControl.Fault] = [
+        .killBeforeSync, .killAfterSync, .killInWrite, .forgettingSync,
+      ]
+      let fault = faults[Int.random(in: 0..<4, using: &generator)]
+      installation.disk.set(fault, after: Int.random(in: 0...6, using: &generator), times: 1)
       if try !installation.start() {
-        try expectKilled()
+        // It need not start from a disk that fails.
+        if fault != .forgettingSync { try expectKilled() }
         report.killedStarts += 1
       } else {
         installation.server?.kill()

@@ -13,6 +13,7 @@ final class DiskControl: @unchecked Sendable {
     case killAfterSync
     case killInWrite
     case lyingSync
+    case forgettingSync
   }
 
   let path: String
@@ -26,6 +27,8 @@ final class DiskControl: @unchecked Sendable {
       let mapped = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
       mapped != MAP_FAILED
     else { throw TrialError("\(path) cannot be mapped: \(String(cString: strerror(errno)))") }
+    // PostgreSQL runs as another user.
+    fchmod(descriptor, 0o666)
     close(descriptor)
     memory = mapped.assumingMemoryBound(to: failing_disk_control.self)
   }

@@ -5,11 +5,14 @@ import Foundation
 ///
 /// The journal of the failing disk has what each write, truncation and change of names replaced, and which
 /// were synced. Of the others any may be missing: each sector of each write by itself, and in each
-/// folder the latest changes of names.
+/// folder the latest changes of names. So may writes that were forgotten by a sync that failed, though later
+/// ones were synced.
 struct PowerCut {
   struct Result {
     /// Writes that no sync had followed, and sectors of them that were lost.
     var unsyncedWrites = 0
+    /// Writes that a sync had failed to bring to the disk before another did not.
+    var forgottenWrites = 0
     var lostSectors = 0
     var lostNames = 0
   }
@@ -19,6 +22,15 @@ struct PowerCut {
   private struct Entry {
     var head: failing_disk_entry
     var bytes: [UInt8]
+    var isOnDisk = false
+    var isForgotten = false
+
+    var isName: Bool {
+      head.kind >= UInt32(FAILING_DISK_MADE) && head.kind <= UInt32(FAILING_DISK_REMOVED)
+    }
+    var isWrite: Bool {
+      head.kind == UInt32(FAILING_DISK_WROTE) || head.kind == UInt32(FAILING_DISK_CUT)
+    }
 
     var paths: [String] {
       bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
@@ -29,10 +41,15 @@ struct PowerCut {
   private let folder: String
 
   /// - Parameters:
-  ///   - journal: what the failing disk wrote.
+  ///   - journals: what the failing disk wrote, a file for each process.
   ///   - folder: where its files lie.
-  init(journal: String, folder: String) throws {
+  init(journals: [String], folder: String) throws {
     self.folder = folder
+    let all = try journals.flatMap { try Self.entries(in: $0) }
+    entries = Self.settled(all.sorted { $0.head.number < $1.head.number })
+  }
+
+  private static func entries(in journal: String) throws -> [Entry] {
     let data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: journal)))
     var entries: [Entry] = []
     var place = 0
@@ -45,7 +62,31 @@ struct PowerCut {
       entries.append(Entry(head: head, bytes: Array(data[(place + size)..<end])))
       place = end
     }
-    self.entries = entries
+    return entries
+  }
+
+  /// Takes down what of the entries syncs brought to the disk, and what none will.
+  private static func settled(_ entries: [Entry]) -> [Entry] {
+    var entries = entries
+    var open: [UInt64: [Int]] = [:]
+    for (index, entry) in entries.enumerated() {
+      let inode = entry.head.inode
+      switch Int(entry.head.kind) {
+      case FAILING_DISK_SYNCED, FAILING_DISK_FORGOT:
+        let isSynced = Int(entry.head.kind) == FAILING_DISK_SYNCED
+        for place in open[inode] ?? [] where entries[place].head.number < entry.head.offset {
+          // A file system whose journal of names fails takes no more writes.
+          if isSynced {
+            entries[place].isOnDisk = true
+          } else if entries[place].isWrite {
+            entries[place].isForgotten = true
+          }
+        }
+        open[inode]?.removeAll { entries[$0].isOnDisk || entries[$0].isForgotten }
+      default: open[inode, default: []].append(index)
+      }
+    }
+    return entries
   }
 
   /// - Parameter loss: how likely a sector is lost that was not synced.
@@ -53,15 +94,7 @@ struct PowerCut {
     loss: Double, using generator: inout some RandomNumberGenerator
   ) throws -> Result {
     var result = Result()
-    var syncedBefore: [UInt64: UInt64] = [:]
-    for entry in entries where entry.head.kind == UInt32(FAILING_DISK_SYNCED) {
-      syncedBefore[entry.head.inode] = max(
-        syncedBefore[entry.head.inode] ?? 0, entry.head.offset)
-    }
-    let unsynced = entries.filter { $0.head.number >= syncedBefore[$0.head.inode] ?? 0 }
-    let names = unsynced.filter {
-      $0.head.kind >= UInt32(FAILING_DISK_MADE) && $0.head.kind <= UInt32(FAILING_DISK_REMOVED)
-    }
+    let names = entries.filter { $0.isName && !$0.isOnDisk }
     for (_, changes) in Dictionary(grouping: names, by: \.head.inode).sorted(by: { $0.key < $1.key }
     ) {
       var kept = 0
@@ -69,14 +102,14 @@ struct PowerCut {
       for change in changes[kept...].reversed() where undo(change) { result.lostNames += 1 }
     }
     let paths = try pathsByInode()
-    let writes = unsynced.filter {
-      $0.head.kind == UInt32(FAILING_DISK_WROTE) || $0.head.kind == UInt32(FAILING_DISK_CUT)
-    }
-    for (inode, writes) in Dictionary(grouping: writes, by: \.head.inode)
+    for (inode, all) in Dictionary(grouping: entries.filter(\.isWrite), by: \.head.inode)
       .sorted(by: { $0.key < $1.key })
     {
-      guard let path = paths[inode] else { continue }
-      result.unsyncedWrites += writes.count
+      // What was written later goes on top of it again.
+      let writes = Array(all.drop { $0.isOnDisk })
+      guard let path = paths[inode], !writes.isEmpty else { continue }
+      result.unsyncedWrites += writes.count { !$0.isOnDisk }
+      result.forgottenWrites += writes.count(where: \.isForgotten)
       result.lostSectors += try lose(writes, of: path, loss, &generator)
     }
     return result
@@ -131,6 +164,7 @@ struct PowerCut {
     }
     var lost = 0
     for (write, new) in zip(writes, news.reversed()) {
+      let loss = write.isOnDisk ? 0 : loss
       let offset = Int(write.head.offset)
       if write.head.kind == UInt32(FAILING_DISK_CUT) {
         if Double.random(in: 0..<1, using: &generator) >= loss {

@@ -12,6 +12,8 @@ enum Strike: Hashable {
   case fault(DiskControl.Fault)
   /// PostgreSQL is stopped as by a loss of power, and comes back.
   case postgreSQL
+  /// PostgreSQL's disk fails for a while.
+  case postgreSQLDisk(DiskControl.Fault)
 
   var name: String {
     switch self {
@@ -23,9 +25,11 @@ enum Strike: Hashable {
     case .fault(.full): "disk full"
     case .fault(.writeError): "writes fail"
     case .fault(.syncError): "syncs fail"
+    case .fault(.forgettingSync): "syncs fail, and forget"
     case .fault(.readError): "reads fail"
     case .fault: "syncs that lie"
     case .postgreSQL: "PostgreSQL killed"
+    case .postgreSQLDisk(let fault): "PostgreSQL: " + Strike.fault(fault).name
     }
   }
 
@@ -36,9 +40,12 @@ enum Strike: Hashable {
     case .sqlite:
       killed + [
         .anyMoment, .disk(.killBeforeSync), .disk(.killAfterSync), .disk(.killInWrite),
-        .fault(.full), .fault(.writeError), .fault(.syncError), .fault(.readError),
+        .fault(.full), .fault(.writeError), .fault(.syncError), .fault(.forgettingSync),
+        .fault(.readError),
       ]
-    case .postgresql: killed + [.anyMoment, .postgreSQL, .postgreSQL]
+    case .postgresql:
+      killed + [.anyMoment, .postgreSQL, .postgreSQL]
+        + [.full, .writeError, .syncError, .readError].map { .postgreSQLDisk($0) }
     }
   }
 }
