@@ -164,7 +164,7 @@ let package = Package(
       name: "trials",
       dependencies: [
         "HistoryChecking", "PostgreSQLHosting", "KillPoints", "JSONCoding", "CFailingDisk",
-        "CLinuxEvents",
+        "CLinuxEvents", "CSQLite",
       ],
       path: "Tests/Reliability/Trials"),
 
@@ -209,8 +209,8 @@ let package = Package(
     .testTarget(
       name: "StorageTests",
       dependencies: [
-        "Waiting", "PropertyTesting", "PostgreSQLTesting", "Storage", "Cryptography",
-        "CloudKitModel", "CSQLite", "CPageChecksum",
+        "Waiting", "PropertyTesting", "PostgreSQLTesting", "PostgreSQLHosting", "Storage",
+        "Cryptography", "CloudKitModel", "CSQLite", "CPageChecksum",
       ]),
     .testTarget(
       name: "MatchingTests",

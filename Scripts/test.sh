@@ -62,6 +62,7 @@ fi
 {
   "$build/debug/trials" crash --lying-disk --kills 2 &&
     "$build/debug/trials" crash --damaged-file --kills 1 &&
+    "$build/debug/trials" disk --steps 3 &&
     "$build/debug/trials" crash --kills 100 &&
     "$build/debug/trials" crash --engine postgresql --kills 4 --epoch 4
 } >"$kept/crashes" 2>&1 &
@@ -81,7 +82,7 @@ swift test --skip-build --disable-swift-testing --scratch-path "$build"
 
 begin "crashes"
 wait "$crashes" || { cat "$kept/crashes"; exit 1; }
-grep -h -E '^crash trial on .* s$|^lives|was found out' "$kept/crashes"
+grep -h -E '^crash trial on .* s$|^disk trial: |^lives|was found out' "$kept/crashes"
 
 # Short, and without a look at the clock: how long users wait is for a machine that does nothing else.
 begin "long use and overload, in short"

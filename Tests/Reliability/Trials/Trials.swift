@@ -12,13 +12,14 @@ enum Trials {
       let words = CommandLine.arguments.dropFirst()
       switch words.first {
       case "crash": exit(try crash(words.dropFirst()) ? 0 : 1)
+      case "disk": exit(try DiskTrial(words.dropFirst()).run() ? 0 : 1)
       case "soak": exit(try SoakTrial(SoakTrial.Options(words.dropFirst())).run() ? 0 : 1)
       case "overload":
         exit(try OverloadTrial(OverloadTrial.Options(words.dropFirst())).run() ? 0 : 1)
       case "check": exit(try check(words.dropFirst()) ? 0 : 1)
       case "help", "--help", "-h": say(usage)
       default:
-        throw TrialError("which trial? There are crash, soak, overload and check; see --help")
+        throw TrialError("which trial? There are crash, disk, soak, overload and check; see --help")
       }
     } catch {
       say("trials: \(error)")
@@ -32,9 +33,13 @@ enum Trials {
       --kills NUMBER, --minutes M  how often, or how long (default 100 times)
       --epoch NUMBER               lives of the server between two checks (default 20)
       --seed NUMBER                chooses as an earlier trial did
+      --strike NAME                strikes in this way alone, by its name in the report
       --lying-disk, --damaged-file breaks a promise on purpose: the trial must find it
       --folder FOLDER              keeps everything there
       --report FILE                writes the figures as JSON
+    trials disk      lets the disk fail at each step of an old store's conversion
+      --steps NUMBER               of how many steps of each kind (default 12)
+      --seed NUMBER                chooses as an earlier trial did
     trials soak      uses a server evenly, and looks whether what it takes stays as it was
       --engine sqlite|postgresql   its store (default sqlite)
       --minutes M, --seconds S     how long (default 5 minutes)
