@@ -24,6 +24,8 @@ final class PostgreSQLConnection: SQLConnection {
   let address: PostgreSQLAddress
   let handle: OpaquePointer
   private let settings: Settings
+  /// Takes down that PostgreSQL found its files damaged.
+  var damage: StoreDamage?
   var arguments = PostgreSQLArguments()
   /// Statements that were sent and of which it is not known yet what became of them.
   var pipeline: [String] = []
@@ -343,10 +345,12 @@ final class PostgreSQLConnection: SQLConnection {
     case (_, "40"): return StoreError(.serializationFailure, reason, statement: statement)
     case (_, "53"), (_, "55"): return StoreError(.overloaded, reason, statement: statement)
     case ("XX001", _), ("XX002", _):
-      return StoreError(
+      let error = StoreError(
         .corrupt,
         "PostgreSQL at \(address) finds its files damaged: \(reason). Stop the servers, keep the "
           + "cluster's files, and restore a backup elsewhere", statement: statement)
+      damage?.note(error.reason)
+      return error
     case (_, "XX"): return StoreError(.corrupt, reason, statement: statement)
     case (_, "08"), (_, "57"), ("", _):
       // libpq does not count a connection as lost to which nothing can be sent any more.

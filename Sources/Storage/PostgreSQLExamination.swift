@@ -19,6 +19,8 @@ public struct PostgreSQLExamination: Sendable, Hashable {
   public var unsafeSettings: [String] = []
   /// Whether pages have checksums, so that damage to them is noticed.
   public var hasChecksums = true
+  /// Pages of the database that did not match their checksums when PostgreSQL read them.
+  public var damagedPages = 0
   /// Whether it only follows another server.
   public var isStandby = false
   /// What `max_connections` leaves to those who are no superusers, and how many of them are taken.
@@ -57,6 +59,10 @@ public struct PostgreSQLExamination: Sendable, Hashable {
     encoding = try setting("server_encoding")
     unsafeSettings = try ["fsync", "full_page_writes"].filter { try setting($0) != "on" }
     hasChecksums = try setting("data_checksums") == "on"
+    damagedPages =
+      try connection.first(
+        "SELECT checksum_failures FROM pg_stat_database WHERE datname = current_database()", []
+      ) { $0.isNull(0) ? 0 : Int($0.integer(0)) } ?? 0
     isStandby = try setting("transaction_read_only") == "on"
     connectionLimit =
       (Int(try setting("max_connections")) ?? 0)

@@ -5,6 +5,7 @@ extension SQLRecordStore {
   public var metrics: StoreMetrics {
     var metrics = writer.tally.metrics
     if let damage { metrics.fault = damage }
+    metrics.foundDamage = serverDamage?.reason
     metrics.waitingWrites = writer.queue.count
     metrics.waitingReads = reads === writer.queue ? 0 : reads.count
     metrics.abandonedReads = readTally.abandoned

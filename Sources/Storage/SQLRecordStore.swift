@@ -39,6 +39,8 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   let path: String?
   /// Whether that was found to be damaged.
   let fileDamage: StoreDamage?
+  /// What PostgreSQL found of its own files. It serves what is not damaged.
+  let serverDamage: StoreDamage?
 
   /// Extracts that may wait for being made; one more has to be wanted anew.
   private static let waitingMakings = 64
@@ -114,8 +116,9 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       } else {
         MemoryAssetStore()
       }
-    let damage: StoreDamage? = path == nil ? nil : StoreDamage()
-    fileDamage = damage
+    let damage: StoreDamage? = location == .memory ? nil : StoreDamage()
+    fileDamage = path == nil ? nil : damage
+    serverDamage = path == nil ? damage : nil
     var inspection: StoreInspection?
     if let path, FileManager.default.fileExists(atPath: path) {
       let isServer = configuration.role == .server
@@ -324,7 +327,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   public var damage: String? { fileDamage?.reason }
 
   public func setDamageHandler(_ handler: (@Sendable (String) -> Void)?) {
-    fileDamage?.setHandler(handler)
+    (fileDamage ?? serverDamage)?.setHandler(handler)
   }
 
   public func setUnsyncedHandler(_ handler: (@Sendable (String) -> Void)?) {

@@ -20,7 +20,7 @@ public enum StoreBackup {
   private static let step = 1_024
   /// How far the numbers of a restored database are ahead of those of its copy: more than there may
   /// have been drawn since by the store that was lost, so that none of them is used again.
-  private static let numberGap: Int64 = 1 << 26
+  static let numberGap: Int64 = 1 << 26
 
   /// Copies a store into a directory that is made for it, beside a server that may use the store. All
   /// that was acknowledged before is in the copy.

@@ -32,7 +32,7 @@ extension StoreLocation {
   }
 
   /// - Parameters:
-  ///   - damage: where it is taken down that the file is damaged.
+  ///   - damage: where it is taken down that files are damaged.
   ///   - locksRows: whether others may have to wait for its transactions.
   ///   - serves: whether it is the connection of a server that writes.
   func connect(
@@ -52,7 +52,9 @@ extension StoreLocation {
       settings.serving = serves ? .together : nil
       settings.idleTimeout =
         locksRows ? tuning.idleTimeoutMilliseconds : tuning.statementTimeoutMilliseconds
-      return try PostgreSQLConnection(to: address, settings: settings)
+      let connection = try PostgreSQLConnection(to: address, settings: settings)
+      connection.damage = damage
+      return connection
     }
   }
 }

@@ -10,6 +10,9 @@ public struct StoreMetrics: Sendable {
   public var failures = 0
   /// What the last transaction failed with; nil when it was committed.
   public var fault: String?
+  /// What PostgreSQL said of pages of its own that are damaged; nil when it came upon none. Requests that
+  /// need them fail, and others do not.
+  public var foundDamage: String?
   /// Whether the last read found no store to read.
   public var readsFail = false
   /// The seconds that transactions took, until they were durable.

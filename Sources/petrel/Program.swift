@@ -6,7 +6,7 @@ import Foundation
 enum Program {
   static let commands: [any Command.Type] = [
     ServeCommand.self, ConfigCommand.self, DoctorCommand.self, BackupCommand.self,
-    RestoreCommand.self, StoreInitCommand.self, StoreMigrateCommand.self,
+    RestoreCommand.self, StoreInitCommand.self, StoreMigrateCommand.self, StoreRestoredCommand.self,
     DemoCommand.self, UsersAddCommand.self,
     UsersListCommand.self, UsersShowCommand.self,
     UsersPasswordCommand.self, UsersAddTokenCommand.self, UsersSignOutCommand.self,

@@ -221,7 +221,7 @@ extension SQLRecordStore {
 }
 
 extension TestStore {
-  fileprivate func savePrivately(_ name: String, in zone: ZoneID) async throws {
+  func savePrivately(_ name: String, in zone: ZoneID) async throws {
     try await save(name, ["x": .int64(1)], zone: zone, in: privateID)
   }
 }

@@ -7,13 +7,16 @@ struct HealthReport: Sendable {
     var name: String
     /// What is wrong, for people; nil when all is well.
     var trouble: String?
+    /// What is to be looked at though requests can be sent, for people.
+    var warning: String?
   }
 
   var checks: [Check]
 
   var isGood: Bool { checks.allSatisfy { $0.trouble == nil } }
 
-  /// `{"status": "ok", "checks": {"store": "ok", …}}`; what fails has the status `failing`.
+  /// `{"status": "ok", "checks": {"store": "ok", …}}`; what fails has the status `failing`, and what
+  /// need not be waited for `warning`.
   ///
   /// - Parameter isDetailed: whether the words about what is wrong are in it.
   func json(isDetailed: Bool) -> JSONValue {
@@ -22,8 +25,11 @@ struct HealthReport: Sendable {
       "checks": .object(
         Dictionary(
           uniqueKeysWithValues: checks.map { check in
-            guard let trouble = check.trouble else { return (check.name, .string("ok")) }
-            return (check.name, .string(isDetailed ? "failing: \(trouble)" : "failing"))
+            guard let text = check.trouble ?? check.warning else {
+              return (check.name, .string("ok"))
+            }
+            let word = check.trouble == nil ? "warning" : "failing"
+            return (check.name, .string(isDetailed ? "\(word): \(text)" : word))
           })),
     ])
   }

@@ -46,7 +46,8 @@ final class ServerHealth: Sendable {
       .init(
         name: "serving",
         trouble: draining.load(ordering: .relaxed) ? "the server is about to stop" : nil),
-      .init(name: "store", trouble: await probe.trouble()),
+      .init(
+        name: "store", trouble: await probe.trouble(), warning: store.metrics.foundDamage),
       .init(
         name: "disk",
         trouble: free.flatMap { free in

@@ -16,7 +16,8 @@ enum RestoreCommand: Command {
       throw StoreError(
         .cannotOpen,
         "the store is in PostgreSQL at \(address), whose own tools bring it back: pg_restore or a base "
-          + "backup, with \(target.assetsPath) (docs/operating.md, On PostgreSQL)")
+          + "backup, with \(target.assetsPath); then 'petrel store restored' (docs/operating.md, On "
+          + "PostgreSQL)")
     }
     let progress = ProgressLine()
     defer { progress.end() }

@@ -44,6 +44,14 @@ struct PostgreSQLMatter: Sendable {
           "data_checksums is off: pages that a disk damages are taken for what was written",
           "stop PostgreSQL, and pg_checksums --enable -D its data directory"))
     }
+    if found.damagedPages > 0 {
+      findings.append(
+        .problem(
+          "PostgreSQL has read \(found.damagedPages.counting("page")) that did not match the checksum: "
+            + "its files are damaged",
+          "stop the servers and PostgreSQL, keep the cluster's files, look at the disk (dmesg), and "
+            + "restore a backup elsewhere; its log and pg_checksums --check name the files"))
+    }
     findings.append(connections(found))
     if let spread = found.spread { findings.append(distribution(spread)) }
     if let bytes = found.storeBytes {

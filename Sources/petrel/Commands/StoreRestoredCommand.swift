@@ -1,0 +1,34 @@
+import JSONCoding
+import PetrelServer
+import Storage
+
+/// `petrel store restored`
+enum StoreRestoredCommand: Command {
+  static let name = "store restored"
+  static let example = "petrel store restored --store postgres://petrel@db.example.com/petrel"
+  static let summary =
+    "After PostgreSQL's programs brought an older store back: lets devices begin anew."
+  static let options = ConfigurationOptions.ofStore + [AdminOptions.json]
+  static let exitStatuses: [(Int32, String)] = [
+    (ExitStatus.done, "the store can be served"),
+    (ExitStatus.failed, "not all of it was done; run it again"),
+  ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    let (configuration, _) = try ConfigurationOptions.configuration(arguments)
+    guard let address = configuration.postgreSQL else {
+      throw UsageError(
+        "is for a store in PostgreSQL: name it with --store postgres://…; 'petrel restore' does it for "
+          + "one in a file")
+    }
+    let databases = try await StoreBackup.completeRestoration(at: address)
+    if arguments.flag("json") {
+      Output.json(["store": .string("\(address)"), "databases": .int(Int64(databases))])
+    } else {
+      Output.line(
+        "devices read \(databases.counting("database")) of the store at \(address) anew")
+    }
+    return ExitStatus.done
+  }
+}
