@@ -132,12 +132,14 @@ public enum HistoryFlaw: String, CaseIterable, Sendable {
     in history: History, _ generator: inout some RandomNumberGenerator
   ) -> (feed: Int, entry: Int)? {
     let writes = history.writesByMark
+    let byKey = Dictionary(grouping: history.writes, by: \.key)
     var places: [(feed: Int, entry: Int)] = []
     for (number, feed) in history.feeds.enumerated() {
       let counts = Dictionary(feed.entries.map { ($0.name, 1) }, uniquingKeysWith: +)
       for (place, entry) in feed.entries.enumerated() {
         guard let mark = entry.sight.mark, let save = writes[mark], save.isDone,
-          save.span.isBefore(feed.span), counts[entry.name] == 1
+          save.span.isBefore(feed.span), counts[entry.name] == 1,
+          byKey[save.key]?.allSatisfy({ $0.cannotFollow(save, before: feed.span) }) == true
         else { continue }
         places.append((number, place))
       }
@@ -169,6 +171,16 @@ public enum HistoryFlaw: String, CaseIterable, Sendable {
 extension RecordWrite {
   var isDone: Bool {
     if case .done = outcome { true } else { false }
+  }
+
+  /// Whether there is no way in which it came after a save and before the end of a look.
+  fileprivate func cannotFollow(_ save: RecordWrite, before look: Span) -> Bool {
+    switch outcome {
+    case .refused, .notDone: true
+    case .done: mark == save.mark || span.isBefore(save.span) || look.isBefore(span)
+    // One in doubt may come late, or not at all.
+    case .unknown: look.isBefore(span)
+    }
   }
 }
 
