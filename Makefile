@@ -8,11 +8,14 @@ KILLS ?= 100
 # How long `make soak` goes on, and `make fuzz` attacks each target.
 soak: MINUTES ?= 60
 fuzz: MINUTES ?= 0.25
+# What `make sanitize` looks with, and at which tests.
+SANITIZERS ?= address thread
+TESTS ?=
 # Where `make serve` keeps its data.
 DATA ?= .petrel
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools build release demo serve test crash soak overload fuzz nightly graph sbom api format bench clean
+.PHONY: help setup tools build release demo serve test sanitize crash soak overload fuzz nightly graph sbom api format bench clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +43,9 @@ serve: setup ## Run a server that keeps its data in .petrel
 
 test: tools ## Check format, module graph and warnings, and run all tests
 	@BUILD=$(BUILD) Scripts/test.sh
+
+sanitize: tools ## Run all tests with memory, undefined behaviour and races watched (SANITIZERS=address TESTS=REGEX)
+	@Scripts/sanitize.py --build $(BUILD) --sanitizers "$(SANITIZERS)" --tests "$(TESTS)" $(TARGETS)
 
 crash: setup ## Kill the server again and again under load, on both stores, and check what it promises (KILLS=100)
 	@$(SWIFT) build --scratch-path $(BUILD)

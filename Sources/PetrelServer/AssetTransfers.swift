@@ -127,7 +127,11 @@ struct AssetTransfers: Sendable {
       hashing.async {
         continuation.resume(
           with: Result {
-            let body = try Data(contentsOf: URL(fileURLWithPath: file.path), options: .alwaysMapped)
+            // Foundation on Linux keeps 4 KiB for good each time it reads an empty file.
+            let body =
+              file.size == 0
+              ? Data()
+              : try Data(contentsOf: URL(fileURLWithPath: file.path), options: .alwaysMapped)
             let content = body[try form.contentRange(of: body)]
             let path = file.path + "-content"
             do {

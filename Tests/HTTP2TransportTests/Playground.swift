@@ -49,6 +49,7 @@ final class Playground: Sendable {
 
   deinit {
     loop.shutDown()
+    requests.forget()
     try? FileManager.default.removeItem(atPath: authorityFile)
   }
 

@@ -28,6 +28,11 @@ final class Recorder<Element: Sendable>: Sendable {
     for wake in wakes { wake() }
   }
 
+  /// Lets go of what was recorded, which may hold on to what records.
+  func forget() {
+    state.withLock { $0.elements = [] }
+  }
+
   /// Waits until the condition holds and returns what was recorded by then.
   @discardableResult
   func wait(

@@ -33,7 +33,10 @@ struct SpoolingTests {
   }
 
   private static let sizeAndSum: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
-    let bytes = request.bodyFile.flatMap { FileManager.default.contents(atPath: $0.path) }
+    // Foundation on Linux keeps 4 KiB for good each time it reads an empty file.
+    let bytes = request.bodyFile.flatMap {
+      $0.size == 0 ? Data() : FileManager.default.contents(atPath: $0.path)
+    }
     let sum = bytes?.reduce(0) { ($0 &* 31) &+ Int($1) } ?? -1
     return HTTPResponse(
       body: .data(Data("\(request.body.count) \(request.bodyFile?.size ?? -1) \(sum)".utf8)))
