@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Attacks the readers of Petrel with libFuzzer and AddressSanitizer (docs/fuzzing.md).
 
-    Scripts/fuzz.py --build BUILD [--minutes M] [--keep] [TARGET…]
+    Scripts/fuzz.py --build BUILD [--minutes M] [--keep] [--report FILE] [--skip-done] [TARGET…]
 
 Builds the program in BUILD/fuzz, runs each target (all, when none is named) for M minutes with its
 corpus, and prints a table. New inputs stay in BUILD/fuzz/corpora; with --keep, those that reach more
 than the kept ones are added to Tests/FuzzingTests/Corpora, short and long ones, to 30 inputs and 6 KB
 for each target. An input that breaks something is written to BUILD/fuzz/findings, and the exit status is 1.
+With --report, FILE gets a line of JSON for each target as soon as it has ended; with --skip-done, what FILE
+says that a target was attacked already, in one run or several, counts as part of the M minutes.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,7 +61,7 @@ def environment(target):
 
 
 def attack(program, target, longest, seconds, folder):
-    """Runs a target; returns its row, whether something was found, and what it said."""
+    """Runs a target; returns its row, what a report says of it, and what it said itself."""
     grown = folder / "corpora" / target
     findings = folder / "findings" / target
     for place in (grown, findings):
@@ -69,12 +72,14 @@ def attack(program, target, longest, seconds, folder):
         [program, "words"], env=environment(target), check=True, capture_output=True,
         text=True).stdout)
     log = folder / "findings" / f"{target}.log"
+    start = time.monotonic()
     with open(log, "wb") as output:
         status = subprocess.run(
             [program, f"-max_total_time={seconds}", f"-max_len={longest}", "-timeout=5",
              "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={findings}/",
              *([f"-dict={words}"] if words.stat().st_size else []), grown, CORPORA / target],
             env=environment(target), stdout=output, stderr=subprocess.STDOUT).returncode
+    spent = time.monotonic() - start
     text = log.read_text(errors="replace")
     reached = [int(number) for number in re.findall(r"^#\d+\s.*? cov: (\d+)", text, re.M)]
     begun = re.search(r"^#\d+\s+INITED cov: (\d+)", text, re.M)
@@ -85,7 +90,36 @@ def attack(program, target, longest, seconds, folder):
         f"+{reached[-1] - int(begun[1])}" if reached and begun else "?",
         statistics.get("average_exec_per_sec", "?"), statistics.get("peak_rss_mb", "?"),
     ]
-    return row, status != 0, text
+    figures = {
+        "target": target, "ended": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "seconds": round(spent), "inputs": int(statistics.get("number_of_executed_units", 0)),
+        "edges": reached[-1] if reached else 0,
+        "newEdges": reached[-1] - int(begun[1]) if reached and begun else 0,
+        "newInputs": int(statistics.get("new_units_added", 0)),
+        "slowestSeconds": int(statistics.get("slowest_unit_time_sec", 0)),
+        "firstMB": resident(text, "INITED"), "peakMB": int(statistics.get("peak_rss_mb", 0)),
+        "status": status,
+        "findings": sorted(file.name for file in findings.iterdir()),
+    }
+    return row, figures, text
+
+
+def resident(text, event):
+    """The memory that libFuzzer told of at its first line with an event; 0 when it told of none."""
+    line = re.search(rf"^#\d+\s+{event} .*? rss: (\d+)Mb", text, re.M)
+    return int(line[1]) if line else 0
+
+
+def attacked(report):
+    """Seconds for which each target was attacked without a finding, by a report."""
+    seconds = {}
+    if report and report.exists():
+        for line in report.read_text().splitlines():
+            figures = json.loads(line)
+            if figures["status"] == 0:
+                target = figures["target"]
+                seconds[target] = seconds.get(target, 0) + figures["seconds"]
+    return seconds
 
 
 def keep(program, target, folder):
@@ -114,6 +148,8 @@ def main():
     arguments.add_argument("--build", default=".build")
     arguments.add_argument("--minutes", type=float, default=0.25)
     arguments.add_argument("--keep", action="store_true")
+    arguments.add_argument("--report", type=Path)
+    arguments.add_argument("--skip-done", action="store_true")
     arguments.add_argument("targets", nargs="*")
     arguments = arguments.parse_args()
 
@@ -126,14 +162,19 @@ def main():
         if target not in longest:
             sys.exit(f"fuzz: there is no target '{target}'; there are {', '.join(longest)}")
 
+    wanted = max(1, round(arguments.minutes * 60))
+    done = attacked(arguments.report) if arguments.skip_done else {}
+    targets = [target for target in targets if done.get(target, 0) < wanted]
     heads = ["target", "inputs", "edges", "new", "inputs/s", "MB"]
     print("{:<26}{:>12}{:>9}{:>8}{:>10}{:>7}".format(*heads))
     found = []
     for target in targets:
-        row, is_found, text = attack(
-            program, target, longest[target], max(1, round(arguments.minutes * 60)), folder)
+        row, figures, text = attack(program, target, longest[target], wanted - done.get(target, 0), folder)
+        if arguments.report:
+            with open(arguments.report, "a") as report:
+                report.write(json.dumps(figures) + "\n")
         print("{:<26}{:>12}{:>9}{:>8}{:>10}{:>7}".format(*row), flush=True)
-        if is_found:
+        if figures["status"] != 0:
             found.append(target)
             for line in re.findall(
                     r"^.*(?:VIOLATION|Fatal error|SUMMARY|Test unit written).*$", text, re.M):
