@@ -44,7 +44,8 @@ public struct IssuerSettings: Sendable, Hashable {
 
   /// Whether what is sent to a URL stays secret: with TLS, or within this machine.
   public static func isSafe(_ url: String) -> Bool {
-    guard let components = URLComponents(string: url), let host = components.host,
+    guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+      let components = URLComponents(string: url), let host = components.host,
       !host.isEmpty, components.user == nil, components.fragment == nil
     else { return false }
     switch components.scheme?.lowercased() {

@@ -17,11 +17,18 @@ final class Exchange {
   private var refused: IPAddress?
 
   /// - Parameter receive: takes the body of a good answer instead of the answer itself.
-  /// - Throws: ``OutboundError/Code/libraryFailure``, also for a URL that libcurl does not take.
+  /// - Throws: ``OutboundError/Code/unsendable``; ``OutboundError/Code/libraryFailure``, also for a
+  ///   URL that libcurl does not take.
   init(
     _ request: OutboundRequest, configuration: HTTPClient.Configuration,
     receive: HTTPClient.Receiver? = nil, completion: @escaping HTTPClient.Completion
   ) throws(OutboundError) {
+    for (name, value) in request.headers where !Self.mayBeSent(name, value) {
+      throw OutboundError(
+        .unsendable,
+        "the header field \(name.debugDescription) for \(request.url.origin) has a name or value "
+          + "not allowed")
+    }
     guard let easy = curl_easy_init() else {
       throw OutboundError(.libraryFailure, "libcurl is out of memory")
     }
@@ -62,6 +69,13 @@ final class Exchange {
   deinit {
     curl_easy_cleanup(easy)
     curl_slist_free_all(headerList)
+  }
+
+  /// libcurl writes the lines as they are: a line break would begin another field, a NUL would cut
+  /// the value off (RFC 9110, section 5.5).
+  private static func mayBeSent(_ name: String, _ value: String) -> Bool {
+    !name.isEmpty && name.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
+      && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
   }
 
   /// For TLS 1.2, as 1.3 has no others: a new key for each connection, and authenticated encryption.

@@ -30,6 +30,9 @@ public struct OutboundError: Error, Sendable, Hashable, CustomStringConvertible 
     public static let answerTooLarge = Code(description: "answerTooLarge")
     /// The connection broke, or what came over it was no HTTP.
     public static let broken = Code(description: "broken")
+    /// A header field of the request has a name or value that would be something else in the
+    /// request; nothing was sent.
+    public static let unsendable = Code(description: "unsendable")
     /// Too many requests wait already; nothing was sent.
     public static let overloaded = Code(description: "overloaded")
     /// The client was closed.

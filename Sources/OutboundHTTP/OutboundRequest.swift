@@ -7,7 +7,8 @@ public struct OutboundRequest: Sendable, Hashable {
 
   /// An absolute URL; see ``OutboundURL`` for what it may be.
   public var url: OutboundURL
-  /// Names and values, written as they are: no line breaks.
+  /// Names and values. One that may not stand in a header (a line break, say) makes the request
+  /// ``OutboundError/Code/unsendable``.
   public var headers: [(name: String, value: String)]
   public var method: Method
   /// The body of the POST; a GET has none.

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Cryptography
+import Foundation
 import Storage
 
 /// Makes API tokens and server-to-server keys known to a store.
@@ -20,6 +21,22 @@ public enum Registration {
         environment: environment, signInCallback: signInCallback,
         allowedOrigins: Set(origins.map(\.description)), created: now))
     return text
+  }
+
+  /// Checks a URL that browsers are to be sent to with a web auth token in its query.
+  ///
+  /// - Throws: ``ConfigurationError`` saying what such a URL must be.
+  public static func check(redirect url: String) throws(ConfigurationError) {
+    // It is sent as it is, in the header field `Location`.
+    guard url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+      let parts = URLComponents(string: url), parts.fragment == nil,
+      SignInRequest.origin(of: url) != nil,
+      !["http", "https"].contains(parts.scheme?.lowercased()) || parts.host?.isEmpty == false
+    else {
+      throw ConfigurationError(
+        "must be a URL without a fragment, such as https://app.example.com/signed-in, not "
+          + url.debugDescription)
+    }
   }
 
   /// Registers the public half of a server-to-server key.

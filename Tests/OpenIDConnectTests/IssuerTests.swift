@@ -197,6 +197,20 @@ struct IssuerTests {
     }
   }
 
+  @Test(
+    "a document whose URLs have line breaks is refused, and nobody is sent there",
+    arguments: ["authorization_endpoint", "token_endpoint", "jwks_uri"])
+  func brokenURLs(member: String) async throws {
+    try await withIssuer { fixture in
+      let url = "\(fixture.simulation.url)/evil HTTP/1.1\r\nX-Evil: 1\r\n\r\n"
+      fixture.simulation.change { $0.document[member] = .string(url) }
+      let failure = await fixture.failure()
+      #expect(failure?.code == .badAnswer)
+      #expect(failure?.reason.contains("'\(member)'") == true)
+      #expect(fixture.simulation.log.requests.keys.allSatisfy { !$0.contains("evil") })
+    }
+  }
+
   @Test("which URLs are safe")
   func safeURLs() {
     for url in [
@@ -207,6 +221,9 @@ struct IssuerTests {
     for url in [
       "http://a.example.com", "ftp://localhost", "https://", "https://user@a.example.com", "a", "",
       "https://a.example.com/#b", "http://localhost.example.com",
+      "https://a.example.com/\r\nX-Evil: 1", "https://a.example.com/a b",
+      "https://a.example.com/\0",
+      "https://a.example.com/é",
     ] {
       #expect(!IssuerSettings.isSafe(url), "\(url)")
     }

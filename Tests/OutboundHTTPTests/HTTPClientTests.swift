@@ -120,6 +120,57 @@ import Waiting
     }
   }
 
+  /// What would begin another header field, cut one off, or end the header, if it were written.
+  private static let breaks = [
+    "a\r\nX-Evil: 1", "a\nX-Evil: 1", "a\rX-Evil: 1", "a\r\n\r\nPOST /evil HTTP/1.1", "a\0b", "\0",
+    "\r\n",
+    "a\u{0B}b", "a\u{7F}b", "a\tb",
+  ]
+
+  @Test("a header field that would be something else in the request is not sent", arguments: breaks)
+  func brokenHeaders(text: String) async throws {
+    let count = Mutex(0)
+    try await withServer(
+      Handler { request in
+        count.withLock { $0 += 1 }
+        return HTTPResponse(status: 204)
+      }
+    ) { url in
+      try await withClient(configuration()) { client in
+        for header in [("X-Told", text), (text, "tale"), ("X-Told: 1" + text, "tale"), ("", text)] {
+          let error = await #expect(throws: OutboundError.self) {
+            try await client.send(request(url, [("Content-Type", "text/plain"), header]))
+          }
+          #expect(error?.code == .unsendable)
+          #expect(error?.reason.contains { $0.isNewline || $0 == "\0" } == false)
+        }
+        #expect(count.withLock(\.self) == 0)
+        let answer = try await client.send(request(url))
+        #expect(answer.status == 204, "others go on")
+      }
+    }
+  }
+
+  @Test(
+    "what is not ASCII arrives in a header field as it is",
+    arguments: ["é", "\u{85}", "\u{2028}", "a b"])
+  func foreignHeaders(text: String) async throws {
+    try await withServer(
+      Handler { request in
+        HTTPResponse(
+          status: 200,
+          body: .data(
+            Data(request.headers.map { "\($0.name)=\($0.value)" }.joined(separator: "|").utf8)))
+      }
+    ) { url in
+      try await withClient(configuration()) { client in
+        let answer = try await client.send(request(url, [("X-Told", text)]))
+        let fields = String(decoding: answer.body, as: UTF8.self).split(separator: "|")
+        #expect(fields.contains { $0.utf8.elementsEqual("X-Told=\(text)".utf8) }, "\(fields)")
+      }
+    }
+  }
+
   @Test("HTTP/2 is spoken over TLS where the peer does, with the configured authority alone")
   func http2() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

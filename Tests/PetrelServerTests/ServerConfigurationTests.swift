@@ -105,6 +105,14 @@ struct ServerConfigurationTests {
       (#"{"address": 1}"#, "'address' must be a string, not a number"),
       (#"{"containers": {"a": {}}}"#, "container 'a' must begin with 'iCloud.'"),
       (#"{"containers": {"iCloud.a": {"apns": {"teamID": "x"}}}}"#, "'topic' is missing"),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topic": "a\r\nx-evil: 1", "certificateFile": "c"}}}}"#,
+        #"'topic' must be a bundle ID such as com.example.app, not "a\r\nx-evil: 1""#
+      ),
+      (
+        #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "certificateFile": "c", "host": "h\nx"}}}}"#,
+        #"'host' must be a host's name or address, not "h\nx""#
+      ),
       (#"{"containers": {"iCloud.a": {"apns": {"topic": "a"}}}}"#, "'keyFile' is missing (or"),
       (
         #"{"containers": {"iCloud.a": {"apns": {"topic": "a", "keyFile": "k", "keyID": "i"}}}}"#,

@@ -87,12 +87,17 @@ struct AdminKeysEndpoints: AdminEndpoints {
     guard let origins = texts.array?.map({ $0.string ?? "" }) else {
       throw arguments.mistake("origins", "must be a list of origins")
     }
-    let callback = try arguments.text("redirect").map { APIToken.SignInCallback.redirect(url: $0) }
+    let redirect = try arguments.text("redirect")
+    do throws(ConfigurationError) {
+      if let redirect { try Registration.check(redirect: redirect) }
+    } catch {
+      throw arguments.mistake("redirect", "\(error)")
+    }
     let token: String
     do {
       token = try await Registration.addAPIToken(
         named: try arguments.required("name"), container: container, environment: environment,
-        signInCallback: callback ?? .postMessage,
+        signInCallback: redirect.map { .redirect(url: $0) } ?? .postMessage,
         origins: try origins.map { try WebOrigin(parsing: $0) }, to: store, at: request.now)
     } catch let error as ConfigurationError {
       throw arguments.mistake("origins", "\(error)")

@@ -8,9 +8,21 @@ extension ServerConfiguration.APNs {
       "topic", "teamID", "keyID", "keyFile", "certificateFile", "certificateKeyFile", "host",
       "port", "authorityFile", "proxy", "proxyFile", "maximumConnections",
     ])
+    // Both stand in header fields of each push, where APNs would refuse what is no field's value.
+    let topic = try reader.required("topic")
+    guard Self.isOnePrintedWord(topic) else {
+      throw reader.mistake(
+        "topic",
+        "'topic' must be a bundle ID such as com.example.app, not \(topic.debugDescription)")
+    }
+    let host = try reader.string("host")
+    guard host.map(Self.isOnePrintedWord) ?? true else {
+      throw reader.mistake(
+        "host", "'host' must be a host's name or address, not \((host ?? "").debugDescription)")
+    }
     self.init(
-      topic: try reader.required("topic"), credential: try Credential(reader),
-      host: try reader.string("host"), port: try reader.int("port", in: 1...65_535),
+      topic: topic, credential: try Credential(reader),
+      host: host, port: try reader.int("port", in: 1...65_535),
       authorityFile: try reader.string("authorityFile").map { reader.file($0) })
     maximumConnections = try reader.int("maximumConnections", in: 1...100) ?? maximumConnections
     proxy = try Self.proxy(reader)
@@ -19,6 +31,10 @@ extension ServerConfiguration.APNs {
     } catch {
       throw reader.mistake("proxy", "'proxy': \(error.reason)")
     }
+  }
+
+  private static func isOnePrintedWord(_ text: String) -> Bool {
+    text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
 }
 

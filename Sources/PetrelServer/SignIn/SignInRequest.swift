@@ -79,18 +79,20 @@ struct SignInRequest: Sendable, Hashable {
   }
 
   /// The origin of a URL (RFC 6454), such as `https://app.example.com`; only the scheme where it
-  /// has no host, as with an app's own scheme. Nil for what is no absolute URL.
+  /// has no host, as with an app's own scheme. Nil for what is no absolute URL, or has a host whose
+  /// name is none.
   static func origin(of url: String) -> String? {
     guard let components = URLComponents(string: url), let scheme = components.scheme else {
       return nil
     }
-    guard let host = components.host, !host.isEmpty,
+    guard let host = components.encodedHost, !host.isEmpty,
       ["http", "https"].contains(scheme.lowercased())
     else { return scheme.lowercased() + ":" }
-    let bracketed = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+    // It comes into a list of sources (CSP Level 3, section 2.3.1), which other characters would end.
+    guard host.wholeMatch(of: /[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]/) != nil else { return nil }
     let usual = ["http": 80, "https": 443][scheme.lowercased()]
     let port = components.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
-    return "\(scheme.lowercased())://\(bracketed.lowercased())\(port)"
+    return "\(scheme.lowercased())://\(host.lowercased())\(port)"
   }
 }
 

@@ -48,14 +48,11 @@ enum KeysAddAPITokenCommand: Command {
     return 0
   }
 
-  /// A URL that a browser can be sent to with the web auth token in its query.
   private static func redirect(_ text: String) throws(UsageError) -> String {
-    guard let url = URLComponents(string: text), let scheme = url.scheme, !scheme.isEmpty,
-      url.fragment == nil, scheme != "http" && scheme != "https" || url.host?.isEmpty == false
-    else {
-      throw UsageError(
-        "--redirect must be a URL without a fragment, such as https://app.example.com/signed-in, "
-          + "not '\(text)'")
+    do throws(ConfigurationError) {
+      try Registration.check(redirect: text)
+    } catch {
+      throw UsageError("--redirect \(error)")
     }
     return text
   }

@@ -60,6 +60,12 @@ struct SignInRequestTests {
     #expect(SignInRequest.origin(of: "http://[::1]:8080/") == "http://[::1]:8080")
     #expect(SignInRequest.origin(of: "my-app://done") == "my-app:")
     #expect(SignInRequest.origin(of: "/relative") == nil)
+    // They would be more than an origin in a header field.
+    for host in [
+      "a%0d%0aX-Evil:%201", "a;script-src", "a%3B%20script-src%20*", "a%20b", "a,b", "[::1%0a]",
+    ] {
+      #expect(SignInRequest.origin(of: "https://\(host)/") == nil, "\(host)")
+    }
   }
 
   @Test(
