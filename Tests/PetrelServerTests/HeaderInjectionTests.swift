@@ -87,8 +87,7 @@ struct HeaderInjectionTests {
     "a URL to lead browsers to that would be more in a header field is refused",
     arguments: texts.map { "https://app.example.com/" + $0 }.filter { !$0.contains("%") } + [
       "https://a;script-src", "https://a%3B%20script-src%20*/", "https://a%0d%0aX-Evil:%201/",
-      "nowhere",
-      "https:///a", "https://a.example/#b", "",
+      "nowhere", "https:///a", "https://a.example/#b",
     ])
   func redirects(url: String) async throws {
     try await withService { service in

@@ -64,7 +64,9 @@ final class CloudDevice: @unchecked Sendable {
       let json = try? JSONValue(parsing: Data(answer.body))
       guard answer.status == 200, let json else {
         let code = json?["serverErrorCode"]?.string ?? "HTTP \(answer.status)"
-        refusals[code, default: 0] += 1
+        // What nobody foresaw is told in full.
+        let reason = code == "INTERNAL_ERROR" ? json?["reason"]?.string : nil
+        refusals[reason.map { "\(code) (\($0))" } ?? code, default: 0] += 1
         greatestRetryAfter = max(greatestRetryAfter, json?["retryAfter"]?.double ?? 0)
         // Not as long as it says, but long enough not to fill the history with refusals.
         usleep(10_000)
