@@ -18,7 +18,7 @@ enum AssetFiles {
 
   static func failure(_ action: String, _ path: String) -> StoreError {
     StoreError(
-      .assetFailed, "the asset file \(path) cannot \(action): \(String(cString: strerror(errno)))")
+      .assetFailed, "the file \(path) cannot \(action): \(String(cString: strerror(errno)))")
   }
 
   static func write(_ data: Data, to path: String) throws {
@@ -72,7 +72,13 @@ enum AssetFiles {
       try makeFolder((path as NSString).deletingLastPathComponent)
       guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("be made", path) }
     }
-    try sync((path as NSString).deletingLastPathComponent)
+    do {
+      try sync((path as NSString).deletingLastPathComponent)
+    } catch {
+      // Whoever finds it there takes its name to be on the disk.
+      rmdir(path)
+      throw error
+    }
   }
 
   /// Moves a file; between file systems by way of a copy.

@@ -45,13 +45,13 @@ final class SQLiteConnection: SQLConnection {
       try checkPageSize()
       if path != nil { try checkPlace() }
     } catch let error as StoreError {
+      let advice = Self.advice(after: sqlite3_errcode(handle))
       let isDamaged = error.code == .corrupt && isSealed
       close()
       if isDamaged { throw error }
       throw StoreError(
         .cannotOpen,
-        "'\(path ?? "memory")' cannot be used as a store: \(error.reason). "
-          + "Name another file, or restore this one from a backup",
+        "'\(path ?? "memory")' cannot be used as a store: \(error.reason). \(advice)",
         statement: error.statement)
     }
   }
@@ -120,6 +120,17 @@ final class SQLiteConnection: SQLConnection {
   func write(into path: String) throws {
     reserveRoomForSeals()
     try run("VACUUM INTO $1", [.text(path)])
+  }
+
+  /// What to do when a file could not be opened, by the result of what failed. One that cannot be read at
+  /// the moment need not be damaged.
+  private static func advice(after result: Int32) -> String {
+    switch result & 0xFF {
+    case SQLITE_IOERR: "Look at the disk (dmesg), and start again"
+    case SQLITE_FULL: "Make room on its disk, and start again"
+    case SQLITE_BUSY, SQLITE_LOCKED: "End what else has it open, and start again"
+    default: "Name another file, or restore this one from a backup"
+    }
   }
 
   /// Sees to it that all which the log holds is on the disk, whatever a process before this one met with.

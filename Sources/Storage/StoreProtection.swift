@@ -49,7 +49,12 @@ enum StoreProtection {
       try AssetFiles.sync((path as NSString).deletingLastPathComponent)
     } catch {
       for suffix in ["", "-wal", "-shm", "-journal"] { unlink(partial + suffix) }
-      throw error
+      guard let error = error as? StoreError, error.code != .corrupt, error.code != .overloaded
+      else { throw error }
+      throw StoreError(
+        .cannotOpen,
+        "the store at '\(path)' was to get checksums on its pages, and is as it was: \(error.reason). Look "
+          + "at the disk (dmesg, df), and start again", statement: error.statement)
     }
   }
 

@@ -155,6 +155,9 @@ final class DiskTrial {
       try eachStep(of: fault, times: times, named: name) { step in
         if installation.server?.hasEnded == true {
           complaints.insert(lastWords)
+          if lastWords.contains("backup") {
+            violations.append("\(name) \(step): a backup is asked for, and nothing is lost")
+          }
           if FileManager.default.fileExists(atPath: store + ".protecting") {
             violations.append("\(name) \(step): half a copy was left")
           }
