@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `make test` tries in short, for longer: crashes on both stores, five minutes of long use, two of
+# What `make test` tries in short, for one to two hours: crashes on both stores, five minutes of long use, two of
 # overload, a minute of hostile input for each reader. All of it is tried, also after one has failed;
 # the last line says how it went, and the exit status.
 set -u
