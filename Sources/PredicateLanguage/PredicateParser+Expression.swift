@@ -75,6 +75,8 @@ extension PredicateParser {
     } else {
       advance()
       switch token.kind {
+      case .identifier(let name) where name.contains(":"):
+        throw failure("expected a key after '.', found the function's name '\(name)'")
       case .identifier(let name), .escapedIdentifier(let name): step = name
       default: throw failure("expected a key after '.', found \(token.description)")
       }

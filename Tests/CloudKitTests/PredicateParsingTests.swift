@@ -177,6 +177,7 @@ struct PredicateParsingTests {
       ("a.  == 1", [], 4, "expected a key after '.', found '=='"),
       ("5.a == 1", [], 1, "only a key can have a key after it"),
       ("foo:bar == 1", [], 0, "expected '(' after the function's name 'foo:bar'"),
+      ("self.foo:bar == 1", [], 5, "expected a key after '.', found the function's name 'foo:bar'"),
     ]
     for (format, arguments, offset, reason) in cases {
       #expect(throws: PredicateFormatError(format: format, offset: offset, reason: reason)) {
