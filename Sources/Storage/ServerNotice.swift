@@ -51,7 +51,8 @@ extension ServerNotice {
 
   /// Reads what came; nil for what is none, such as a later version's.
   init?(payload: String) {
-    let lines = payload.split(separator: "\n", maxSplits: 1)
+    let lines = payload.utf8.split(separator: UInt8(ascii: "\n"), maxSplits: 1)
+      .map { Substring($0) }
     let words = (lines.first ?? "").split(separator: " ")
     func number(_ place: Int) -> Int64? { words.count > place ? Int64(words[place]) : nil }
     switch (words.first, words.last) {
@@ -82,7 +83,9 @@ extension Announcement {
 
   /// - Parameter text: names, a line each; none stands for everybody.
   init(text: String) {
-    let names = Set(text.split(separator: "\n").map { String($0) })
+    // Not by characters, of which a name's last and the end of its line may make one.
+    let lines = text.utf8.split(separator: UInt8(ascii: "\n"))
+    let names = Set(lines.map { String(Substring($0)) })
     self.init(subscribers: names.isEmpty ? nil : names)
   }
 }
