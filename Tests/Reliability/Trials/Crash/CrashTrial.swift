@@ -239,12 +239,7 @@ final class CrashTrial {
       pause(200...300)
       return true
     case .fault(let fault):
-      let struck = disk.struck
-      let times = [1, 3, nil][Int.random(in: 0..<3, using: &generator)]
-      pause(20...60)
-      disk.set(fault, after: Int.random(in: 0...30, using: &generator), times: times)
-      pause(150...400)
-      let wasStruck = disk.struck > struck
+      let wasStruck = fail(fault, for: 150...400)
       if Bool.random(using: &generator) {
         disk.set(.sound)
         try expectRecovery("the disk was sound again")
@@ -258,16 +253,24 @@ final class CrashTrial {
       try expectRecovery("PostgreSQL was back")
       return true
     case .postgreSQLDisk(let fault):
-      let struck = disk.struck
-      let times = [1, 3, nil][Int.random(in: 0..<3, using: &generator)]
-      pause(20...60)
-      disk.set(fault, after: Int.random(in: 0...30, using: &generator), times: times)
-      pause(300...900)
-      let wasStruck = disk.struck > struck
+      let wasStruck = fail(fault, for: 300...900)
       disk.set(.sound)
       try expectRecovery("PostgreSQL's disk was sound again")
       return wasStruck
     }
+  }
+
+  /// Lets the disk fail once, three times, or until further notice.
+  ///
+  /// - Returns: whether it did.
+  private func fail(_ fault: DiskControl.Fault, for milliseconds: ClosedRange<Int>) -> Bool {
+    let disk = installation.disk
+    let struck = disk.struck
+    let times = [1, 3, nil][Int.random(in: 0..<3, using: &generator)]
+    pause(20...60)
+    disk.set(fault, after: Int.random(in: 0...30, using: &generator), times: times)
+    pause(milliseconds)
+    return disk.struck > struck
   }
 
   /// A server that runs takes writes again by itself when what failed is well.
