@@ -1,6 +1,7 @@
 import CloudKitModel
 import HTTPService
 import JSONCoding
+import Storage
 import Synchronization
 import WebServices
 
@@ -51,8 +52,10 @@ final class FailureJournal: Sendable {
       state.metrics.failedOperations[operation, default: 0] += 1
     }
     var fields = Self.fields(of: error, status) + Self.fields(for: request, called: uuid, caller)
-    if error.code == .internalError, let cause { fields.append(("cause", .string("\(cause)"))) }
-    write(error.code == .internalError ? .error : .info, "request failed", fields)
+    if let cause, error.code == .internalError || cause.isKeptFromClients {
+      fields.append(("cause", .string("\(cause)")))
+    }
+    write(error.code.isOurs ? .error : .info, "request failed", fields)
   }
 
   /// The HTTP server refused a request, or a connection, by itself.
@@ -78,7 +81,7 @@ final class FailureJournal: Sendable {
     fields.append(("items", .string(named.joined(separator: ","))))
     if rest > 0 { fields.append(("more", .int(Int64(rest)))) }
     write(
-      failures.contains { $0.code == .internalError } ? .error : .info, "items failed", fields)
+      failures.contains { $0.code.isOurs } ? .error : .info, "items failed", fields)
   }
 
   private typealias Field = (name: String, value: JSONValue)
@@ -128,6 +131,21 @@ final class FailureJournal: Sendable {
     guard let leftOut else { return }
     log.add(
       level, message, leftOut > 0 ? fields + [("leftOut", .int(Int64(leftOut)))] : fields)
+  }
+}
+
+extension ServerErrorCode {
+  /// Whether something went wrong on this side that sending again may not cure.
+  fileprivate var isOurs: Bool { self == .internalError || self == .serverResponseLost }
+}
+
+extension Error {
+  /// Whether a client is told less of it than an operator has to know.
+  fileprivate var isKeptFromClients: Bool {
+    switch (self as? StoreError)?.code {
+    case .outcomeUnknown?, .diskFailed?, .full?, .unreachable?, .overloaded?: true
+    default: false
+    }
   }
 }
 

@@ -40,6 +40,9 @@ extension ServiceError {
         "it is not known whether this was carried out; the server's log says why", retryAfter: 2)
     case .full:
       self.init(.tryAgainLater, "the server's disk is full", retryAfter: 30)
+    case .diskFailed:
+      self.init(
+        .tryAgainLater, "the disk of the server's store failed; its log says why", retryAfter: 5)
     case .closed:
       self.init(.tryAgainLater, "the server is stopping", retryAfter: 5)
     case .badContinuation, .unkeptText:

@@ -343,6 +343,8 @@ final class PostgreSQLConnection: SQLConnection {
       return StoreError(
         .unreachable, "\(address) takes no writes: \(reason)", statement: statement)
     case (_, "40"): return StoreError(.serializationFailure, reason, statement: statement)
+    case ("53100", _): return StoreError(.full, reason, statement: statement)
+    case ("58030", _): return StoreError(.diskFailed, reason, statement: statement)
     case (_, "53"), (_, "55"): return StoreError(.overloaded, reason, statement: statement)
     case ("XX001", _), ("XX002", _):
       let error = StoreError(

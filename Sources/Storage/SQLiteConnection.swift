@@ -373,7 +373,8 @@ final class SQLiteConnection: SQLConnection {
       return error
     default:
       let error = StoreError(
-        .statementFailed, "\(message) (SQLite result \(result))", statement: statement)
+        result & 0xFF == SQLITE_IOERR ? .diskFailed : .statementFailed,
+        "\(message) (SQLite result \(result))", statement: statement)
       if let file, file.hasFailedSync { damage?.note(unsynced: file.unsyncedReason) }
       return error
     }

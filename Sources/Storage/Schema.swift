@@ -36,6 +36,21 @@ enum Schema {
     Migration(version: 27, statements: [], isOfFiles: true),
   ]
 
+  /// The form that a store has after all migrations.
+  static var newestForm: Int64 { migrations.last?.version ?? 0 }
+
+  /// Refuses a store of a form that this program does not know.
+  ///
+  /// - Parameter place: where the store is, as in "the store at …".
+  static func checkIsKnown(_ form: Int64, at place: String) throws {
+    guard form <= newestForm else {
+      throw StoreError(
+        .newerSchema,
+        "the store at \(place) has form \(form), written by a newer Petrel; this one knows forms up to "
+          + "\(newestForm). Use the newer program")
+    }
+  }
+
   /// Small tables that every node knows.
   private static let reference = [
     "CREATE TABLE counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL)",

@@ -42,13 +42,7 @@ extension StoreBackup {
     guard let form, form != StoreMove.unfinishedForm, form >= Schema.changeFeedsVersion else {
       throw StoreError(.cannotOpen, "there is no store of Petrel at \(address)")
     }
-    let newest = Schema.migrations.last?.version ?? 0
-    guard form <= newest else {
-      throw StoreError(
-        .newerSchema,
-        "the store at \(address) has form \(form), written by a newer Petrel; this one knows forms up to "
-          + "\(newest). Use the newer program")
-    }
+    try Schema.checkIsKnown(form, at: "\(address)")
   }
 
   private static func expireTokens(

@@ -172,13 +172,7 @@ public enum StoreBackup {
     guard let form = form(of: connection) else {
       throw StoreError(.cannotOpen, "'\(path)' is no store of Petrel")
     }
-    let newest = Schema.migrations.last?.version ?? 0
-    guard form <= newest else {
-      throw StoreError(
-        .newerSchema,
-        "the store at '\(path)' has form \(form), written by a newer Petrel; this one knows forms up "
-          + "to \(newest). Use the newer program")
-    }
+    try Schema.checkIsKnown(form, at: "'\(path)'")
   }
 
   /// Reads every page of a copy.

@@ -21,6 +21,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let outcomeUnknown = Code(description: "outcomeUnknown")
     /// The disk has no room; nothing of the transaction was kept.
     public static let full = Code(description: "full")
+    /// The disk failed to read or write; nothing of the transaction was kept, and it may go well again.
+    public static let diskFailed = Code(description: "diskFailed")
     /// What is stored cannot be read back.
     public static let corrupt = Code(description: "corrupt")
     /// More writes are waiting than the store accepts; try again later.

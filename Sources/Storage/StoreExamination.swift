@@ -14,7 +14,7 @@ public struct StoreExamination: Sendable, Hashable {
   }
 
   /// The form that this program brings stores to.
-  public static var newestForm: Int64 { Schema.migrations.last?.version ?? 0 }
+  public static var newestForm: Int64 { Schema.newestForm }
 
   /// The form that migrations have led to; nil for a file that is no store yet, or cannot be read.
   public var form: Int64?

@@ -90,7 +90,6 @@ final class StoreMoveEnd {
   }
 
   private static func checkForm(of connection: any SQLConnection, _ name: String) throws {
-    let newest = Schema.migrations.last?.version ?? 0
     let form = try? connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
     guard let form else {
       throw StoreError(.cannotOpen, "'\(name)' is no store of Petrel")
@@ -99,18 +98,13 @@ final class StoreMoveEnd {
       throw StoreError(
         .cannotOpen, "a store is being migrated to '\(name)', and not all of it has come yet")
     }
-    guard form >= newest else {
+    try Schema.checkIsKnown(form, at: "'\(name)'")
+    guard form == Schema.newestForm else {
       throw StoreError(
         .cannotOpen,
         "the store at '\(name)' has form \(form), written by an older Petrel; this one has form "
-          + "\(newest). Start this program's server with it once, which brings it to that form, and "
-          + "stop it again")
-    }
-    guard form == newest else {
-      throw StoreError(
-        .newerSchema,
-        "the store at '\(name)' has form \(form), written by a newer Petrel; this one knows forms up "
-          + "to \(newest). Use the newer program")
+          + "\(Schema.newestForm). Start this program's server with it once, which brings it to that "
+          + "form, and stop it again")
     }
   }
 

@@ -139,7 +139,7 @@ final class StoreMover {
   private func isCopy(_ names: [String], _ fingerprint: String) throws -> Bool {
     guard ["store_form", "counters", "databases"].allSatisfy(names.contains) else { return false }
     let form = try target.connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
-    return try form == Schema.migrations.last?.version
+    return try form == Schema.newestForm
       && self.fingerprint(of: target.connection) == fingerprint
   }
 
@@ -224,7 +224,7 @@ final class StoreMover {
     try connection.run("DELETE FROM store_form", [])
     try connection.run(
       "INSERT INTO store_form (version) VALUES ($1)",
-      [.integer(Schema.migrations.last?.version ?? 0)])
+      [.integer(Schema.newestForm)])
     try connection.execute("DROP TABLE \(Self.stateTable)")
     try Schema.fillDispatchLeases(connection)
     try connection.commit()

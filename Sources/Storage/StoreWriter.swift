@@ -181,7 +181,7 @@ final class StoreWriter: @unchecked Sendable {
     KillPoint.beforeCommit.reach()
     do {
       try session.connection.commit()
-    } catch let error as StoreError where error.code == Self.doubtful(in: session) {
+    } catch let error as StoreError where Self.isDoubtful(error.code, in: session) {
       throw StoreError(
         .outcomeUnknown, "it is not known whether a commit is there: \(error.reason)",
         statement: error.statement)
@@ -189,10 +189,11 @@ final class StoreWriter: @unchecked Sendable {
     KillPoint.afterCommit.reach()
   }
 
-  /// What fails a commit without telling of its outcome: on a server a lost connection, in a file an error
-  /// of the disk.
-  private static func doubtful(in session: StoreSession) -> StoreError.Code {
-    session.connection.isShared ? .unreachable : .statementFailed
+  /// Whether a failure of a commit tells nothing of its outcome: on a server a lost connection, in a file
+  /// an error of the disk.
+  private static func isDoubtful(_ code: StoreError.Code, in session: StoreSession) -> Bool {
+    session.connection.isShared
+      ? code == .unreachable : code == .diskFailed || code == .statementFailed
   }
 
   /// Commits what `body` writes, or nothing of it when it throws.

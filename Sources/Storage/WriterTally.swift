@@ -56,7 +56,7 @@ extension StoreError {
   /// What is wrong with the engine or the disk; nil when only a single write was refused.
   fileprivate var fault: String? {
     switch code {
-    case .statementFailed, .outcomeUnknown, .full, .corrupt, .overloaded, .unreachable,
+    case .statementFailed, .outcomeUnknown, .full, .diskFailed, .corrupt, .overloaded, .unreachable,
       .serializationFailure:
       reason
     default: nil

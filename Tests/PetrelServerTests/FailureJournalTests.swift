@@ -2,8 +2,10 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import JSONCoding
+import Storage
 import Synchronization
 import Testing
+import WebServices
 
 @testable import PetrelServer
 
@@ -99,6 +101,45 @@ struct FailureJournalTests {
           "info request refused: uuid=\(uuid) code=BAD_REQUEST status=413 reason=bodyTooLarge"
         ])
     }
+  }
+
+  @Test(
+    "why the store failed is in the log, and not in the answer",
+    arguments: [
+      (StoreError.Code.statementFailed, ServerErrorCode.internalError, "error"),
+      (.outcomeUnknown, .serverResponseLost, "error"), (.diskFailed, .tryAgainLater, "info"),
+      (.full, .tryAgainLater, "info"), (.unreachable, .tryAgainLater, "info"),
+      (.overloaded, .tryAgainLater, "info"),
+    ])
+  func causes(code: StoreError.Code, answered: ServerErrorCode, level: String) {
+    let lines = LogLines()
+    let journal = FailureJournal(log: lines.log) { Timestamp(milliseconds: 0) }
+    let cause = StoreError(code, "the cable is out (SQLite result 778)", statement: "COMMIT")
+    let failure = ServiceError(any: cause)
+    #expect(failure.code == answered)
+    #expect(!failure.reason.contains("cable"), "\(failure.reason)")
+    #expect(failure.retryAfter != nil || answered == .internalError)
+    journal.note(
+      failure, status: 503, of: HTTPRequest(method: "POST", target: "/x"), operation: "x", by: nil,
+      cause: cause)
+    let line = lines.containing(failure.uuid)
+    #expect(line.count == 1)
+    #expect(line.first?.hasPrefix("\(level) request failed: ") == true, "\(line)")
+    #expect(line.first?.contains("the cable is out (SQLite result 778)") == true, "\(line)")
+  }
+
+  @Test("a cause that the client was told of is not in the log again")
+  func toldCauses() {
+    let lines = LogLines()
+    let journal = FailureJournal(log: lines.log) { Timestamp(milliseconds: 0) }
+    let cause = StoreError(.badContinuation, "the marker is none of this store")
+    let failure = ServiceError(any: cause)
+    #expect(failure.reason == cause.reason)
+    journal.note(
+      failure, status: 400, of: HTTPRequest(method: "POST", target: "/x"), operation: "x", by: nil,
+      cause: cause)
+    #expect(lines.containing(failure.uuid).count == 1)
+    #expect(lines.containing("cause").isEmpty)
   }
 
   @Test("when lines come too fast some are left out and counted")
