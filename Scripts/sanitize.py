@@ -19,7 +19,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SUPPRESSIONS = ROOT / "Tests/Sanitizing"
+SOURCES = ROOT / "Tests/Sanitizing"
+# Tells ThreadSanitizer of the part of Swift's Mutex that it cannot see.
+MUTEX_LIBRARY = "libMutexSlowPaths.so"
 # Tests that cannot be run under a sanitizer, and why.
 LEFT_OUT = {"address": {}, "thread": {}}
 
@@ -33,20 +35,26 @@ def build(sanitizer, folder):
          "-Xswiftc", "-use-ld=lld", "-Xcc", f"-fsanitize={sanitizer},undefined",
          "-Xcc", "-fno-sanitize-recover=undefined"],
         check=True, cwd=ROOT)
+    if sanitizer == "thread":
+        subprocess.run(
+            ["clang", "-O2", "-Wall", "-Werror", "-shared", "-fPIC",
+             "-o", folder / MUTEX_LIBRARY, SOURCES / "MutexSlowPaths.c"], check=True)
 
 
-def environment(sanitizer, findings, target):
+def environment(sanitizer, folder, target):
     """What the tests and the programs that they start are run with."""
+    findings = folder / "findings"
     common = f"log_path={findings}/{target}:print_summary=1"
     if sanitizer == "address":
         return {
             "ASAN_OPTIONS": f"{common}:detect_leaks=1",
-            "LSAN_OPTIONS": f"suppressions={SUPPRESSIONS}/leak.suppressions:print_suppressions=0",
+            "LSAN_OPTIONS": f"suppressions={SOURCES}/leak.suppressions:print_suppressions=0",
             "UBSAN_OPTIONS": f"{common}:print_stacktrace=1",
         }
     return {
-        "TSAN_OPTIONS": f"{common}:suppressions={SUPPRESSIONS}/thread.suppressions"
+        "TSAN_OPTIONS": f"{common}:suppressions={SOURCES}/thread.suppressions"
                         ":print_suppressions=0:second_deadlock_stack=1",
+        "LD_PRELOAD": f"{folder}/{MUTEX_LIBRARY}",
         "UBSAN_OPTIONS": f"{common}:print_stacktrace=1",
     }
 
@@ -94,7 +102,7 @@ def check(sanitizer, folder, pattern, only):
     for place in (findings, logs):
         place.mkdir(parents=True, exist_ok=True)
     skipped = [word for test in LEFT_OUT[sanitizer] for word in ("--skip", test)]
-    quiet = {**os.environ, **environment(sanitizer, findings, "listing")}
+    quiet = {**os.environ, **environment(sanitizer, folder, "listing")}
     names = [name for name in targets(program, quiet, pattern) if not only or name in only]
 
     print(f"\n{'target':<32}{'tests':>7}{'seconds':>9}{'found':>7}  {sanitizer}", flush=True)
@@ -109,7 +117,7 @@ def check(sanitizer, folder, pattern, only):
              f"^{name}\\." + (f".*({pattern})" if pattern else ""), *skipped])
         status, seconds, text = run(
             [program, *words],
-            {**os.environ, **environment(sanitizer, findings, name)}, logs / f"{name}.log")
+            {**os.environ, **environment(sanitizer, folder, name)}, logs / f"{name}.log")
         found = summaries(findings, name)
         print(f"{name:<32}{ran(text):>7}{seconds:>9}{len(found):>7}"
               f"{'' if status == 0 else f'  ended with {status}'}", flush=True)
