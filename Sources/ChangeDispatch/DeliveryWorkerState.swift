@@ -19,8 +19,11 @@ struct DeliveryWorkerState {
   var times = DeliveryTimes()
   /// Deliveries without a final outcome, about; nil until the store was asked.
   private(set) var owed: Int?
-  /// What was added and taken away while the store is asked.
-  private var owedMeanwhile = 0
+  /// What was added and taken away while the store is asked; nil when it is not.
+  private var owedMeanwhile: Int?
+  /// Whether anything was under way while the store is, or was last, asked: its answer may hold what is
+  /// added and taken away here as well.
+  private var isCountDoubtful = false
   /// How often the store was asked again since nothing was owed.
   private var recounts = 0
   /// When waiting for outcomes ends; nil while the worker runs. By a clock that nobody sets.
@@ -75,19 +78,21 @@ struct DeliveryWorkerState {
   /// The store has been asked how many deliveries are owed.
   mutating func beginCounting() {
     owedMeanwhile = 0
+    isCountDoubtful = underWayCount > 0
   }
 
   mutating func count(_ owed: Int) {
-    self.owed = max(0, owed + owedMeanwhile)
+    self.owed = max(0, owed + (owedMeanwhile ?? 0))
+    owedMeanwhile = nil
   }
 
   /// When to ask again how many are owed, in seconds; nil when there is no need to. It is for when nothing
   /// is under way.
   ///
-  /// What is committed while the store is asked may be in its answer, and be added once more when the
-  /// worker hears of it. Beside other servers it may be theirs, so the pauses grow.
+  /// What is committed while the store is asked may be in its answer, and be added, or taken away, once
+  /// more when the worker hears of it. Beside other servers it may be theirs, so the pauses grow.
   mutating func recountPause() -> Double? {
-    guard waitingCount > 0 else {
+    guard waitingCount > 0 || isCountDoubtful else {
       recounts = 0
       return nil
     }
@@ -97,7 +102,9 @@ struct DeliveryWorkerState {
 
   mutating func addOwed(_ count: Int) {
     owed? += count
-    owedMeanwhile += count
+    guard count != 0, owedMeanwhile != nil else { return }
+    owedMeanwhile? += count
+    isCountDoubtful = true
   }
 
   /// Whether the backlog has just come over its limit, or is well below it again; nil when nothing has

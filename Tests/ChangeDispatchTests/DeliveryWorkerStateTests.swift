@@ -1,0 +1,54 @@
+import Testing
+
+@testable import ChangeDispatch
+
+@Suite("How many deliveries are owed")
+struct DeliveryWorkerStateTests {
+  @Test("a count is asked for again when something happened while the store was asked")
+  func doubtfulCounts() throws {
+    var state = DeliveryWorkerState(.init())
+    state.beginCounting()
+    // Two were delivered, which the store knows already.
+    state.addOwed(-2)
+    state.count(2)
+    #expect(state.waitingCount == 0)
+    #expect(state.recountPause() != nil)
+
+    state.beginCounting()
+    state.count(2)
+    #expect(state.waitingCount == 2)
+  }
+
+  @Test("what happens after a count does not make it doubtful")
+  func laterChanges() {
+    var state = DeliveryWorkerState(.init())
+    state.beginCounting()
+    state.count(1)
+    state.addOwed(2)
+    state.addOwed(-3)
+    #expect(state.waitingCount == 0)
+    #expect(state.recountPause() == nil)
+  }
+
+  @Test("a count of nothing that nothing disturbed is not asked for again")
+  func quietCounts() {
+    var state = DeliveryWorkerState(.init())
+    state.beginCounting()
+    state.count(0)
+    #expect(state.recountPause() == nil)
+  }
+
+  @Test("a count of something is asked for again, more and more rarely")
+  func waiting() {
+    var state = DeliveryWorkerState(.init())
+    state.beginCounting()
+    state.count(1)
+    #expect((0..<9).map { _ in state.recountPause() } == [1, 2, 4, 8, 16, 32, 60, 60, 60])
+    state.beginCounting()
+    state.count(0)
+    #expect(state.recountPause() == nil)
+    state.beginCounting()
+    state.count(1)
+    #expect(state.recountPause() == 1)
+  }
+}
