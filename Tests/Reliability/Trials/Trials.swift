@@ -10,6 +10,7 @@ enum Trials {
     signal(SIGPIPE, SIG_IGN)
     do {
       let words = CommandLine.arguments.dropFirst()
+      if words.contains("--help") || words.contains("-h") { return say(usage) }
       switch words.first {
       case "crash": exit(try crash(words.dropFirst()) ? 0 : 1)
       case "disk": exit(try DiskTrial(words.dropFirst()).run() ? 0 : 1)
@@ -17,7 +18,7 @@ enum Trials {
       case "overload":
         exit(try OverloadTrial(OverloadTrial.Options(words.dropFirst())).run() ? 0 : 1)
       case "check": exit(try check(words.dropFirst()) ? 0 : 1)
-      case "help", "--help", "-h": say(usage)
+      case "help": say(usage)
       default:
         throw TrialError("which trial? There are crash, disk, soak, overload and check; see --help")
       }
