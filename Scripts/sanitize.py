@@ -22,6 +22,11 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "Tests/Sanitizing"
 # Tells ThreadSanitizer of the part of Swift's Mutex that it cannot see.
 MUTEX_LIBRARY = "libMutexSlowPaths.so"
+# What Tests/Sanitizing/Planted.swift does when it is told these words, and whether that is a fault.
+PLANTED = {
+    "address": {"memory": True},
+    "thread": {"race": True, "lock": False},
+}
 # Tests that cannot be run under a sanitizer, and why.
 LEFT_OUT = {"address": {}, "thread": {}}
 
@@ -39,6 +44,26 @@ def build(sanitizer, folder):
         subprocess.run(
             ["clang", "-O2", "-Wall", "-Werror", "-shared", "-fPIC",
              "-o", folder / MUTEX_LIBRARY, SOURCES / "MutexSlowPaths.c"], check=True)
+
+
+def check_sight(sanitizer, folder):
+    """Ends when the sanitizer does not tell of a planted fault, or tells of what is none."""
+    program = folder / "planted"
+    subprocess.run(
+        ["swiftc", "-swift-version", "6", f"-sanitize={sanitizer}", "-use-ld=lld", "-g", "-o", program,
+         SOURCES / "Planted.swift"], check=True)
+    findings = folder / "findings"
+    for word, is_fault in PLANTED[sanitizer].items():
+        subprocess.run(
+            [program, word], env={**os.environ, **environment(sanitizer, folder, "planted")},
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        found = summaries(findings, "planted")
+        for file in findings.glob("planted.*"):
+            file.unlink()
+        if is_fault != bool(found):
+            sys.exit(
+                f"sanitize: {sanitizer} tells of no '{word}', which is planted" if is_fault else
+                f"sanitize: {sanitizer} takes '{word}' for a fault: {found[0][0]}")
 
 
 def environment(sanitizer, folder, target):
@@ -101,6 +126,7 @@ def check(sanitizer, folder, pattern, only):
     findings, logs = folder / "findings", folder / "logs"
     for place in (findings, logs):
         place.mkdir(parents=True, exist_ok=True)
+    check_sight(sanitizer, folder)
     skipped = [word for test in LEFT_OUT[sanitizer] for word in ("--skip", test)]
     quiet = {**os.environ, **environment(sanitizer, folder, "listing")}
     names = [name for name in targets(program, quiet, pattern) if not only or name in only]
