@@ -116,6 +116,57 @@ struct PostgreSQLStoreTests {
     }
   }
 
+  @Test(
+    "a user's log is read, and trimmed, without a look at those of others",
+    arguments: [true, false])
+  func othersLogs(isNew: Bool) async throws {
+    try await withLocation { location, _ in
+      var store = try await SQLRecordStore.open(at: location)
+      if !isNew {
+        // As a store from before PostgreSQL was told to look at it, or one from a dump.
+        try await store.write {
+          _ = try $0.connection.run("DROP TABLE notification_runs", [])
+          for statement in Schema.notificationIndex.prefix(2) {
+            _ = try $0.connection.run(statement, [])
+          }
+        }
+        await store.close()
+        store = try await SQLRecordStore.open(at: location)
+      }
+      try await store.write {
+        _ = try $0.connection.run(
+          """
+          INSERT INTO notification_index
+          SELECT 0, 'user' || number % 100, 1, number, number, NULL, decode('00', 'hex')
+          FROM generate_series(1, 20000) AS number
+          """, [])
+      }
+      let cuts = try await store.write { try $0.overfullLogs(keeping: 100) }
+      let cut = try #require(cuts.first { $0.subscriber == "user7" })
+      let looked = try await store.write { session in
+        // What this session has not told others of yet counts as well.
+        let before = try Self.rowsReadInOrder(session)
+        #expect(try session.logEntries(of: "user7", in: 1, withIDs: [[0]]).count == 200)
+        let old = try session.entries(through: cut)
+        #expect(try session.drop(entries: old) == 100)
+        return try Self.rowsReadInOrder(session) - before
+      }
+      #expect(looked == 0)
+      await store.close()
+    }
+  }
+
+  /// How many rows of the notification log's index this session has read without looking them up.
+  private static func rowsReadInOrder(_ session: StoreSession) throws -> Int64 {
+    let rows = try session.connection.first(
+      """
+      SELECT seq_tup_read::bigint FROM pg_stat_xact_user_tables
+      WHERE relname = 'notification_index'
+      """, []
+    ) { $0.integer(0) }
+    return try #require(rows)
+  }
+
   @Test("tells what its tables take, without keeping anybody waiting")
   func sizes() async throws {
     try await withLocation { location, server in
