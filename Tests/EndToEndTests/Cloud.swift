@@ -14,7 +14,7 @@ actor Cloud {
   nonisolated static let container = "iCloud.org.example.EndToEnd"
   nonisolated static let topic = "org.example.EndToEnd"
   /// How long a test waits for what must come.
-  nonisolated static let patience = Duration.seconds(40)
+  nonisolated static let patience = Patience.usual
 
   nonisolated let directory: String
   nonisolated let authority: CertificateAuthority
@@ -256,8 +256,9 @@ actor Cloud {
       $0.isAccepted && $0.deviceToken == token && $0.recordName == name
     }
     let server = server
-    try await eventually("no delivery is under way") {
-      server.deliveryMetrics.underWay == 0
+    try await eventually("all is delivered") {
+      let metrics = server.deliveryMetrics
+      return metrics.underWay == 0 && metrics.waiting == 0
     }
     return simulator.received.filter {
       $0.isAccepted && !sentinelTokens.contains($0.deviceToken)
