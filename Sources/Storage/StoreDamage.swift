@@ -55,9 +55,11 @@ final class StoreDamage: Sendable {
     if let reason { handler?(reason) }
   }
 
-  /// - Throws: ``StoreError/Code/corrupt`` when the store is damaged.
+  /// - Throws: ``StoreError/Code/corrupt`` when the store is damaged, ``StoreError/Code/diskFailed`` when
+  ///   it has to be opened anew.
   func check() throws {
+    let (reason, isUnsynced) = state.withLock { ($0.reason, $0.unsyncedReason != nil) }
     guard let reason else { return }
-    throw StoreError(.corrupt, reason)
+    throw StoreError(isUnsynced ? .diskFailed : .corrupt, reason)
   }
 }
