@@ -29,6 +29,8 @@ enum {
   // Syncs fail, and what was to be synced never reaches the disk, whatever later syncs say
   // (https://www.usenix.org/conference/atc20/presentation/rebello). It can be read until the power goes.
   FAILING_DISK_FORGETTING_SYNC = 9,
+  // As FAILING_DISK_FULL, for all writes: some file systems write nothing over what is there.
+  FAILING_DISK_FULL_ANYWHERE = 10,
 };
 
 struct failing_disk_control {

@@ -282,8 +282,9 @@ static ssize_t written(int descriptor, const void *bytes, size_t count, off_t of
   }
   size_t part = count;
   int ends_in_death = 0;
-  if (control && control->fault == FAILING_DISK_FULL && fstat(descriptor, &info) == 0
-      && place + count > (uint64_t)info.st_size && strikes(FAILING_DISK_FULL)) {
+  int grows = control && control->fault == FAILING_DISK_FULL && fstat(descriptor, &info) == 0
+              && place + count > (uint64_t)info.st_size;
+  if ((grows && strikes(FAILING_DISK_FULL)) || strikes(FAILING_DISK_FULL_ANYWHERE)) {
     part = control->struck % 2 ? count / 2 : 0;
     if (part == 0) {
       errno = ENOSPC;

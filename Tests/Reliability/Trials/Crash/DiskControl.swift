@@ -14,6 +14,7 @@ final class DiskControl: @unchecked Sendable {
     case killInWrite
     case lyingSync
     case forgettingSync
+    case fullAnywhere
   }
 
   let path: String

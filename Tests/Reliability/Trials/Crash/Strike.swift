@@ -23,6 +23,7 @@ enum Strike: Hashable {
     case .disk: "killed in a write"
     case .point(let name): "killed at \(name)"
     case .fault(.full): "disk full"
+    case .fault(.fullAnywhere): "disk full, for writing over too"
     case .fault(.writeError): "writes fail"
     case .fault(.syncError): "syncs fail"
     case .fault(.forgettingSync): "syncs fail, and forget"
@@ -40,8 +41,8 @@ enum Strike: Hashable {
     case .sqlite:
       killed + [
         .anyMoment, .disk(.killBeforeSync), .disk(.killAfterSync), .disk(.killInWrite),
-        .fault(.full), .fault(.writeError), .fault(.syncError), .fault(.forgettingSync),
-        .fault(.readError),
+        .fault(.full), .fault(.fullAnywhere), .fault(.writeError), .fault(.syncError),
+        .fault(.forgettingSync), .fault(.readError),
       ]
     case .postgresql:
       killed + [.anyMoment, .postgreSQL, .postgreSQL]
