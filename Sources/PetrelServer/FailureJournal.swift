@@ -55,7 +55,8 @@ final class FailureJournal: Sendable {
     if let cause, error.code == .internalError || cause.isKeptFromClients {
       fields.append(("cause", .string("\(cause)")))
     }
-    write(error.code.isOurs ? .error : .info, "request failed", fields)
+    let concernsOperator = error.code.isOurs || cause?.isOfDisk ?? false
+    write(concernsOperator ? .error : .info, "request failed", fields)
   }
 
   /// The HTTP server refused a request, or a connection, by itself.
@@ -140,6 +141,14 @@ extension ServerErrorCode {
 }
 
 extension Error {
+  /// Whether the store's disk failed or is full.
+  fileprivate var isOfDisk: Bool {
+    switch (self as? StoreError)?.code {
+    case .diskFailed?, .full?: true
+    default: false
+    }
+  }
+
   /// Whether a client is told less of it than an operator has to know.
   fileprivate var isKeptFromClients: Bool {
     switch (self as? StoreError)?.code {

@@ -107,8 +107,8 @@ struct FailureJournalTests {
     "why the store failed is in the log, and not in the answer",
     arguments: [
       (StoreError.Code.statementFailed, ServerErrorCode.internalError, "error"),
-      (.outcomeUnknown, .serverResponseLost, "error"), (.diskFailed, .tryAgainLater, "info"),
-      (.full, .tryAgainLater, "info"), (.unreachable, .tryAgainLater, "info"),
+      (.outcomeUnknown, .serverResponseLost, "error"), (.diskFailed, .tryAgainLater, "error"),
+      (.full, .tryAgainLater, "error"), (.unreachable, .tryAgainLater, "info"),
       (.overloaded, .tryAgainLater, "info"),
     ])
   func causes(code: StoreError.Code, answered: ServerErrorCode, level: String) {
