@@ -26,12 +26,12 @@ extension CKDatabase {
     try await save(CKRecordZone(zoneName: name)).zoneID
   }
 
-  /// Subscribes to records that match a format, with silent pushes.
+  /// Subscribes to records that match a format. Of silent pushes a slow machine would make one.
   @discardableResult
   func subscribe(
     _ id: String = "subscription", to type: String = "Item", where predicate: NSPredicate,
     options: CKQuerySubscription.Options = .firesOnRecordCreation,
-    zone: CKRecordZone.ID? = nil, info: CKSubscription.NotificationInfo? = nil
+    zone: CKRecordZone.ID? = nil, info: CKSubscription.NotificationInfo? = .init(alertBody: "New")
   ) async throws -> CKSubscription {
     let subscription = CKQuerySubscription(
       recordType: type, predicate: predicate, subscriptionID: id, options: options)
