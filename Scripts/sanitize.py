@@ -79,7 +79,8 @@ def environment(sanitizer, folder, target):
     if sanitizer == "address":
         return {
             "PETREL_TEST_PATIENCE": "3",
-            "ASAN_OPTIONS": f"{common}:detect_leaks=1",
+            "ASAN_OPTIONS":
+                f"{common}:detect_leaks=1:suppressions={SOURCES}/address.suppressions",
             "LSAN_OPTIONS": f"suppressions={SOURCES}/leak.suppressions:print_suppressions=0",
             "UBSAN_OPTIONS": f"{common}:print_stacktrace=1",
         }
