@@ -42,19 +42,27 @@ Scripts/api_coverage.py --check --build "$build" || {
   exit 1
 }
 
-# One after the other: tests that wait for sockets have deadlines, and property tests beside them
-# would keep every core busy for seconds.
+# Two processes, and in each one test after the other: tests that wait for sockets have deadlines, and
+# many property tests beside them would keep every core busy for seconds.
 begin "tests"
 kept=$(mktemp -d)
-# A pipe's status is that of its end, hence the file.
-{
-  swift test --skip-build --disable-xctest --no-parallel --scratch-path "$build" 2>&1 ||
+run_tests() {
+  # What reads this looks at no status, hence the file.
+  "$build/debug/petrelPackageTests.xctest" --testing-library swift-testing --no-parallel "$@" 2>&1 ||
     touch "$kept/failed"
-} | tee "$kept/output"
+}
+# About half of the time, and hardly anything that waits.
+computing='^(StorageTests|MatchingTests|ScaleModelTests)\.'
+run_tests --filter "$computing" >"$kept/computing" &
+computing_tests=$!
+run_tests --skip "$computing" | tee "$kept/others"
+wait "$computing_tests"
+cat "$kept/computing"
 if [ -e "$kept/failed" ]; then
   # It stands somewhere among thousands of lines; here is where one looks.
   printf '\n== what failed\n'
-  grep -a -E '^[^ ]*✘|^[^ ]* *↳|Fatal error|signal code' "$kept/output" | tail -n 60
+  cat "$kept/others" "$kept/computing" |
+    grep -a -E '^[^ ]*✘|^[^ ]* *↳|Fatal error|signal code' | tail -n 60
   exit 1
 fi
 
