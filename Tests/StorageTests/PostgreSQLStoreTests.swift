@@ -144,7 +144,7 @@ struct PostgreSQLStoreTests {
       let cuts = try await store.write { try $0.overfullLogs(keeping: 100) }
       let cut = try #require(cuts.first { $0.subscriber == "user7" })
       let looked = try await store.write { session in
-        // What this session has not told others of yet counts as well.
+        // What this connection has not told others of yet counts as well.
         let before = try Self.rowsReadInOrder(session)
         #expect(try session.logEntries(of: "user7", in: 1, withIDs: [[0]]).count == 200)
         let old = try session.entries(through: cut)
@@ -156,7 +156,7 @@ struct PostgreSQLStoreTests {
     }
   }
 
-  /// How many rows of the notification log's index this session has read without looking them up.
+  /// How many rows of the notification log's index this connection has read without looking them up.
   private static func rowsReadInOrder(_ session: StoreSession) throws -> Int64 {
     let rows = try session.connection.first(
       """
