@@ -5,7 +5,8 @@ import Storage
 ///
 /// Nobody decides for the others: the servers see the same leases and know by the same rule how many of a
 /// database's parts are whose. What somebody should have taken and has not is taken by whoever is there,
-/// and stays.
+/// who offers it again after a while: the other may only have been late. Each time that nobody wanted it,
+/// the while doubles.
 struct PartBalance {
   /// What a server does after a look at the leases.
   struct Plan: Equatable {
@@ -21,12 +22,18 @@ struct PartBalance {
   /// subscriptions of one anew takes longer than a server that is started again.
   static let looksBeforeRelease = 5
 
+  /// For so many looks a server has what it took beyond its share, the first time and at most: an hour or
+  /// so, for a part that is offered is dispatched by nobody until it is taken.
+  static let tenure = 20...4_000
+
   private var servers: Set<ServerID> = []
   private var looks = 0
   /// How often parts were seen that nobody dispatches.
   private var freeLooks: [DatabasePart: Int] = [:]
-  /// What was taken beyond this server's share.
-  private var kept: Set<DatabasePart> = []
+  /// What was taken beyond this server's share, and at which look it is offered again.
+  private var kept: [DatabasePart: Int] = [:]
+  /// For how many looks a part was last kept.
+  private var tenures: [DatabasePart: Int] = [:]
 
   /// - Parameters:
   ///   - leases: of all divided databases.
@@ -39,7 +46,8 @@ struct PartBalance {
     if servers != self.servers {
       self.servers = servers
       looks = 0
-      kept = []
+      kept = [:]
+      tenures = [:]
     }
     looks += 1
     var free: [DatabasePart: Int] = [:]
@@ -47,6 +55,7 @@ struct PartBalance {
       free[lease.part] = (freeLooks[lease.part] ?? 0) + 1
     }
     freeLooks = free
+    kept = kept.filter { $0.value > looks }
     var plan = Plan()
     for (database, leases) in Dictionary(grouping: leases, by: \.part.database) {
       add(leases, of: database, for: server, to: &plan)
@@ -77,12 +86,16 @@ struct PartBalance {
       let places = firstFree..<max(firstFree, min(free.count, firstFree + share - own.count))
       plan.taken += free[places.clamped(to: 0..<free.count)].map(\.free)
     } else if looks > Self.looksBeforeRelease {
-      let movable = own.filter { !kept.contains($0) }
+      let movable = own.filter { kept[$0] == nil }
       plan.released += movable.suffix(max(0, movable.count - share))
     }
     for lease in free where (freeLooks[lease.part] ?? 0) > Self.patience {
-      kept.insert(lease.part)
-      if !plan.taken.contains(lease.free) { plan.taken.append(lease.free) }
+      guard !plan.taken.contains(lease.free) else { continue }
+      plan.taken.append(lease.free)
+      let tenure = min(
+        tenures[lease.part].map { $0 * 2 } ?? Self.tenure.lowerBound, Self.tenure.upperBound)
+      tenures[lease.part] = tenure
+      kept[lease.part] = looks + tenure
     }
   }
 
