@@ -5,22 +5,31 @@ extension PostgreSQLConnection {
   /// `notification_index` than look there for each of the thousand rows that it supposes in
   /// `notification_runs`. By itself it looks at a table when 50 rows of it have changed, which those of some
   /// never do; after a dump was restored, when it comes to it.
-  func analyzeUnknownTables() throws {
-    // The second condition is for distributed stores, where all pages are on the workers.
-    let unknown = try rows(
-      """
-      SELECT relname::text FROM pg_class
-      WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND reltuples <= 0
-        AND (pg_relation_size(oid) > 0 OR relname = 'notification_runs')
-        AND pg_has_role(relowner, 'USAGE')
-      ORDER BY relname
-      """, []
-    ) { $0.text(0) }
-    guard !unknown.isEmpty else { return }
-    let known = Set(try StoreTable.names(self))
-    for name in unknown where known.contains(name) {
-      // Another server that does the same need not be waited for.
-      try execute("ANALYZE (SKIP_LOCKED) \(name)")
+  ///
+  /// - Parameter report: takes the tables that it could not look at, and why. The others were.
+  func analyzeUnknownTables(_ report: (_ table: String, any Error) -> Void) {
+    let unknown: [String]
+    do {
+      // The second condition is for distributed stores, where all pages are on the workers.
+      unknown = try rows(
+        """
+        SELECT format('%I', relname) FROM pg_class
+        WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND reltuples <= 0
+          AND (pg_relation_size(oid) > 0 OR relname = 'notification_runs')
+          AND pg_has_role(relowner, 'USAGE')
+        ORDER BY relname
+        """, []
+      ) { $0.text(0) }
+    } catch {
+      return report("pg_class", error)
+    }
+    for table in unknown {
+      do {
+        // Another server that does the same need not be waited for.
+        try execute("ANALYZE (SKIP_LOCKED) \(table)")
+      } catch {
+        report(table, error)
+      }
     }
   }
 }

@@ -165,7 +165,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       try StoreDistribution.complete(over: first) || configuration.separatesDatabases
     self.isDistributed = isDistributed
     // Without it the store is slower, and as good.
-    try? (first as? PostgreSQLConnection)?.analyzeUnknownTables()
+    (first as? PostgreSQLConnection)?.analyzeUnknownTables(configuration.onUnknownTable)
     let makeSession = {
       @Sendable (isReader: Bool, connection: any SQLConnection) -> StoreSession in
       let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)

@@ -75,6 +75,9 @@ public struct StoreConfiguration: Sendable {
   /// The environments that have a fixed schema: record types, fields and subscription types that
   /// were not deployed to them are refused. In others they are made when they are first saved.
   public var fixedEnvironments: Set<ContainerEnvironment> = [.production]
+  /// Takes the tables that PostgreSQL knows nothing of and could not look at, and why: what is asked of
+  /// them may take long until it does by itself.
+  public var onUnknownTable: @Sendable (_ table: String, any Error) -> Void = { _, _ in }
   /// Makes the identifiers of changes and users; a test may give a seeded generator.
   public var makeUUID: @Sendable () -> UUID = { RandomUUID.make() }
 

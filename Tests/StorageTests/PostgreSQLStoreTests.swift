@@ -156,6 +156,51 @@ struct PostgreSQLStoreTests {
     }
   }
 
+  @Test("a table that cannot be analyzed is told of, and the others are, whatever they are called")
+  func tablesOfOthers() async throws {
+    try await withLocation { location, _ in
+      var store = try await SQLRecordStore.open(at: location)
+      try await store.write { session in
+        for statement in [
+          "DROP TABLE notification_runs", Schema.notificationIndex[0], Schema.notificationIndex[1],
+          #"CREATE TABLE "A table; not Petrel's" AS SELECT 1 AS number"#,
+          // To make an index is to look at its table, so there are no rows yet.
+          "CREATE TABLE broken (number integer)",
+          """
+          CREATE FUNCTION breaks(integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql
+          AS 'BEGIN RETURN 1; END'
+          """,
+          "CREATE INDEX ON broken (breaks(number))", "INSERT INTO broken VALUES (1)",
+          """
+          CREATE OR REPLACE FUNCTION breaks(integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql
+          AS 'BEGIN RAISE ''it is broken''; END'
+          """,
+        ] { _ = try session.connection.run(statement, []) }
+      }
+      await store.close()
+      let told = Mutex<[String: String]>([:])
+      var configuration = StoreConfiguration()
+      configuration.onUnknownTable = { table, error in
+        told.withLock { $0[table] = "\(error)" }
+      }
+      store = try await SQLRecordStore.open(at: location, configuration: configuration)
+      #expect(told.withLock { Array($0.keys) } == ["broken"])
+      #expect(told.withLock { $0["broken"]?.contains("it is broken") ?? false })
+      let known = try await store.read {
+        try $0.connection.rows(
+          """
+          SELECT relname::text FROM pg_class
+          WHERE relnamespace = current_schema()::regnamespace AND reltuples > 0
+            AND relname IN ('A table; not Petrel''s', 'broken', 'notification_runs')
+          ORDER BY relname COLLATE "C"
+          """, []
+        ) { $0.text(0) }
+      }
+      #expect(known == ["A table; not Petrel's", "notification_runs"])
+      await store.close()
+    }
+  }
+
   /// How many rows of the notification log's index this connection has read without looking them up.
   private static func rowsReadInOrder(_ session: StoreSession) throws -> Int64 {
     let rows = try session.connection.first(

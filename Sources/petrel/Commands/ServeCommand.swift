@@ -11,10 +11,15 @@ enum ServeCommand: Command {
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let (configuration, sources) = try ConfigurationOptions.configuration(arguments, files: true)
-    let store = try await openStore(
-      of: configuration, with: StoreConfiguration(of: configuration))
     let log = ServerLog.standardError(
       level: configuration.logLevel, format: configuration.logFormat)
+    var options = StoreConfiguration(of: configuration)
+    options.onUnknownTable = { table, error in
+      log.warning(
+        "PostgreSQL could not analyze a table, statements may be slow until it does",
+        ["table": .string(table), "cause": .string("\(error)")])
+    }
+    let store = try await openStore(of: configuration, with: options)
     let server = try Server(configuration: configuration, store: store, log: log)
     store.setUnsyncedHandler { reason in
       log.error("the server ends, to be started anew", ["cause": .string(reason)])
