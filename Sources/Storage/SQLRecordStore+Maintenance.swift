@@ -140,10 +140,10 @@ extension StoreSession {
   }
 
   fileprivate func drop(deliveries ids: [Delivery.ID]) throws -> Int {
-    for id in ids {
-      try connection.run(
-        "DELETE FROM deliveries WHERE database_id = $1 AND number = $2",
-        [.integer(id.database.rawValue), .integer(id.number)])
+    for (database, ids) in Dictionary(grouping: ids, by: \.database) {
+      try delete(
+        "DELETE FROM deliveries WHERE database_id = $1 AND number IN",
+        [.integer(database.rawValue)], numbers: ids.map(\.number))
     }
     return ids.count
   }
@@ -156,10 +156,10 @@ extension StoreSession {
   }
 
   fileprivate func drop(refusedPushes ids: [Delivery.ID]) throws -> Int {
-    for id in ids {
-      try connection.run(
-        "DELETE FROM refused_pushes WHERE database_id = $1 AND number = $2",
-        [.integer(id.database.rawValue), .integer(id.number)])
+    for (database, ids) in Dictionary(grouping: ids, by: \.database) {
+      try delete(
+        "DELETE FROM refused_pushes WHERE database_id = $1 AND number IN",
+        [.integer(database.rawValue)], numbers: ids.map(\.number))
     }
     return ids.count
   }

@@ -119,24 +119,26 @@ extension StoreSession {
         try unfiledRows(of: subscriber).map { [$0.database.rawValue, $0.sequence] })
       dropped += entries.filter { !unfiled.contains([$0.database.rawValue, $0.position]) }
     }
-    for entry in dropped {
-      try drop(entry: entry.position, of: entry.subscriber, in: entry.database)
+    for (log, entries) in Dictionary(grouping: dropped, by: \.log) {
+      try drop(entries: entries.map(\.position), of: log.subscriber, in: log.database)
     }
     try noteTrimmed(dropped)
     return dropped.count
   }
 
-  /// Deletes an entry from the index and the log.
-  private func drop(entry sequence: Int64, of subscriber: String, in database: DatabaseID) throws {
-    try connection.run(
+  /// Deletes entries from the index and the log.
+  private func drop(
+    entries sequences: [Int64], of subscriber: String, in database: DatabaseID
+  ) throws {
+    try delete(
       """
       DELETE FROM notification_index
       WHERE run IN (SELECT run FROM notification_runs)
-        AND subscriber = $1 AND database_id = $2 AND sequence = $3
-      """, [.text(subscriber), .integer(database.rawValue), .integer(sequence)])
-    try connection.run(
-      "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2",
-      [.integer(database.rawValue), .integer(sequence)])
+        AND subscriber = $1 AND database_id = $2 AND sequence IN
+      """, [.text(subscriber), .integer(database.rawValue)], numbers: sequences)
+    try delete(
+      "DELETE FROM notification_log WHERE database_id = $1 AND sequence IN",
+      [.integer(database.rawValue)], numbers: sequences)
   }
 
   // MARK: Marks
@@ -185,9 +187,7 @@ extension StoreSession {
       let marks = marks.filter { !unfiled.contains($0.notificationID) }
       let entries = try logEntries(
         of: log.subscriber, in: log.database.rawValue, withIDs: Set(marks.map(\.notificationID)))
-      for entry in entries {
-        try drop(entry: entry.sequence, of: log.subscriber, in: log.database)
-      }
+      try drop(entries: entries.map(\.sequence), of: log.subscriber, in: log.database)
       for mark in marks { try drop(mark: mark) }
       dropped += marks
     }
