@@ -40,8 +40,8 @@ final class AssetLinks: Sendable {
     method == "POST" && path.hasPrefix(prefix)
   }
 
-  func uploadURL(to database: DatabaseID, secret: String) -> String {
-    "\(publicURL())\(Self.prefix)\(database.rawValue)/upload/\(secret)"
+  func uploadURL(to database: DatabaseID, secret: String) throws -> String {
+    "\(publicURL())\(Self.prefix)\(try store.tokens.name(of: database))/upload/\(secret)"
   }
 
   /// The target of a path and its query.
@@ -53,8 +53,9 @@ final class AssetLinks: Sendable {
   ) async throws -> Target {
     let parts = path.dropFirst(Self.prefix.count).split(
       separator: "/", omittingEmptySubsequences: false)
-    guard parts.count >= 2, let number = Int64(parts[0]) else { throw Self.unknown }
-    let database = DatabaseID(rawValue: number)
+    guard parts.count >= 2, let database = store.tokens.database(named: parts[0]) else {
+      throw Self.unknown
+    }
     if parts.count == 3, parts[1] == "upload" {
       return .upload(database, secret: String(parts[2]))
     }
@@ -95,6 +96,7 @@ final class AssetLinks: Sendable {
   func linked(_ record: Record, in database: DatabaseID) async throws -> Record {
     guard Self.hasAssets(record) else { return record }
     let key = try await signingKey()
+    let name = try store.tokens.name(of: database)
     let end = clock().advanced(bySeconds: Self.lifetime).milliseconds
     var record = record
     record.fields = record.fields.mapValues { value in
@@ -103,7 +105,7 @@ final class AssetLinks: Sendable {
           for: Self.signed(database, asset.fileChecksum, end).utf8, key: key)
         var asset = asset.complete
         asset.downloadURL =
-          "\(publicURL())\(Self.prefix)\(database.rawValue)/\(asset.fileChecksum)"
+          "\(publicURL())\(Self.prefix)\(name)/\(asset.fileChecksum)"
           + "?expires=\(end)&signature=\(Base64URL.encode(code))"
         return asset
       }

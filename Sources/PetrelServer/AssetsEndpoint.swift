@@ -33,7 +33,7 @@ struct AssetsEndpoint: Sendable {
       tokens.append(
         UploadAssetsResponse.Token(
           recordName: token.recordName ?? UUID().uuidString, fieldName: token.fieldName,
-          url: links.uploadURL(to: database, secret: secret)))
+          url: try links.uploadURL(to: database, secret: secret)))
     }
     try await store.addAssetUploads(uploads, inZone: request.zoneID, of: database)
     return UploadAssetsResponse(tokens: tokens).body

@@ -34,7 +34,7 @@ extension WebCourier {
   ///
   /// - Throws: `BAD_REQUEST` for a `Last-Event-ID` that is none.
   func events(_ request: HTTPRequest, to device: DeviceToken) throws -> HTTPResponse {
-    let beginning = try Self.beginning(of: request)
+    let beginning = try beginning(of: request)
     return HTTPResponse(
       headers: [
         ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"),
@@ -47,10 +47,10 @@ extension WebCourier {
   }
 
   /// Where the reader says that it is.
-  private static func beginning(of request: HTTPRequest) throws -> CourierPosition {
+  private func beginning(of request: HTTPRequest) throws -> CourierPosition {
     let last = request.header("Last-Event-ID") ?? request.query("lastEventId") ?? ""
     guard !last.isEmpty else { return CourierPosition() }
-    guard let position = CourierPosition(last) else {
+    guard let position = CourierPosition(last, sealedBy: store.tokens) else {
       throw ServiceError(
         .badRequest, "Last-Event-ID: '\(last.prefix(80))' is no event of this stream")
     }
@@ -80,17 +80,18 @@ extension WebCourier {
         continue
       }
       guard turn.isCurrent else { return }
-      try await writer.write(Self.event(look, moving: &position))
+      try await writer.write(event(look, moving: &position))
       try await desk.serve { try await self.acknowledge(look, token) }
     }
   }
 
   @inline(never)
-  private static func event(_ look: Look, moving position: inout CourierPosition) -> Data {
+  private func event(_ look: Look, moving position: inout CourierPosition) throws -> Data {
     guard let next = look.next else { return Data() }
     position.pass(next.entry)
     let payload = PushPayload(next.entry.notification, badge: next.badge, form: .courier)
-    return Data("id: \(position.text)\ndata: ".utf8) + Data(payload.bytes) + Data("\n\n".utf8)
+    let id = try position.text(sealedBy: store.tokens)
+    return Data("id: \(id)\ndata: ".utf8) + Data(payload.bytes) + Data("\n\n".utf8)
   }
 
   private func acknowledge(_ look: Look, _ token: String) async throws {

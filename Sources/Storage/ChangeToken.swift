@@ -3,7 +3,8 @@ import Foundation
 
 /// How far a client has read a change feed, in the form that clients keep and hand back.
 ///
-/// A token does not say what may be read; the request does. So it is checked against mistakes only.
+/// A token does not say what may be read; the request does. It is sealed, for its numbers tell how much
+/// happens in the database.
 struct ChangeToken: Equatable {
   enum Feed: Equatable {
     case database
@@ -40,34 +41,44 @@ struct ChangeToken: Equatable {
 
   // MARK: Text
 
-  private static let mark = UInt8(ascii: "T")
-
   /// Reads a token. Throws ``StoreError/Code/changeTokenExpired`` when it is none: an app that comes
   /// from another server still has tokens of that one, and does the right thing then.
-  init(_ text: String) throws {
+  init(_ text: String, sealedBy tokens: TokenCipher) throws {
     let broken = StoreError(
       .changeTokenExpired,
       "the change token is none of this server's feeds; start again without a token")
-    guard let data = Data(base64Encoded: text), data.count >= 8, data.first == Self.mark
-    else { throw broken }
-    let body = [UInt8](data.dropLast(4))
-    guard Self.digest(of: body) == [UInt8](data.suffix(4)) else { throw broken }
+    let sealed = tokens.open(text, as: .changes)
+    guard let body = sealed ?? Self.plainBody(of: text) else { throw broken }
     do {
-      var decoder = try RowDecoder(Array(body.dropFirst()), of: "change token")
-      database = DatabaseID(rawValue: try decoder.decodeInteger())
-      feed = try decoder.decodeOptional { try $0.decodeInteger() }.map { .zone($0) } ?? .database
-      position = try decoder.decodeInteger()
-      base = try decoder.decodeInteger()
-      walk = try decoder.decodeOptional {
-        Walk(top: try $0.decodeInteger(), below: try $0.decodeInteger())
-      }
-      try decoder.finish()
+      try self.init(decoding: body)
     } catch {
       throw broken
     }
+    guard sealed != nil || newest <= tokens.plainThrough else { throw broken }
   }
 
-  var text: String {
+  func text(sealedBy tokens: TokenCipher) throws -> String {
+    try tokens.seal(encoded, as: .changes)
+  }
+
+  /// The greatest number in it.
+  private var newest: Int64 { max(position, base, walk?.top ?? 0, walk?.below ?? 0) }
+
+  // MARK: Contents
+
+  private init(decoding body: [UInt8]) throws {
+    var decoder = try RowDecoder(body, of: "change token")
+    database = DatabaseID(rawValue: try decoder.decodeInteger())
+    feed = try decoder.decodeOptional { try $0.decodeInteger() }.map { .zone($0) } ?? .database
+    position = try decoder.decodeInteger()
+    base = try decoder.decodeInteger()
+    walk = try decoder.decodeOptional {
+      Walk(top: try $0.decodeInteger(), below: try $0.decodeInteger())
+    }
+    try decoder.finish()
+  }
+
+  private var encoded: [UInt8] {
     var encoder = RowEncoder(reserving: 32)
     encoder.encode(database.rawValue)
     var zoneNumber: Int64?
@@ -79,12 +90,21 @@ struct ChangeToken: Equatable {
       $0.encode($1.top)
       $0.encode($1.below)
     }
-    let body = [Self.mark] + encoder.bytes
-    return Data(body + Self.digest(of: body)).base64EncodedString()
+    return encoder.bytes
+  }
+
+  // MARK: Tokens in the clear
+
+  /// What is in a token from before they were sealed: between a mark and a check sum.
+  private static func plainBody(of text: String) -> [UInt8]? {
+    guard let data = Data(base64Encoded: text), data.count >= 8, data.first == UInt8(ascii: "T"),
+      digest(of: data.dropLast(4)) == [UInt8](data.suffix(4))
+    else { return nil }
+    return [UInt8](data.dropFirst().dropLast(4))
   }
 
   /// FNV-1a, 32 bits.
-  private static func digest(of body: [UInt8]) -> [UInt8] {
+  private static func digest(of body: Data) -> [UInt8] {
     var hash: UInt32 = 0x811C_9DC5
     for byte in body { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
     return withUnsafeBytes(of: hash.bigEndian) { Array($0) }

@@ -1,7 +1,7 @@
 /// How far a reader of the web courier has read, apart from what the store keeps for its token: for
 /// each database of the user's the sequence of the last entry.
 ///
-/// Its text can be handed to clients: `3-120.7-4`, where `3` is a database and `120` a sequence.
+/// Its text, sealed, is handed to clients: `3-120.7-4`, where `3` is a database and `120` a sequence.
 public struct CourierPosition: Sendable, Hashable {
   /// A user is notified of few databases in a container (the public one, the private one, the shared
   /// one), and a reader listens in few containers.
@@ -12,8 +12,22 @@ public struct CourierPosition: Sendable, Hashable {
   /// The position of a reader that goes by what the store keeps.
   public init() {}
 
-  /// Reads a position's text; nil when it is none.
-  public init?(_ text: String) {
+  /// Reads a position that was given to a client; nil when it is none.
+  public init?(_ text: String, sealedBy tokens: TokenCipher) {
+    if let contents = tokens.open(text, as: .courierPosition) {
+      self.init(String(decoding: contents, as: UTF8.self))
+    } else {
+      // From before positions were sealed.
+      self.init(text)
+      guard sequences.values.allSatisfy({ $0 <= tokens.plainThrough }) else { return nil }
+    }
+  }
+
+  public func text(sealedBy tokens: TokenCipher) throws -> String {
+    try tokens.seal(Array(text.utf8), as: .courierPosition)
+  }
+
+  init?(_ text: String) {
     let places = text.split(separator: ".", omittingEmptySubsequences: false)
     guard places.count <= Self.limit else { return nil }
     for place in places {
@@ -25,7 +39,7 @@ public struct CourierPosition: Sendable, Hashable {
     }
   }
 
-  public var text: String {
+  var text: String {
     sequences.sorted { $0.key < $1.key }.map { "\($0.key.rawValue)-\($0.value)" }
       .joined(separator: ".")
   }

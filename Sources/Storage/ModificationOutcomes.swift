@@ -3,7 +3,7 @@ import CloudKitModel
 /// What became of the operations of one modification, in their order.
 ///
 /// Of records that were made ready outside of the transaction only their versions are kept here, so
-/// that the one thread that writes copies no record; ``told(by:)`` puts them together.
+/// that the one thread that writes copies no record; ``told(by:in:tags:)`` puts them together.
 struct ModificationOutcomes: Sendable {
   private let count: Int
   /// The versions of records that were made of what was ready, 0 for all other operations; empty
@@ -43,14 +43,19 @@ struct ModificationOutcomes: Sendable {
 
   /// The outcomes for the caller.
   ///
-  /// - Parameter creations: Those that the modification had.
-  func told(by creations: [RecordCreation?]) -> [RecordOutcome] {
+  /// - Parameters:
+  ///   - creations: those that the modification had.
+  ///   - database: in which the records are.
+  func told(
+    by creations: [RecordCreation?], in database: DatabaseID, tags: ChangeTags
+  ) -> [RecordOutcome] {
     guard !versions.isEmpty else {
       return others.isEmpty ? [RecordOutcome](repeating: Self.notReached, count: count) : others
     }
     return versions.indices.map { index in
       if versions[index] > 0, let creation = creations[index] {
-        return .saved(creation.record(ofVersion: versions[index]))
+        let tag = tags.tag(ofVersion: versions[index], in: database)
+        return .saved(creation.record(taggedWith: tag))
       }
       return others.isEmpty ? Self.notReached : others[index]
     }

@@ -48,7 +48,7 @@ struct NotificationLogReading {
       }
     }
     return NotificationLogPage(
-      notifications: notifications, token: token.text,
+      notifications: notifications, token: try token.text(sealedBy: session.tokens),
       moreComing: queues.contains { !$0.isEmpty })
   }
 
@@ -57,7 +57,7 @@ struct NotificationLogReading {
     of text: String?, in databases: [NotifiedDatabase]
   ) throws -> NotificationLogToken {
     var token = NotificationLogToken(of: recipient)
-    let previous = try text.map { try NotificationLogToken($0) }
+    let previous = try text.map { try NotificationLogToken($0, sealedBy: session.tokens) }
     guard previous == nil || previous?.recipient == recipient else {
       throw StoreError(
         .changeTokenExpired,

@@ -21,14 +21,16 @@ struct NotificationLogToken: Equatable {
   }
 
   /// Reads a token's text. Throws ``StoreError/Code/badContinuation`` when it is none.
-  init(_ text: String) throws {
+  init(_ text: String, sealedBy tokens: TokenCipher) throws {
     let broken = StoreError(
       .badContinuation,
       "the change token is not one of a notification log; send the token that the log's last page "
         + "came with, or start without one")
-    guard let data = Data(base64Encoded: text) else { throw broken }
+    let sealed = tokens.open(text, as: .notificationLog)
+    // From before tokens were sealed.
+    guard let body = sealed ?? Data(base64Encoded: text).map({ [UInt8]($0) }) else { throw broken }
     do {
-      var decoder = try RowDecoder([UInt8](data), of: "change token")
+      var decoder = try RowDecoder(body, of: "change token")
       guard try decoder.decodeText() == Self.mark else { throw broken }
       let user = try decoder.decodeText()
       let container = try decoder.decodeText()
@@ -46,9 +48,11 @@ struct NotificationLogToken: Equatable {
     } catch {
       throw broken
     }
+    let newest = places.values.map { max($0.position, $0.floor) }.max() ?? 0
+    guard sealed != nil || newest <= tokens.plainThrough else { throw broken }
   }
 
-  var text: String {
+  func text(sealedBy tokens: TokenCipher) throws -> String {
     var encoder = RowEncoder()
     encoder.encode(Self.mark)
     encoder.encode(recipient.userRecordName)
@@ -59,6 +63,6 @@ struct NotificationLogToken: Equatable {
       encoder.encode(place.value.position)
       encoder.encode(place.value.floor)
     }
-    return Data(encoder.bytes).base64EncodedString()
+    return try tokens.seal(encoder.bytes, as: .notificationLog)
   }
 }

@@ -11,14 +11,16 @@ enum QueryContinuation: Equatable {
   case sorted(RecordOrder.Place)
 
   /// Reads a marker. Throws ``StoreError/Code/badContinuation`` unless it was given for this query.
-  init(_ text: String, for query: RecordQuery) throws {
+  init(_ text: String, for query: RecordQuery, sealedBy tokens: TokenCipher) throws {
     let broken = StoreError(
       .badContinuation,
       "the continuation marker does not belong to this query; send the query it was given for, or "
         + "start again without a marker")
-    guard let data = Data(base64Encoded: text), data.count >= 8 else { throw broken }
-    let body = [UInt8](data.dropLast(8))
-    guard Self.digest(of: body, for: query) == [UInt8](data.suffix(8)) else { throw broken }
+    guard let contents = tokens.open(text, as: .continuation), contents.count >= 8 else {
+      throw broken
+    }
+    let body = Array(contents.dropLast(8))
+    guard Self.digest(of: body, for: query) == Array(contents.suffix(8)) else { throw broken }
     do {
       var decoder = try RowDecoder(body, of: "continuation marker")
       if try decoder.decodeFlag() {
@@ -42,7 +44,7 @@ enum QueryContinuation: Equatable {
     }
   }
 
-  func text(for query: RecordQuery) -> String {
+  func text(for query: RecordQuery, sealedBy tokens: TokenCipher) throws -> String {
     var encoder = RowEncoder()
     switch self {
     case .sorted(let place):
@@ -57,11 +59,11 @@ enum QueryContinuation: Equatable {
       encoder.encode(position.number)
     }
     let body = encoder.bytes
-    return Data(body + Self.digest(of: body, for: query)).base64EncodedString()
+    return try tokens.seal(body + Self.digest(of: body, for: query), as: .continuation)
   }
 
-  /// FNV-1a, 64 bits, over the marker and the query. It finds mistakes; it is no defence, and needs
-  /// to be none: a marker says where to go on, not what may be seen.
+  /// FNV-1a, 64 bits, over the marker and the query: a marker says where to go on in the query that it
+  /// was given for. Nobody can make one, for it is sealed.
   private static func digest(of body: [UInt8], for query: RecordQuery) -> [UInt8] {
     var encoder = RowEncoder()
     encoder.encode(query.query)

@@ -41,9 +41,9 @@ final class RecordCreation: Sendable {
   }
 
   /// The record as it was saved.
-  func record(ofVersion version: Int64) -> Record {
+  func record(taggedWith changeTag: String) -> Record {
     var record = record
-    record.recordChangeTag = StoredRecord.changeTag(ofVersion: version)
+    record.recordChangeTag = changeTag
     return record
   }
 }
@@ -84,7 +84,8 @@ extension RecordModifier {
     try session.removeTombstone(of: creation.recordName, inZone: zone.zoneNumber, of: database)
     session.gathered.index.add(
       creation.entries, of: version, inZone: zone.zoneNumber, of: database)
-    try post(.recordCreated, record: creation.record(ofVersion: version), sequence: version)
+    let tag = session.changeTags.tag(ofVersion: version, in: database)
+    try post(.recordCreated, record: creation.record(taggedWith: tag), sequence: version)
     return version
   }
 }

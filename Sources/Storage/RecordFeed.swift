@@ -46,7 +46,7 @@ struct RecordFeed {
         "the default zone has no change feed; keep what you follow in a zone of your own")
     }
     zone = try Self.state(of: query.zoneID, in: database, session: session)
-    token = try Self.token(of: query, in: database, zone: zone)
+    token = try Self.token(of: query, in: database, zone: zone, session: session)
     typeNumbers = try query.recordTypes.map { names in
       Set(try names.compactMap { try session.recordType(named: $0, at: address)?.number })
     }
@@ -73,8 +73,9 @@ struct RecordFeed {
       last = candidate.version
     }
     return RecordChangesPage(
-      changes: changes, token: next(after: last, hasMore: hasMore).text, hasMore: hasMore,
-      size: size,
+      changes: changes,
+      token: try next(after: last, hasMore: hasMore).text(sealedBy: session.tokens),
+      hasMore: hasMore, size: size,
       clientChangeToken: try query.reader.flatMap {
         try session.clientChangeToken(of: $0, zone: zone.number, in: database)
       })
@@ -109,11 +110,11 @@ struct RecordFeed {
   }
 
   private static func token(
-    of query: RecordChangesQuery, in database: DatabaseID, zone: ZoneState
+    of query: RecordChangesQuery, in database: DatabaseID, zone: ZoneState, session: StoreSession
   ) throws -> ChangeToken {
     var token: ChangeToken
     if let text = query.token {
-      token = try ChangeToken(text)
+      token = try ChangeToken(text, sealedBy: session.tokens)
       guard token.feed != .database else {
         throw StoreError(
           .badContinuation,

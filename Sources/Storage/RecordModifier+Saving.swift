@@ -30,7 +30,7 @@ extension RecordModifier {
     }
     let version = try numbers.take(from: session)
     latest = version
-    record.recordChangeTag = StoredRecord.changeTag(ofVersion: version)
+    record.recordChangeTag = session.changeTags.tag(ofVersion: version, in: database)
     let stored = StoredRecord(
       number: current?.number ?? version, zoneNumber: zone.zoneNumber, record: record)
     if current == nil { session.noteUse(of: type, in: database, at: address) }

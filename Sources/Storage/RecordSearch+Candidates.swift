@@ -29,7 +29,8 @@ extension RecordSearch {
     if let zoneNumber, row.zoneNumber != zoneNumber { return nil }
     var record = Record(
       recordID: RecordID(recordName: row.recordName), recordType: type.name,
-      recordChangeTag: glance.hasChangeTag ? StoredRecord.changeTag(ofVersion: row.version) : nil)
+      recordChangeTag: glance.hasChangeTag
+        ? session.changeTags.tag(ofVersion: row.version, in: database) : nil)
     var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
     try decoder.decode(glance, into: &record)
     // Fields that words are not searched in are not part of all text.

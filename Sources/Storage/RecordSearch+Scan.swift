@@ -76,7 +76,9 @@ extension RecordSearch {
         guard let candidate, isFirst(entry, on: path, candidate.record) else { continue }
         if rows.count == query.limit, let last {
           let end = QueryContinuation.scan(path: driver, last)
-          return RecordPage(records: try records(rows), continuation: end.text(for: query))
+          return RecordPage(
+            records: try records(rows),
+            continuation: try end.text(for: query, sealedBy: session.tokens))
         }
         rows.append(candidate.row)
         last = AccessPath.Position(

@@ -34,7 +34,9 @@ struct RecordSearch {
       }
       return try session.hasSeveralZones(database) ? number : nil
     }
-    continuation = try query.continuation.map { try QueryContinuation($0, for: query) }
+    continuation = try query.continuation.map {
+      try QueryContinuation($0, for: query, sealedBy: session.tokens)
+    }
     guard let type = try session.recordType(named: query.query.recordType, at: address) else {
       try session.requireType(
         named: query.query.recordType, at: address, "there is nothing to search")
@@ -63,7 +65,9 @@ struct RecordSearch {
     let (rows, end) = try search.run()
     return RecordPage(
       records: try records(rows),
-      continuation: end.map { QueryContinuation.sorted($0).text(for: query) })
+      continuation: try end.map {
+        try QueryContinuation.sorted($0).text(for: query, sealedBy: session.tokens)
+      })
   }
 
   /// False when no record can pass: the filter needs a value of a field that nobody ever saved.

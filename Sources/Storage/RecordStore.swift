@@ -18,6 +18,9 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   /// Seconds that the store's clock is ahead of this machine's; 0 when one server has it alone.
   var clockOffset: Double { get }
 
+  /// Seals what clients are given to keep.
+  var tokens: TokenCipher { get }
+
   /// Where servers count together what they count; nil for a store that one server has for itself.
   var sharedLimits: (any SharedLimits)? { get }
 

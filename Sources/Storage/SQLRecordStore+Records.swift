@@ -12,7 +12,8 @@ extension SQLRecordStore {
     ) { [modification] session in
       try session.modifyOnce(modification)
     }
-    return outcomes.told(by: modification.creations)
+    return outcomes.told(
+      by: modification.creations, in: modification.database, tags: try tokens.makeChangeTags())
   }
 
   public func records(

@@ -19,21 +19,23 @@ extension SQLRecordStore {
         ORDER BY CASE WHEN zone_name = $2 THEN 0 ELSE 1 END, zone_name, owner_name
         """, [.integer(database.rawValue), .text(ZoneID.defaultZoneName)]
       ) {
-        Zone(
+        try Zone(
           zoneID: ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), number: $0.integer(2),
-          version: $0.integer(3), in: database)
+          version: $0.integer(3), in: database, tokens: session.tokens)
       }
     }
   }
 }
 
 extension Zone {
-  fileprivate init(zoneID: ZoneID, number: Int64, version: Int64, in database: DatabaseID) {
+  fileprivate init(
+    zoneID: ZoneID, number: Int64, version: Int64, in database: DatabaseID, tokens: TokenCipher
+  ) throws {
     self.init(zoneID: zoneID, version: version)
     guard !zoneID.isDefaultZone else { return }
     var token = ChangeToken(beginningOf: .zone(number), in: database, at: version)
     token.position = version
-    changeToken = token.text
+    changeToken = try token.text(sealedBy: tokens)
   }
 }
 
@@ -52,7 +54,8 @@ extension StoreSession {
         .integer(database.rawValue), .integer(number), .text(zoneID.zoneName),
         .text(zoneID.ownerName),
       ])
-    return Zone(zoneID: zoneID, number: number, version: number, in: database)
+    return try Zone(
+      zoneID: zoneID, number: number, version: number, in: database, tokens: tokens)
   }
 
   /// Carries out the operations, in the writer's transaction; one outcome for each.
@@ -90,7 +93,9 @@ extension StoreSession {
       """,
       [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
     ) {
-      Zone(zoneID: zoneID, number: $0.integer(0), version: $0.integer(1), in: database)
+      try Zone(
+        zoneID: zoneID, number: $0.integer(0), version: $0.integer(1), in: database,
+        tokens: tokens)
     }
     if let existing { return .saved(existing) }
     do {

@@ -15,6 +15,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   /// Beside a store in a file, in the folder with its name and `-assets`; else in memory.
   public let assets: any AssetStore
   public var administration: any AdministrationStore { self }
+  public let tokens: TokenCipher
   let threads: ThreadGroup
   private let extracts: ExtractShelf
   private let makings: JobQueue
@@ -161,14 +162,18 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       try file.renewLog()
     }
     try Migration.apply(migrations, to: first)
+    let isSealing = (migrations.last?.version ?? 0) >= Schema.clientTokensVersion
+    let tokens = try configuration.tokens ?? (isSealing ? Schema.tokenCipher(first) : .plain)
+    self.tokens = tokens
     let isDistributed =
       try StoreDistribution.complete(over: first) || configuration.separatesDatabases
     self.isDistributed = isDistributed
     // Without it the store is slower, and as good.
     (first as? PostgreSQLConnection)?.analyzeUnknownTables(configuration.onUnknownTable)
     let makeSession = {
-      @Sendable (isReader: Bool, connection: any SQLConnection) -> StoreSession in
-      let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
+      @Sendable (isReader: Bool, connection: any SQLConnection) throws -> StoreSession in
+      let session = try StoreSession(
+        connection: connection, tokens: tokens, makeUUID: configuration.makeUUID)
       session.isDistributed = isDistributed
       session.identity = identity
       session.fixedEnvironments = configuration.fixedEnvironments
@@ -207,7 +212,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     let writer = StoreWriter(
       configuration: configuration, threads: writers, checkpointer: checkpointer,
       notices: notices, isDistributed: isDistributed)
-    let writing = makeSession(false, first)
+    let writing = try makeSession(false, first)
     if let folder = assets as? FileAssetStore, folder.use == .shared {
       try writing.bind(folder)
     }
@@ -225,7 +230,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     threads = ThreadGroup(keeping: lock)
     if let presence {
       let presence = StorePresence(queue: presence)
-      let session = makeSession(true, try connect(true, true))
+      let session = try makeSession(true, try connect(true, true))
       if let connection = session.connection as? PostgreSQLConnection {
         try storeClock?.follow(connection)
       }
@@ -238,7 +243,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
         queue: JobQueue(limit: configuration.waitingReads, role: "reads"), tally: readTally)
       reads = reader.queue
       for number in 1...configuration.readers {
-        let session = makeSession(true, try connect(true, false))
+        let session = try makeSession(true, try connect(true, false))
         session.tail = tail
         threads.start(named: "petrel.store.reader.\(number)", with: session) {
           reader.work(in: $0)
@@ -247,7 +252,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       if !location.isShared {
         let maker = StoreReader(queue: makings)
         threads.start(
-          named: "petrel.store.extracts", with: makeSession(true, try connect(true, false))
+          named: "petrel.store.extracts", with: try makeSession(true, try connect(true, false))
         ) {
           maker.work(in: $0)
         }
@@ -255,7 +260,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     }
     if let checkpointer {
       threads.start(
-        named: "petrel.store.checkpoints", with: makeSession(false, try connect(false, true))
+        named: "petrel.store.checkpoints", with: try makeSession(false, try connect(false, true))
       ) {
         checkpointer.work(in: $0)
       }
@@ -272,14 +277,15 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     if let limits {
       let connection = try location.connect(
         tuning, locksRows: true, serves: false, checkpointPages: nil)
-      let session = StoreSession(connection: connection, makeUUID: configuration.makeUUID)
+      let session = try StoreSession(connection: connection, makeUUID: configuration.makeUUID)
       session.steeredTime = configuration.steeredTime
       threads.start(named: "petrel.store.limits", with: session) { limits.work(in: $0) }
     }
     threads.start(named: "petrel.store.writer", with: writing) { writer.work(in: $0, thread: 0) }
     for number in 1..<writers {
       threads.start(
-        named: "petrel.store.writer.\(number)", with: makeSession(false, try connect(false, true))
+        named: "petrel.store.writer.\(number)",
+        with: try makeSession(false, try connect(false, true))
       ) { writer.work(in: $0, thread: number) }
     }
   }

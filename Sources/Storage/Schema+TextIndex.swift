@@ -5,7 +5,7 @@ extension Schema {
   /// Brings the value index of a store from before words were indexed, and places precisely, to what
   /// it holds today.
   static let fillTextIndex: @Sendable (any SQLConnection) throws -> Void = { connection in
-    let session = StoreSession(connection: connection) { UUID() }
+    let session = try StoreSession(connection: connection) { UUID() }
     var last: (database: Int64, record: Int64) = (.min, .min)
     while true {
       let batch = try connection.rows(

@@ -34,6 +34,7 @@ enum Schema {
     Migration(version: 26, statements: parts),
     // Pages of files have checksums, which programs of earlier forms would not write.
     Migration(version: 27, statements: [], isOfFiles: true),
+    Migration(version: clientTokensVersion, statements: [], fill: fillClientTokens),
   ]
 
   /// The form that a store has after all migrations.

@@ -70,6 +70,8 @@ public struct StoreConfiguration: Sendable {
   var searchEffort = SearchEffort()
   /// Has each transaction concern one database, as where they are on several nodes.
   var separatesDatabases = false
+  /// Stands for the store's own where a test compares what two stores give to clients.
+  var tokens: TokenCipher?
   /// Stands for the clock of the database where a test moves time: nanoseconds since 1970.
   var steeredTime: (@Sendable () -> Int64)?
   /// The environments that have a fixed schema: record types, fields and subscription types that

@@ -46,7 +46,10 @@ extension StoreSession {
     if !modification.creations.isEmpty {
       rest.creations = remaining.map { modification.creations[$0] }
     }
-    var fresh = (rest.operations.isEmpty ? [] : try modify(rest).told(by: rest.creations))[...]
+    var fresh =
+      (rest.operations.isEmpty
+      ? []
+      : try modify(rest).told(by: rest.creations, in: rest.database, tags: changeTags))[...]
     let outcomes = try operations.indices.map { index in
       guard done[index] == 0, let outcome = fresh.popFirst() else {
         return try repeatedOutcome(of: operations[index], in: modification.database)

@@ -52,8 +52,18 @@ final class StoreSession {
   /// Where no record type or field is made by saving it.
   var fixedEnvironments: Set<ContainerEnvironment> = []
 
-  init(connection: any SQLConnection, makeUUID: @escaping @Sendable () -> UUID) {
+  /// Seals what clients are given to keep.
+  let tokens: TokenCipher
+  let changeTags: ChangeTags
+
+  /// - Parameter tokens: those of the store; without, the session gives nothing to clients.
+  init(
+    connection: any SQLConnection, tokens: TokenCipher = .plain,
+    makeUUID: @escaping @Sendable () -> UUID
+  ) throws {
     self.connection = connection
+    self.tokens = tokens
+    changeTags = try tokens.makeChangeTags()
     self.makeUUID = makeUUID
   }
 

@@ -44,7 +44,7 @@ extension StoreSession {
       recordName: row.recordName, zoneID: try zoneID(row.zoneNumber, in: database))
     var record = Record(
       recordID: recordID, recordType: try recordTypeName(row.typeNumber),
-      recordChangeTag: StoredRecord.changeTag(ofVersion: row.version))
+      recordChangeTag: changeTags.tag(ofVersion: row.version, in: database))
     var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
     try decoder.decodeContent(into: &record)
     try decoder.finish()
@@ -62,9 +62,4 @@ extension StoreSession {
       StoredRecord.Row.init
     ).map { try storedRecord($0, in: database) }
   }
-}
-
-extension StoredRecord {
-  /// The change tag of a record whose last change has this number.
-  static func changeTag(ofVersion version: Int64) -> String { String(version, radix: 36) }
 }

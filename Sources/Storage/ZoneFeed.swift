@@ -29,7 +29,7 @@ struct ZoneFeed {
       token = ChangeToken(beginningOf: .database, in: database, at: state.version)
       return
     }
-    token = try ChangeToken(text)
+    token = try ChangeToken(text, sealedBy: session.tokens)
     guard token.feed == .database else {
       throw StoreError(
         .badContinuation, "the change token is that of a zone; the database needs one of its own")
@@ -63,7 +63,8 @@ struct ZoneFeed {
     var next = token
     if let last = page.last { next.position = last.version }
     return ZoneChangesPage(
-      changes: page.map(\.change), token: next.text, hasMore: merged.count > page.count)
+      changes: page.map(\.change), token: try next.text(sealedBy: session.tokens),
+      hasMore: merged.count > page.count)
   }
 
   private func candidates(

@@ -18,6 +18,8 @@ struct HookedStore: RecordStore {
 
   init(_ base: any RecordStore) { self.base = base }
 
+  var tokens: TokenCipher { base.tokens }
+
   func completeDispatch(
     of changes: [MatchedChange], timestamp: Timestamp, leasing room: DeliveryRoom?
   ) async throws -> DispatchResult {

@@ -7,8 +7,8 @@ import Testing
 struct DescriptionTests {
   /// Paths that are no operations of a container, with a request for each.
   private static let others = [
-    "/aps": "/aps", "/assets/{number}/upload/{secret}": "/assets/1/upload/x",
-    "/assets/{number}/{checksum}": "/assets/1/x", "/sign-in": "/sign-in?state=x",
+    "/aps": "/aps", "/assets/{database}/upload/{secret}": "/assets/1/upload/x",
+    "/assets/{database}/{checksum}": "/assets/1/x", "/sign-in": "/sign-in?state=x",
     "/sign-in/with/{issuer}": "/sign-in/with/x", "/sign-in/from/{issuer}": "/sign-in/from/x",
   ]
 

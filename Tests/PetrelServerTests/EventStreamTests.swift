@@ -1,10 +1,10 @@
 import Foundation
 import JSONCoding
-import Storage
 import Testing
 import Waiting
 
 @testable import PetrelServer
+@testable import Storage
 
 @Suite("The web courier's event stream")
 struct EventStreamTests {
@@ -106,8 +106,10 @@ struct EventStreamTests {
       #expect(try await Self.events(1, from: byQuery).map(\.record) == ["d"])
       byQuery.abandon()
 
-      let database = ids[0].components(separatedBy: "-")[0]
-      for (name, last) in [("e", nil), ("f", "\(database)-999999999")] {
+      let tokens = service.store.tokens
+      let place = try #require(CourierPosition(ids[0], sealedBy: tokens)?.sequences.first)
+      let future = CourierPosition("\(place.key.rawValue)-\(place.value + 999_999_999)")
+      for (name, last) in [("e", nil), ("f", try future?.text(sealedBy: tokens))] {
         let stream = try Self.open(path, of: service, after: last)
         try await Self.hasBegun(stream)
         try await Self.save([name], in: service)

@@ -238,24 +238,25 @@ struct HostileInputTests {
     }
   }
 
-  @Test("a continuation marker that somebody made up with the right check sum")
+  @Test("a continuation marker that somebody made up, were the secret known that seals it")
   func forgedContinuation() async throws {
     try await withService { service in
       _ = try await service.modify(
         Service.operation("create", "a"), Service.operation("create", "b"))
       let query = #"{"query": {"recordType": "Note"}, "resultsLimit": 1"#
       let page = try await service.post("public/records/query", query + "}", as: service.alice)
+      let tokens = service.store.tokens
       let marker = try #require(
-        page.json["continuationMarker"]?.string.flatMap { Data(base64Encoded: $0) })
-      // The check sum covers the query, which only the server has in its form; whoever has a marker
-      // can go on from it, for FNV-1a is computed byte by byte both ways.
+        page.json["continuationMarker"]?.string.flatMap { tokens.open($0, as: .continuation) })
+      // The check sum behind it covers the query, which only the server has in its form; whoever has a
+      // marker can go on from it, for FNV-1a is computed byte by byte both ways.
       let body = Array(marker.dropLast(8))
       for place in body.indices.dropFirst() {
         for byte: UInt8 in [0, 1, 2, 0x7F, 0x80, 0xFF] {
           var forged = body
           forged[place] = byte
-          let text = Data(forged + Self.digest(forged, like: body, marker.suffix(8)))
-            .base64EncodedString()
+          let text = try tokens.seal(
+            forged + Self.digest(forged, like: body, marker.suffix(8)), as: .continuation)
           let answer = try await service.post(
             "public/records/query", query + #", "continuationMarker": "\#(text)"}"#,
             as: service.alice)
@@ -268,7 +269,9 @@ struct HostileInputTests {
   }
 
   /// The check sum of another marker of the same query.
-  private static func digest(_ forged: [UInt8], like body: [UInt8], _ known: Data) -> [UInt8] {
+  private static func digest(
+    _ forged: [UInt8], like body: [UInt8], _ known: ArraySlice<UInt8>
+  ) -> [UInt8] {
     let prime: UInt64 = 0x100_0000_01B3
     // The prime's inverse modulo 2^64, by Newton's method.
     var inverse: UInt64 = prime

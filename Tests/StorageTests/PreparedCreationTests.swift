@@ -47,7 +47,8 @@ struct PreparedCreationTests {
         try await between(test)
         told.append(
           try await store.write(gathersWrites: true) { [modification] session in
-            try session.modifyOnce(modification).told(by: modification.creations)
+            try session.modifyOnce(modification).told(
+              by: modification.creations, in: modification.database, tags: session.changeTags)
           })
         let databases = try await store.read { session in
           try session.connection.rows("SELECT database_id FROM databases", []) {

@@ -217,9 +217,9 @@ extension RecordStoreConformance {
             _ = try await test.store.zoneChanges(since: databaseToken, limit: 9, in: database)
           } == .changeTokenExpired)
         // A store that was put back to an earlier state does not know of the future.
-        var future = try ChangeToken(token)
+        var future = try ChangeToken(token, sealedBy: test.store.tokens)
         future.position += 100
-        let text = future.text
+        let text = try future.text(sealedBy: test.store.tokens)
         #expect(
           await storeError { _ = try await test.changes(in: zone, since: text) }
             == .changeTokenExpired)

@@ -175,10 +175,10 @@ extension RecordStoreConformance {
         try await test.save("a")
         try await test.dispatch(at: 1)
         token.places[test.publicID] = .init(position: 1000, floor: 0)
-        let text = token.text
+        let text = try token.text(sealedBy: test.store.tokens)
         #expect(await storeError { _ = try await test.log(since: text) } == .changeTokenExpired)
+        #expect(try NotificationLogToken(text, sealedBy: test.store.tokens) == token)
       }
-      #expect(try NotificationLogToken(token.text) == token)
     }
 
     @Test("a page ends when its contents are large", arguments: engines)

@@ -141,7 +141,9 @@ struct SharedCommitTests {
       return KeptJob(gathersWrites: true) { [modification] session in
         let outcomes = try session.modifyOnce(modification)
         if fails { throw StoreError(.exists, "made to fail") }
-        return outcomes.told(by: modification.creations).map(\.told)
+        return outcomes.told(
+          by: modification.creations, in: modification.database, tags: session.changeTags
+        ).map(\.told)
       }
     case .query(let query, let isPublic):
       let database = isPublic ? test.publicID : test.privateID

@@ -93,7 +93,7 @@ struct SharedLimitsTests {
             try await SQLRecordStore.onThread {
               let connection = try PostgreSQLConnection(to: address)
               defer { connection.close() }
-              let session = StoreSession(connection: connection) { RandomUUID.make() }
+              let session = try StoreSession(connection: connection) { RandomUUID.make() }
               return try (0..<60).reduce(0) { sum, _ in
                 try sum
                   + session.draw(
@@ -154,7 +154,7 @@ struct SharedLimitsTests {
             try await SQLRecordStore.onThread {
               let connection = try PostgreSQLConnection(to: address)
               defer { connection.close() }
-              let session = StoreSession(connection: connection) { RandomUUID.make() }
+              let session = try StoreSession(connection: connection) { RandomUUID.make() }
               for _ in 0..<20 {
                 try connection.execute("BEGIN")
                 try session.attempt(by: number == 0 ? subjects : subjects.reversed()) {

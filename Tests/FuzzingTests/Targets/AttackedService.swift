@@ -110,7 +110,7 @@ final class AttackedService: Sendable {
       body: #"{"zones": [{"zoneID": {"zoneName": "_defaultZone"}}]}"#)
     guard case .data(let body) = response.body else { return nil }
     let token = try JSONValue(parsing: body)["zones"]?.array?.first?["syncToken"]?.string
-    return try token.map { try ChangeToken($0) }
+    return try token.map { try ChangeToken($0, sealedBy: store.tokens) }
   }
 
   func stop() async {

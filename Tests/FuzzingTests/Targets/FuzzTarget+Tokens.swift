@@ -3,32 +3,30 @@ import Foundation
 
 @testable import Storage
 
-// What clients keep for the server and hand back. Their check sums are no secrets: the attacked
-// bodies get right ones.
+// What clients keep for the server and hand back. It is sealed; the attacked bodies have the seal of
+// this server, as from somebody who knows its secret, so that what lies behind it is reached.
 extension FuzzTarget {
-  static let tokens = [changeTokens, continuations, logTokens, positions, notices]
+  static let tokens = [changeTokens, continuations, logTokens, positions, notices, seals]
 
-  /// FNV-1a, as both kinds of tokens end.
-  private static func hash<Number: FixedWidthInteger & UnsignedInteger>(
-    _ bytes: [UInt8], from start: Number, _ prime: Number
-  ) -> [UInt8] {
-    let hash = bytes.reduce(start) { ($0 ^ Number($1)) &* prime }
+  /// FNV-1a, as continuation markers end.
+  private static func hash(_ bytes: [UInt8]) -> [UInt8] {
+    let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+      ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+    }
     return withUnsafeBytes(of: hash.bigEndian) { Array($0) }
   }
 
-  static func changeToken(_ body: [UInt8]) -> String {
-    let body = [UInt8(ascii: "T")] + body
-    return Data(body + hash(body, from: 0x811C_9DC5 as UInt32, 0x0100_0193)).base64EncodedString()
-  }
-
-  static func continuation(_ body: [UInt8], of query: RecordQuery) -> String {
+  static func continuation(
+    _ body: [UInt8], of query: RecordQuery, sealedBy tokens: TokenCipher
+  ) throws -> String {
     var encoder = RowEncoder()
     encoder.encode(query.query)
     encoder.encode(optional: query.zoneID) { $0.encode($1) }
-    let hashed = hash(
-      encoder.bytes + body, from: 0xCBF2_9CE4_8422_2325 as UInt64, 0x100_0000_01B3)
-    return Data(body + hashed).base64EncodedString()
+    return try tokens.seal(body + hash(encoder.bytes + body), as: .continuation)
   }
+
+  private static let cipher = TokenCipher(
+    secret: Array(repeating: 7, count: 32), plainThrough: .max - 1)
 
   private static func altered(_ token: ChangeToken, by input: [UInt8]) -> ChangeToken {
     func number(_ place: Int) -> Int64? {
@@ -48,13 +46,16 @@ extension FuzzTarget {
     "change-tokens", longest: 128,
     answering: { input in
       let service = try await AttackedServices.shared.service()
-      var text = changeToken(input.dropFirst().map { $0 })
+      let tokens = service.store.tokens
+      var text = try tokens.seal(Array(input.dropFirst()), as: .changes)
       if (input.first ?? 0) % 2 == 0, let own = try await service.changeToken() {
         // A token of this server's, with other numbers in it.
-        text = altered(own, by: Array(input.dropFirst())).text
+        text = try altered(own, by: Array(input.dropFirst())).text(sealedBy: tokens)
       }
-      guard let token = read({ try ChangeToken(text) }) else { return }
-      let again = try must("a token that was written is read") { try ChangeToken(token.text) }
+      guard let token = read({ try ChangeToken(text, sealedBy: tokens) }) else { return }
+      let again = try must("a token that was written is read") {
+        try ChangeToken(try token.text(sealedBy: tokens), sealedBy: tokens)
+      }
       try hold(again == token, "a token that was written is the same")
       for body in [
         #"{"zones": [{"zoneID": {"zoneName": "_defaultZone"}, "syncToken": "\#(text)"}]}"#,
@@ -95,8 +96,9 @@ extension FuzzTarget {
     answering: { input in
       var query = RecordQuery(
         query: queries[Int(input.first ?? 0) % queries.count], zoneID: nil, limit: 1)
-      query.continuation = continuation(Array(input.dropFirst()), of: query)
       let service = try await AttackedServices.shared.service()
+      query.continuation = try continuation(
+        Array(input.dropFirst()), of: query, sealedBy: service.store.tokens)
       let user = try await service.store.user(named: "anna")
       let database = try await service.store.database(
         at: DatabaseAddress(
@@ -110,22 +112,39 @@ extension FuzzTarget {
     })
 
   private static let logTokens = FuzzTarget("notification-log-tokens", longest: 256) { input in
-    // A version that is read; the rest is as it comes.
-    let text = Data([RowEncoder.version] + input).base64EncodedString()
-    for text in [text, input.text] {
-      guard let token = read({ try NotificationLogToken(text) }) else { continue }
+    // A version that is read; the rest is as it comes. And as before tokens were sealed.
+    let sealed = try cipher.seal([RowEncoder.version] + input, as: .notificationLog)
+    let plain = Data([RowEncoder.version] + input).base64EncodedString()
+    for text in [sealed, plain, input.text] {
+      guard let token = read({ try NotificationLogToken(text, sealedBy: cipher) }) else { continue }
       let again = try must("a token that was written is read") {
-        try NotificationLogToken(token.text)
+        try NotificationLogToken(try token.text(sealedBy: cipher), sealedBy: cipher)
       }
       try hold(again == token, "a token that was written is the same")
     }
   }
 
   private static let positions = FuzzTarget("courier-positions", longest: 256) { input in
-    guard let position = CourierPosition(input.text) else { return }
-    try hold(
-      CourierPosition(position.text) == position || position.text.isEmpty,
-      "a position that was written is the same")
+    let sealed = try cipher.seal(Array(input), as: .courierPosition)
+    for text in [sealed, input.text] {
+      guard let position = CourierPosition(text, sealedBy: cipher) else { continue }
+      let again = CourierPosition(try position.text(sealedBy: cipher), sealedBy: cipher)
+      try hold(
+        again == position || position.sequences.isEmpty,
+        "a position that was written is the same")
+    }
+  }
+
+  private static let seals = FuzzTarget("token-seals", longest: 256) { input in
+    for kind in TokenCipher.Kind.allCases {
+      try hold(cipher.open(input.text, as: kind) == nil, "what was made up is not sealed")
+      let sealed = try cipher.seal(Array(input), as: kind)
+      try hold(try cipher.seal(Array(input), as: kind) == sealed, "the same has one seal")
+      for other in TokenCipher.Kind.allCases {
+        let opened = cipher.open(sealed, as: other)
+        try hold(opened == (other == kind ? Array(input) : nil), "it opens as what it is")
+      }
+    }
   }
 
   private static let notices = FuzzTarget(

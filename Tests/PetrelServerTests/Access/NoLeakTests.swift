@@ -2,11 +2,11 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import JSONCoding
-import Storage
 import Testing
 import WebPushSimulation
 
 @testable import PetrelServer
+@testable import Storage
 
 /// Bob's requests in two worlds: in one Alice has private things, in the other she has none. He must
 /// not be able to tell which it is, whatever names he guesses.
@@ -27,6 +27,7 @@ struct NoLeakTests {
 
   /// Gives Alice something of every kind that is nobody else's.
   private func fill(_ service: Service) async throws {
+    try await useDatabases(["private", "shared"], of: service.alice, service)
     for database in ["private", "public"] {
       try await service.subscribe(
         #"{"subscriptionID": "secret", "subscriptionType": "query", "firesOn": ["create"], "#
@@ -56,24 +57,31 @@ struct NoLeakTests {
     try await service.waitForDispatch(of: 1)
   }
 
-  /// Runs `body` in one of the worlds. How many databases there are is no secret (docs/security.md), so
-  /// both have used all of theirs.
+  /// Has a user use databases, which makes them.
+  private func useDatabases(
+    _ databases: [String], of user: TestUser, _ service: Service
+  ) async throws {
+    for database in databases where database != "shared" {
+      let own = try await service.modify(
+        Service.operation("create", "own-\(user.name)"), in: database, as: user)
+      try #require(own.outcomes == ["ok"])
+    }
+    guard databases.contains("shared") else { return }
+    let shared = try await service.post(
+      "shared/assets/upload", #"{"tokens": [{"recordType": "Note", "fieldName": "file"}]}"#,
+      as: user)
+    try #require(shared.status == 200)
+  }
+
+  /// Runs `body` in one of the worlds.
   private func world(
     _ isFull: Bool, _ body: (Service) async throws -> Void
   ) async throws {
     try await withService(Self.settings) { service in
-      for user in [service.alice, service.bob] {
-        for database in ["public", "private"] {
-          let own = try await service.modify(
-            Service.operation("create", "own-\(user.name)"), in: database, as: user)
-          try #require(own.outcomes == ["ok"])
-        }
-        let shared = try await service.post(
-          "shared/assets/upload", #"{"tokens": [{"recordType": "Note", "fieldName": "file"}]}"#,
-          as: user)
-        try #require(shared.status == 200)
-      }
+      try await useDatabases(["public"], of: service.alice, service)
+      // Else Alice's come first, and Bob's have other numbers.
       if isFull { try await fill(service) }
+      try await useDatabases(["public", "private", "shared"], of: service.bob, service)
       try await body(service)
     }
   }
@@ -177,10 +185,68 @@ struct NoLeakTests {
     return questions
   }
 
-  /// An answer, without what is random, what tells the time, and the numbers of changes in the public
-  /// database, which everybody's changes and notifications take from one supply (docs/security.md).
+  /// What is sealed in an answer, as whoever could open it would read it: of Bob's own databases with the
+  /// numbers of changes. In the public database everybody's changes and notifications have numbers of
+  /// one supply, so there it is only told that it is sealed.
+  private struct Seals {
+    private static let versions: ClosedRange<Int64> = 1...2_000
+
+    let tokens: TokenCipher
+    /// The private database, and that of what others share.
+    let own: [DatabaseID]
+    private var tags: [String: String] = [:]
+
+    init(_ service: Service) async throws {
+      tokens = service.store.tokens
+      func database(_ scope: DatabaseScope, _ owner: String?) async throws -> DatabaseID {
+        try await service.store.database(
+          at: DatabaseAddress(
+            container: Service.container, environment: .development, scope: scope, owner: owner))
+      }
+      own = [
+        try await database(.private, service.bob.recordName),
+        try await database(.shared, service.bob.recordName),
+      ]
+      let everybodys = try await database(.public, nil)
+      let changeTags = try tokens.makeChangeTags()
+      for version in Self.versions {
+        for database in own {
+          tags[changeTags.tag(ofVersion: version, in: database)] = "<tag \(version)>"
+        }
+        tags[changeTags.tag(ofVersion: version, in: everybodys)] = "<tag>"
+      }
+    }
+
+    func opened(_ text: String) -> String {
+      text.replacing(/"([A-Za-z0-9+\/]{20,}={0,2})"/) { match in
+        let word = String(match.output.1)
+        return "\"\(token(word) ?? word)\""
+      }
+      .replacing(/[A-Za-z0-9_-]{10,}/) { match in
+        let word = String(match.output)
+        return tags[word] ?? name(word) ?? word
+      }
+    }
+
+    private func token(_ word: String) -> String? {
+      if let token = try? ChangeToken(word, sealedBy: tokens) {
+        guard own.contains(token.database) else { return "<token of \(word.count)>" }
+        return "<token \(token.feed) \(token.position) \(token.base)>"
+      }
+      if let token = try? NotificationLogToken(word, sealedBy: tokens) {
+        return "<token of \(word.count), \(own.map { token.places[$0]?.position ?? 0 })>"
+      }
+      return nil
+    }
+
+    private func name(_ word: String) -> String? {
+      tokens.database(named: word) == nil ? nil : "<database of \(word.count)>"
+    }
+  }
+
+  /// An answer, without what is random or tells the time, and with what is sealed opened.
   private func told(
-    _ answer: Answer, to question: Question, _ names: [String: String]
+    _ answer: Answer, to question: Question, _ names: [String: String], _ seals: Seals
   ) -> String {
     var text = "\(answer.status)\n"
     // A length follows from the body, of which something random may have to be escaped.
@@ -189,10 +255,7 @@ struct NoLeakTests {
     where !passing.contains(name) { text += "\(name): \(value)\n" }
     text += String(decoding: answer.body, as: UTF8.self)
     for (word, name) in names { text = text.replacing(word, with: name) }
-    let isPrivate = ["private/", "shared/"].contains { question.operation.hasPrefix($0) }
-    if !isPrivate {
-      text = text.replacing(/"(recordChangeTag|syncToken)":"[^"]+"/) { _ in "<number>" }
-    }
+    text = seals.opened(text)
     return
       text
       .replacing(/[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}/) {
@@ -211,10 +274,11 @@ struct NoLeakTests {
       service.alice.recordName: "<alice>", service.bob.recordName: "<bob>",
       "127.0.0.1:\(service.server.port)": "<server>",
     ]
+    let seals = try await Seals(service)
     var answers: [(Question, String)] = []
     for question in try Self.questions(service) {
       let answer = try await service.post(question.operation, question.body, as: service.bob)
-      answers.append((question, told(answer, to: question, names)))
+      answers.append((question, told(answer, to: question, names, seals)))
     }
     return answers
   }
@@ -243,6 +307,43 @@ struct NoLeakTests {
       #expect(!full.answer.contains("Milk"))
     }
     #expect(successes > 50)
+  }
+
+  @Test("nobody can count what others do by what is told of one's own changes")
+  func counts() async throws {
+    try await withService(Self.settings) { service in
+      func found(_ name: String, in answer: Answer) throws -> String {
+        let text = String(decoding: answer.body, as: UTF8.self)
+        let match = try #require(try Regex("\"\(name)\":\"([^\"]+)\"").firstMatch(in: text))
+        return try #require(match.output[1].substring.map { String($0) })
+      }
+      let seals = try await Seals(service)
+      var lengths: Set<Int> = []
+      var tags: [String] = []
+      for round in 0..<6 {
+        if round == 3 {
+          // From here on each change makes notifications.
+          try await service.subscribe(
+            #"{"subscriptionID": "s", "subscriptionType": "query", "firesOn": ["create"], "#
+              + #""query": {"recordType": "Note"}}"#, in: "public")
+        }
+        let saved = try await service.modify(
+          Service.operation("create", "r\(round)"), in: "public", as: service.bob)
+        let tag = try found("recordChangeTag", in: saved)
+        if round >= 3 { try await service.waitForDispatch(of: round - 2) }
+        tags.append(tag)
+        let text = try found(
+          "syncToken",
+          in: try await service.post(
+            "public/changes/zone", #"{"zones": [{"zoneID": {"zoneName": "_defaultZone"}}]}"#,
+            as: service.bob))
+        lengths.insert(text.count)
+        #expect(seals.opened(tag) == "<tag>")
+        #expect(seals.opened("\"\(text)\"").hasPrefix("\"<token of"))
+      }
+      #expect(lengths.count == 1)
+      #expect(tags.allSatisfy { UInt64($0, radix: 36).map { $0 > 1 << 40 } ?? false }, "\(tags)")
+    }
   }
 
   // MARK: Work

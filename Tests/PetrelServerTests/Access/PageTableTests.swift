@@ -1,5 +1,6 @@
 import Foundation
 import JSONCoding
+import Storage
 import Testing
 
 @testable import PetrelServer
@@ -115,7 +116,10 @@ struct PageTableTests {
         return answer
       }
       let parts = uploadPath.split(separator: "/").map(String.init)
-      let other = "/assets/\((Int(parts[1]) ?? 0) + 1)/upload/\(parts[3])"
+      let tokens = service.store.tokens
+      let database = try #require(tokens.database(named: parts[1]))
+      let next = try tokens.name(of: DatabaseID(rawValue: database.rawValue + 1))
+      let other = "/assets/\(next)/upload/\(parts[3])"
       _ = try await upload("altered", Self.altered(uploadPath))
       _ = try await upload("for another database", other)
       let file = try await upload("as it was made", uploadPath)
@@ -130,9 +134,7 @@ struct PageTableTests {
       }
       try await download("as it was made", downloadPath)
       try await download("altered", Self.altered(downloadPath))
-      let number = try #require(Int(downloadPath.split(separator: "/")[1]))
-      try await download(
-        "for another database", downloadPath.replacing("/\(number)/", with: "/\(number + 1)/"))
+      try await download("for another database", downloadPath.replacing(parts[1], with: next))
       try await download(
         "with a later end",
         downloadPath.replacing(/expires=(\d)/) { "expires=\((Int($0.1) ?? 0) + 1)" }

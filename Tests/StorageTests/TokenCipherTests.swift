@@ -1,0 +1,174 @@
+import CloudKitModel
+import Foundation
+import PropertyTesting
+import Testing
+
+@testable import Storage
+
+@Suite("What clients are given to keep")
+struct TokenCipherTests {
+  private static let cipher = TokenCipher(secret: Array(repeating: 1, count: 32))
+  private static let other = TokenCipher(secret: Array(repeating: 2, count: 32))
+
+  private static func bytes(_ random: inout SeededGenerator) -> [UInt8] {
+    (0..<Int.random(in: 0...100, using: &random)).map { _ in
+      // Often what contents are filled up with.
+      random.pick([0, 0x80, UInt8.random(in: 0...255, using: &random)])
+    }
+  }
+
+  @Test("opens as what it was sealed as, in the same store alone", arguments: 0..<20)
+  func opening(seed: Int) throws {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<50 {
+      let contents = Self.bytes(&random)
+      let kind = random.pick(TokenCipher.Kind.allCases)
+      let sealed = try Self.cipher.seal(contents, as: kind)
+      #expect(try Self.cipher.seal(contents, as: kind) == sealed)
+      for other in TokenCipher.Kind.allCases {
+        #expect(Self.cipher.open(sealed, as: other) == (other == kind ? contents : nil))
+      }
+      #expect(Self.other.open(sealed, as: kind) == nil)
+    }
+  }
+
+  @Test("does not open when anything of it was changed", arguments: 0..<20)
+  func changes(seed: Int) throws {
+    var random = SeededGenerator(seed: seed)
+    let sealed = try Self.cipher.seal(Self.bytes(&random), as: .changes)
+    for index in sealed.indices {
+      var changed = Array(sealed)
+      let place = sealed.distance(from: sealed.startIndex, to: index)
+      changed[place] = changed[place] == "A" ? "B" : "A"
+      #expect(Self.cipher.open(String(changed), as: .changes) == nil)
+    }
+    for count in 0..<sealed.count {
+      #expect(Self.cipher.open(sealed.prefix(count), as: .changes) == nil)
+    }
+  }
+
+  @Test("has the same length and nothing in common, however large its numbers are")
+  func magnitudes() throws {
+    var texts: [String] = []
+    for position in [0, 1, 127, 128, 70_000, 1 << 40] as [Int64] {
+      var token = ChangeToken(
+        beginningOf: .zone(3), in: DatabaseID(rawValue: 5), at: position)
+      token.position = position
+      let text = try token.text(sealedBy: Self.cipher)
+      #expect(try ChangeToken(text, sealedBy: Self.cipher) == token)
+      texts.append(text)
+    }
+    #expect(Set(texts.map(\.count)).count == 1)
+    #expect(Set(texts.map { $0.prefix(8) }).count == texts.count)
+    #expect(Set(texts.map { $0.suffix(8) }).count == texts.count)
+  }
+
+  @Test("names of databases tell nothing of their numbers, and are read back")
+  func names() throws {
+    let databases = [1, 2, 3, 1_000_000].map { DatabaseID(rawValue: $0) }
+    let names = try databases.map { try Self.cipher.name(of: $0) }
+    #expect(names.map { Self.cipher.database(named: $0) } == databases)
+    #expect(Set(names.map(\.count)).count == 1)
+    for name in ["", "1", "x", names[0] + "A"] {
+      #expect(Self.cipher.database(named: name) == nil, "\(name)")
+    }
+    #expect(Self.other.database(named: names[0]) == nil)
+  }
+
+  @Test("no two versions of a record have one change tag, and their order does not show")
+  func tags() throws {
+    let tags = try Self.cipher.makeChangeTags()
+    let database = DatabaseID(rawValue: 7)
+    let made = (1...2_000).map { tags.tag(ofVersion: $0, in: database) }
+    #expect(Set(made).count == made.count)
+    #expect(made.allSatisfy { $0.allSatisfy { $0.isASCII && ($0.isNumber || $0.isLowercase) } })
+    let numbers = made.map { UInt64($0, radix: 36) ?? 0 }
+    let rising = zip(numbers, numbers.dropFirst()).count { $0 < $1 }
+    #expect((900...1_100).contains(rising))
+    let elsewhere = tags.tag(ofVersion: 1, in: DatabaseID(rawValue: 8))
+    let inOtherStore = try Self.other.makeChangeTags().tag(ofVersion: 1, in: database)
+    #expect(Set([made[0], elsewhere, inOtherStore]).count == 3)
+    #expect(try Self.cipher.makeChangeTags().tag(ofVersion: 1, in: database) == made[0])
+  }
+
+  // MARK: From before
+
+  /// A token of a feed, as programs wrote it that did not seal it.
+  private static func plain(_ token: ChangeToken) -> String {
+    var encoder = RowEncoder()
+    encoder.encode(token.database.rawValue)
+    var zone: Int64?
+    if case .zone(let number) = token.feed { zone = number }
+    encoder.encode(optional: zone) { $0.encode($1) }
+    encoder.encode(token.position)
+    encoder.encode(token.base)
+    encoder.encode(false)
+    let body = [UInt8(ascii: "T")] + encoder.bytes
+    let hash = body.reduce(0x811C_9DC5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+    return Data(body + withUnsafeBytes(of: hash.bigEndian) { Array($0) }).base64EncodedString()
+  }
+
+  private static func plain(_ token: NotificationLogToken) -> String {
+    var encoder = RowEncoder()
+    encoder.encode("notifications")
+    encoder.encode(token.recipient.userRecordName)
+    encoder.encode(token.recipient.container)
+    encoder.encode(token.recipient.environment.rawValue)
+    encoder.encode(each: token.places.sorted { $0.key < $1.key }) { encoder, place in
+      encoder.encode(place.key.rawValue)
+      encoder.encode(place.value.position)
+      encoder.encode(place.value.floor)
+    }
+    return Data(encoder.bytes).base64EncodedString()
+  }
+
+  @Test("what was given away before there were seals is good still, and is no way to guess more")
+  func older() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/petrel.sqlite"
+      let old = Schema.migrations.filter { $0.version < Schema.clientTokensVersion }
+      var store = try await SQLRecordStore.open(
+        path: path, configuration: StoreConfiguration(), migrations: old)
+      var test = try await TestStore(store)
+      try await test.save("before", ["x": .int64(1)])
+      let before = try #require(try await test.record("before"))
+      let last =
+        try await store.read {
+          try $0.connection.first("SELECT MAX(last_number) FROM databases", []) { $0.integer(0) }
+        } ?? 0
+      #expect(
+        Int64(before.recordChangeTag ?? "", radix: 36).map { (1...last).contains($0) } == true)
+      await store.close()
+
+      store = try await SQLRecordStore.open(at: path)
+      test = try await TestStore(store)
+      #expect(store.tokens.plainThrough == last)
+      #expect(try await test.record("before") == before)
+      try await test.save("after", ["x": .int64(1)])
+      let tag = try #require(try await test.record("after")?.recordChangeTag)
+      #expect(tag.count > 10)
+
+      let database = test.publicID
+      for (position, isTaken) in [(last, true), (last + 1, false)] {
+        var token = ChangeToken(beginningOf: .database, in: database, at: position)
+        token.position = position
+        let text = Self.plain(token)
+        let read = try? ChangeToken(text, sealedBy: store.tokens)
+        #expect(read == (isTaken ? token : nil))
+
+        var log = NotificationLogToken(of: TestStore.recipient(TestStore.alice))
+        log.places[database] = .init(position: position, floor: 0)
+        let readLog = try? NotificationLogToken(Self.plain(log), sealedBy: store.tokens)
+        #expect(readLog == (isTaken ? log : nil))
+
+        let reader = CourierPosition("\(database.rawValue)-\(position)", sealedBy: store.tokens)
+        #expect((reader?.sequences[database] == position) == isTaken)
+      }
+      await store.close()
+      // The secret lies in the store.
+      store = try await SQLRecordStore.open(at: path)
+      #expect(try await TestStore(store).record("after")?.recordChangeTag == tag)
+      await store.close()
+    }
+  }
+}
