@@ -157,7 +157,7 @@ def walk(client):
 
     wanted = [{"recordName": "one", "recordType": "Note", "fieldName": name} for name in ("assetid", "assetids")]
     uploads = client.operation("assets/upload", {"zoneID": zone, "tokens": wanted})["tokens"]
-    upload = "/assets/{number}/upload/{secret}"
+    upload = "/assets/{database}/upload/{secret}"
     assets = [
         client.send("POST", token["url"][len(client.url):], b"bytes", described=upload).json()["singleFile"]
         for token in uploads]
@@ -180,11 +180,11 @@ def walk(client):
     looked = client.operation("records/lookup", {"zoneID": zone, "records": [{"recordName": "one"}, "none"]})["records"]
     download = looked[0]["fields"]["assetid"]["value"]["downloadURL"][len(client.url):]
     for method in ("GET", "HEAD"):
-        client.send(method, download, described="/assets/{number}/{checksum}")
-    part = client.send("GET", download, described="/assets/{number}/{checksum}", status=206,
+        client.send(method, download, described="/assets/{database}/{checksum}")
+    part = client.send("GET", download, described="/assets/{database}/{checksum}", status=206,
                        headers={"Range": "bytes=1-2"})
     assert part.content == b"yt"
-    client.send("GET", download, described="/assets/{number}/{checksum}", status=416, headers={"Range": "bytes=9-"})
+    client.send("GET", download, described="/assets/{database}/{checksum}", status=416, headers={"Range": "bytes=9-"})
     client.operation("assets/rereference", {"zoneID": zone, "assets": [{"recordName": "one", "fieldName": "assetid"}]})
 
     query = {"recordType": "Note", "sortBy": [{"systemFieldName": "createdTimestamp", "ascending": False}]}
