@@ -77,7 +77,8 @@ package indirect enum PredicateTerm: Sendable, Hashable {
   case selfObject
   /// A key, or several that lead from object to object; an index is a key in brackets (`[0]`).
   case keyPath([String])
-  /// Keys that lead on from the result of a function or from a variable.
+  /// Keys that lead on from the result of a function, from a variable, or from an element of the record
+  /// itself.
   case path(of: PredicateTerm, [String])
   /// `{…}`, and arrays and sets among the arguments.
   case aggregate([PredicateTerm])

@@ -83,6 +83,8 @@ extension PredicateParser {
       advance()
     }
     switch expression {
+    // An element of the record itself is no key: without what it is of, nobody could read it again.
+    case .selfObject where step.hasPrefix("["): return .path(of: .selfObject, [step])
     case .selfObject: return .keyPath([step])
     case .keyPath(let keys): return .keyPath(keys + [step])
     case .path(let start, let keys): return .path(of: start, keys + [step])
