@@ -54,7 +54,7 @@ struct ChangeToken: Equatable {
     } catch {
       throw broken
     }
-    guard sealed != nil || newest <= tokens.plainThrough else { throw broken }
+    guard sealed != nil || tokens.isGood(inTheClear: newest) else { throw broken }
   }
 
   func text(sealedBy tokens: TokenCipher) throws -> String {

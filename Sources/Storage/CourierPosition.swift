@@ -19,7 +19,7 @@ public struct CourierPosition: Sendable, Hashable {
     } else {
       // From before positions were sealed.
       self.init(text)
-      guard sequences.values.allSatisfy({ $0 <= tokens.plainThrough }) else { return nil }
+      guard tokens.isGood(inTheClear: sequences.values.max() ?? 0) else { return nil }
     }
   }
 

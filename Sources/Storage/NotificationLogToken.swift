@@ -49,7 +49,7 @@ struct NotificationLogToken: Equatable {
       throw broken
     }
     let newest = places.values.map { max($0.position, $0.floor) }.max() ?? 0
-    guard sealed != nil || newest <= tokens.plainThrough else { throw broken }
+    guard sealed != nil || tokens.isGood(inTheClear: newest) else { throw broken }
   }
 
   func text(sealedBy tokens: TokenCipher) throws -> String {

@@ -19,10 +19,9 @@ enum QueryContinuation: Equatable {
     guard let contents = tokens.open(text, as: .continuation), contents.count >= 8 else {
       throw broken
     }
-    let body = Array(contents.dropLast(8))
-    guard Self.digest(of: body, for: query) == Array(contents.suffix(8)) else { throw broken }
+    guard Array(contents.suffix(8)) == Self.digest(of: query) else { throw broken }
     do {
-      var decoder = try RowDecoder(body, of: "continuation marker")
+      var decoder = try RowDecoder(Array(contents.dropLast(8)), of: "continuation marker")
       if try decoder.decodeFlag() {
         let values = try decoder.decodeEach { try $0.decodeOptional { try $0.decodeValue() } }
         self = .sorted(RecordOrder.Place(values: values, number: try decoder.decodeInteger()))
@@ -58,18 +57,17 @@ enum QueryContinuation: Equatable {
       encoder.encode(position.key)
       encoder.encode(position.number)
     }
-    let body = encoder.bytes
-    return try tokens.seal(body + Self.digest(of: body, for: query), as: .continuation)
+    return try tokens.seal(encoder.bytes + Self.digest(of: query), as: .continuation)
   }
 
-  /// FNV-1a, 64 bits, over the marker and the query: a marker says where to go on in the query that it
-  /// was given for. Nobody can make one, for it is sealed.
-  private static func digest(of body: [UInt8], for query: RecordQuery) -> [UInt8] {
+  /// FNV-1a, 64 bits, over the query: a marker says where to go on in the one that it was given for, and
+  /// nobody can change what is sealed.
+  private static func digest(of query: RecordQuery) -> [UInt8] {
     var encoder = RowEncoder()
     encoder.encode(query.query)
     encoder.encode(optional: query.zoneID) { $0.encode($1) }
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in encoder.bytes + body { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    for byte in encoder.bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
     return withUnsafeBytes(of: hash.bigEndian) { Array($0) }
   }
 }

@@ -13,7 +13,7 @@ extension SQLRecordStore {
       try session.modifyOnce(modification)
     }
     return outcomes.told(
-      by: modification.creations, in: modification.database, tags: try tokens.makeChangeTags())
+      by: modification.creations, in: modification.database, tags: changeTags)
   }
 
   public func records(

@@ -16,6 +16,8 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   public let assets: any AssetStore
   public var administration: any AdministrationStore { self }
   public let tokens: TokenCipher
+  /// For what is told outside of a transaction.
+  let changeTags: ChangeTags
   let threads: ThreadGroup
   private let extracts: ExtractShelf
   private let makings: JobQueue
@@ -165,6 +167,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     let isSealing = (migrations.last?.version ?? 0) >= Schema.clientTokensVersion
     let tokens = try configuration.tokens ?? (isSealing ? Schema.tokenCipher(first) : .plain)
     self.tokens = tokens
+    changeTags = try tokens.makeChangeTags()
     let isDistributed =
       try StoreDistribution.complete(over: first) || configuration.separatesDatabases
     self.isDistributed = isDistributed

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Cryptography
 import Foundation
+import Synchronization
 
 /// Keeps what clients are given to keep from telling them anything: change tags, tokens, and the names of
 /// databases in URLs.
@@ -75,6 +76,10 @@ public struct TokenCipher: Sendable {
     return [UInt8](data)
   }
 
+  /// Whether what nobody sealed is taken, when no number in it is greater than `newest`: it may be from
+  /// before there were seals.
+  func isGood(inTheClear newest: Int64) -> Bool { newest <= plainThrough }
+
   // MARK: Names of databases
 
   /// What a database is called in URLs.
@@ -90,20 +95,19 @@ public struct TokenCipher: Sendable {
 
   // MARK: Change tags
 
-  /// Makes change tags, on one thread at a time.
+  /// Makes change tags. It takes longer than hundreds of them; keep it.
   func makeChangeTags() throws -> ChangeTags {
-    ChangeTags(
-      block: plainThrough < .max ? try AES128Block(key: tagKey) : nil, plainThrough: plainThrough)
+    ChangeTags(block: try AES128Block(key: tagKey), plainThrough: plainThrough)
   }
 }
 
 /// The change tags of records.
-final class ChangeTags {
-  private let block: AES128Block?
+final class ChangeTags: Sendable {
+  private let block: Mutex<AES128Block>
   private let plainThrough: Int64
 
-  fileprivate init(block: AES128Block?, plainThrough: Int64) {
-    self.block = block
+  fileprivate init(block: sending AES128Block, plainThrough: Int64) {
+    self.block = Mutex(block)
     self.plainThrough = plainThrough
   }
 
@@ -111,9 +115,10 @@ final class ChangeTags {
   ///
   /// Of the 64 bits each is used, so that two changes of a record do not come to have the same.
   func tag(ofVersion version: Int64, in database: DatabaseID) -> String {
-    guard let block, version > plainThrough else { return String(version, radix: 36) }
-    let sealed = block.encrypt(
-      UInt64(bitPattern: database.rawValue), UInt64(bitPattern: version))
-    return String(sealed.high, radix: 36)
+    guard version > plainThrough else { return String(version, radix: 36) }
+    let sealed = block.withLock {
+      $0.encrypt(UInt64(bitPattern: database.rawValue), UInt64(bitPattern: version)).high
+    }
+    return String(sealed, radix: 36)
   }
 }

@@ -22,7 +22,7 @@ extension FuzzTarget {
     var encoder = RowEncoder()
     encoder.encode(query.query)
     encoder.encode(optional: query.zoneID) { $0.encode($1) }
-    return try tokens.seal(body + hash(encoder.bytes + body), as: .continuation)
+    return try tokens.seal(body + hash(encoder.bytes), as: .continuation)
   }
 
   private static let cipher = TokenCipher(
