@@ -92,6 +92,7 @@ extension ServersUnderFaultsTests {
       for server in servers where server.isRunning { try? await server.kill() }
       await store.close()
       for proxy in proxies { proxy.close() }
+      await postgreSQL.end()
       try? FileManager.default.removeItem(atPath: folder)
     }
   }

@@ -13,10 +13,11 @@ struct PostgreSQLLossTests {
   private func withService(
     _ body: (Service, PostgreSQLServer) async throws -> Void
   ) async throws {
-    let postgreSQL = PostgreSQLServer()
-    var settings = ServiceSettings()
-    settings.postgreSQL = try await postgreSQL.makeSchema().address
-    try await PetrelServerTests.withService(settings) { try await body($0, postgreSQL) }
+    try await PostgreSQLServer.withServer { postgreSQL in
+      var settings = ServiceSettings()
+      settings.postgreSQL = try await postgreSQL.makeSchema().address
+      try await PetrelServerTests.withService(settings) { try await body($0, postgreSQL) }
+    }
   }
 
   private static let subscription = """

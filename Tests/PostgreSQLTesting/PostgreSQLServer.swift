@@ -27,8 +27,25 @@ public actor PostgreSQLServer {
     }
   }
 
-  /// One for a test that stops it.
+  /// One for a test that stops it, and calls ``end()``.
   public init() {}
+
+  /// One of the test's own, that ends with it.
+  public static func withServer<Value>(
+    _ body: (PostgreSQLServer) async throws -> Value
+  ) async throws -> Value {
+    let server = PostgreSQLServer()
+    let result: Result<Value, any Error>
+    do { result = .success(try await body(server)) } catch { result = .failure(error) }
+    await server.end()
+    return try result.get()
+  }
+
+  /// Stops it for good.
+  public func end() async {
+    guard let server = try? await started?.value else { return }
+    try? await Self.blocking { server.end() }
+  }
 
   /// Stops it as when the power fails, and starts it again.
   public func restart() async throws {

@@ -11,9 +11,10 @@ struct PostgreSQLStoreTests {
   private func withLocation(_ body: (StoreLocation, PostgreSQLServer) async throws -> Void)
     async throws
   {
-    let server = PostgreSQLServer()
-    let schema = try await server.makeSchema()
-    try await body(.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil), server)
+    try await PostgreSQLServer.withServer { server in
+      let schema = try await server.makeSchema()
+      try await body(.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil), server)
+    }
   }
 
   @Test("several servers have it open at a time, and tools beside them")
