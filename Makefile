@@ -8,6 +8,8 @@ BUILD ?= .build
 KILLS ?= 100
 # How long `make soak` goes on, and `make fuzz` attacks each target.
 soak: MINUTES ?= 60
+# What the store of `make soak` is in: sqlite or postgresql.
+ENGINE ?= sqlite
 fuzz: MINUTES ?= 0.25
 # What `make sanitize` looks with, and at which tests.
 SANITIZERS ?= address thread
@@ -56,10 +58,10 @@ crash: setup ## Kill the server again and again under load, on both stores, and 
 	@$(BUILD)/debug/trials crash --kills $(KILLS)
 	@$(BUILD)/debug/trials crash --engine postgresql --kills $$((($(KILLS) + 3) / 4))
 
-soak: setup ## Use a server evenly for long, and look whether what it takes stays as it was (MINUTES=60)
+soak: setup ## Use a server evenly for long, and look whether what it takes stays as it was (MINUTES=60 ENGINE=sqlite)
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product trials
-	@$(BUILD)/release/trials soak --minutes $(MINUTES) --plot $(BUILD)/soak.svg
+	@$(BUILD)/release/trials soak --minutes $(MINUTES) --engine $(ENGINE) --plot $(BUILD)/soak.svg
 
 fuzz: setup ## Attack each reader with hostile input for a while (MINUTES=10 for longer)
 	@Scripts/fuzz.py --build $(BUILD) --minutes $(MINUTES) $(TARGETS)
