@@ -89,4 +89,10 @@ package indirect enum PredicateTerm: Sendable, Hashable {
   case subquery(of: PredicateTerm, variable: String, PredicateNode)
   /// An argument that no field can hold, by its description.
   case unsupported(String)
+
+  /// Whether a step of a path is an index.
+  ///
+  /// The bytes say so: a mark at the beginning of what is in the brackets makes one character with the
+  /// first.
+  static func isIndex(_ step: String) -> Bool { step.utf8.first == UInt8(ascii: "[") }
 }

@@ -55,7 +55,7 @@ extension PredicateParser {
       return .selfObject
     case _ where PredicateToken.reservedWords.contains(keyword):
       throw failure("expected a key or a value, found the keyword '\(name)'")
-    case _ where name.contains(":"):
+    case _ where PredicateToken.isSelector(name):
       throw failure("expected '(' after the function's name '\(name)'")
     default:
       advance()

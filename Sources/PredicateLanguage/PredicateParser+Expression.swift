@@ -75,7 +75,7 @@ extension PredicateParser {
     } else {
       advance()
       switch token.kind {
-      case .identifier(let name) where name.contains(":"):
+      case .identifier(let name) where PredicateToken.isSelector(name):
         throw failure("expected a key after '.', found the function's name '\(name)'")
       case .identifier(let name), .escapedIdentifier(let name): step = name
       default: throw failure("expected a key after '.', found \(token.description)")
@@ -84,7 +84,7 @@ extension PredicateParser {
     }
     switch expression {
     // An element of the record itself is no key: without what it is of, nobody could read it again.
-    case .selfObject where step.hasPrefix("["): return .path(of: .selfObject, [step])
+    case .selfObject where PredicateTerm.isIndex(step): return .path(of: .selfObject, [step])
     case .selfObject: return .keyPath([step])
     case .keyPath(let keys): return .keyPath(keys + [step])
     case .path(let start, let keys): return .path(of: start, keys + [step])

@@ -37,7 +37,7 @@ package enum PredicatePrinter {
     case .selfObject: "SELF"
     case .keyPath(let keys): text(keys)
     case .path(let start, let keys):
-      text(start) + keys.map { $0.hasPrefix("[") ? $0 : "." + $0 }.joined()
+      text(start) + keys.map { PredicateTerm.isIndex($0) ? $0 : "." + $0 }.joined()
     case .aggregate(let elements): "{\(list(elements))}"
     case .function(let name, let arguments): "\(name)(\(list(arguments)))"
     case .variable(let name): "$\(name)"
@@ -53,7 +53,7 @@ package enum PredicatePrinter {
 
   private static func text(_ keys: [String]) -> String {
     keys.enumerated().map { index, key in
-      if key.hasPrefix("[") { return key }
+      if PredicateTerm.isIndex(key) { return key }
       let isReserved = index == 0 && PredicateToken.reservedWords.contains(key.uppercased())
       return (index == 0 ? "" : ".") + (isReserved ? "#" : "") + key
     }.joined()

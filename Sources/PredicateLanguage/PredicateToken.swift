@@ -35,6 +35,9 @@ struct PredicateToken: Equatable {
     "NIL", "SELF", "TRUE", "FALSE", "YES", "NO", "CAST", "FUNCTION", "SUBQUERY",
   ]
 
+  /// Whether a name is a function's. A mark behind a colon makes one character with it, hence the bytes.
+  static func isSelector(_ name: String) -> Bool { name.utf8.contains(UInt8(ascii: ":")) }
+
   /// What the token is, for messages.
   var description: String {
     switch kind {

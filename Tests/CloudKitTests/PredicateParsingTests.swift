@@ -42,6 +42,7 @@ struct PredicateParsingTests {
     Case("self[first] contains 'x'", "SELF[first] CONTAINS \"x\""),
     Case("self[0].a == 1", "SELF[0].a == 1"),
     Case("self.a[0] == 1", "a[0] == 1"),
+    Case("a[\u{5B2}b][c] == 1", "a[\u{5B2}b][c] == 1"),
     Case("self.allTokens tokenmatches[cdl] 'a b'", "allTokens TOKENMATCHES[cdl] \"a b\""),
     Case("ANY tags == 'x'", "ANY tags == \"x\""),
     Case("some tags in {'x'}", "ANY tags IN {\"x\"}"),
@@ -180,6 +181,10 @@ struct PredicateParsingTests {
       ("a.  == 1", [], 4, "expected a key after '.', found '=='"),
       ("5.a == 1", [], 1, "only a key can have a key after it"),
       ("foo:bar == 1", [], 0, "expected '(' after the function's name 'foo:bar'"),
+      (
+        "self.foo:\u{5B2}bar == 1", [], 5,
+        "expected a key after '.', found the function's name 'foo:\u{5B2}bar'"
+      ),
       ("self.foo:bar == 1", [], 5, "expected a key after '.', found the function's name 'foo:bar'"),
     ]
     for (format, arguments, offset, reason) in cases {
