@@ -40,7 +40,9 @@ enum ClientAddress {
   private static func lastAddress(of request: HTTPRequest, header: String?) -> String? {
     guard let header else { return nil }
     let field = request.headers.last { $0.name.lowercased() == header.lowercased() }?.value
-    return field?.split(separator: ",").last?.trimmingCharacters(in: .whitespaces)
+    // Among bytes: what the client sent may end with a mark that makes one character with the proxy's comma.
+    return field?.utf8.split(separator: UInt8(ascii: ",")).last
+      .map { String(Substring($0)).trimmingCharacters(in: .whitespaces) }
   }
 
   /// The network of a numeric address; nil for another text. A port behind it is left out.

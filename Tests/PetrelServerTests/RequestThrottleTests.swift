@@ -1,5 +1,6 @@
 import CloudKitModel
 import HTTPService
+import OutboundHTTP
 import Testing
 
 @testable import PetrelServer
@@ -99,6 +100,26 @@ struct RequestThrottleTests {
     #expect(ClientAddress.network(of: request, header: nil) == "127.0.0.1")
     #expect(ClientAddress.network(of: request, header: "X-FORWARDED-FOR") == "4.4.4.4")
     #expect(ClientAddress.network(of: request, header: "X-Real-IP") == "127.0.0.1")
+  }
+
+  @Test(
+    "whatever the client wrote before what the proxy wrote",
+    arguments: ["\u{600}", "9.9.9.9\u{600}", "\u{301}", ",", "[::1", "9.9.9.9,\u{1F468}\u{200D}"])
+  func texts(before: String) {
+    let request = HTTPRequest(
+      method: "GET", target: "/", headers: [("X-Forwarded-For", before + ", 4.4.4.4")],
+      remoteAddress: "127.0.0.1")
+    #expect(ClientAddress.network(of: request, header: "X-Forwarded-For") == "4.4.4.4")
+    #expect(ClientAddress.address(of: request, header: "X-Forwarded-For") == IPAddress("4.4.4.4"))
+  }
+
+  @Test("cookies are found whatever a cookie before them ends with")
+  func cookies() {
+    for other in ["a=\u{600}", "\u{600}", "a=b=c", "=", ""] {
+      let found = HTTPRequest.cookies(in: "\(other); petrel-console=x=y z; b=c")
+      #expect(found.last.map { "\($0)" } == "\((name: "b", value: "c"))")
+      #expect(ConsoleCookie.value(in: "\(other); petrel-console=x=y z; b=c") == "x=y")
+    }
   }
 }
 

@@ -1,3 +1,5 @@
+import HTTPService
+
 /// The cookie by which a browser's session at the console is known.
 enum ConsoleCookie {
   private static let name = "petrel-console"
@@ -7,14 +9,7 @@ enum ConsoleCookie {
 
   /// The cookie's value among those that a browser sent.
   static func value(in header: String?) -> String? {
-    for cookie in (header ?? "").split(separator: ";") {
-      let parts = cookie.split(separator: "=", maxSplits: 1)
-      guard parts.count == 2 else { continue }
-      let name = parts[0].drop { $0 == " " }
-      guard name == Self.name || name == secureName else { continue }
-      return String(parts[1].prefix { $0 != " " })
-    }
-    return nil
+    HTTPRequest.cookies(in: header).first { $0.name == name || $0.name == secureName }?.value
   }
 
   /// The header field that gives a browser the cookie.

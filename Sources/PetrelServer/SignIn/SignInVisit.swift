@@ -1,5 +1,6 @@
 import CloudKitModel
 import Cryptography
+import HTTPService
 
 /// A browser at the sign-in page: what it was sent there for, and the cookie by which it is known
 /// again.
@@ -35,13 +36,9 @@ struct SignInVisit: Sendable {
 
   /// The value of the sign-in's cookie among those that a browser sent.
   static func holder(inCookies header: String?) -> String? {
-    for cookie in (header ?? "").split(separator: ";") {
-      let parts = cookie.split(separator: "=", maxSplits: 1)
-      guard parts.count == 2, parts[0].drop(while: { $0 == " " }) == cookieName else { continue }
-      let value = parts[1].prefix { $0 != " " }
-      if Base64URL.decode(value)?.count == cookieSize { return String(value) }
-    }
-    return nil
+    HTTPRequest.cookies(in: header).first {
+      $0.name == cookieName && Base64URL.decode($0.value)?.count == cookieSize
+    }?.value
   }
 
   /// Sets the cookie where the browser has none. It lasts as long as the browser runs.

@@ -64,6 +64,12 @@ extension FuzzTarget {
         header == nil || ClientAddress.network(of: request, header: header) == network,
         "a client counts with the same network each time")
     }
+    let forwarded = HTTPRequest(
+      method: "GET", target: "/", headers: [("X-Forwarded-For", text + ", 192.0.2.7")],
+      remoteAddress: "::1")
+    try hold(
+      ClientAddress.network(of: forwarded, header: "X-Forwarded-For") == "192.0.2.7",
+      "a client cannot hide what the proxy says of it")
   }
 
   private static let servicePaths = FuzzTarget(
