@@ -21,6 +21,7 @@ import Testing
     arguments: [
       "", "-1", "1.5", "soon", "Thu, 01 Jan 2026 00:02:00 CET", "Thu, 32 Jan 2026 00:02:00 GMT",
       "Thu, 01 Foo 2026 00:02:00 GMT", "Thu, 01 Jan 2026 25:02:00 GMT", "01 Jan 2026", "1e9",
+      "Thu, 01 Jan 2026 00:0\u{356}2:00 GMT",
     ])
   func bad(_ text: String) {
     #expect(RetryAfter.seconds(text, at: now) == nil)

@@ -73,11 +73,7 @@ extension CKError {
   /// What a `Retry-After` says: seconds, or the date until which to wait (RFC 9110, 10.2.3).
   private static func seconds(retryAfter text: String) -> Double? {
     if let seconds = Double(text) { return seconds.isFinite ? waitable(seconds) : nil }
-    let formatter = DateFormatter()
-    formatter.locale = Locale(identifier: "en_US_POSIX")
-    formatter.timeZone = TimeZone(secondsFromGMT: 0)
-    formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
-    return formatter.date(from: text).flatMap { waitable($0.timeIntervalSinceNow) }
+    return HTTPDate.seconds(text).flatMap { waitable($0 - Timestamp.now.seconds) }
   }
 
   /// Whoever asks for more than a year is not believed: clocks have an end, and programs that wait by

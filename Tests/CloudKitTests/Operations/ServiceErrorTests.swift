@@ -138,6 +138,7 @@ struct ServiceErrorTests {
     #expect(seconds > 1_000_000)
     #expect(retryAfter("Sun, 06 Nov 1994 08:49:37 GMT") == 0)
     #expect(retryAfter("soon") == nil)
+    #expect(retryAfter("Fri, 01 Jan 2999 0\u{356}0:00:00 GMT") == nil)
   }
 
   @Test("The time to wait in an answer's head counts where the error names none")
