@@ -48,6 +48,7 @@ struct ConfigurationSourcesTests {
         "PETREL_METRICS__NETWORKS": "10.0.0.0/8, fd00::/8",
         "PETREL_CONTAINERS__ICLOUD_COM_EXAMPLE_APP__APNS__KEY_ID": "OTHER12345",
         "PETREL_ADDRESS": "", "PETREL_SERVER": "http://elsewhere", "HOME": "/root",
+        "PETREL_TEST_PATIENCE": "3",
       ])
     sources.set(["address"], to: "::1", by: .flag("--address"))
     var configuration = ServerConfiguration(dataDirectory: "/nowhere")

@@ -17,9 +17,10 @@ extension ConfigurationSources {
   static let others: Set<String> = [
     "PETREL_DATA", "PETREL_CONFIG", "PETREL_SERVER", "PETREL_TOKEN", "PETREL_API_TOKEN",
     "PETREL_ADMIN_KEY", "PETREL_ADMIN_KEY_FILE", "PETREL_CONTAINER", "PETREL_ENVIRONMENT",
-    "PETREL_DEVICE", "PETREL_STATE",
-    "PETREL_PROPERTY_SEEDS", "PETREL_TEST_CITUS", "PETREL_TEST_STORE",
+    "PETREL_DEVICE", "PETREL_STATE", "PETREL_PROPERTY_SEEDS",
   ]
+  /// What the tests go by, and with them the servers that they start.
+  private static let testPrefix = prefix + "TEST_"
 
   /// Puts the values of variables over those there are. One that is empty counts as not set.
   ///
@@ -27,7 +28,8 @@ extension ConfigurationSources {
   ///   be.
   public mutating func read(environment: [String: String]) throws(ConfigurationError) {
     let variables = environment.filter {
-      $0.key.hasPrefix(Self.prefix) && !$0.value.isEmpty && !Self.others.contains($0.key)
+      $0.key.hasPrefix(Self.prefix) && !$0.key.hasPrefix(Self.testPrefix) && !$0.value.isEmpty
+        && !Self.others.contains($0.key)
     }
     // Whole objects first: single keys go over them.
     let sorted = variables.map { ($0.key, Self.parts(of: $0.key), $0.value) }
