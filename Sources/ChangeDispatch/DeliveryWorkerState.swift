@@ -124,8 +124,11 @@ struct DeliveryWorkerState {
 
   // MARK: Outcomes
 
-  /// Whether the store has deliveries that wait, or will have when the outcomes are in it.
-  var hasWaiting: Bool { waitingCount > 0 || putOffCount > 0 }
+  /// Whether the store may have deliveries that wait, or will have when the outcomes are in it. Before
+  /// the first count those of an earlier process may be there, and a doubtful one may be too small.
+  var hasWaiting: Bool {
+    owed == nil || isCountDoubtful || waitingCount > 0 || putOffCount > 0
+  }
 
   mutating func add(_ outcome: Outcome) {
     outcomes.append(outcome)

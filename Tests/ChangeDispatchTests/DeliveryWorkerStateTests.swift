@@ -51,4 +51,19 @@ struct DeliveryWorkerStateTests {
     state.count(1)
     #expect(state.recountPause() == 1)
   }
+
+  @Test("deliveries may wait in the store until it was counted, and while the count is doubtful")
+  func unknown() {
+    var state = DeliveryWorkerState(.init())
+    #expect(state.hasWaiting)
+    state.beginCounting()
+    #expect(state.hasWaiting)
+    state.count(0)
+    #expect(!state.hasWaiting)
+    state.beginCounting()
+    state.addOwed(1)
+    state.addOwed(-1)
+    state.count(0)
+    #expect(state.hasWaiting)
+  }
 }
