@@ -20,12 +20,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "Tests/Sanitizing"
-# Tells ThreadSanitizer of the part of Swift's Mutex that it cannot see.
-MUTEX_LIBRARY = "libMutexSlowPaths.so"
+# Tell ThreadSanitizer of what it cannot see of Swift's Mutex and of continuations.
+SEEING = ("MutexSlowPaths", "EarlyResumptions")
 # What Tests/Sanitizing/Planted.swift does when it is told these words, and whether that is a fault.
 PLANTED = {
     "address": {"memory": True},
-    "thread": {"race": True, "lock": False},
+    "thread": {"race": True, "lock": False, "continuation": False},
 }
 # Tests that cannot be run under a sanitizer, and why.
 LEFT_OUT = {
@@ -47,9 +47,10 @@ def build(sanitizer, folder):
          "-Xcc", "-fno-sanitize-recover=undefined"],
         check=True, cwd=ROOT)
     if sanitizer == "thread":
-        subprocess.run(
-            ["clang", "-O2", "-Wall", "-Werror", "-shared", "-fPIC",
-             "-o", folder / MUTEX_LIBRARY, SOURCES / "MutexSlowPaths.c"], check=True)
+        for name in SEEING:
+            subprocess.run(
+                ["clang", "-O2", "-Wall", "-Werror", "-shared", "-fPIC",
+                 "-o", folder / f"lib{name}.so", SOURCES / f"{name}.c"], check=True)
 
 
 def check_sight(sanitizer, folder):
@@ -88,7 +89,7 @@ def environment(sanitizer, folder, target):
         "PETREL_TEST_PATIENCE": "10",
         "TSAN_OPTIONS": f"{common}:suppressions={SOURCES}/thread.suppressions"
                         ":print_suppressions=0:second_deadlock_stack=1",
-        "LD_PRELOAD": f"{folder}/{MUTEX_LIBRARY}",
+        "LD_PRELOAD": ":".join(f"{folder}/lib{name}.so" for name in SEEING),
         "UBSAN_OPTIONS": f"{common}:print_stacktrace=1",
     }
 

@@ -1,5 +1,6 @@
 // What `Scripts/sanitize.py` runs before the tests: each sanitizer must tell of the fault that is planted
-// for it here, and must not take a lock that many wait for as none.
+// for it here, and must not take a lock that many wait for as none, nor a continuation that is resumed
+// before it is waited for.
 
 import Foundation
 import Synchronization
@@ -11,6 +12,24 @@ final class Tally: @unchecked Sendable {
 }
 
 let tally = Tally()
+
+final class Parcel: Sendable {
+  let content: Int
+  init(_ content: Int) { self.content = content }
+}
+
+/// What another thread has made, handed over by a continuation which is resumed before anybody waits for
+/// it; that it is says nothing of who is first.
+func handedOver() async -> Int {
+  let parcel = await withUnsafeContinuation { (continuation: UnsafeContinuation<Parcel, Never>) in
+    Thread.detachNewThread {
+      continuation.resume(returning: Parcel(CommandLine.arguments.count))
+      tally.begun.add(1, ordering: .relaxed)
+    }
+    while tally.begun.load(ordering: .relaxed) < 1 {}
+  }
+  return parcel.content
+}
 
 /// Does the same on two threads at once; what lets them begin says nothing of who is first.
 func together(_ body: @escaping @Sendable () -> Void) {
@@ -32,10 +51,12 @@ case "race":
 case "lock":
   // Long enough for the other to have to wait.
   together { tally.locked.withLock { for _ in 0..<1000 { $0 += 1 } } }
+case "continuation":
+  print(await handedOver())
 case "memory":
   let numbers = UnsafeMutablePointer<Int>.allocate(capacity: 4)
   numbers.deallocate()
   numbers[0] = CommandLine.arguments.count
 default:
-  print("planted: race, lock or memory?")
+  print("planted: race, lock, continuation or memory?")
 }
