@@ -20,11 +20,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "Tests/Sanitizing"
-# Tell ThreadSanitizer of what it cannot see of Swift's Mutex and of continuations.
-SEEING = ("MutexSlowPaths", "EarlyResumptions")
+# What stands before other libraries, so that a sanitizer does not take for a fault what is none.
+PRELOADED = {
+    "address": ("LastingOpenSSL",),
+    "thread": ("MutexSlowPaths", "EarlyResumptions"),
+}
 # What Tests/Sanitizing/Planted.swift does when it is told these words, and whether that is a fault.
 PLANTED = {
-    "address": {"memory": True},
+    "address": {"memory": True, "ending": False},
     "thread": {"race": True, "lock": False, "continuation": False},
 }
 # Tests that cannot be run under a sanitizer, and why.
@@ -46,11 +49,10 @@ def build(sanitizer, folder):
          "-Xswiftc", "-use-ld=lld", "-Xcc", f"-fsanitize={sanitizer},undefined",
          "-Xcc", "-fno-sanitize-recover=undefined"],
         check=True, cwd=ROOT)
-    if sanitizer == "thread":
-        for name in SEEING:
-            subprocess.run(
-                ["clang", "-O2", "-Wall", "-Werror", "-shared", "-fPIC",
-                 "-o", folder / f"lib{name}.so", SOURCES / f"{name}.c"], check=True)
+    for name in PRELOADED[sanitizer]:
+        subprocess.run(
+            ["clang", "-O2", "-Wall", "-Werror", "-shared", "-fPIC",
+             "-o", folder / f"lib{name}.so", SOURCES / f"{name}.c"], check=True)
 
 
 def check_sight(sanitizer, folder):
@@ -58,7 +60,7 @@ def check_sight(sanitizer, folder):
     program = folder / "planted"
     subprocess.run(
         ["swiftc", "-swift-version", "6", f"-sanitize={sanitizer}", "-use-ld=lld", "-g", "-o", program,
-         SOURCES / "Planted.swift"], check=True)
+         "-Xlinker", "--no-as-needed", "-lcrypto", SOURCES / "Planted.swift"], check=True)
     findings = folder / "findings"
     for word, is_fault in PLANTED[sanitizer].items():
         subprocess.run(
@@ -77,9 +79,11 @@ def environment(sanitizer, folder, target):
     """What the tests and the programs that they start are run with."""
     findings = folder / "findings"
     common = f"log_path={findings}/{target}:print_summary=1"
+    preloaded = ":".join(f"{folder}/lib{name}.so" for name in PRELOADED[sanitizer])
     if sanitizer == "address":
         return {
             "PETREL_TEST_PATIENCE": "3",
+            "LD_PRELOAD": preloaded,
             "ASAN_OPTIONS":
                 f"{common}:detect_leaks=1:suppressions={SOURCES}/address.suppressions",
             "LSAN_OPTIONS": f"suppressions={SOURCES}/leak.suppressions:print_suppressions=0",
@@ -89,7 +93,7 @@ def environment(sanitizer, folder, target):
         "PETREL_TEST_PATIENCE": "10",
         "TSAN_OPTIONS": f"{common}:suppressions={SOURCES}/thread.suppressions"
                         ":print_suppressions=0:second_deadlock_stack=1",
-        "LD_PRELOAD": ":".join(f"{folder}/lib{name}.so" for name in SEEING),
+        "LD_PRELOAD": preloaded,
         "UBSAN_OPTIONS": f"{common}:print_stacktrace=1",
     }
 

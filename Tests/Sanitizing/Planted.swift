@@ -1,6 +1,6 @@
 // What `Scripts/sanitize.py` runs before the tests: each sanitizer must tell of the fault that is planted
-// for it here, and must not take a lock that many wait for as none, nor a continuation that is resumed
-// before it is waited for.
+// for it here, and must tell of nothing where there is none: a lock that many wait for, a continuation
+// that is resumed before it is waited for, a thread that ends with the process and has used OpenSSL.
 
 import Foundation
 import Synchronization
@@ -9,6 +9,7 @@ final class Tally: @unchecked Sendable {
   let locked = Mutex(0)
   let begun = Atomic(0)
   var bare = 0
+  var thread = pthread_t()
 }
 
 let tally = Tally()
@@ -45,6 +46,26 @@ func together(_ body: @escaping @Sendable () -> Void) {
   for _ in 0..<2 { ended.wait() }
 }
 
+/// Uses OpenSSL in a thread that ends with the process, after OpenSSL has.
+func endLast() {
+  // OpenSSL asks to be told of the end when it is used first; who asked last is told first.
+  atexit {
+    tally.begun.store(2, ordering: .relaxed)
+    pthread_join(tally.thread, nil)
+  }
+  pthread_create(
+    &tally.thread, nil,
+    { _ in
+      typealias RandomBytes = @convention(c) (UnsafeMutablePointer<UInt8>, Int32) -> Int32
+      var byte: UInt8 = 0
+      _ = unsafeBitCast(dlsym(nil, "RAND_bytes"), to: RandomBytes.self)(&byte, 1)
+      tally.begun.store(1, ordering: .relaxed)
+      while tally.begun.load(ordering: .relaxed) < 2 { usleep(100) }
+      return nil
+    }, nil)
+  while tally.begun.load(ordering: .relaxed) < 1 { usleep(100) }
+}
+
 switch CommandLine.arguments.last {
 case "race":
   together { tally.bare += 1 }
@@ -53,10 +74,12 @@ case "lock":
   together { tally.locked.withLock { for _ in 0..<1000 { $0 += 1 } } }
 case "continuation":
   print(await handedOver())
+case "ending":
+  endLast()
 case "memory":
   let numbers = UnsafeMutablePointer<Int>.allocate(capacity: 4)
   numbers.deallocate()
   numbers[0] = CommandLine.arguments.count
 default:
-  print("planted: race, lock, continuation or memory?")
+  print("planted: race, lock, continuation, memory or ending?")
 }
