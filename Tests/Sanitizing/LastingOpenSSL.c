@@ -13,7 +13,9 @@
 // OPENSSL_INIT_NO_ATEXIT.
 static const uint64_t withoutCleanup = 0x00080000;
 
+typedef int (*Initialize)(uint64_t options, const void *settings);
+
 __attribute__((constructor)) static void keep(void) {
-  int (*initialize)(uint64_t, const void *) = (int (*)(uint64_t, const void *))dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
+  Initialize initialize = (Initialize)dlsym(RTLD_DEFAULT, "OPENSSL_init_crypto");
   if (initialize != NULL) initialize(withoutCleanup, NULL);
 }
