@@ -234,11 +234,18 @@ extension ServerConfiguration.WebPush {
 /// A clock that tests move.
 final class TestClock: Sendable {
   private let offset = Mutex(0.0)
+  private let stopped = Mutex<Timestamp?>(nil)
 
   func advance(bySeconds seconds: Double) { offset.withLock { $0 += seconds } }
 
+  /// From now on it only moves when it is moved, however long the test takes.
+  func stop() { stopped.withLock { $0 = .now } }
+
   var read: @Sendable () -> Timestamp {
-    { Timestamp.now.advanced(bySeconds: self.offset.withLock { $0 }) }
+    {
+      let now = self.stopped.withLock { $0 } ?? .now
+      return now.advanced(bySeconds: self.offset.withLock { $0 })
+    }
   }
 }
 

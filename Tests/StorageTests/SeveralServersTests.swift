@@ -111,7 +111,7 @@ struct SeveralServersTests {
   @Test("a server that stands still in a transaction loses it, and with it the locks")
   func standstill() async throws {
     try await ServerGroup.with(servers: 2) {
-      $0.tuning.idleTimeoutMilliseconds = 100
+      $0.tuning.idleTimeoutMilliseconds = 100 * Patience.factor
     } _: { group in
       let (first, second) = (try group.store(0), group.servers[1])
       let doubts = Mutex(0)

@@ -137,6 +137,7 @@ struct SignInPageTests {
   @Test("after five wrong passwords even the right one has to wait, and then works")
   func slowsDown() async throws {
     try await withAccount { service in
+      service.clock.stop()
       let browser = SignInBrowser(service)
       let form = try await browser.get(try await service.signInURL())
       for _ in 1...5 {
@@ -158,6 +159,7 @@ struct SignInPageTests {
     var settings = ServiceSettings()
     settings.limits.clientAddressHeader = "X-Forwarded-For"
     try await withService(settings) { service in
+      service.clock.stop()
       let browser = SignInBrowser(service)
       let form = try await browser.get(try await service.signInURL())
       func attempt(_ number: Int, from address: String) async throws -> Int {
