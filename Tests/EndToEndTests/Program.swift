@@ -53,9 +53,12 @@ final class Program: @unchecked Sendable {
     process.currentDirectoryURL = URL(fileURLWithPath: folder)
     let pipe = Pipe()
     process.standardInput = input == nil ? FileHandle.nullDevice : pipe.fileHandleForReading
-    process.standardOutput = try FileHandle(forWritingTo: outputFile)
-    process.standardError = process.standardOutput
+    let output = try FileHandle(forWritingTo: outputFile)
+    process.standardOutput = output
+    process.standardError = output
     try process.run()
+    // Foundation keeps it open here for good.
+    try output.close()
     if let input {
       try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
       try pipe.fileHandleForWriting.close()
