@@ -167,6 +167,9 @@ public final class EventLoop: @unchecked Sendable {
     shared.withLock { $0.isShutDown = true }
     runTasks()
     handlers.removeAll()
+    // What they would have done holds on to the loop as a rule, which would then never go.
+    timers = TimerQueue()
+    threadID.store(0, ordering: .relaxed)
   }
 
   private func runTasks() {

@@ -14,7 +14,7 @@ final class APNsRoutes: Sendable {
     var environment: APNsEnvironment
   }
 
-  private let loop: EventLoop?
+  let loop: EventLoop?
   private let routes: [Name: PushRoute]
   private let clients: [Name: APNsClient]
   private let answers: [Name: APNsAnswerTally]

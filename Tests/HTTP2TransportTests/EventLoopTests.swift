@@ -43,6 +43,19 @@ import Waiting
     #expect(!recorder.elements.contains(3))
   }
 
+  @Test("A loop that was shut down goes, whatever its timers would have used")
+  func release() async throws {
+    weak let loop = try Self.loopWithTimer()
+    try await eventually("it is gone") { loop == nil }
+  }
+
+  private static func loopWithTimer() throws -> EventLoop {
+    let loop = try EventLoop(name: "test")
+    loop.schedule(after: .seconds(1_000)) { loop.execute {} }
+    loop.shutDown()
+    return loop
+  }
+
   @Test("The timer queue agrees with a sorted list", arguments: 0..<20)
   func againstModel(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)

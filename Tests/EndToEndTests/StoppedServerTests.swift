@@ -1,0 +1,45 @@
+import CloudKit
+import Storage
+import Synchronization
+import Testing
+import Waiting
+
+@testable import PetrelServer
+
+@Suite("What a server leaves behind in its process")
+struct StoppedServerTests {
+  /// Something that should not be there any more.
+  private struct Part: Sendable {
+    let name: String
+    weak var object: (any AnyObject & Sendable)?
+  }
+
+  @Test("nothing is kept of one that was stopped, nor of its store")
+  func released() async throws {
+    let parts = Mutex<[Part]>([])
+    try await Cloud.run { cloud in
+      let database = try await cloud.registeredContainer(of: "anna", device: "phone")
+        .privateCloudDatabase
+      try await database.save(
+        CKQuerySubscription(
+          recordType: "Note", predicate: NSPredicate(value: true), subscriptionID: "notes"))
+      let writer = try await cloud.container(of: "anna", device: "mac").privateCloudDatabase
+      try await writer.save(CKRecord(recordType: "Note"))
+      try await cloud.pushes()
+      let server = await cloud.server
+      let store = try #require(await cloud.store as? SQLRecordStore)
+      parts.withLock {
+        $0 = [
+          Part(name: "server", object: server), Part(name: "service", object: server.service),
+          Part(name: "routes", object: server.routes),
+          Part(name: "loop", object: server.routes.current.apns.loop),
+          Part(name: "store", object: store),
+        ]
+      }
+    }
+    #expect(parts.withLock(\.count) == 5)
+    try await eventually("nothing is kept") {
+      parts.withLock { $0.allSatisfy { $0.object == nil } }
+    }
+  }
+}
