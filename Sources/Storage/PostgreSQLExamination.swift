@@ -28,6 +28,8 @@ public struct PostgreSQLExamination: Sendable, Hashable {
   public var usedConnections = 0
   /// The form that migrations have led to; nil where there is no store yet.
   public var form: Int64?
+  /// What to do before the store can be served, which came from a copy; nil where it did not.
+  public var restoration: String?
   /// What the tables take with their indexes; nil where there is no store yet.
   public var storeBytes: Int?
   /// Over what the store is distributed; nil where it is not.
@@ -76,6 +78,10 @@ public struct PostgreSQLExamination: Sendable, Hashable {
     }
     if hasStore == true {
       form = try connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
+      do { try StorePlace.check(connection) } catch let error as StoreError {
+        guard error.code == .cannotOpen else { throw error }
+        restoration = error.reason
+      }
       spread = try StoreDistribution.spread(over: connection)
       storeBytes = try TableSizes.look(
         over: connection, isDistributed: spread.map { $0.nodeCount > 0 } ?? false

@@ -163,7 +163,11 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     {
       try file.renewLog()
     }
+    if let shared = first as? PostgreSQLConnection { try StorePlace.check(shared) }
     try Migration.apply(migrations, to: first)
+    if let shared = first as? PostgreSQLConnection, configuration.role == .server {
+      try StorePlace.note(shared)
+    }
     let isSealing = (migrations.last?.version ?? 0) >= Schema.clientTokensVersion
     let tokens = try configuration.tokens ?? (isSealing ? Schema.tokenCipher(first) : .plain)
     self.tokens = tokens

@@ -5,13 +5,17 @@ extension StoreBackup {
   /// clients may meet who knew a newer one: no number is used again, and change tokens from before expire.
   ///
   /// Each database is done by itself, and what is done twice does no harm: after an interruption it is
-  /// simply begun anew.
+  /// simply begun anew. Until it is done the store cannot be opened.
   ///
+  /// - Parameter nothingLost: whether the copy has all that was ever acknowledged. Numbers and tokens stay as
+  ///   they are then, and the store is only told that this is its place.
   /// - Returns: how many databases there are.
   /// - Throws: ``StoreError/Code/cannotOpen`` when there is no store, or a server has it open;
   ///   ``StoreError/Code/newerSchema`` when a newer Petrel wrote it.
   @discardableResult
-  public static func completeRestoration(at address: PostgreSQLAddress) async throws -> Int {
+  public static func completeRestoration(
+    at address: PostgreSQLAddress, nothingLost: Bool = false
+  ) async throws -> Int {
     try await SQLRecordStore.onThread {
       // As a server would, so that none can be there.
       let settings = PostgreSQLConnection.Settings(statementTimeout: 0, serving: .alone)
@@ -21,7 +25,7 @@ extension StoreBackup {
       let databases = try connection.rows("SELECT database_id FROM databases", []) {
         $0.integer(0)
       }
-      for database in databases {
+      for database in databases where !nothingLost {
         try connection.beginWriting()
         do {
           try expireTokens(of: database, over: connection)
@@ -31,6 +35,7 @@ extension StoreBackup {
           throw error
         }
       }
+      try StorePlace.note(connection)
       return databases.count
     }
   }

@@ -21,6 +21,7 @@ final class StoreMoveEnd {
     name = try Self.name(of: location, connection)
     do {
       try Self.checkForm(of: connection, name)
+      if let shared = connection as? PostgreSQLConnection { try StorePlace.check(shared) }
     } catch {
       connection.close()
       throw error

@@ -179,6 +179,9 @@ struct PostgreSQLFilesTests {
         await store.close()
 
         try other.run("pg_restore", ["-d", other.server.address(), file])
+        for role in [StoreConfiguration.Role.server, .tool] {
+          #expect(await storeError { _ = try await other.open(role) } == .cannotOpen)
+        }
         let databases = try await StoreBackup.completeRestoration(at: other.address)
         #expect(databases == 2)
         let (copy, restored) = try await other.open()
@@ -204,6 +207,82 @@ struct PostgreSQLFilesTests {
         #expect(known.isDisjoint(with: news.tags))
         await copy.close()
       }
+    }
+  }
+
+  @Test("a copy that has all is served once that is said, and devices go on where they were")
+  func move() async throws {
+    try await Self.withCluster { cluster in
+      try await Self.withCluster { other in
+        let file = cluster.server.directory + "-dump"
+        defer { unlink(file) }
+        let (store, test) = try await cluster.open()
+        let zone = try await test.makeZone("Zone")
+        try await test.savePrivately("a", in: zone)
+        let before = try await test.changes(in: zone, limit: 10)
+        await store.close()
+        // Neither is a place that it came to.
+        let (again, _) = try await cluster.open()
+        await again.close()
+        try cluster.run("pg_dump", ["-Fc", "-f", file, "-d", cluster.server.address()])
+        // In the same cluster, too, where other tables take the place of those that were served.
+        for (place, words) in [(other, []), (cluster, ["--clean", "--if-exists"])] {
+          try place.run("pg_restore", words + ["-d", place.server.address(), file])
+          let address = try place.address
+          let reason = try await PostgreSQLExamination.look(at: address).restoration
+          #expect(
+            reason?.contains("petrel store restored --nothing-lost") == true, "\(reason ?? "")")
+          #expect(
+            await storeError {
+              _ = try await StoreMove.run(
+                from: .postgreSQL(address, assets: nil), to: .file(path: file + ".sqlite")
+              ) { _ in }
+            } == .cannotOpen)
+          #expect(await storeError { _ = try await place.open() } == .cannotOpen)
+          try await StoreBackup.completeRestoration(at: address, nothingLost: true)
+          #expect(try await PostgreSQLExamination.look(at: address).restoration == nil)
+          let (copy, restored) = try await place.open()
+          try await restored.savePrivately("b", in: zone)
+          let news = try await restored.changes(in: zone, since: before.token)
+          #expect(news.names == ["b"])
+          await copy.close()
+        }
+      }
+    }
+  }
+
+  @Test("a store whose user may not say where it is is served without that")
+  func withoutPlace() async throws {
+    try await Self.withCluster { cluster in
+      let (store, _) = try await cluster.open()
+      await store.close()
+      #expect(try cluster.query("SELECT obj_description('store_form'::regclass)").contains("table"))
+      _ = try cluster.query("COMMENT ON TABLE store_form IS 'ours'")
+      _ = try cluster.query(
+        """
+        CREATE ROLE guest LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO guest;
+        GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO guest;
+        REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC
+        """)
+      let guest = try PostgreSQLAddress(
+        cluster.server.address().replacing("petrel@", with: "guest@"))
+      let served = try await SQLRecordStore.open(
+        at: .postgreSQL(guest, assets: nil), configuration: StoreConfiguration(role: .server))
+      try await served.checkWriting()
+      await served.close()
+      #expect(try cluster.query("SELECT obj_description('store_form'::regclass)") == "ours")
+
+      _ = try cluster.query(
+        "COMMENT ON TABLE store_form IS '\(StorePlace(cluster: nil, database: 1, table: 1).comment)'"
+      )
+      #expect(
+        await storeError {
+          _ = try await SQLRecordStore.open(at: .postgreSQL(guest, assets: nil))
+        } == .cannotOpen)
+      let denial = await #expect(throws: StoreError.self) {
+        try await StoreBackup.completeRestoration(at: guest, nothingLost: true)
+      }
+      #expect(denial?.reason.contains("must be owner of table store_form") == true)
     }
   }
 

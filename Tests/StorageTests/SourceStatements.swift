@@ -12,7 +12,8 @@ struct SourceStatement {
   /// looking into an engine.
   private static let otherPurposes = [
     "Schema", "SQLite", "StoreMove", "StoreBackup", "StoreComparison", "StoreTable", "RowIntake",
-    "StoreDistribution", "PostgreSQLExamination", "PostgreSQLSession", "TableSizes", "Migration",
+    "StoreDistribution", "StorePlace", "PostgreSQLExamination", "PostgreSQLSession", "TableSizes",
+    "Migration",
   ]
 
   /// Parts of statements that others name.

@@ -8,7 +8,14 @@ enum StoreRestoredCommand: Command {
   static let example = "petrel store restored --store postgres://petrel@db.example.com/petrel"
   static let summary =
     "After PostgreSQL's programs brought an older store back: lets devices begin anew."
-  static let options = ConfigurationOptions.ofStore + [AdminOptions.json]
+  static let options =
+    ConfigurationOptions.ofStore + [
+      .init(
+        "nothing-lost", nil,
+        "the copy has all that was ever saved, as after an upgrade of PostgreSQL: devices go on"
+      ),
+      AdminOptions.json,
+    ]
   static let exitStatuses: [(Int32, String)] = [
     (ExitStatus.done, "the store can be served"),
     (ExitStatus.failed, "not all of it was done; run it again"),
@@ -22,9 +29,16 @@ enum StoreRestoredCommand: Command {
         "is for a store in PostgreSQL: name it with --store postgres://…; 'petrel restore' does it for "
           + "one in a file")
     }
-    let databases = try await StoreBackup.completeRestoration(at: address)
+    let nothingLost = arguments.flag("nothing-lost")
+    let databases = try await StoreBackup.completeRestoration(
+      at: address, nothingLost: nothingLost)
     if arguments.flag("json") {
-      Output.json(["store": .string("\(address)"), "databases": .int(Int64(databases))])
+      Output.json([
+        "store": .string("\(address)"), "databases": .int(Int64(databases)),
+        "nothingLost": .bool(nothingLost),
+      ])
+    } else if nothingLost {
+      Output.line("the store at \(address) can be served, and devices go on where they were")
     } else {
       Output.line(
         "devices read \(databases.counting("database")) of the store at \(address) anew")

@@ -52,6 +52,11 @@ struct PostgreSQLMatter: Sendable {
           "stop the servers and PostgreSQL, keep the cluster's files, look at the disk (dmesg), and "
             + "restore a backup elsewhere; its log and pg_checksums --check name the files"))
     }
+    if let restoration = found.restoration {
+      findings.append(
+        .problem(
+          restoration, "stop the servers before that (docs/operating.md, Going back to a copy)"))
+    }
     findings.append(connections(found))
     if let spread = found.spread { findings.append(distribution(spread)) }
     if let bytes = found.storeBytes {
