@@ -30,13 +30,10 @@ PLANTED = {
     "address": {"memory": True, "ending": False},
     "thread": {"race": True, "lock": False, "continuation": False},
 }
-# Tests that cannot be run under a sanitizer, and why.
+# Tests that cannot be run under sanitizers, and why.
 LEFT_OUT = {
-    "address": {},
-    "thread": {
-        r"EndToEndTests\.ServersWithOtherClocksTests":
-            "libfaketime, which stands before the same functions as ThreadSanitizer",
-    },
+    r"EndToEndTests\.ServersWithOtherClocksTests":
+        "libfaketime, which stands before the same functions as sanitizers",
 }
 
 
@@ -141,7 +138,7 @@ def check(sanitizer, folder, pattern, only):
     for place in (findings, logs):
         place.mkdir(parents=True, exist_ok=True)
     check_sight(sanitizer, folder)
-    skipped = [word for test in LEFT_OUT[sanitizer] for word in ("--skip", test)]
+    skipped = [word for test in LEFT_OUT for word in ("--skip", test)]
     quiet = {**os.environ, **environment(sanitizer, folder, "listing")}
     names = [name for name in targets(program, quiet, pattern) if not only or name in only]
 
@@ -170,7 +167,7 @@ def check(sanitizer, folder, pattern, only):
                 counts.setdefault(line, []).append(file)
             for line, files in sorted(counts.items(), key=lambda item: -len(item[1])):
                 print(f"    {len(files)} × {line} ({files[0]})", flush=True)
-    for test, reason in LEFT_OUT[sanitizer].items():
+    for test, reason in LEFT_OUT.items():
         print(f"left out: {test}, for {reason}")
     return failed
 
@@ -185,8 +182,8 @@ def main():
 
     failed = []
     for sanitizer in arguments.sanitizers.split():
-        if sanitizer not in LEFT_OUT:
-            sys.exit(f"sanitize: there is no '{sanitizer}'; there are {', '.join(LEFT_OUT)}")
+        if sanitizer not in PLANTED:
+            sys.exit(f"sanitize: there is no '{sanitizer}'; there are {', '.join(PLANTED)}")
         folder = Path(arguments.build).resolve() / f"sanitize-{sanitizer}"
         failed += [f"{sanitizer}: {name}" for name in check(
             sanitizer, folder, arguments.tests, arguments.targets)]
