@@ -60,10 +60,10 @@ func endLast() {
       var byte: UInt8 = 0
       _ = unsafeBitCast(dlsym(nil, "RAND_bytes"), to: RandomBytes.self)(&byte, 1)
       tally.begun.store(1, ordering: .relaxed)
-      while tally.begun.load(ordering: .relaxed) < 2 { usleep(100) }
+      while tally.begun.load(ordering: .relaxed) < 2 { sched_yield() }
       return nil
     }, nil)
-  while tally.begun.load(ordering: .relaxed) < 1 { usleep(100) }
+  while tally.begun.load(ordering: .relaxed) < 1 { sched_yield() }
 }
 
 switch CommandLine.arguments.last {
