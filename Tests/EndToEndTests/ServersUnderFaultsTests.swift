@@ -31,17 +31,22 @@ struct ServersUnderFaultsTests {
   )
   func faults() async throws {
     let installation = try await Installation()
-    try await installation.start()
-    let load = try await Load(on: installation)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for writer in 0..<Self.writers { group.addTask { try await load.write(as: writer) } }
-      group.addTask {
-        defer { load.end() }
-        try await strike(installation, load)
+    do {
+      try await installation.start()
+      let load = try await Load(on: installation)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for writer in 0..<Self.writers { group.addTask { try await load.write(as: writer) } }
+        group.addTask {
+          defer { load.end() }
+          try await strike(installation, load)
+        }
+        try await group.waitForAll()
       }
-      try await group.waitForAll()
+      try await check(installation, load)
+    } catch {
+      await installation.end()
+      throw error
     }
-    try await check(installation, load)
     await installation.end()
   }
 
