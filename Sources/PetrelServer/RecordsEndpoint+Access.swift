@@ -28,9 +28,7 @@ extension RecordsEndpoint {
       let schema = try await store.schema(
         of: context.path.container, in: context.path.environment)
       if (schema.recordTypes[type]?.grants ?? .standard).signedInMayGain(.read) {
-        throw ServiceError(
-          .authenticationRequired,
-          "request needs authorization: reading \(what) needs a signed-in user")
+        throw ServiceError.signInNeeded(for: "reading \(what)")
       }
     }
     return ServiceError(

@@ -42,9 +42,7 @@ struct RequestContext: Sendable {
   /// - Throws: `AUTHENTICATION_REQUIRED` for anonymous callers.
   func user() throws(ServiceError) -> String {
     guard let name = caller.userRecordName else {
-      throw ServiceError(
-        .authenticationRequired,
-        "request needs authorization: \(path.operation) needs a signed-in user")
+      throw .signInNeeded(for: path.operation)
     }
     return name
   }

@@ -315,7 +315,9 @@ struct BadRequestTests {
       let answer = try await service.post(operation, "{}", as: nil)
       #expect(answer.failure == "421 AUTHENTICATION_REQUIRED")
       let name = operation.hasPrefix("tokens") ? operation : operation.droppingDatabase
-      #expect(answer.reason == "request needs authorization: \(name) needs a signed-in user")
+      #expect(
+        answer.reason == "request needs authorization: \(name) needs a signed-in user, whose "
+          + "token is sent as ckWebAuthToken in the query")
     }
   }
 
