@@ -1,8 +1,10 @@
 import WebServices
 
 extension ServiceError {
-  /// The failure of what an anonymous caller may not do and a user may. It says how a user is told,
-  /// for who takes the token for one of `Authorization`, which no call of the protocol reads.
+  /// The failure of what an anonymous caller may not do and a user may.
+  ///
+  /// It says where the token goes, since a caller who has sent it in `Authorization`, which no call
+  /// of the protocol reads, is anonymous too.
   static func signInNeeded(for what: String) -> ServiceError {
     ServiceError(
       .authenticationRequired,
