@@ -68,6 +68,13 @@ struct BackupUnderLoadTests {
     return (try await program.end(), program.output)
   }
 
+  /// All that a writer's zone holds, however many pages that takes.
+  private static func feed(of writer: Int, in database: CKDatabase) async -> FollowedFeed {
+    await database.changes(
+      by: CKFetchRecordZoneChangesOperation(
+        recordZoneIDs: [Writers.zone(writer)], configurationsByRecordZoneID: [:]))
+  }
+
   @available(*, deprecated)
   @Test("restored, they have each batch whole or not at all, and what a server goes on with")
   func consistent() async throws {
@@ -120,8 +127,7 @@ struct BackupUnderLoadTests {
         try await group.waitForAll()
         return (before, after)
       }
-      let token = try await database.recordZoneChanges(inZoneWith: Writers.zone(0), since: nil)
-        .changeToken
+      let token = try #require(await Self.feed(of: 0, in: database).results["Zone0"]?.token)
       program.signal(SIGTERM)
       #expect(try await program.end() == 0, "\(program.output)")
 
@@ -147,11 +153,11 @@ struct BackupUnderLoadTests {
         #expect(batch <= after[writer])
         let file = try #require((records[ids[0]]?["file"] as? CKAsset)?.fileURL)
         #expect(try Data(contentsOf: file) == Writers.bytes(writer, batch / 5 * 5))
-        let changes = try await database.recordZoneChanges(inZoneWith: zone, since: nil)
+        let feed = await Self.feed(of: writer, in: database)
         let own = Set((0...batch).map { Writers.marker(writer, $0) })
         #expect(
-          Set(changes.modificationResultsByID.keys.map(\.recordName))
-            == own.union(ids.map(\.recordName)), "the markers of each batch")
+          Set(feed.records.keys.map(\.recordName)) == own.union(ids.map(\.recordName)),
+          "the markers of each batch")
         markers.formUnion(own)
       }
       // Each change that the copy has is notified of, and none that it has not.

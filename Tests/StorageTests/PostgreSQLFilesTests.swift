@@ -162,7 +162,7 @@ struct PostgreSQLFilesTests {
         let before = try await withThrowingTaskGroup(of: Void.self) { group in
           for worker in 0..<3 { group.addTask { try await load.save(as: worker) } }
           defer { load.end() }
-          while load.acknowledged.count < 60 { await Task.yield() }
+          while load.acknowledged.count < 300 { await Task.yield() }
           let before = load.acknowledged
           let address = cluster.server.address()
           try await SQLRecordStore.onThread {
@@ -174,8 +174,9 @@ struct PostgreSQLFilesTests {
           return before
         }
         // What devices know of the store that is lost.
-        let lost = try await test.changes(in: zone, limit: 100_000)
+        let lost = try await test.allChanges(in: zone)
         let lostZones = try await test.zoneChanges()
+        #expect(Set(lost.names) == Set(load.acknowledged))
         await store.close()
 
         try other.run("pg_restore", ["-d", other.server.address(), file])
@@ -185,7 +186,7 @@ struct PostgreSQLFilesTests {
         let databases = try await StoreBackup.completeRestoration(at: other.address)
         #expect(databases == 2)
         let (copy, restored) = try await other.open()
-        let all = try await restored.changes(in: zone, limit: 100_000)
+        let all = try await restored.allChanges(in: zone)
         #expect(Set(all.names).isSuperset(of: before))
         #expect(Set(lost.names).isSuperset(of: all.names))
         // Of each worker the first so many.

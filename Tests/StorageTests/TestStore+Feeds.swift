@@ -26,6 +26,18 @@ extension TestStore {
         recordTypes: types), in: privateID)
   }
 
+  /// All of a zone's feed in the private database, as one page of any length.
+  func allChanges(in zone: ZoneID) async throws -> RecordChangesPage {
+    var all = try await changes(in: zone)
+    while all.hasMore {
+      let page = try await changes(in: zone, since: all.token)
+      all.changes += page.changes
+      all.size += page.size
+      (all.token, all.hasMore) = (page.token, page.hasMore)
+    }
+    return all
+  }
+
   /// A page of the private database's feed.
   func zoneChanges(
     since token: String? = nil, limit: Int = 200
