@@ -89,11 +89,11 @@ extension Filter {
   private func equal(_ field: RecordValue, _ value: RecordValue) -> Bool {
     switch (field, value) {
     case (.string(let left), .string(let right)):
-      return options.fold(left).utf8.elementsEqual(options.fold(right).utf8)
+      return options.fold(left).hasSameBytes(as: options.fold(right))
     case (.string(let name), .reference(let reference)):
       // The record's own name and those of its users may be asked for by reference.
       guard case .system = key else { return false }
-      return name.utf8.elementsEqual(reference.recordName.utf8)
+      return name.hasSameBytes(as: reference.recordName)
     case (.list(_, let left), .list(_, let right)):
       return left.count == right.count && zip(left, right).allSatisfy { equal($0, $1) }
     default:
@@ -128,20 +128,5 @@ extension Filter {
       present = TextTokens.of(value)
     }
     return all ? wantedTokens.isSubset(of: present) : !wantedTokens.isDisjoint(with: present)
-  }
-}
-
-extension Filter.Options {
-  /// `text` as a filter with these options compares it: without options unchanged, else with case,
-  /// diacritics or both folded away, and in that case composed and decomposed letters made the same.
-  /// Two texts that a filter takes for equal fold to the same bytes.
-  public func fold(_ text: String) -> String {
-    guard !isEmpty else { return text }
-    var folding: String.CompareOptions = []
-    if contains(.caseInsensitive) { folding.insert(.caseInsensitive) }
-    if contains(.diacriticInsensitive) { folding.insert(.diacriticInsensitive) }
-    let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
-    let composed = isASCII ? text : text.precomposedStringWithCanonicalMapping
-    return composed.folding(options: folding, locale: nil)
   }
 }

@@ -13,8 +13,13 @@ extension Filter {
       return
     }
     try value.validate(field: key.description)
-    if case .system = key, value.hasNUL {
-      throw broken("cannot look for the character U+0000, which no name has")
+    if case .system = key {
+      guard value.isEveryText({ !$0.utf8.contains(0) }) else {
+        throw broken("cannot look for the character U+0000, which no name has")
+      }
+      guard value.isEveryText(\.isStreamSafe) else {
+        throw broken("cannot look for more than 30 combining marks in a row, which no name has")
+      }
     }
     if case .list(_, let values) = value, values.count > ServiceLimits.valuesPerFilter {
       throw broken("has \(values.count) values; the limit is \(ServiceLimits.valuesPerFilter)")
@@ -89,7 +94,13 @@ extension Filter {
       }
     case .near:
       guard type == FieldType(.location) else { throw broken("needs a location, not \(type)") }
-    case .containsAllTokens, .containsAnyTokens, .beginsWith, .listMemberBeginsWith:
+    case .containsAllTokens, .containsAnyTokens:
+      guard case .string(let text) = value else { throw broken("needs a string, not \(type)") }
+      let count = TextTokens(text).tokens.count
+      guard count <= ServiceLimits.wordsPerFilter else {
+        throw broken("has \(count) words; the limit is \(ServiceLimits.wordsPerFilter)")
+      }
+    case .beginsWith, .listMemberBeginsWith:
       guard type == FieldType(.string) else { throw broken("needs a string, not \(type)") }
     case .isIn, .listContainsAll, .listContainsAny:
       guard type.isList else { throw broken("needs a list, not \(type)") }
@@ -107,13 +118,13 @@ extension Filter {
 }
 
 extension RecordValue {
-  /// Whether a text or the name of a reference in it has the character U+0000.
-  fileprivate var hasNUL: Bool {
+  /// Whether all texts and names of references in it are as told.
+  fileprivate func isEveryText(_ isAsTold: (String) -> Bool) -> Bool {
     switch self {
-    case .string(let text): text.utf8.contains(0)
-    case .reference(let reference): reference.recordName.utf8.contains(0)
-    case .list(_, let values): values.contains { $0.hasNUL }
-    default: false
+    case .string(let text): isAsTold(text)
+    case .reference(let reference): isAsTold(reference.recordName)
+    case .list(_, let values): values.allSatisfy { $0.isEveryText(isAsTold) }
+    case .int64, .double, .timestamp, .bytes, .location, .asset: true
     }
   }
 }

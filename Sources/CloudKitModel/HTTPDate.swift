@@ -5,6 +5,7 @@ public enum HTTPDate {
   /// Seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT` (IMF-fixdate; the two
   /// forms that RFC 9110 calls obsolete are not sent by anybody any more).
   public static func seconds(_ text: String) -> Double? {
+    guard text.utf8.count <= longest else { return nil }
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
     guard parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT", let day = Int(parts[1]),
       let month = months.firstIndex(of: parts[2]), let year = Int(parts[3])
@@ -22,6 +23,9 @@ public enum HTTPDate {
     calendarTime.tm_sec = Int32(clock[2])
     return Double(timegm(&calendarTime))
   }
+
+  /// Bytes of a text that may be a date, which has 29.
+  private static let longest = 40
 
   private static let months: [Substring] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

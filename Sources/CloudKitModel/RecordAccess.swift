@@ -64,6 +64,12 @@ public struct RecordAccess: Sendable, Hashable {
 }
 
 extension RecordGrants {
+  /// Whether somebody who is signed in may read the records that they made, and without another role no
+  /// others.
+  public var limitsReadersToOwn: Bool {
+    RecordAccess(of: "", roles: [SystemRole.world, SystemRole.icloud], under: self).reach == .own
+  }
+
   /// Whether somebody who is signed in may be permitted what everyone is not.
   public func signedInMayGain(_ permission: RecordPermissions) -> Bool {
     permissions.contains { role, granted in

@@ -29,6 +29,22 @@ public struct RecordFields<Value> {
     for (name, value) in elements { updateValue(value, forKey: name) }
   }
 
+  /// Of elements with the same name the first counts.
+  ///
+  /// - Complexity: O(*n* log *n*), and O(*n*) where they stand in order, each once.
+  @inlinable public init(firstOf unordered: [Element]) {
+    if zip(unordered, unordered.dropFirst()).allSatisfy({ $0.key < $1.key }) {
+      elements = unordered
+      return
+    }
+    reserveCapacity(unordered.count)
+    // Sorting is stable, so the first of a name comes first.
+    for element in unordered.sorted(by: { $0.key < $1.key }) where elements.last?.key != element.key
+    {
+      elements.append(element)
+    }
+  }
+
   @inlinable public mutating func reserveCapacity(_ capacity: Int) {
     elements.reserveCapacity(capacity)
   }

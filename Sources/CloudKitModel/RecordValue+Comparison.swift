@@ -47,7 +47,7 @@ extension RecordValue {
   // The optional result matters: without it the generic function below would be the better match,
   // and Swift's own order of strings takes composed and decomposed accents for equal.
   private static func order(_ left: String, _ right: String) -> ValueOrder? {
-    if left.utf8.elementsEqual(right.utf8) { return .equal }
+    if left.hasSameBytes(as: right) { return .equal }
     return left.utf8.lexicographicallyPrecedes(right.utf8) ? .less : .greater
   }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The value of a record's field. A field without a value is absent from the record.
-public enum RecordValue: Sendable, Hashable {
+public enum RecordValue: Sendable {
   case string(String)
   case int64(Int64)
   case double(Double)

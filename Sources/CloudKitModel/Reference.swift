@@ -23,7 +23,7 @@ public struct Reference: Sendable, Hashable {
   /// Whether both point at the same record. The action does not count, and a missing zone agrees
   /// with any.
   public func hasSameTarget(as other: Reference) -> Bool {
-    guard recordName.utf8.elementsEqual(other.recordName.utf8) else { return false }
+    guard recordName.hasSameBytes(as: other.recordName) else { return false }
     guard let zoneID, let otherZoneID = other.zoneID else { return true }
     return zoneID == otherZoneID
   }

@@ -42,4 +42,6 @@ public enum ServiceLimits {
   public static let filtersPerQuery = 100
   /// Values in the list of one filter.
   public static let valuesPerFilter = 500
+  /// Different words that one filter looks for.
+  public static let wordsPerFilter = 500
 }

@@ -35,7 +35,8 @@ public final class JSONDocument: Sendable {
   let entries: [Entry]
 
   /// - Throws: ``JSONError`` with what is wrong and the place, in bytes from the beginning; also for
-  ///   texts nested deeper than 512, and for numbers beyond the range of doubles.
+  ///   texts nested deeper than 512, for names of members longer than 512 bytes, and for numbers beyond
+  ///   the range of doubles.
   /// - Complexity: linear in the text's length.
   public init(parsing data: Data) throws(JSONError) {
     let bytes = [UInt8](data)

@@ -5,6 +5,9 @@ struct JSONParser {
   private typealias Entry = JSONDocument.Entry
 
   static let deepest = 512
+  /// Bytes of a member's name. Readers hash names, and Swift's hash takes the square of the combining
+  /// marks in a row.
+  static let longestName = 512
 
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
@@ -52,7 +55,7 @@ struct JSONParser {
     entries[container].content += 1
     if isObject {
       guard next == UInt8(ascii: "\"") else { throw error("a member's name is missing") }
-      try parseString()
+      try parseName()
       skipSpace()
       guard next == UInt8(ascii: ":") else { throw error("':' is missing") }
       position += 1
@@ -178,6 +181,15 @@ struct JSONParser {
   ]
 
   // MARK: Strings
+
+  private mutating func parseName() throws(JSONError) {
+    let start = position
+    try parseString()
+    guard entries[entries.count - 1].content <= Self.longestName else {
+      position = start
+      throw error("a member's name is longer than \(Self.longestName) bytes")
+    }
+  }
 
   private mutating func parseString() throws(JSONError) {
     position += 1

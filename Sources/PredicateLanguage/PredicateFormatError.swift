@@ -18,22 +18,17 @@ package struct PredicateFormatError: Error, Equatable, CustomStringConvertible {
   }
 
   package var description: String {
-    var line = String.UnicodeScalarView()
-    var column = 0
-    for (index, scalar) in format.unicodeScalars.enumerated() {
-      if scalar == "\n" || scalar == "\r" {
-        if index >= offset { break }
-        line = String.UnicodeScalarView()
-        column = 0
-        continue
-      }
-      line.append(scalar)
-      if index < offset { column = String(line).count }
-    }
+    let scalars = format.unicodeScalars
+    let fault = scalars.index(scalars.startIndex, offsetBy: offset, limitedBy: scalars.endIndex)
+    let place = fault ?? scalars.endIndex
+    let isBreak: (Unicode.Scalar) -> Bool = { $0 == "\n" || $0 == "\r" }
+    let start = scalars[..<place].lastIndex(where: isBreak).map(scalars.index(after:))
+    let before = String(scalars[(start ?? scalars.startIndex)..<place])
+    let after = String(scalars[place...].prefix { !isBreak($0) })
     return """
       cannot parse the predicate format: \(reason)
-        \(String(line))
-        \(String(repeating: " ", count: column))^
+        \(before)\(after)
+        \(String(repeating: " ", count: before.count))^
       """
   }
 }

@@ -52,7 +52,12 @@ extension PredicateParser {
       return .function("negate:", [operand])
     }
     var result = try nested { (parser) throws(PredicateFormatError) in try parser.atom() }
+    var length = 0
     while token.isSymbol(".") || token.isSymbol("[") {
+      length += 1
+      guard length <= Self.maximumDepth else {
+        throw failure("a key path has more than \(Self.maximumDepth) keys")
+      }
       result = try step(from: result)
     }
     return result

@@ -111,7 +111,8 @@ package struct PredicateParser {
   /// Whether the parenthesis here encloses a value rather than a predicate: an operator follows it.
   private var parenthesisBeginsExpression: Bool {
     var open = 0
-    for (index, token) in tokens.enumerated().dropFirst(position) {
+    for index in position..<tokens.count {
+      let token = tokens[index]
       if token.isSymbol("(") { open += 1 }
       if token.isSymbol(")") { open -= 1 }
       guard open == 0 else { continue }

@@ -97,9 +97,11 @@ struct MessageReader {
     return string
   }
 
-  /// A text that may have any character.
+  /// A text that may have any character. It is hashed and compared as Swift does it, so it must be
+  /// stream-safe; a record's own values need not.
   func freeText() throws(ServiceError) -> String {
     guard let string = node.string else { throw mistake("must be a string, not \(node.kind)") }
+    guard string.isStreamSafe else { throw mistake(ServiceError.markRule) }
     return string
   }
 

@@ -98,20 +98,21 @@ enum FieldReading {
     guard fields.node.isObject else {
       throw fields.mistake("must be an object, not \(fields.node.kind)")
     }
-    var values: RecordFields<RecordValue?> = [:]
-    values.reserveCapacity(fields.node.count)
-    var encrypted: Set<String> = []
+    var members: [(key: String, value: (RecordValue?, isEncrypted: Bool))] = []
+    members.reserveCapacity(fields.node.count)
     try fields.node.forEachMember { (name, member) throws(ServiceError) in
-      // Of fields with the same name the first counts, as with all members.
-      guard values.index(forKey: name) == nil else { return }
+      let field = fields.part(member)
+      guard name.isStreamSafe else { throw field.mistake("the name \(ServiceError.markRule)") }
       guard !member.isNull else {
-        values.updateValue(nil, forKey: name)
+        members.append((name, (nil, false)))
         return
       }
-      let field = fields.part(member)
-      values.updateValue(try RecordValue.read(field), forKey: name)
-      if try field.optionalBool("isEncrypted") == true { encrypted.insert(name) }
+      let value = try RecordValue.read(field)
+      members.append((name, (value, try field.optionalBool("isEncrypted") ?? false)))
     }
-    return (values, encrypted)
+    // Of fields with the same name the first counts, as with all members.
+    let read = RecordFields(firstOf: members)
+    let encrypted = read.lazy.filter { $0.value.isEncrypted }.map { $0.key }
+    return (read.mapValues { $0.0 }, Set(encrypted))
   }
 }

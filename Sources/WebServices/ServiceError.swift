@@ -126,4 +126,7 @@ extension ServiceError {
   /// The rule that names and other texts break which have the character U+0000: Apple's are of
   /// printable ASCII, and not every store can keep it.
   public static let nulRule = "must not have the character U+0000"
+
+  /// The rule that texts break which are not in Unicode's Stream-Safe Text Format.
+  public static let markRule = "must not have more than 30 combining marks in a row"
 }

@@ -167,4 +167,34 @@ struct FilterValidationTests {
     #expect(!Query(recordType: "Note", filters: [a, b]).matches(record))
     #expect(!Query(recordType: "Task", filters: [a]).matches(record))
   }
+
+  @Test("A system field is not looked for with a text that no name has")
+  func unnamable() {
+    let marks = "e" + String(repeating: "\u{301}\u{323}", count: 16)
+    let fault =
+      "'recordName' cannot look for more than 30 combining marks in a row, which no name has"
+    for (comparator, value) in [
+      (.equals, .string(marks)), (.isIn, .list(of: .string, [.string("a"), .string(marks)])),
+      (.equals, .target(marks)),
+    ] as [(CloudKitModel.Comparator, RecordValue)] {
+      #expect(reason(Filter(.system(.recordName), comparator, value))?.hasSuffix(fault) == true)
+      #expect(reason(Filter(.field("f"), comparator, value)) == nil)
+    }
+  }
+
+  @Test(
+    "A search looks for five hundred words at most",
+    arguments: [
+      CloudKitModel.Comparator.containsAllTokens, .containsAnyTokens,
+    ])
+  func words(comparator: CloudKitModel.Comparator) {
+    func text(_ count: Int) -> RecordValue {
+      // Words that come again count once.
+      .string(((0..<count).map { "w\($0)" } + ["w0", "W0"]).joined(separator: " "))
+    }
+    #expect(allows(comparator, text(500)))
+    #expect(
+      reason(Filter(.field("f"), comparator, text(501)))
+        == "\(comparator.rawValue) on 'f' has 501 words; the limit is 500")
+  }
 }

@@ -36,6 +36,20 @@ struct RecordAccessTests {
     #expect(!other.mayCreate && !other.mayWrite(record(by: "_bob")))
   }
 
+  @Test("grants limit readers to their own records where creators alone read or write")
+  func limits() {
+    for (grants, limits) in [
+      (RecordGrants.standard, false), (RecordGrants([:]), false),
+      (RecordGrants(["_creator": .read]), true), (RecordGrants(["_creator": .write]), true),
+      (RecordGrants(["_creator": .create]), false),
+      (RecordGrants(["_creator": .read, "Editor": .read]), true),
+      (RecordGrants(["_creator": .read, "_icloud": .read]), false),
+      (RecordGrants(["_creator": .read, "_world": .write]), false),
+    ] {
+      #expect(grants.limitsReadersToOwn == limits, "\(grants)")
+    }
+  }
+
   @Test("who may write may read; nobody is the creator of a record without one")
   func writing() {
     let grants = RecordGrants(["_creator": .write])

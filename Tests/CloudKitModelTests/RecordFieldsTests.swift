@@ -1,4 +1,5 @@
 import CloudKitModel
+import PropertyTesting
 import Testing
 
 @Suite("Record fields")
@@ -44,5 +45,20 @@ struct RecordFieldsTests {
     #expect(fields.map(\.key) == ["a", "b"])
     #expect(Array(fields.values) == [2, 3])
     #expect(fields.description == "[a: 2, b: 3]")
+  }
+
+  @Test("of names in any order the first value of each counts", arguments: 0..<50)
+  func unordered(seed: Int) {
+    var generator = SeededGenerator(seed: seed)
+    let names = ["a", "b", "B", "magnitude", "place", "z"]
+    let elements = (0..<generator.pick([0, 1, 2, 5, 20])).map {
+      (key: generator.pick(names), value: $0)
+    }
+    let model = Dictionary(
+      elements.map { ($0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+    let fields = RecordFields(firstOf: elements)
+    #expect(fields.keys == model.keys.sorted())
+    #expect(names.allSatisfy { fields[$0] == model[$0] })
+    #expect(RecordFields(firstOf: Array(fields)) == fields)
   }
 }

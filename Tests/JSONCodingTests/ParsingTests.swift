@@ -163,4 +163,20 @@ struct ParsingTests {
     let object = try #require(try JSONValue(parsing: "{\"a\":1,\"a\":2}").object)
     #expect(object.count == 1)
   }
+
+  @Test("A member's name has a limit, and a string has none")
+  func longNames() throws {
+    let name = String(repeating: "n", count: 512)
+    #expect(try JSONValue(parsing: "{\"\(name)\": 1}") == [name: 1])
+    #expect(try JSONValue(parsing: "[\"\(name)n\"]") == [.string(name + "n")])
+    for text in ["{\"\(name)n\": 1}", "[{\"a\": {\"\(name)n\": 1}}]"] {
+      let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
+      #expect(error?.rule == "a member's name is longer than 512 bytes")
+      #expect(
+        error?.position
+          == text.utf8.firstIndex(of: UInt8(ascii: "n")).map {
+            text.utf8.distance(from: text.utf8.startIndex, to: $0) - 1
+          })
+    }
+  }
 }

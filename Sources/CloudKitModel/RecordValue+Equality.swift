@@ -1,0 +1,55 @@
+/// Two values are equal when they are of one type and hold the same; strings byte for byte, so that a
+/// change from a composed letter to a decomposed one is a change. What a filter takes for equal is
+/// ``RecordValue/isEqual(to:)``.
+extension RecordValue: Hashable {
+  public static func == (left: RecordValue, right: RecordValue) -> Bool {
+    switch (left, right) {
+    case (.string(let left), .string(let right)): left.hasSameBytes(as: right)
+    case (.int64(let left), .int64(let right)): left == right
+    case (.double(let left), .double(let right)): left == right
+    case (.timestamp(let left), .timestamp(let right)): left == right
+    case (.bytes(let left), .bytes(let right)): left == right
+    case (.location(let left), .location(let right)): left == right
+    case (.reference(let left), .reference(let right)): left == right
+    case (.asset(let left), .asset(let right)): left == right
+    case (.list(let leftElement, let left), .list(let rightElement, let right)):
+      leftElement == rightElement && left == right
+    case (.string, _), (.int64, _), (.double, _), (.timestamp, _), (.bytes, _), (.location, _),
+      (.reference, _), (.asset, _), (.list, _):
+      false
+    }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .string(let text):
+      hasher.combine(0)
+      text.hashBytes(into: &hasher)
+    case .int64(let integer):
+      hasher.combine(1)
+      hasher.combine(integer)
+    case .double(let double):
+      hasher.combine(2)
+      hasher.combine(double)
+    case .timestamp(let timestamp):
+      hasher.combine(3)
+      hasher.combine(timestamp)
+    case .bytes(let data):
+      hasher.combine(4)
+      hasher.combine(data)
+    case .location(let location):
+      hasher.combine(5)
+      hasher.combine(location)
+    case .reference(let reference):
+      hasher.combine(6)
+      hasher.combine(reference)
+    case .asset(let asset):
+      hasher.combine(7)
+      hasher.combine(asset)
+    case .list(let element, let values):
+      hasher.combine(8)
+      hasher.combine(element)
+      hasher.combine(values)
+    }
+  }
+}
