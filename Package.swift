@@ -53,7 +53,8 @@ let package = Package(
       name: "Explanation",
       dependencies: ["PushDelivery", "Matching", "Storage", "CloudKitModel", "JSONCoding"]),
     .target(
-      name: "OpenIDConnect", dependencies: ["Cryptography", "CloudKitModel", "JSONCoding"]),
+      name: "OpenIDConnect",
+      dependencies: ["OutboundHTTP", "Cryptography", "CloudKitModel", "JSONCoding"]),
     .target(
       name: "ChangeDispatch",
       dependencies: [
@@ -101,7 +102,7 @@ let package = Package(
 
     // Transport and cryptography over C libraries.
     .target(name: "HTTP2Transport", dependencies: ["CNgHTTP2", "COpenSSL", "CLinuxEvents"]),
-    .target(name: "OutboundHTTP", dependencies: ["CCurl"]),
+    .target(name: "OutboundHTTP", dependencies: ["CCurl", "COpenSSL"]),
     .target(name: "Cryptography", dependencies: ["COpenSSL", "CSodium"]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -133,6 +134,10 @@ let package = Package(
     // A program for tests that kill it.
     .executableTarget(
       name: "OperationProbe", dependencies: ["CloudKit"], path: "Tests/OperationProbe"),
+
+    // A program that asks as the server asks others, for tests with a name server of their own.
+    .executableTarget(
+      name: "OutboundProbe", dependencies: ["OutboundHTTP"], path: "Tests/OutboundProbe"),
 
     // What property tests of several rooms share.
     .target(name: "PropertyTesting", path: "Tests/PropertyTesting"),
@@ -196,15 +201,20 @@ let package = Package(
       name: "WebServicesTests",
       dependencies: ["PropertyTesting", "WebServices", "CloudKitModel", "JSONCoding"]),
     .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
+    // A server over TLS that does not behave, for tests.
+    .target(
+      name: "HostilePeer", dependencies: ["Cryptography", "COpenSSL"], path: "Tests/HostilePeer"),
     .testTarget(
       name: "HTTP2TransportTests",
-      dependencies: ["Waiting", "ProxySimulation", "HTTP2Transport", "Cryptography"]),
+      dependencies: [
+        "Waiting", "ProxySimulation", "HostilePeer", "HTTP2Transport", "Cryptography",
+      ]),
     .testTarget(name: "HTTPServiceTests", dependencies: ["Waiting", "HTTPService"]),
     .testTarget(
       name: "OutboundHTTPTests",
       dependencies: [
-        "Waiting", "PropertyTesting", "OutboundHTTP", "HTTPService", "HTTP2Transport",
-        "Cryptography",
+        "Waiting", "PropertyTesting", "HostilePeer", "OutboundHTTP", "HTTPService",
+        "HTTP2Transport", "Cryptography", "COpenSSL",
       ]),
     .testTarget(
       name: "StorageTests",
@@ -219,7 +229,7 @@ let package = Package(
     .testTarget(
       name: "PushDeliveryTests",
       dependencies: [
-        "Waiting", "PropertyTesting", "ProxySimulation",
+        "Waiting", "PropertyTesting", "ProxySimulation", "HostilePeer",
         "PushDelivery", "APNsSimulation", "CloudKit", "HTTP2Transport", "Cryptography",
         "CloudKitModel", "JSONCoding",
       ]),
@@ -256,7 +266,8 @@ let package = Package(
     .testTarget(
       name: "OpenIDConnectTests",
       dependencies: [
-        "IssuerSimulation", "OpenIDConnect", "Cryptography", "CloudKitModel", "JSONCoding",
+        "Waiting", "HostilePeer", "IssuerSimulation", "OpenIDConnect", "Cryptography",
+        "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(
       name: "PetrelServerTests",

@@ -48,6 +48,16 @@ static inline CURLcode petrel_curl_set_callbacks(
   return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, opener);
 }
 
+typedef CURLcode (*petrel_curl_tls_callback)(CURL *easy, void *ssl_context, void *context);
+
+/// What is called with OpenSSL's settings of each connection, before it is opened.
+static inline CURLcode petrel_curl_set_tls_callback(
+    CURL *easy, void *context, petrel_curl_tls_callback callback) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, context);
+  if (code != CURLE_OK) return code;
+  return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, callback);
+}
+
 static inline void *petrel_curl_context(CURL *easy) {
   void *context = NULL;
   if (curl_easy_getinfo(easy, CURLINFO_PRIVATE, &context) != CURLE_OK) return NULL;

@@ -51,3 +51,19 @@ static inline int petrel_ssl_is_unexpected_end(unsigned long error) {
   return ERR_GET_LIB(error) == ERR_LIB_SSL
       && ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING;
 }
+
+typedef void (*petrel_ssl_message_callback)(
+    int is_written, int version, int type, const void *bytes, size_t count, SSL *ssl, void *context);
+
+/// What is called with each message of the protocol, and with the header of each record.
+static inline void petrel_ssl_context_set_message_callback(
+    SSL_CTX *ssl_context, petrel_ssl_message_callback callback, void *context) {
+  SSL_CTX_set_msg_callback(ssl_context, callback);
+  SSL_CTX_set_msg_callback_arg(ssl_context, context);
+}
+
+/// Within a call that reads: it fails, and so do those after it.
+static inline void petrel_ssl_break_off(SSL *ssl) {
+  SSL_set_shutdown(ssl, SSL_RECEIVED_SHUTDOWN);
+  ERR_raise(ERR_LIB_SSL, SSL_R_EXCESSIVE_MESSAGE_SIZE);
+}

@@ -83,11 +83,11 @@ public struct CertificateAuthority: Sendable {
 
   /// Writes ``certificatePEM`` to a file that everybody may read.
   public func writeCertificate(toFile path: String) throws(CryptographyError) {
-    try PEMFile.write(certificatePEM, to: path, permissions: 0o644)
+    try PEMFile.write(certificatePEM, to: path)
   }
 
   /// Writes ``privateKeyPEM`` to a file that only its owner may read.
   public func writePrivateKey(toFile path: String) throws(CryptographyError) {
-    try PEMFile.write(privateKeyPEM, to: path, permissions: 0o600)
+    try PEMFile.write(privateKeyPEM, to: path)
   }
 }

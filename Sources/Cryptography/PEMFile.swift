@@ -1,14 +1,14 @@
 import Foundation
 
 enum PEMFile {
-  /// Writes `text` to a new or emptied file, which has `permissions` before it has content.
+  /// Writes `text` to a new or emptied file, which its user alone may read before it has content.
   static func write(
-    _ text: String, to path: String, permissions: mode_t
+    _ text: String, to path: String
   ) throws(CryptographyError) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, permissions)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure(path, errno) }
     defer { close(descriptor) }
-    guard fchmod(descriptor, permissions) == 0 else { throw failure(path, errno) }
+    guard fchmod(descriptor, 0o600) == 0 else { throw failure(path, errno) }
     var remaining = Array(text.utf8)[...]
     while !remaining.isEmpty {
       let written = remaining.withUnsafeBytes {

@@ -14,7 +14,7 @@ public struct ServerCertificate: Sendable, Hashable {
   public func write(
     certificateFile: String, privateKeyFile: String
   ) throws(CryptographyError) {
-    try PEMFile.write(certificateChainPEM, to: certificateFile, permissions: 0o644)
-    try PEMFile.write(privateKeyPEM, to: privateKeyFile, permissions: 0o600)
+    try PEMFile.write(certificateChainPEM, to: certificateFile)
+    try PEMFile.write(privateKeyPEM, to: privateKeyFile)
   }
 }

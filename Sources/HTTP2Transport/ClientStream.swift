@@ -10,6 +10,8 @@ struct ClientStream {
   var isSent = false
   var isAnswered = false
   var response = HTTP2Response(status: 0)
+  /// Of all header fields so far, those of interim answers too.
+  private var headerBytes = 0
   /// Set when this end broke the stream off.
   var failure: HTTP2Error?
   /// Set when the completion was called before the stream's end.
@@ -21,7 +23,20 @@ struct ClientStream {
     self.began = began
   }
 
+  /// - Parameter limit: bytes that all header fields may have together, each with 32 beside its own.
+  /// - Returns: how many of the bytes are of the answer itself, not of an interim one; nil when the header
+  ///   fields are more than the limit.
   mutating func receivedHeader(
+    name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>, limit: Int
+  ) -> Int? {
+    guard failure == nil else { return 0 }
+    headerBytes += name.count + value.count + 32
+    guard headerBytes <= limit else { return nil }
+    take(name: name, value: value)
+    return response.status < 200 ? 0 : name.count + value.count
+  }
+
+  private mutating func take(
     name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>
   ) {
     guard name.first == UInt8(ascii: ":") else {

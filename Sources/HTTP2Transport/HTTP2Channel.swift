@@ -2,8 +2,8 @@
 protocol HTTP2ChannelDelegate: HTTP2SessionDelegate {
   /// TLS is up; settings can be submitted, and are sent when this returns.
   func channelOpened()
-  /// A batch of input was taken in; what is submitted now is sent when this returns.
-  func channelReceived()
+  /// A batch of input of so many bytes was taken in; what is submitted now is sent when this returns.
+  func channelReceived(_ count: Int)
   /// The channel is closed; nothing more will be called. Nil when the session came to its end.
   func channelClosed(_ error: HTTP2Error?)
 }
@@ -77,7 +77,7 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
     do throws(HTTP2Error) {
       let isBlocked = try send(to: stream)
       setInterest(isBlocked ? [.readable, .writable] : .readable)
-      if !isBlocked, session.isFinished { close(nil) }
+      if !isBlocked, session.isFinished { close(session.violation) }
     } catch {
       // The peer's last words may still wait in the socket.
       try? receive(from: stream)
@@ -127,10 +127,12 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
   }
 
   private func receive(from stream: TLSStream) throws(HTTP2Error) {
-    defer { if phase == .open { delegate.channelReceived() } }
+    var received = 0
+    defer { if phase == .open { delegate.channelReceived(received) } }
     for _ in 0..<Self.readsPerRound {
       switch try stream.read(into: loop.readBuffer) {
       case .done(let count):
+        received += count
         isWithinSession = true
         defer { isWithinSession = false }
         try session.receive(UnsafeRawBufferPointer(rebasing: loop.readBuffer[..<count]))
@@ -171,7 +173,7 @@ final class HTTP2Channel: EventHandler, @unchecked Sendable {
   /// Closes with `error`, unless it is only the peer hanging up after all was said.
   private func fail(_ error: HTTP2Error) {
     let isOrderly = phase == .open && error.code == .connectionLost && !session.expectsInput
-    close(isOrderly ? nil : error)
+    close(isOrderly ? session.violation : error)
   }
 
   private func setInterest(_ newInterest: Readiness) {

@@ -8,8 +8,8 @@ public struct HTTP2ClientConfiguration: Sendable, Hashable {
   public var proxy: HTTPProxy?
   /// What this end shows when the server asks for a certificate; nil for none.
   public var identity: TLSIdentity?
-  /// How long it may take until the peer's settings have come; name resolution, the
-  /// proxy and TLS included.
+  /// How long it may take until the peer's settings have come, name resolution, the proxy and TLS
+  /// included; and how long the peer may allow no stream at all.
   public var connectTimeout: Duration = .seconds(10)
   /// So many requests may wait for a free stream; more are refused with
   /// ``HTTP2Error/Code/queueFull``.
@@ -18,6 +18,9 @@ public struct HTTP2ClientConfiguration: Sendable, Hashable {
   public var maximumConcurrentStreams = 1_000
   /// An answer with a larger body is broken off, with ``HTTP2Error/Code/answerTooLarge``.
   public var maximumResponseBytes = 1 << 20
+  /// The same for an answer's header fields, those of interim answers (1xx) and trailers included,
+  /// each with 32 bytes beside its own (RFC 9113, section 10.5.1).
+  public var maximumHeaderBytes = 1 << 16
   /// A request that has no whole answer so long after it got its stream, or up to an eighth longer,
   /// is broken off, with ``HTTP2Error/Code/answerOverdue``; nil for no limit. If nothing at all came
   /// from the peer meanwhile, it is asked for a sign of life, and gets no more requests before.

@@ -5,9 +5,7 @@ import Foundation
 extension HTTP2ClientConnection: HTTP2ChannelDelegate {
   func connect() {
     guard case .idle = phase else { return }
-    connectTimer = loop.schedule(after: configuration.connectTimeout) { [weak self] in
-      self?.end(HTTP2Error(.timedOut, "the server did not open an HTTP/2 connection in time"))
-    }
+    expectStreams(or: "the server did not open an HTTP/2 connection in time")
     let proxy = configuration.proxy
     let connector = SocketConnector(
       loop: loop, host: proxy?.host ?? configuration.host, port: proxy?.port ?? configuration.port,
@@ -26,6 +24,13 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     }
     phase = .connecting(connector)
     connector.start()
+  }
+
+  /// Ends the connection unless the peer allows streams within the time to connect.
+  private func expectStreams(or reason: String) {
+    connectTimer = loop.schedule(after: configuration.connectTimeout) { [weak self] in
+      self?.end(HTTP2Error(.timedOut, reason))
+    }
   }
 
   private func openTunnel(_ descriptor: Int32, through proxy: HTTPProxy) {
@@ -54,11 +59,23 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
   }
 
   func channelOpened() {
-    channel?.session.submitSettings([(NGHTTP2_SETTINGS_ENABLE_PUSH, 0)])
+    allowance = InputAllowance(since: loop.now)
+    channel?.session.submitSettings([
+      (NGHTTP2_SETTINGS_ENABLE_PUSH, 0),
+      (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(configuration.maximumHeaderBytes)),
+    ])
   }
 
-  func channelReceived() {
+  func channelReceived(_ count: Int) {
     keepAlive.received(at: loop.now)
+    allowance.received(count)
+    guard !allowance.isExceeded(at: loop.now) else {
+      return end(
+        HTTP2Error(
+          .protocolViolation,
+          "the server floods the connection: of \(allowance.total) bytes \(allowance.useful) are of "
+            + "answers", isSafeToRepeat: false))
+    }
     submitWaiting()
   }
 
@@ -68,14 +85,22 @@ extension HTTP2ClientConnection: HTTP2ChannelDelegate {
     let newMaximum = min(limit, configuration.maximumConcurrentStreams)
     if case .settingUp = phase {
       phase = .open(channel)
-      if let connectTimer { loop.cancel(connectTimer) }
-      maximumStreams = newMaximum
+      setMaximumStreams(newMaximum)
       keepAlive.received(at: loop.now)
       checkKeepAlive()
       onEvent(.opened(maximumConcurrentStreams: newMaximum))
     } else if newMaximum != maximumStreams {
-      maximumStreams = newMaximum
+      setMaximumStreams(newMaximum)
       onEvent(.limitChanged(maximumConcurrentStreams: newMaximum))
+    }
+  }
+
+  private func setMaximumStreams(_ count: Int) {
+    maximumStreams = count
+    if let connectTimer { loop.cancel(connectTimer) }
+    connectTimer = nil
+    if count == 0 {
+      expectStreams(or: "the server allowed no request for \(configuration.connectTimeout)")
     }
   }
 

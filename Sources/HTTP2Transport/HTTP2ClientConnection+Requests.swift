@@ -2,6 +2,7 @@
 extension HTTP2ClientConnection {
   /// Requests that are about worth a write of their own.
   private static let batchSize = 128
+  private static let frameHeaderBytes = 9
 
   /// Takes a request that comes from the loop's own thread, past the intake and its lock.
   func take(_ pending: PendingRequest) {
@@ -82,19 +83,31 @@ extension HTTP2ClientConnection {
   func sessionReceivedHeader(
     slot: Int, name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>
   ) {
-    streams[slot]?.receivedHeader(name: name, value: value)
+    let limit = configuration.maximumHeaderBytes
+    guard
+      let count = streams[slot]?.receivedHeader(name: name, value: value, limit: limit)
+    else { return breakOff(slot, "\(limit) bytes of header fields") }
+    allowance.used(count)
+  }
+
+  /// Ends a request whose answer is too large.
+  private func breakOff(_ slot: Int, _ limit: String) {
+    streams[slot]?.failure = HTTP2Error(
+      .answerTooLarge, "the answer has more than \(limit)", isSafeToRepeat: false)
+    if let number = streams[slot]?.number {
+      channel?.session.submitReset(stream: number, code: .cancel)
+    }
   }
 
   func sessionReceivedBody(slot: Int, stream: Int32, bytes: UnsafeBufferPointer<UInt8>) {
-    guard let received = streams[slot]?.response.body.count else { return }
-    if received + bytes.count <= configuration.maximumResponseBytes {
-      streams[slot]?.response.body.append(contentsOf: bytes)
-    } else if streams[slot]?.failure == nil {
-      streams[slot]?.failure = HTTP2Error(
-        .answerTooLarge, "the answer has more than \(configuration.maximumResponseBytes) bytes",
-        isSafeToRepeat: false)
-      channel?.session.submitReset(stream: stream, code: .cancel)
+    guard streams[slot]?.failure == nil, let received = streams[slot]?.response.body.count else {
+      return
     }
+    guard received + bytes.count <= configuration.maximumResponseBytes else {
+      return breakOff(slot, "\(configuration.maximumResponseBytes) bytes")
+    }
+    streams[slot]?.response.body.append(contentsOf: bytes)
+    allowance.used(bytes.count + Self.frameHeaderBytes)
   }
 
   func sessionReceivedEnd(slot: Int, stream: Int32) {

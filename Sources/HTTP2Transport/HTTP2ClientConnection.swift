@@ -71,6 +71,7 @@ public final class HTTP2ClientConnection: @unchecked Sendable {
   var isCollectionScheduled = false
   var streams = SlotTable<ClientStream>()
   var keepAlive: KeepAlive
+  var allowance = InputAllowance()
   var connectTimer: ScheduledTimer?
   var keepAliveTimer: ScheduledTimer?
   var overdueTimer: ScheduledTimer?

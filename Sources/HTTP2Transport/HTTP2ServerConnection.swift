@@ -142,7 +142,7 @@ extension HTTP2ServerConnection: HTTP2ChannelDelegate {
     server.connectionOpened(id, certificate: channel?.peerCertificate)
   }
 
-  func channelReceived() {
+  func channelReceived(_ count: Int) {
     submitAnswers()
   }
 

@@ -17,6 +17,9 @@ final class HTTP2Session {
   /// Strong, for speed; ``detach()`` breaks the cycle.
   private(set) var delegate: (any HTTP2SessionDelegate)?
   private var session: OpaquePointer
+  private var hasSubmittedEnd = false
+  /// What the peer did wrong, when nghttp2 has ended the session for it.
+  private(set) var violation: HTTP2Error?
   private var fields: [nghttp2_nv] = []
 
   init(role: Role, delegate: any HTTP2SessionDelegate) throws(HTTP2Error) {
@@ -156,6 +159,7 @@ final class HTTP2Session {
 
   /// - Parameter lastStream: nil for the last one that was handed to the delegate.
   func submitGoAway(lastStream: Int32?, code: HTTP2ErrorCode, debugData: [UInt8]) {
+    hasSubmittedEnd = true
     let last = lastStream ?? nghttp2_session_get_last_proc_stream_id(session)
     nghttp2_submit_goaway(
       session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, code.rawValue, debugData, debugData.count)
@@ -163,7 +167,18 @@ final class HTTP2Session {
 
   /// Sends GOAWAY and then finishes, without waiting for open streams.
   func terminate(_ code: HTTP2ErrorCode) {
+    hasSubmittedEnd = true
     nghttp2_session_terminate_session(session, code.rawValue)
+  }
+
+  /// Takes note of a GOAWAY that was sent. One that nobody here submitted is nghttp2's own: it tells
+  /// which rule the peer broke in the debug data.
+  func sentGoAway(_ code: HTTP2ErrorCode, debugData: UnsafeBufferPointer<UInt8>) {
+    guard !hasSubmittedEnd, code != .noError else { return }
+    let detail = debugData.isEmpty ? "" : " (\(String(decoding: debugData, as: UTF8.self)))"
+    violation = HTTP2Error(
+      .protocolViolation, "the peer does not keep to HTTP/2: \(code)\(detail)",
+      isSafeToRepeat: false)
   }
 
   /// How many streams the peer lets this end have open at a time.

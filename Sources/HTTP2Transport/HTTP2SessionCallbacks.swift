@@ -88,8 +88,15 @@ enum HTTP2SessionCallbacks {
   }
 
   private static let sentFrame: nghttp2_on_frame_send_callback = { _, frame, userData in
-    guard
-      let session = session(userData), let frame, frame.pointee.hd.type == headersType,
+    guard let session = session(userData), let frame else { return 0 }
+    if frame.pointee.hd.type == UInt8(NGHTTP2_GOAWAY.rawValue) {
+      let goAway = frame.pointee.goaway
+      session.sentGoAway(
+        HTTP2ErrorCode(rawValue: goAway.error_code),
+        debugData: UnsafeBufferPointer(
+          start: goAway.opaque_data, count: goAway.opaque_data_len))
+    }
+    guard frame.pointee.hd.type == headersType,
       let slot = session.slot(of: frame.pointee.hd.stream_id)
     else { return 0 }
     session.delegate?.sessionSentHeaders(slot: slot, stream: frame.pointee.hd.stream_id)

@@ -36,7 +36,7 @@ struct SlotTable<Element> {
   }
 
   subscript(slot: Int) -> Element? {
-    get { elements[slot] }
+    _read { yield elements[slot] }
     _modify { yield &elements[slot] }
   }
 }

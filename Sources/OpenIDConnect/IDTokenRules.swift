@@ -20,17 +20,19 @@ struct IDTokenRules: Sendable {
     func refuse(_ reason: String) -> OpenIDError {
       OpenIDError(.invalidToken, "the ID token \(reason)")
     }
+    func quoted(_ claim: String) -> String { "'\((claims[claim]?.text ?? "").prefix(200))'" }
     guard claims["iss"]?.string == issuer else {
-      throw refuse("is of the issuer '\(claims["iss"]?.string ?? "")', not \(issuer)")
+      throw refuse("is of the issuer \(quoted("iss")), not \(issuer)")
     }
+    // What is no text counts as another audience.
     let audience =
-      claims["aud"]?.array?.compactMap(\.string) ?? claims["aud"]?.string.map { [$0] } ?? []
+      claims["aud"]?.array?.map(\.string) ?? claims["aud"]?.string.map { [$0] } ?? []
     guard audience.contains(clientID) else {
-      throw refuse("is for \(audience.joined(separator: ", ")), not for \(clientID)")
+      throw refuse("is for \(quoted("aud")), not for \(clientID)")
     }
-    let party = claims["azp"]?.string
-    guard audience.count == 1 ? party == nil || party == clientID : party == clientID else {
-      throw refuse("was made for the party '\(party ?? "")', not for \(clientID)")
+    let isOurs = claims["azp"]?.string == clientID
+    guard audience.count == 1 ? claims["azp"] == nil || isOurs : isOurs else {
+      throw refuse("was made for the party \(quoted("azp")), not for \(clientID)")
     }
     guard let expires = claims["exp"]?.double, expires + Self.tolerance > now.seconds else {
       throw refuse("has expired")
@@ -38,8 +40,10 @@ struct IDTokenRules: Sendable {
     guard let issued = claims["iat"]?.double, issued - Self.tolerance <= now.seconds,
       issued + Self.oldest + Self.tolerance > now.seconds
     else { throw refuse("was not made just now, by its claim 'iat'") }
-    if let start = claims["nbf"]?.double, start - Self.tolerance > now.seconds {
-      throw refuse("is not good yet")
+    if let start = claims["nbf"], start != .null {
+      guard let seconds = start.double, seconds - Self.tolerance <= now.seconds else {
+        throw refuse("is not good yet")
+      }
     }
     guard claims["nonce"]?.string == nonce else { throw refuse("is for another sign-in") }
     guard let subject = claims["sub"]?.string, (1...255).contains(subject.utf8.count) else {

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import JSONCoding
+import OutboundHTTP
 
 /// An OpenID Connect issuer as this server talks to it: its document and its keys, which are cached,
 /// and its token endpoint.
@@ -19,7 +20,7 @@ public actor Issuer {
   static let limit = 32
 
   public nonisolated let settings: IssuerSettings
-  private let fetcher: any HTTPFetching
+  private let fetcher: BoundedFetcher
   private let clock: @Sendable () -> Timestamp
   private var metadata: (value: IssuerMetadata, fetched: Timestamp)?
   private var metadataFetch: Task<IssuerMetadata, any Error>?
@@ -28,7 +29,7 @@ public actor Issuer {
   private var exchanges = 0
 
   public init(
-    _ settings: IssuerSettings, fetcher: any HTTPFetching = BoundedFetcher(),
+    _ settings: IssuerSettings, fetcher: BoundedFetcher = BoundedFetcher(),
     clock: @escaping @Sendable () -> Timestamp = { .now }
   ) {
     self.settings = settings
@@ -70,7 +71,7 @@ public actor Issuer {
     let answer = try await fetcher.fetch(url, form: nil, authorization: nil)
     let metadata = try IssuerMetadata(try Self.object(answer, from: url), issuer: settings.issuer)
     _ = try IssuerKeySet(try await document(metadata.keysURL), issuer: settings.issuer)
-    return answer.date
+    return answer.headers["date"]
   }
 
   // MARK: The token
@@ -88,7 +89,7 @@ public actor Issuer {
       ] + credential.fields)
     let answer = try await fetcher.fetch(
       metadata.tokenEndpoint, form: form, authorization: credential.authorization)
-    let json = try? JSONValue(parsing: answer.body)
+    let json = (try? JSONValue(parsing: Data(answer.body))).flatMap { $0.isStreamSafe ? $0 : nil }
     guard answer.status == 200 else {
       let detail = [json?["error"]?.string, json?["error_description"]?.string]
         .compactMap { $0 }.joined(separator: ": ")
@@ -104,8 +105,9 @@ public actor Issuer {
   // MARK: Its document and its keys
 
   private func currentMetadata() async throws -> IssuerMetadata {
-    if let metadata, clock().seconds - metadata.fetched.seconds < Self.documentLifetime {
-      return metadata.value
+    if let metadata {
+      let age = clock().seconds - metadata.fetched.seconds
+      if (0..<Self.documentLifetime).contains(age) { return metadata.value }
     }
     // Those who come meanwhile wait for the same fetch.
     if let metadataFetch { return try await metadataFetch.value }
@@ -155,12 +157,14 @@ public actor Issuer {
     try Self.object(try await fetcher.fetch(url, form: nil, authorization: nil), from: url)
   }
 
-  private static func object(_ answer: FetchedAnswer, from url: String) throws -> JSONValue {
+  private static func object(_ answer: OutboundAnswer, from url: String) throws -> JSONValue {
     guard answer.status == 200 else {
       throw OpenIDError(.unreachable, "\(url) answered with \(answer.status)")
     }
-    guard let json = try? JSONValue(parsing: answer.body), json.object != nil else {
-      throw OpenIDError(.badAnswer, "\(url) answered with no JSON object")
+    guard let json = try? JSONValue(parsing: Data(answer.body)), json.object != nil,
+      json.isStreamSafe
+    else {
+      throw OpenIDError(.badAnswer, "\(url) answered with no JSON object of plain texts")
     }
     return json
   }

@@ -14,8 +14,11 @@ struct IssuerMetadata: Sendable, Hashable {
       + "/.well-known/openid-configuration"
   }
 
+  private static func isSecret(_ url: String) -> Bool { url.lowercased().hasPrefix("https:") }
+
   /// - Throws: `badAnswer` naming the member that is missing or wrong. An issuer that names itself
-  ///   otherwise than it is configured is refused (section 4.3).
+  ///   otherwise than it is configured is refused (section 4.3). One elsewhere cannot lead the server
+  ///   to a port of its own machine, where it would be without TLS.
   init(_ json: JSONValue, issuer: String) throws(OpenIDError) {
     guard json["issuer"]?.string == issuer else {
       throw OpenIDError(
@@ -24,7 +27,9 @@ struct IssuerMetadata: Sendable, Hashable {
           + "issuer exactly as it names itself")
     }
     func url(_ member: String) throws(OpenIDError) -> String {
-      guard let url = json[member]?.string, IssuerSettings.isSafe(url) else {
+      guard let url = json[member]?.string, IssuerSettings.isSafe(url),
+        Self.isSecret(url) || !Self.isSecret(issuer)
+      else {
         throw OpenIDError(
           .badAnswer, "the document of \(issuer) has no safe URL as '\(member)'")
       }

@@ -24,7 +24,8 @@ struct KeySetCache: Sendable {
     forKeyNamed keyID: String?, algorithm: IssuerKey.Algorithm, at now: Timestamp
   ) -> Action {
     let age = now.seconds - fetched.seconds
-    guard let keys, age < Self.lifetime else { return .fetch }
+    // Keys from what is now the future would be good for as long as the clock was set back.
+    guard let keys, (0..<Self.lifetime).contains(age) else { return .fetch }
     if let key = keys.key(named: keyID, for: algorithm) { return .use(key) }
     return age < Self.pause ? .refuse : .fetch
   }

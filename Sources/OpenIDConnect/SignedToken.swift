@@ -19,7 +19,8 @@ struct SignedToken: Sendable {
     guard text.utf8.count <= Self.limit else {
       throw OpenIDError(.invalidToken, "the ID token has more than \(Self.limit) bytes")
     }
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+      .map { Substring($0) }
     guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1])
     else { throw OpenIDError(.invalidToken, "the ID token is no JSON web token") }
     let name = header["alg"]?.string ?? ""
@@ -43,7 +44,7 @@ struct SignedToken: Sendable {
 
   private static func object(_ part: Substring) -> JSONValue? {
     guard let bytes = Base64URL.decode(part), let json = try? JSONValue(parsing: Data(bytes)),
-      json.object != nil
+      json.object != nil, json.isStreamSafe
     else { return nil }
     return json
   }

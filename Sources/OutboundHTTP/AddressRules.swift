@@ -3,8 +3,9 @@
 /// Who registers a URL must not thereby reach what only the server can reach. So addresses that are
 /// not of the public Internet are refused, unless the operator allows their range: the machine
 /// itself, private networks, those of providers and links (among them the metadata services of
-/// clouds), multicast, and what is reserved (IANA's special-purpose registries, RFC 6890). An IPv6
-/// address that stands for one of IPv4 is judged as that one.
+/// clouds), multicast, and what is reserved (IANA's special-purpose registries, RFC 6890). Of IPv6 only
+/// global unicast addresses are left (2000::/3). An address by which one of IPv4 is reached is judged as
+/// that one; one that only has one in it, as that one and by itself.
 public struct AddressRules: Sendable, Hashable {
   /// Ranges that are allowed although they are not public.
   public var allowed: [IPNetwork]
@@ -13,10 +14,15 @@ public struct AddressRules: Sendable, Hashable {
     self.allowed = allowed
   }
 
+  /// For whom the operator names, who may be on a private network.
+  public static let anywhere = AddressRules(
+    allowed: ["0.0.0.0/0", "::/0"].compactMap(IPNetwork.init))
+
   /// Whether the address may be connected to.
   public func allow(_ address: IPAddress) -> Bool {
     if allowed.contains(where: { $0.contains(address) }) { return true }
-    if let inner = address.embeddedIPv4 { return allow(inner) }
+    if let reached = address.reachedIPv4 { return allow(reached) }
+    if let contained = address.tunnelledIPv4, !allow(contained) { return false }
     return !Self.refused.contains { $0.contains(address) }
   }
 
@@ -37,17 +43,11 @@ public struct AddressRules: Sendable, Hashable {
     "203.0.113.0/24",  // documentation
     "224.0.0.0/4",  // multicast
     "240.0.0.0/4",  // reserved, and broadcast
-    "::/128",  // unspecified
-    "::1/128",  // the machine itself
-    "64:ff9b:1::/48",  // translation within a network
-    "100::/64",  // discarded
+    "::/3",  // unspecified, the machine itself, IPv4 in old forms, translation, discarded
     "2001::/23",  // protocol assignments, and Teredo
     "2001:db8::/32",  // documentation
     "3fff::/20",  // documentation
-    "5f00::/16",  // segment routing
-    "fc00::/7",  // unique local
-    "fe80::/10",  // links
-    "fec0::/10",  // site-local, formerly
-    "ff00::/8",  // multicast
+    "4000::/2",  // not assigned, segment routing
+    "8000::/1",  // not assigned, unique local, links, site-local, multicast
   ].compactMap(IPNetwork.init)
 }

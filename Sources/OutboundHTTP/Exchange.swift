@@ -6,8 +6,11 @@ final class Exchange {
   let easy: UnsafeMutableRawPointer
   let origin: String
   let completion: HTTPClient.Completion
+  private let noteRefusal: () -> Void
   private let receive: HTTPClient.Receiver?
   private let configuration: HTTPClient.Configuration
+  /// What libcurl says in its own words when it fails.
+  private let failureText: UnsafeMutablePointer<CChar>
   private var headerList: UnsafeMutablePointer<curl_slist>?
   private var headers: [String: String] = [:]
   private var headerBytes = 0
@@ -16,12 +19,15 @@ final class Exchange {
   /// The last address that the rules forbid.
   private var refused: IPAddress?
 
-  /// - Parameter receive: takes the body of a good answer instead of the answer itself.
+  /// - Parameters:
+  ///   - noteRefusal: is called when the rules forbid an address, on the client's thread.
+  ///   - receive: takes the body of a good answer instead of the answer itself.
   /// - Throws: ``OutboundError/Code/unsendable``; ``OutboundError/Code/libraryFailure``, also for a
   ///   URL that libcurl does not take.
   init(
-    _ request: OutboundRequest, configuration: HTTPClient.Configuration,
-    receive: HTTPClient.Receiver? = nil, completion: @escaping HTTPClient.Completion
+    _ request: OutboundRequest, configuration: HTTPClient.Configuration, floodGuard: FloodGuard,
+    noteRefusal: @escaping () -> Void, receive: HTTPClient.Receiver? = nil,
+    completion: @escaping HTTPClient.Completion
   ) throws(OutboundError) {
     for (name, value) in request.headers where !Self.mayBeSent(name, value) {
       throw OutboundError(
@@ -33,8 +39,11 @@ final class Exchange {
       throw OutboundError(.libraryFailure, "libcurl is out of memory")
     }
     self.easy = easy
+    failureText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    failureText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     self.configuration = configuration
     self.completion = completion
+    self.noteRefusal = noteRefusal
     self.receive = receive
     origin = request.url.origin
     // A header without a value takes back the one that libcurl would send.
@@ -54,7 +63,11 @@ final class Exchange {
         code = petrel_curl_set_body(easy, request.body, request.body.count)
       }
     }
+    if code == CURLE_OK {
+      code = petrel_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, failureText)
+    }
     if code == CURLE_OK { code = petrel_curl_set_headers(easy, headerList) }
+    if code == CURLE_OK { code = floodGuard.watch(easy) }
     if code == CURLE_OK {
       code = petrel_curl_set_callbacks(
         easy, Unmanaged.passUnretained(self).toOpaque(), Self.takeBody, Self.takeHeader,
@@ -68,6 +81,7 @@ final class Exchange {
 
   deinit {
     curl_easy_cleanup(easy)
+    failureText.deallocate()
     curl_slist_free_all(headerList)
   }
 
@@ -99,6 +113,9 @@ final class Exchange {
     }
     let numbers: [(CURLoption, Int)] = [
       (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0),
+      // A request whose time is over leaves the thread that still asks for its host's address to itself.
+      // libcurl would otherwise wait for that thread, and no other request would go on meanwhile.
+      (CURLOPT_QUICK_EXIT, 1),
       (CURLOPT_SSL_VERIFYPEER, 1), (CURLOPT_SSL_VERIFYHOST, 2),
       (CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
       (CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS),
@@ -145,10 +162,18 @@ final class Exchange {
       return .failure(failure(.unreachable, "cannot be reached: \(detail)"))
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE,
       CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
-      return .failure(failure(.notTrusted, "cannot be trusted: \(detail)"))
+      return .failure(failure(.notTrusted, "cannot be trusted: \(trustFlaw ?? detail)"))
     default:
       return .failure(failure(.broken, "gave no answer: \(detail)"))
     }
+  }
+
+  /// What is wrong with the peer's certificate or TLS. It may have names of the peer's choice in it.
+  private var trustFlaw: String? {
+    let text = String(cString: failureText).unicodeScalars.filter {
+      (0x20...0x7E).contains($0.value)
+    }
+    return text.isEmpty ? nil : String(String.UnicodeScalarView(text))
   }
 
   // MARK: Callbacks of libcurl
@@ -193,7 +218,8 @@ final class Exchange {
       headers = [:]
       return
     }
-    guard let colon = line.firstIndex(of: ":") else { return }
+    // A field that is not ASCII says nothing that is read here.
+    guard line.utf8.allSatisfy({ $0 < 0x80 }), let colon = line.firstIndex(of: ":") else { return }
     let value = line[line.index(after: colon)...]
     headers[line[..<colon].lowercased()] = value.trimmingCharacters(in: .whitespacesAndNewlines)
   }
@@ -204,6 +230,7 @@ final class Exchange {
     else { return petrel_curl_bad_socket }
     guard exchange.configuration.rules.allow(target) else {
       exchange.refused = target
+      exchange.noteRefusal()
       return petrel_curl_bad_socket
     }
     exchange.refused = nil

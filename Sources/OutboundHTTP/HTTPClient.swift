@@ -40,7 +40,10 @@ public final class HTTPClient: @unchecked Sendable {
   public let configuration: Configuration
   private let shared: Mutex<Shared>
   private let multi: UnsafeMutableRawPointer
+  private let floodGuard = FloodGuard()
   private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
+  /// Whether an address was refused since libcurl was last called.
+  private var hasRefusedAddress = false
 
   private static let isLibraryReady = petrel_curl_global_init() == CURLE_OK
 
@@ -154,8 +157,12 @@ public final class HTTPClient: @unchecked Sendable {
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     while begin() {
       var running: Int32 = 0
+      hasRefusedAddress = false
       curl_multi_perform(multi, &running)
-      if finishEnded() { continue }
+      floodGuard.reset()
+      // After a refused address libcurl goes on to the next one when it is called again; by itself only after
+      // half of the time that is left to connect.
+      if finishEnded() || hasRefusedAddress { continue }
       curl_multi_poll(multi, nil, 0, 60_000, nil)
     }
     end()
@@ -177,7 +184,8 @@ public final class HTTPClient: @unchecked Sendable {
     let exchange: Exchange
     do {
       exchange = try Exchange(
-        item.request, configuration: configuration, receive: item.receive,
+        item.request, configuration: configuration, floodGuard: floodGuard,
+        noteRefusal: { [unowned self] in hasRefusedAddress = true }, receive: item.receive,
         completion: item.completion)
     } catch {
       shared.withLock { $0.schedule.finish(item.request.url.origin) }

@@ -38,9 +38,10 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// The IPv4 address to which packets for this IPv6 address go in the end: one that is mapped,
-  /// compatible, translated (NAT64) or tunnelled (6to4). Nil for all others.
-  var embeddedIPv4: IPAddress? {
+  /// The IPv4 address that a connection to this IPv6 address reaches: one that is mapped, which the system
+  /// itself connects to (`::ffff:0:0/96`), translated by a NAT64 (`64:ff9b::/96`) or tunnelled by 6to4
+  /// (`2002::/16`). Nil for all others.
+  var reachedIPv4: IPAddress? {
     guard bytes.count == 16 else { return nil }
     if Self.lastFour.contains(where: { bytes.starts(with: $0) }) {
       return IPAddress(bytes: Array(bytes.suffix(4)))
@@ -49,9 +50,16 @@ public struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     return nil
   }
 
-  /// Prefixes of addresses that end with one of IPv4: `::/96`, `::ffff:0:0/96`, `64:ff9b::/96`.
+  /// The IPv4 address in an interface identifier of ISATAP (RFC 5214, section 6.1), to which a router of
+  /// the network may send the packets. Nil for all others.
+  var tunnelledIPv4: IPAddress? {
+    guard bytes.count == 16, bytes[8] & 0xFC == 0, bytes[9] == 0,
+      bytes[10] == 0x5E, bytes[11] == 0xFE
+    else { return nil }
+    return IPAddress(bytes: Array(bytes.suffix(4)))
+  }
+
   private static let lastFour: [[UInt8]] = [
-    [UInt8](repeating: 0, count: 12),
     [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF],
     [0x00, 0x64, 0xFF, 0x9B] + [UInt8](repeating: 0, count: 8),
   ]

@@ -70,6 +70,7 @@ extension APNsClient {
       connection.pingTimeout = pingTimeout
       // Answers have a short reason at most.
       connection.maximumResponseBytes = 16_384
+      connection.maximumHeaderBytes = 16_384
       return connection
     }
   }

@@ -17,6 +17,8 @@ public final class SimulatedIssuer: Sendable {
     public var header: [String: JSONValue] = [:]
     /// Claims that differ; null takes a claim away.
     public var claims: [String: JSONValue] = [:]
+    /// Takes the place of the published keys.
+    public var keySet: JSONValue?
     /// Takes the place of the whole ID token.
     public var token: String?
     /// Members of the document that differ.
@@ -68,6 +70,9 @@ public final class SimulatedIssuer: Sendable {
     server.withLock { $0 = http }
   }
 
+  /// Connections to it.
+  public var openConnections: Int { server.withLock { $0?.metrics.openConnections ?? 0 } }
+
   public func stop() async {
     await server.withLock { $0 }?.stop(within: .seconds(5))
   }
@@ -111,7 +116,8 @@ public final class SimulatedIssuer: Sendable {
   }
 
   private var keys: JSONValue {
-    let keys = state.withLock { $0.behaviour.keys }
+    let (keys, set) = state.withLock { ($0.behaviour.keys, $0.behaviour.keySet) }
+    if let set { return set }
     let others: [JSONValue] = [["kty": "oct", "k": "AAAA"], ["kty": "RSA", "use": "enc"]]
     return ["keys": .array(others + keys.map { $1.publicJSON(keyID: $0) })]
   }

@@ -3,6 +3,7 @@ import Foundation
 import IssuerSimulation
 import JSONCoding
 import Testing
+import Waiting
 
 @testable import OpenIDConnect
 
@@ -180,6 +181,17 @@ struct IssuerTests {
     try await withIssuer { fixture in
       await fixture.simulation.stop()
       #expect(await fixture.failure()?.code == .unreachable)
+    }
+  }
+
+  @Test("connections are kept for as long as the issuer is, and no longer")
+  func connections() async throws {
+    try await withIssuer { fixture in
+      var issuer: Issuer? = Issuer(fixture.issuer.settings)
+      for _ in 0..<3 { _ = try await issuer?.checkReachability() }
+      #expect(fixture.simulation.openConnections == 1)
+      issuer = nil
+      try await eventually("the connection is closed") { fixture.simulation.openConnections == 0 }
     }
   }
 

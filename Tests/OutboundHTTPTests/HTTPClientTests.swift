@@ -105,8 +105,13 @@ import Waiting
   func exchange() async throws {
     try await withServer(
       Handler { request in
-        HTTPResponse(
-          status: 202, headers: [("X-Seen", request.header("X-Told") ?? "nothing")],
+        let accepted = request.headers.filter { $0.name.lowercased().hasPrefix("accept") }
+          .map { "\($0.name) \($0.value)" }
+        return HTTPResponse(
+          status: 202,
+          headers: [
+            ("X-Seen", request.header("X-Told") ?? "nothing"), ("X-Accepted", "\(accepted)"),
+          ],
           body: .data(Data("\(request.method) \(request.path) ".utf8) + request.body))
       }
     ) { url in
@@ -116,6 +121,10 @@ import Waiting
         #expect(answer.status == 202)
         #expect(answer.headers["x-seen"] == "tale")
         #expect(String(decoding: answer.body, as: UTF8.self) == "POST /hook hello")
+        // What is accepted is what the request says, and no coding that would have to be unpacked.
+        #expect(answer.headers["x-accepted"] == "[]")
+        let told = try await client.send(request(url, [("Accept", "application/json")]))
+        #expect(told.headers["x-accepted"] == #"["Accept application/json"]"#)
       }
     }
   }
