@@ -9,6 +9,7 @@
 /// What one event loop is started with.
 struct MicroHTTPDOptions {
   void *context;
+  MHD_LogCallback log;
   MHD_AccessHandlerCallback access;
   void *(*target)(void *context, const char *target, struct MHD_Connection *connection);
   MHD_RequestCompletedCallback completed;
@@ -22,6 +23,7 @@ struct MicroHTTPDOptions {
 /// Returns NULL with `errno` set when it cannot start.
 static inline struct MHD_Daemon *microhttpd_start(const struct MicroHTTPDOptions *options) {
   struct MHD_OptionItem items[] = {
+    {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)options->log, options->context},
     {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)options->target, options->context},
     {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)options->completed, options->context},
     {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)options->connection, options->context},
@@ -31,8 +33,9 @@ static inline struct MHD_Daemon *microhttpd_start(const struct MicroHTTPDOptions
     {MHD_OPTION_END, 0, NULL},
   };
   return MHD_start_daemon(
-      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0, NULL,
-      NULL, options->access, options->context, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
+      MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET |
+          MHD_USE_ERROR_LOG,
+      0, NULL, NULL, options->access, options->context, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
 }
 
 static inline enum MHD_Result microhttpd_result(_Bool ok) { return ok ? MHD_YES : MHD_NO; }
@@ -50,6 +53,11 @@ static inline void *microhttpd_context(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
   return info ? info->socket_context : NULL;
+}
+
+/// Whether the header fields of its request are there.
+static inline _Bool microhttpd_has_head(struct MHD_Connection *connection) {
+  return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE) != NULL;
 }
 
 static inline int microhttpd_descriptor(struct MHD_Connection *connection) {

@@ -12,26 +12,40 @@ final class Acceptor: Sendable {
   private let ended = DispatchSemaphore(value: 0)
 
   init(
-    socket: ListeningSocket, loops: [EventLoop], maximumConnections: Int, counters: Counters,
-    refusalBody: @escaping @Sendable (HTTPRefusal) -> Data
+    socket: ListeningSocket, loops: [EventLoop], places: ConnectionPlaces,
+    limits: ConnectionAdmission.Limits, server: HTTPServer
   ) {
     self.socket = socket
-    let refusal = HTTPRefusal(
-      .tooManyConnections, "\(maximumConnections) connections are open; try again in a moment")
     let ended = ended
+    let (counters, registry) = (server.counters, server.registry)
+    let configuration = server.configuration
     let thread = Thread {
       var next = 0
       while let (descriptor, address, size) = Self.accept(socket.descriptor) {
-        guard counters.openConnections.reserve(1, limit: maximumConnections) else {
-          counters.countRefusal(refusal.reason)
-          Self.refuse(descriptor, refusal, body: refusalBody(refusal))
+        var address = address
+        let (peer, text) = withUnsafePointer(to: &address) {
+          $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            (PeerAddress($0), PeerAddress.text(of: $0))
+          }
+        }
+        let refused = places.take(
+          for: peer, isCapped: !configuration.isProxy(text), descriptor: descriptor
+        ) {
+          _ = counters.connectionsEvicted.add(registry.evictIdle($1, of: $0, places))
+        }
+        if let refused {
+          let refusal = HTTPRefusal(refused, limits.message(of: refused))
+          counters.countRefusal(refused)
+          refusal.send(to: descriptor, body: configuration.refusalBody(refusal))
+          close(descriptor)
           continue
         }
+        counters.openConnections.increment()
         next = (next + 1) % loops.count
-        var address = address
         if !loops[next].add(descriptor, address: &address, size: size) {
+          places.ticket(ofDescriptor: descriptor).map { places.giveBack($0) }
           counters.openConnections.decrement()
-          counters.countRefusal(refusal.reason)
+          counters.countRefusal(.tooManyConnections)
         }
       }
       ended.signal()
@@ -70,19 +84,18 @@ final class Acceptor: Sendable {
       }
     }
   }
+}
 
-  /// As good as it goes without reading the request: a client that is still sending may see the
-  /// connection reset instead.
-  private static func refuse(_ descriptor: Int32, _ refusal: HTTPRefusal, body: Data) {
-    let head =
-      "HTTP/1.1 \(refusal.status) Service Unavailable\r\nContent-Type: application/json\r\n"
-      + "Retry-After: \(refusal.retryAfter ?? 1)\r\nContent-Length: \(body.count)\r\n"
-      + "Connection: close\r\n\r\n"
-    let bytes = Array(head.utf8) + body
-    _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
-    shutdown(descriptor, Int32(SHUT_WR))
-    var scrap = [UInt8](repeating: 0, count: 4096)
-    while recv(descriptor, &scrap, scrap.count, 0) > 0 {}
-    close(descriptor)
+extension ConnectionAdmission.Limits {
+  /// The answer to a client whose connection is refused.
+  func message(of reason: HTTPRefusal.Reason) -> String {
+    switch reason {
+    case .tooManyConnectionsOfAddress:
+      "\(byHost) connections of this address are open, the most that one may have; use those"
+    case .tooManyConnectionsOfNetwork:
+      "\(byNetwork) connections of this network are open, the most that one may have; try again in a "
+        + "moment"
+    default: "\(all) connections are open; try again in a moment"
+    }
   }
 }

@@ -31,6 +31,7 @@ extension Connection {
     let head = RequestHead(
       method: method, target: incoming.target, version: version, headers: readHeaders())
     incoming.head = head
+    incoming.isUnasked = false
     incoming.target = ""
     shared.withLock { $0.pace.handle(.headReceived, at: .now) }
     incoming.isReceived = false
@@ -39,14 +40,18 @@ extension Connection {
     // Counted before the question whether the server stops: either this request sees that it
     // does, or the stop sees the request.
     server.counters.exchanges.increment()
-    var refusal = server.isStopping ? .stopping : headTooLarge(head) ?? takePlace()
-    let spooling = spooling(for: head)
+    let path = RequestTarget(head.target).path
+    let isUrgent = server.configuration.mayUseReserve(path)
+    let hasPlace = hasPlace(mayUseReserve: isUrgent)
+    var refusal = server.isStopping ? .stopping : headTooLarge(head) ?? takePlace(isUrgent)
+    let spooling = spooling(for: head.method, path)
     incoming.reception = BodyReception(
       limit: spooling?.maximumBodySize ?? server.configuration.maximumBodySize)
     if let spooling, refusal == nil {
       incoming.bodyFile = HTTPBodyFile(in: spooling.directory)
       if incoming.bodyFile == nil { refusal = .bodyNotStored }
     }
+    guard hasPlace else { return refuse(.noPlace, closing: true) }
     switch incoming.reception.handle(.head(head, refusal: refusal)) {
     case .refuse(let refusal): return refuse(refusal, closing: true)
     case .receive:
@@ -54,6 +59,21 @@ extension Connection {
       return true
     default: return true
     }
+  }
+
+  /// Whether the head of the request is there and the library has not asked about it.
+  var hasUnaskedHead: Bool {
+    incoming.isUnasked && !incoming.isRefusedUnasked && microhttpd_has_head(native.pointer)
+  }
+
+  /// Answers past the library a request that it refuses by itself.
+  func refuseUnasked(_ refusal: HTTPRefusal) {
+    incoming.isRefusedUnasked = true
+    server.counters.countRefusal(refusal.reason)
+    let configuration = server.configuration
+    refusal.send(
+      to: native.descriptor, body: configuration.refusalBody(refusal),
+      headers: configuration.refusalHeaders(readHeaders()))
   }
 
   private func headTooLarge(_ head: RequestHead) -> HTTPRefusal? {
@@ -72,13 +92,16 @@ extension Connection {
       limit: limit)
   }
 
-  private func takePlace() -> HTTPRefusal? {
+  /// - Parameter isUrgent: whether the reserve is for this request.
+  private func takePlace(_ isUrgent: Bool) -> HTTPRefusal? {
     let bytes = server.configuration.maximumBufferedBytes
     // Answers that are not taken count too, and no request with a body asks for them.
-    if server.counters.bufferedBytes.load(ordering: .relaxed) >= bytes {
+    if !isUrgent, server.counters.bufferedBytes.load(ordering: .relaxed) >= bytes {
       return .tooManyBytes(bytes)
     }
-    let limit = server.configuration.maximumRequestsUnderWay
+    let limit =
+      server.configuration.maximumRequestsUnderWay
+      + (isUrgent ? server.configuration.reservedConnections : 0)
     incoming.hasPlace = server.counters.requestsUnderWay.reserve(1, limit: limit)
     return incoming.hasPlace
       ? nil
@@ -86,9 +109,8 @@ extension Connection {
   }
 
   /// How the request's body goes to a file, if it does.
-  private func spooling(for head: RequestHead) -> HTTPServer.Spooling? {
-    guard let spooling = server.configuration.spooling,
-      spooling.applies(head.method, RequestTarget(head.target).path)
+  private func spooling(for method: String, _ path: String) -> HTTPServer.Spooling? {
+    guard let spooling = server.configuration.spooling, spooling.applies(method, path)
     else { return nil }
     return spooling
   }
@@ -152,6 +174,8 @@ extension HTTPRefusal {
     HTTPRefusal(.overloaded, "the server has more to do than it can; try again in a moment")
   }
 
+  static let noPlace = HTTPRefusal(
+    .tooManyConnections, "all connections are taken; try again in a moment")
   static let stopping = HTTPRefusal(.stopping, "the server is stopping; connect again")
   static let bodyNotStored = HTTPRefusal(
     .bodyNotStored, "the server has no room for the body; try again in a moment")

@@ -10,6 +10,10 @@ final class Connection: @unchecked Sendable {
   /// What the event loop knows of the request while it arrives.
   struct Incoming {
     var target = ""
+    /// Whether the request line was read, and the library has not asked about the head yet.
+    var isUnasked = false
+    /// Whether a request was refused that the library never asked about.
+    var isRefusedUnasked = false
     var head: RequestHead?
     var reception: BodyReception
     var body = Data()
@@ -31,24 +35,30 @@ final class Connection: @unchecked Sendable {
     var response: HTTPResponse?
     var task: Task<Void, Never>?
     var stream: ResponseStream?
-    /// The number of the request that waited when the disconnect watch last came by.
-    var numberSeenWaiting: UInt64 = 0
+    /// The request that waited when the disconnect watch last came by, and when that first saw it wait.
+    var waiting: (number: UInt64, since: ContinuousClock.Instant)?
     var pace = Pace(at: .now)
+    /// Its place among all connections.
+    var ticket: ConnectionAdmission.Ticket?
     /// Whether the descriptor is this connection's still.
     var isOpen = true
   }
 
   let server: HTTPServer
   let native: NativeConnection
+  let loop: LoopContext
   let remoteAddress: String
   var incoming: Incoming
   let shared = Mutex(Shared())
 
-  init(server: HTTPServer, native: NativeConnection) {
+  init(server: HTTPServer, native: NativeConnection, loop: LoopContext) {
     self.server = server
     self.native = native
+    self.loop = loop
     remoteAddress = native.remoteAddress
     incoming = Incoming(reception: BodyReception(limit: server.configuration.maximumBodySize))
+    let ticket = server.places?.ticket(ofDescriptor: native.descriptor)
+    shared.withLock { $0.ticket = ticket }
   }
 
   // MARK: The life of a request, as the event loop tells it
@@ -57,6 +67,9 @@ final class Connection: @unchecked Sendable {
   func begin(target: String) {
     incoming.target = target
     incoming.head = nil
+    incoming.isUnasked = true
+    incoming.isRefusedUnasked = false
+    loop.begun = self
     shared.withLock { shared in
       _ = shared.exchange.handle(.began)
       shared.pace.handle(.lineReceived, at: .now)
@@ -77,7 +90,9 @@ final class Connection: @unchecked Sendable {
     stream?.cut()
     _ = counters.bufferedBytes.add(-incoming.answerSize)
     incoming.answerSize = 0
+    incoming.isUnasked = false
     guard incoming.head != nil else {
+      if incoming.isRefusedUnasked { return }
       // The library answered by itself, or the client left amid its headers.
       if isComplete { counters.countRefusal(.malformed) }
       return

@@ -23,6 +23,21 @@ final class ConnectionRegistry: Sendable {
     _ = state.withLock { $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
   }
 
+  /// Ends so many connections with such places as have been idle for longest; tells how many it ended.
+  ///
+  /// - Complexity: O(*n*) for the connections that are open, and O(*m* log *m*) for the idle ones.
+  func evictIdle(
+    _ count: Int, of kind: ConnectionAdmission.Places, _ places: ConnectionPlaces
+  ) -> Int {
+    let idle = all.compactMap { connection in connection.idleSince(kind).map { ($0, connection) } }
+      .sorted { $0.0 < $1.0 }
+    var evicted = 0
+    for (_, connection) in idle where evicted < count {
+      if connection.endIfIdle(places) { evicted += 1 }
+    }
+    return evicted
+  }
+
   /// Abandons all connections, and each that is opened later.
   func abandonAll() {
     let connections = state.withLock { state in

@@ -3,6 +3,7 @@ import Synchronization
 /// What is counted while the server runs.
 final class Counters: Sendable {
   let openConnections = Atomic(0)
+  let connectionsEvicted = Atomic(0)
   let requestsUnderWay = Atomic(0)
   let bufferedBytes = Atomic(0)
   let spooledBytes = Atomic(0)
@@ -20,6 +21,7 @@ final class Counters: Sendable {
     let refused = refused.withLock { $0 }
     return HTTPServer.Metrics(
       openConnections: openConnections.load(ordering: .relaxed),
+      connectionsEvicted: connectionsEvicted.load(ordering: .relaxed),
       requestsUnderWay: requestsUnderWay.load(ordering: .relaxed),
       bufferedBytes: bufferedBytes.load(ordering: .relaxed),
       spooledBytes: spooledBytes.load(ordering: .relaxed),

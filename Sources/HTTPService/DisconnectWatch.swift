@@ -3,7 +3,7 @@ import Dispatch
 import Glibc
 
 /// Notices clients that close their connection while a handler or a stream's producer is waited
-/// for. The library does not look at a connection that is suspended.
+/// for, and handlers that take too long. The library does not look at a connection that is suspended.
 ///
 /// Once a second all connections that have been waiting since the last look are polled together;
 /// quick requests cost nothing.
@@ -11,20 +11,21 @@ final class DisconnectWatch: @unchecked Sendable {
   // Unchecked: dispatch sources may be used from any thread.
   private let timer: any DispatchSourceTimer
 
-  init(registry: ConnectionRegistry, interval: DispatchTimeInterval) {
+  init(registry: ConnectionRegistry, interval: DispatchTimeInterval, handlingTime: Duration) {
     let queue = DispatchQueue(label: "petrel-disconnects", qos: .utility)
     let source = DispatchSource.makeTimerSource(queue: queue)
     source.schedule(deadline: .now() + interval, repeating: interval, leeway: interval)
-    source.setEventHandler { Self.look(at: registry.all) }
+    source.setEventHandler { Self.look(at: registry.all, handlingTime) }
     source.resume()
     timer = source
   }
 
   func stop() { timer.cancel() }
 
-  private static func look(at connections: [Connection]) {
+  private static func look(at connections: [Connection], _ handlingTime: Duration) {
+    let now = ContinuousClock.now
     let waiting = connections.compactMap { connection in
-      connection.numberIfStillWaiting().map { (connection, $0) }
+      connection.numberIfStillWaiting(at: now, handlingTime: handlingTime).map { (connection, $0) }
     }
     guard !waiting.isEmpty else { return }
     var polls = waiting.map { connection, _ in

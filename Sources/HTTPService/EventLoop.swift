@@ -5,11 +5,19 @@ import Glibc
 struct EventLoop: @unchecked Sendable {
   // Unchecked: the library's own locks guard what the pointer leads to.
   private let daemon: OpaquePointer
+  /// The callbacks' own reference to it does not keep it.
+  private let context: LoopContext
 
   init(server: HTTPServer) throws(HTTPServerError) {
     let configuration = server.configuration
+    context = LoopContext(server: server)
     var options = MicroHTTPDOptions(
-      context: Unmanaged.passUnretained(server).toOpaque(),
+      context: Unmanaged.passUnretained(context).toOpaque(),
+      log: { owner, format, _ in
+        guard let owner, let format, strstr(format, "Content-Length' header") != nil else { return }
+        Unmanaged<LoopContext>.fromOpaque(owner).takeUnretainedValue()
+          .refuseLength(isTooLarge: strncmp(format, "Too large", 9) == 0)
+      },
       access: { _, connection, _, method, version, bytes, count, _ in
         guard let connection = Connection.of(connection), let method, let version, let count
         else {
@@ -27,9 +35,11 @@ struct EventLoop: @unchecked Sendable {
       },
       connection: { owner, native, context, code in
         guard let owner, let native, let context else { return }
-        let server = Unmanaged<HTTPServer>.fromOpaque(owner).takeUnretainedValue()
+        let loop = Unmanaged<LoopContext>.fromOpaque(owner).takeUnretainedValue()
+        let server = loop.server
         if microhttpd_is_started(code) {
-          let connection = Connection(server: server, native: NativeConnection(native))
+          let connection = Connection(
+            server: server, native: NativeConnection(native), loop: loop)
           context.pointee = Unmanaged.passRetained(connection).toOpaque()
           server.registry.insert(connection)
         } else if let pointer = context.pointee {

@@ -25,8 +25,13 @@ public struct HTTPRefusal: Sendable, Hashable {
     case tooManyBytes
     /// The body cannot be written to its file: 503.
     case bodyNotStored
-    /// ``HTTPServer/Configuration/maximumConnections`` connections are open: 503.
+    /// ``HTTPServer/Configuration/maximumConnections`` connections are open, and none of them is idle:
+    /// 503.
     case tooManyConnections
+    /// ``HTTPServer/Configuration/connectionsByAddress`` connections of the client's address are open: 503.
+    case tooManyConnectionsOfAddress
+    /// ``HTTPServer/Configuration/connectionsByNetwork`` connections of the client's network are open: 503.
+    case tooManyConnectionsOfNetwork
     /// The server is stopping: 503.
     case stopping
   }
@@ -62,7 +67,7 @@ public struct HTTPRefusal: Sendable, Hashable {
     case .headersTooLarge: 431
     case .bodyTooLarge: 413
     case .tooManyRequests, .overloaded, .tooManyBytes, .bodyNotStored, .tooManyConnections,
-      .stopping:
+      .tooManyConnectionsOfAddress, .tooManyConnectionsOfNetwork, .stopping:
       503
     }
   }

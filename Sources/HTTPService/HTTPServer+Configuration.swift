@@ -23,9 +23,22 @@ extension HTTPServer {
     /// are being sent (but for streams); beyond that 503. Bodies of more than 64 KiB may take half of it, so
     /// that clients which send a lot, and do not come to an end, leave room for others.
     public var maximumBufferedBytes = 256 << 20
-    /// Open connections; further ones get 503 and are closed. If the system allows the process
+    /// Open connections. For a further one those are closed that have waited for a request longest;
+    /// where none waits for one, it gets 503 and is closed. If the system allows the process
     /// fewer descriptors (`ulimit -Hn`), that many less 256.
     public var maximumConnections = 16_384
+    /// Those of one IPv4 address, or of one IPv6 network of 64 bits; further ones get 503 and are closed.
+    public var connectionsByAddress = 1_024
+    /// Those of one IPv4 network of 24 bits, or of one IPv6 network of 48 bits.
+    public var connectionsByNetwork = 4_096
+    /// Whether connections of an address are those of many clients, as a proxy's are: they do not count
+    /// for the address and its network. Asked on a thread that accepts connections: it must not wait.
+    public var isProxy: @Sendable (_ address: String) -> Bool = { _ in false }
+    /// Places of ``maximumConnections`` that are kept for requests that ``mayUseReserve`` is true for, and
+    /// so many more of them than ``maximumRequestsUnderWay``. At most a quarter of all.
+    public var reservedConnections = 64
+    /// Whether a request for this path (decoded, without its query) gets through when the server is full.
+    public var mayUseReserve: @Sendable (_ path: String) -> Bool = { _ in false }
     /// Bytes of the request target; a longer one gets 414.
     public var maximumTargetSize = 8 << 10
     /// Bytes of the header fields; more get 431.
@@ -53,6 +66,9 @@ extension HTTPServer {
     public var rateGrace = Duration.seconds(30)
     /// Requests that are being received or handled, long polls included; beyond that 503.
     public var maximumRequestsUnderWay = 12_288
+    /// How long a handler may take to answer. Its task is cancelled then, within a second or two; what it
+    /// answers is sent. Streams may go on.
+    public var handlingTime = Duration.seconds(60)
     /// When ``overdueRequests`` have waited for so long for their handlers, the server does not keep up:
     /// further ones get 503 until fewer have.
     public var patience = Duration.milliseconds(500)
@@ -79,6 +95,13 @@ extension HTTPServer {
         head: headTime, line: idleTimeout + headTime, grace: rateGrace, rate: minimumRate)
     }
 
+    /// - Parameter connections: how many there may be, as the system allows.
+    func connectionLimits(of connections: Int) -> ConnectionAdmission.Limits {
+      ConnectionAdmission.Limits(
+        all: connections, reserved: max(0, min(reservedConnections, connections / 4)),
+        byHost: connectionsByAddress, byNetwork: connectionsByNetwork)
+    }
+
     func validated() throws(HTTPServerError) {
       let numbers = [
         ("threads", threads), ("maximumBufferedBytes", maximumBufferedBytes),
@@ -87,6 +110,8 @@ extension HTTPServer {
         ("idleTimeout (seconds)", Int(idleTimeout.components.seconds)),
         ("maximumTargetSize", maximumTargetSize), ("maximumHeaderSize", maximumHeaderSize),
         ("minimumRate", minimumRate), ("overdueRequests", overdueRequests),
+        ("connectionsByAddress", connectionsByAddress),
+        ("connectionsByNetwork", connectionsByNetwork),
       ]
       for (name, value) in numbers where value < 1 || value > Int(Int32.max) {
         throw HTTPServerError(

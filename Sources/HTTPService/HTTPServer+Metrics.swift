@@ -3,6 +3,8 @@ extension HTTPServer {
   /// other, so they need not add up while requests come and go.
   public struct Metrics: Sendable, Hashable {
     public var openConnections: Int
+    /// Idle connections that were closed to make room for others, since the start.
+    public var connectionsEvicted: Int
     /// Requests that were accepted and whose answer is not sent yet, long polls and streams
     /// included.
     public var requestsUnderWay: Int

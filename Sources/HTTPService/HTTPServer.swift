@@ -40,6 +40,7 @@ public final class HTTPServer: Sendable {
   let handler: @Sendable (HTTPRequest) async -> HTTPResponse
   let counters = Counters()
   let registry = ConnectionRegistry()
+  private let currentPlaces = Mutex<ConnectionPlaces?>(nil)
   let phase = Mutex(Phase.created)
   let drain = Drain()
   let admission: Mutex<Admission>
@@ -81,6 +82,9 @@ public final class HTTPServer: Sendable {
     try result.get()
   }
 
+  /// The places of connections; nil before the start, when how many there are is not known.
+  var places: ConnectionPlaces? { currentPlaces.withLock { $0 } }
+
   private func launch() throws(HTTPServerError) -> Running {
     try configuration.validated()
     let socket = try ListeningSocket(address: configuration.address, port: configuration.port)
@@ -93,14 +97,16 @@ public final class HTTPServer: Sendable {
       throw error
     }
     _ = Unmanaged.passRetained(self)
+    let limits = configuration.connectionLimits(
+      of: DescriptorLimit.raise(forConnections: configuration.maximumConnections))
+    let places = ConnectionPlaces(limits)
+    currentPlaces.withLock { $0 = places }
     return Running(
       loops: loops,
       acceptor: Acceptor(
-        socket: socket, loops: loops,
-        maximumConnections: DescriptorLimit.raise(
-          forConnections: configuration.maximumConnections),
-        counters: counters, refusalBody: configuration.refusalBody),
-      watch: DisconnectWatch(registry: registry, interval: .seconds(1)),
+        socket: socket, loops: loops, places: places, limits: limits, server: self),
+      watch: DisconnectWatch(
+        registry: registry, interval: .seconds(1), handlingTime: configuration.handlingTime),
       slowClients: SlowClientWatch(
         registry: registry, limits: configuration.paceLimits, counters: counters),
       port: socket.port)

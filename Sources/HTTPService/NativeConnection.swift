@@ -29,17 +29,6 @@ struct NativeConnection: @unchecked Sendable {
 
   /// The peer's numeric address; empty where the library has none.
   var remoteAddress: String {
-    guard let address = microhttpd_client_address(pointer) else { return "" }
-    let size =
-      address.pointee.sa_family == sa_family_t(AF_INET6)
-      ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
-    var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-    guard
-      getnameinfo(
-        address, socklen_t(size), &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
-    else { return "" }
-    let text = String(
-      decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return text.hasPrefix("::ffff:") ? String(text.dropFirst(7)) : text
+    microhttpd_client_address(pointer).map { PeerAddress.text(of: $0) } ?? ""
   }
 }

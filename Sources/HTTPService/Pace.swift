@@ -62,6 +62,14 @@ struct Pace {
     began = now()
   }
 
+  /// Since when the client has not sent the head of a request; nil while there is one.
+  var idleSince: ContinuousClock.Instant? {
+    switch phase {
+    case .line, .head: began
+    case .body, .server, .answer: nil
+    }
+  }
+
   /// Whether the client had more time than it may take.
   func isTooSlow(at now: ContinuousClock.Instant, _ limits: Limits) -> Bool {
     let elapsed = now - began

@@ -9,8 +9,18 @@ struct RequestHead: Sendable {
     headers.lazy.filter { $0.name.equalsIgnoringASCIICase(name) }.map(\.value)
   }
 
-  /// The length that the body is said to have; nil where it is not said.
-  var contentLength: Int? { values(of: "Content-Length").first.flatMap { Int($0) } }
+  /// The length that the body is said to have; nil where it is not said, and the most that there is for a
+  /// number that is larger.
+  var contentLength: Int? {
+    values(of: "Content-Length").first.flatMap { text in
+      Self.isNumber(text) ? Int(text) ?? Int.max : nil
+    }
+  }
+
+  /// Digits alone: the C library's and Swift's own readers take signs too (RFC 9110, section 8.6).
+  private static func isNumber(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+  }
 
   /// Bytes of the header fields, with what stands between them.
   var fieldSize: Int { headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 } }
@@ -20,11 +30,21 @@ struct RequestHead: Sendable {
   }
 
   /// The rule of RFC 9112 that the request breaks and that the library lets pass, if any: the
-  /// target (section 3.2), the host (section 3.2), or two readings of where the body ends, which is
-  /// how requests are smuggled (sections 6.1 and 6.3).
+  /// target (section 3.2), the host (section 3.2), names and values that others read otherwise
+  /// (section 5), or two readings of where the body ends, which is how requests are smuggled (sections
+  /// 6.1 and 6.3).
   var violation: String? {
     if !RequestTarget.isAllowed(target) {
       return "the request target has bytes other than visible ASCII; escape them with %"
+    }
+    for (name, value) in headers {
+      // A space before the colon, above all.
+      guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else {
+        return "a header field has a name with other bytes than a name may have"
+      }
+      guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+        return "a header field has a control character in its value"
+      }
     }
     let hosts = values(of: "Host").count
     if hosts > 1 || hosts == 0 && version != "HTTP/1.0" {
@@ -33,6 +53,7 @@ struct RequestHead: Sendable {
     let lengths = values(of: "Content-Length")
     let codings = values(of: "Transfer-Encoding")
     if lengths.count > 1 { return "there is more than one Content-Length" }
+    if !lengths.allSatisfy(Self.isNumber) { return "the Content-Length is no number" }
     if codings.count > 1 || codings.contains(where: { !$0.equalsIgnoringASCIICase("chunked") }) {
       return "the only Transfer-Encoding that is understood is chunked"
     }
@@ -40,5 +61,15 @@ struct RequestHead: Sendable {
       return "there is both a Content-Length and a Transfer-Encoding"
     }
     return nil
+  }
+
+  /// Whether a name may have the byte (RFC 9110, section 5.6.2).
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: "!#$%&'*+.^`|~".utf8.contains(byte)
+    }
   }
 }

@@ -124,25 +124,6 @@ struct LimitTests {
     }
   }
 
-  @Test("connections beyond the limit get 503 until one is closed")
-  func tooManyConnections() async throws {
-    try await withServer {
-      $0.maximumConnections = 2
-    } body: { server in
-      let open = [try RawClient(port: server.port), try RawClient(port: server.port)]
-      try await eventually("two are open") { server.metrics.openConnections == 2 }
-      let third = try RawClient(port: server.port)
-      #expect(try await third.response().status == 503)
-      #expect(try await third.isClosedByServer())
-      #expect(server.metrics.refused[.tooManyConnections] == 1)
-      open[0].close()
-      try await eventually("one is closed") { server.metrics.openConnections == 1 }
-      let fourth = try RawClient(port: server.port)
-      try await fourth.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-      #expect(try await fourth.response().status == 200)
-    }
-  }
-
   @Test("header fields over the limit get 431, a target over it 414, and the connection lives on")
   func headLimits() async throws {
     try await withServer {

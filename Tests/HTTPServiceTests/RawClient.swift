@@ -21,7 +21,8 @@ final class RawClient: @unchecked Sendable {
   private var buffer = Data()
   private let queue = DispatchQueue(label: "raw-client")
 
-  init(port: Int, receiveBuffer: Int32? = nil) throws {
+  /// - Parameter source: the loopback address that it connects from.
+  init(port: Int, from source: String? = nil, receiveBuffer: Int32? = nil) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var deadline = timeval(tv_sec: 20, tv_usec: 0)
     setsockopt(
@@ -34,6 +35,15 @@ final class RawClient: @unchecked Sendable {
     }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
+    if let source {
+      address.sin_addr.s_addr = inet_addr(source)
+      let isBound = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        }
+      }
+      guard isBound else { throw Failure(description: "cannot connect from \(source)") }
+    }
     address.sin_port = in_port_t(port).bigEndian
     address.sin_addr.s_addr = inet_addr("127.0.0.1")
     let result = withUnsafePointer(to: &address) {
@@ -112,6 +122,13 @@ final class RawClient: @unchecked Sendable {
     let data = try await take(size)
     _ = try await take(2)
     return size == 0 ? nil : data
+  }
+
+  /// All that comes until the server closes the connection.
+  func everything() async throws -> String {
+    while try await receive() {}
+    defer { buffer = Data() }
+    return String(decoding: buffer, as: UTF8.self)
   }
 
   /// Whether the server closed the connection with nothing left to read.

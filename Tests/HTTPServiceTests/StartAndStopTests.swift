@@ -37,6 +37,8 @@ struct StartAndStopTests {
     #expect(failure { $0.threads = 0 }?.code == .invalidConfiguration)
     #expect(failure { $0.idleTimeout = .milliseconds(10) }?.code == .invalidConfiguration)
     #expect(failure { $0.connectionMemory = 100 }?.code == .invalidConfiguration)
+    #expect(failure { $0.connectionsByAddress = 0 }?.code == .invalidConfiguration)
+    #expect(failure { $0.connectionsByNetwork = 0 }?.code == .invalidConfiguration)
   }
 
   @Test("a server at :: is reached by IPv4, and sees the plain address")

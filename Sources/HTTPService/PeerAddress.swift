@@ -1,0 +1,60 @@
+import Glibc
+
+/// Where a connection comes from, as connections are counted.
+///
+/// A host with IPv6 has a network of 2^64 addresses to itself, so the first 64 bits stand for a host there
+/// as all 32 do of IPv4; a provider's customer has up to 2^16 such networks (RFC 6177), as an IPv4 /24 has
+/// 256 addresses.
+struct PeerAddress: Sendable, Hashable {
+  /// Some leading bits of an address.
+  struct Prefix: Sendable, Hashable {
+    var isIPv6: Bool
+    var bits: UInt64
+  }
+
+  /// An IPv4 address, or the first 64 bits of an IPv6 one.
+  var host: Prefix
+  /// The first 24 bits of an IPv4 address, or the first 48 of an IPv6 one.
+  var network: Prefix
+
+  /// - Parameter bytes: 4 or 16. An IPv4 address that a socket for both families shows as an IPv6 one
+  ///   (RFC 4291, section 2.5.5.2) counts as itself.
+  init(_ bytes: some Collection<UInt8>) {
+    let bytes = Array(bytes)
+    let isMapped =
+      bytes.count == 16 && bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF])
+    let isIPv6 = bytes.count == 16 && !isMapped
+    let bits = (isIPv6 ? bytes.prefix(8) : bytes.suffix(4)).reduce(UInt64(0)) {
+      $0 << 8 | UInt64($1)
+    }
+    host = Prefix(isIPv6: isIPv6, bits: bits)
+    network = Prefix(isIPv6: isIPv6, bits: bits >> (isIPv6 ? 16 : 8))
+  }
+
+  init(_ address: UnsafePointer<sockaddr>) {
+    if Int32(address.pointee.sa_family) == AF_INET6 {
+      self = address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+        withUnsafeBytes(of: $0.pointee.sin6_addr) { PeerAddress($0) }
+      }
+    } else {
+      self = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+        withUnsafeBytes(of: $0.pointee.sin_addr) { PeerAddress($0) }
+      }
+    }
+  }
+
+  /// The numeric form of a socket's address; empty where it has none.
+  static func text(of address: UnsafePointer<sockaddr>) -> String {
+    let size =
+      address.pointee.sa_family == sa_family_t(AF_INET6)
+      ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+    var name = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+    guard
+      getnameinfo(
+        address, socklen_t(size), &name, socklen_t(name.count), nil, 0, NI_NUMERICHOST) == 0
+    else { return "" }
+    let text = String(
+      decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return text.hasPrefix("::ffff:") ? String(text.dropFirst(7)) : text
+  }
+}
