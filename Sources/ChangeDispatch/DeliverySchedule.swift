@@ -57,6 +57,8 @@ struct DeliverySchedule {
   /// well.
   private var rests: [RestCause: Int] = [:]
   private var condition = Condition.open
+  /// The latest time at which it was asked.
+  private var latest = Timestamp(milliseconds: .min)
   private var nextDue = NextDue.unknown(nil)
   /// Of the deliveries under way, the newest by name.
   private var newest: [MergeName: Newest] = [:]
@@ -84,16 +86,16 @@ struct DeliverySchedule {
     return condition == .open && isUpToDate ? max(0, capacity - underWay.count) : 0
   }
 
-  /// Takes in deliveries that were just logged and leased. Answers those to send now, and those for
-  /// which there is no room after all.
+  /// Takes in deliveries that were just logged and leased. Answers those to send now, and those
+  /// beyond the capacity after all: they are under way, too, until they wait in the store again.
   mutating func admit(_ deliveries: [Delivery]) -> (admitted: [Delivery], refused: [Delivery]) {
     var room = condition == .open ? max(0, capacity - underWay.count) : 0
     var admitted: [Delivery] = []
     var refused: [Delivery] = []
-    for delivery in deliveries {
+    for delivery in deliveries where begin(delivery) {
       if room == 0 {
         refused.append(delivery)
-      } else if begin(delivery) {
+      } else {
         admitted.append(delivery)
         room -= 1
       }
@@ -267,8 +269,15 @@ struct DeliverySchedule {
     endRest(at: now)
   }
 
+  /// Seconds by which a clock is corrected without anybody's notice.
+  private static let tolerance = 1.0
+
+  /// Ends a rest whose time is up, or from before the clock was set back: it would last for as much
+  /// longer.
   private mutating func endRest(at now: Timestamp) {
-    guard case .resting(let end) = condition, end <= now else { return }
+    let wasSetBack = now.advanced(bySeconds: Self.tolerance) < latest
+    latest = now
+    guard case .resting(let end) = condition, wasSetBack || end <= now else { return }
     condition = .probing
     isBehind = true
   }

@@ -73,29 +73,28 @@ extension DeliveryWorker {
         delivery, .abandoned(reason: "the device token is not known there: \(report.text)"),
         dropTokenRegisteredBefore: invalidSince ?? now)
     case .retry(let seconds, _):
-      retry(
-        delivery, at: now.advanced(bySeconds: seconds), report.text,
-        wasSent: report.reach != .notSent)
+      finish(
+        delivery,
+        .retry(
+          at: now.advanced(bySeconds: seconds), reason: report.text,
+          wasSent: report.reach != .notSent))
     case .refreshProviderToken:
       // The connection has made a new token and repeated already; its clock may be wrong.
-      retry(delivery, at: now.advanced(bySeconds: configuration.suspensionDelay), report.text)
+      finish(
+        delivery,
+        .retry(
+          at: now.advanced(bySeconds: configuration.suspensionDelay), reason: report.text,
+          wasSent: true))
     case .suspend(_, let message):
-      retry(delivery, at: now.advanced(bySeconds: configuration.suspensionDelay), message)
+      finish(
+        delivery,
+        .retry(
+          at: now.advanced(bySeconds: configuration.suspensionDelay), reason: message,
+          wasSent: true))
     case .fault(let message):
       self.report(WorkReport("a push was given up", of: delivery, ["reason": .text(message)]))
       finish(delivery, .refused(reason: message, payload: report.payload))
     }
-  }
-
-  private func retry(
-    _ delivery: Delivery, at due: Timestamp, _ reason: String, wasSent: Bool = true
-  ) {
-    let newer = state.withLock { state in
-      state.withSchedule(of: delivery.route) { $0.newer(than: delivery) }
-    }
-    finish(
-      delivery,
-      newer.map { .merged(into: $0) } ?? .retry(at: due, reason: reason, wasSent: wasSent))
   }
 
   /// Takes note of what an outcome means for others: for the route, or for the device.
@@ -162,10 +161,10 @@ extension DeliveryWorker {
     let update = DeliveryUpdate(
       id: delivery.id, state: outcome, timestamp: clock(),
       dropTokenRegisteredBefore: dropTokenRegisteredBefore)
-    state.withLock {
+    let written = state.withLock {
       $0.add(.init(delivery: delivery, update: update, hasExpired: hasExpired))
     }
     recorderSignal.signal()
-    configuration.trace?(delivery, outcome)
+    configuration.trace?(delivery, written)
   }
 }

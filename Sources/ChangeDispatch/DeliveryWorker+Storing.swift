@@ -129,6 +129,7 @@ extension DeliveryWorker {
   private func count() async throws {
     state.withLock { $0.beginCounting() }
     let owed = try await store.owedDeliveryCount()
+    if !isPrepared { backlogs.begin(owed: owed) }
     let backlog = state.withLock { state in
       state.count(owed)
       return state.backlogNews()

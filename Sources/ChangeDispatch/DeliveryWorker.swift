@@ -31,6 +31,11 @@ public final class DeliveryWorker: Sendable {
     /// When more deliveries than these wait, silent ones for a device become one whatever their
     /// subscriptions.
     public var waitingLimit = 1_000_000
+    /// When so many deliveries have no outcome, no more are written: their notifications are in the log
+    /// alone.
+    public var owedLimit = Int.max
+    /// The same of one database for one user.
+    public var owedLimitOfUser = Int.max
     /// Is told what each attempt led to; nil for nobody. It must not block.
     public var trace: (@Sendable (Delivery, DeliveryUpdate.State) -> Void)?
     /// Where the worker's tasks run; nil is Swift's own pool.
@@ -73,6 +78,7 @@ public final class DeliveryWorker: Sendable {
   /// Names the worker's leases: this server among those that share the store. Nil as long as it is
   /// none.
   let holder: @Sendable () -> Int64?
+  let backlogs: UserBacklogs
   let takerSignal = WakeSignal()
   let recorderSignal = WakeSignal()
   let settlement = Settlement()
@@ -93,6 +99,7 @@ public final class DeliveryWorker: Sendable {
   ) {
     self.store = store
     self.configuration = configuration
+    backlogs = UserBacklogs(limit: configuration.owedLimitOfUser)
     let own = Int64.random(in: 1 << 62...Int64.max)
     holder = {
       guard let server else { return own }
@@ -127,7 +134,9 @@ public final class DeliveryWorker: Sendable {
       let isReady = state.isPrepared && !state.isStopped && holder != nil
       return DeliveryRoom(
         lease: lease(of: holder ?? 0), rooms: state.schedules.mapValues { isReady ? $0.room : 0 },
-        roomOfOthers: isReady ? configuration.capacity : 0)
+        roomOfOthers: isReady ? configuration.capacity : 0,
+        unwritten: max(0, configuration.owedLimit - max(0, state.owed ?? 0)), backlogs: backlogs,
+        isSetUp: { [route] in route($0) != nil })
     }
   }
 

@@ -130,9 +130,22 @@ struct DeliveryWorkerState {
     owed == nil || isCountDoubtful || waitingCount > 0 || putOffCount > 0
   }
 
-  mutating func add(_ outcome: Outcome) {
+  /// Takes in an outcome, and answers what will be written of it.
+  ///
+  /// What would wait is merged into a newer one that is under way and says all that it says. If this
+  /// were decided before, the newer one could end in between, and this one would be sent after it.
+  mutating func add(_ outcome: Outcome) -> DeliveryUpdate.State {
+    var outcome = outcome
+    if outcome.update.state.isPutOff {
+      let delivery = outcome.delivery
+      if let newer = withSchedule(of: delivery.route, { $0.newer(than: delivery) }) {
+        outcome.update.state = .merged(into: newer)
+      } else {
+        putOffCount += 1
+      }
+    }
     outcomes.append(outcome)
-    if outcome.update.state.isPutOff { putOffCount += 1 }
+    return outcome.update.state
   }
 
   /// The outcomes are in the store, where deliveries beside them were merged too.

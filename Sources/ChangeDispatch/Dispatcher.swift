@@ -51,6 +51,8 @@ public final class Dispatcher: Sendable {
     public var loggedNotifications = 0
     /// Notifications that subscribers did not get because they may not read the record.
     public var withheldNotifications = 0
+    /// Deliveries that were not written.
+    public var unsentDeliveries = UnsentDeliveryCounts()
     /// Transactions that failed and were tried again.
     public var failures = 0
     /// Why the last one failed; nil when something went well since.
@@ -241,6 +243,7 @@ public final class Dispatcher: Sendable {
       }
       counters.loggedNotifications += result.logged.count
       counters.withheldNotifications += result.withheld.count
+      counters.unsentDeliveries += result.unsent
     }
     withheld.add(result.withheld)
     onDispatched(result)

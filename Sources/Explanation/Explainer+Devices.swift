@@ -32,16 +32,17 @@ extension Explainer {
     }
     let gone = try await store.goneDevices(of: recipient)
     var reasons = devices.filter { !owed.contains($0.token) }.map {
-      Self.reason(against: $0, for: past.entry)
+      Self.reason(against: $0, for: past)
     }
     let late = gone.filter {
       !owed.contains($0.token) && $0.registered <= past.entry.logged
         && $0.gone >= past.entry.logged
     }
-    reasons += late.map {
-      SilenceReason(
-        .originDevice, "the device, which is gone since, was owed no push: it made the change",
-        device: $0.token)
+    reasons += late.map { device in
+      past.unsent.reason(against: device.kind, token: device.token)
+        ?? SilenceReason(
+          .originDevice, "the device, which is gone since, was owed no push: it made the change",
+          device: device.token)
     }
     reasons += gone.filter { $0.gone < past.entry.logged }.map {
       SilenceReason(
@@ -57,7 +58,10 @@ extension Explainer {
     return reasons
   }
 
-  private static func reason(against device: DeviceToken, for entry: LogEntry) -> SilenceReason {
+  private static func reason(
+    against device: DeviceToken, for past: PastNotification
+  ) -> SilenceReason {
+    let entry = past.entry
     if device.kind == .courier {
       return SilenceReason(
         .courier, "a reader of the web courier comes for what is logged", device: device.token)
@@ -70,9 +74,51 @@ extension Explainer {
         .originDevice, "the device made the change, and is not told of what it knows",
         device: device.token)
     }
+    let reason = past.unsent.reason(
+      against: device.kind, device.apnsEnvironment, token: device.token)
+    if let reason { return reason }
     return SilenceReason(
       .registeredLater,
       "the device was registered at \(device.registered.iso8601), after the notification was logged",
       device: device.token)
+  }
+}
+
+extension UnsentDeliveries {
+  /// Why nothing was written for a device; nil where it is not for a limit or want of a way.
+  ///
+  /// - Parameter apnsEnvironment: nil where it is not known any more.
+  fileprivate func reason(
+    against kind: DeviceToken.Kind, _ apnsEnvironment: APNsEnvironment? = nil, token: String
+  ) -> SilenceReason? {
+    let environments = apnsEnvironment.map { [$0] } ?? APNsEnvironment.allCases
+    let noWay = environments.contains { contains(UnsentDeliveries(noWayTo: kind, $0)) }
+    if kind != .courier, noWay {
+      let (channel, key) =
+        switch kind {
+        case .apns:
+          ("APNs" + (apnsEnvironment.map { " (\($0.rawValue))" } ?? ""), "the container's 'apns'")
+        case .webPush: ("Web Push", "'webPush'")
+        case .webhook: ("webhooks", "'webhooks'")
+        case .courier: ("", "")
+        }
+      return SilenceReason(
+        .notSetUp,
+        "\(channel) was not set up when the notification was logged, so nothing was queued for the "
+          + "device; name \(key) in the configuration of each server", device: token)
+    }
+    if contains(.userLimit) {
+      return SilenceReason(
+        .tooManyWaiting,
+        "as many pushes waited for the subscriber as 'limits.undeliveredPushesPerUser' allows, so "
+          + "none was queued for this notification", device: token)
+    }
+    if contains(.serverLimit) {
+      return SilenceReason(
+        .tooManyWaiting,
+        "as many pushes waited on the server as 'limits.undeliveredPushes' allows, so none was queued "
+          + "for this notification", device: token)
+    }
+    return nil
   }
 }

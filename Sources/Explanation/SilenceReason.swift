@@ -42,6 +42,10 @@ public struct SilenceReason: Sendable, Hashable {
     case registeredLater
     /// The device is gone.
     case deviceGone
+    /// The server had no way to the device: its channel was not set up.
+    case notSetUp
+    /// Too many pushes waited already, for the subscriber or on the server.
+    case tooManyWaiting
     /// Readers of the web courier come for what is logged; nothing is pushed to them.
     case courier
   }

@@ -79,6 +79,8 @@ public struct LoggedPush: Sendable, Hashable {
 
   public var entry: LogEntry
   public var deliveries: [Delivery]
+  /// Why there are no deliveries to some devices.
+  public var unsent: UnsentDeliveries
 }
 
 /// A page of a search through the notification log.

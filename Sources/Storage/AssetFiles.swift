@@ -5,7 +5,7 @@ import Glibc
 
 /// The file system's part in keeping assets. Its calls block, so they run on a queue of their own;
 /// each request has at most one of them under way.
-enum AssetFiles {
+package enum AssetFiles {
   private static let queue = DispatchQueue(label: "petrel.assets", attributes: .concurrent)
 
   static func perform<Value: Sendable>(
@@ -21,22 +21,56 @@ enum AssetFiles {
       .assetFailed, "the file \(path) cannot \(action): \(String(cString: strerror(errno)))")
   }
 
-  static func write(_ data: Data, to path: String) throws {
+  /// Writes a file that is not there yet, for its user alone. None is left when it cannot be.
+  package static func write(_ data: Data, to path: String) throws {
+    try make(path) { descriptor in try append(data, to: descriptor, path) }
+  }
+
+  /// Copies a file's bytes, and not its permissions, into one that is not there yet, for its user
+  /// alone. None is left when it cannot be.
+  static func copy(_ source: String, to path: String) throws {
+    let origin = open(source, O_RDONLY | O_CLOEXEC)
+    guard origin >= 0 else { throw failure("be opened", source) }
+    defer { close(origin) }
+    try make(path) { descriptor in
+      try readPieces(of: origin, source) { try append($0, to: descriptor, path) }
+    }
+  }
+
+  private static func make(_ path: String, _ fill: (Int32) throws -> Void) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure("be made", path) }
     defer { close(descriptor) }
+    do {
+      try fill(descriptor)
+    } catch {
+      unlink(path)
+      throw error
+    }
+  }
+
+  private static func append(_ data: Data, to descriptor: Int32, _ path: String) throws {
     var written = 0
     while written < data.count {
       let count = data.withUnsafeBytes { bytes in
         Glibc.write(descriptor, bytes.baseAddress.map { $0 + written }, data.count - written)
       }
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else {
-        let failure = failure("be written", path)
-        unlink(path)
-        throw failure
-      }
+      guard count >= 0 else { throw failure("be written", path) }
       written += count
+    }
+  }
+
+  private static func readPieces(
+    of descriptor: Int32, _ path: String, _ take: (Data) throws -> Void
+  ) throws {
+    var piece = Data(count: 1 << 20)
+    while true {
+      let count = piece.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure("be read", path) }
+      if count == 0 { return }
+      try take(piece.prefix(count))
     }
   }
 
@@ -54,26 +88,24 @@ enum AssetFiles {
     guard descriptor >= 0 else { throw failure("be opened", path) }
     defer { close(descriptor) }
     let hasher = SHA256Hasher()
-    var piece = Data(count: 1 << 20)
-    while true {
-      let count = piece.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { throw failure("be read", path) }
-      if count == 0 { return SQLValue.hexadecimal(hasher.finish()) }
-      hasher.update(piece.prefix(count))
-    }
+    try readPieces(of: descriptor, path) { hasher.update($0) }
+    return SQLValue.hexadecimal(hasher.finish())
   }
 
-  /// Makes a folder and those above it, durably.
-  static func makeFolder(_ path: String) throws {
+  /// Makes a folder and those above it, for their user alone.
+  ///
+  /// - Parameter isDurable: whether their names are on the disk when this returns.
+  static func makeFolder(_ path: String, isDurable: Bool = true) throws {
+    let parent = (path as NSString).deletingLastPathComponent
     if mkdir(path, 0o700) != 0 {
       if errno == EEXIST { return }
       guard errno == ENOENT else { throw failure("be made", path) }
-      try makeFolder((path as NSString).deletingLastPathComponent)
+      try makeFolder(parent, isDurable: isDurable)
       guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("be made", path) }
     }
+    guard isDurable else { return }
     do {
-      try sync((path as NSString).deletingLastPathComponent)
+      try sync(parent.isEmpty ? "." : parent)
     } catch {
       // Whoever finds it there takes its name to be on the disk.
       rmdir(path)
@@ -87,11 +119,7 @@ enum AssetFiles {
     guard errno == EXDEV else { throw failure("be moved to \(target)", source) }
     let copy = target + "~"
     unlink(copy)
-    do {
-      try FileManager.default.copyItem(atPath: source, toPath: copy)
-    } catch {
-      throw StoreError(.assetFailed, "the asset file \(source) cannot be copied: \(error)")
-    }
+    try Self.copy(source, to: copy)
     try sync(copy)
     guard rename(copy, target) == 0 else { throw failure("be moved to \(target)", copy) }
     unlink(source)

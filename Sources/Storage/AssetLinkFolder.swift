@@ -25,8 +25,7 @@ final class AssetLinkFolder {
     let target = folder + "/" + name
     if link(assets + "/" + name, target) == 0 { return }
     // The first of its folder. Nothing of this needs to outlive the process.
-    try? FileManager.default.createDirectory(
-      atPath: (target as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+    try AssetFiles.makeFolder((target as NSString).deletingLastPathComponent, isDurable: false)
     guard link(assets + "/" + name, target) == 0 else {
       throw AssetFiles.failure("be copied", assets + "/" + name)
     }
@@ -38,11 +37,7 @@ final class AssetLinkFolder {
   func copy(_ name: String, checksum: String, to other: String) throws {
     let target = other + "/" + name
     try AssetFiles.makeFolder((target as NSString).deletingLastPathComponent)
-    do {
-      try FileManager.default.copyItem(atPath: folder + "/" + name, toPath: target)
-    } catch {
-      throw StoreError(.assetFailed, "the asset file \(name) cannot be copied: \(error)")
-    }
+    try AssetFiles.copy(folder + "/" + name, to: target)
     guard try AssetFiles.checksum(of: target) == checksum else {
       throw StoreError(
         .assetFailed,

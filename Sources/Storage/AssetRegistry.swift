@@ -22,10 +22,13 @@ public protocol AssetRegistry: Sendable {
   /// Keeps what was uploaded; durable when the call returns. Doing it again with the same bytes
   /// changes nothing.
   ///
+  /// - Parameter check: throws where a private database would hold too much with the file: called in the
+  ///   transaction that makes the file known, so that uploads at the same moment are counted together.
   /// - Throws: ``ItemFailure`` when there is no such upload, or when it was finished with other
   ///   bytes.
   func finishAssetUpload(
-    withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile
+    withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile,
+    check: @escaping @Sendable (DatabaseUsage) throws -> Void
   ) async throws
   /// Gives receipts for assets that records hold, so that other records may hold them too. A list
   /// of assets has a receipt for each. All or none.

@@ -29,6 +29,8 @@ public struct PastChange: Sendable, Hashable {
 public struct PastNotification: Sendable, Hashable {
   public var entry: LogEntry
   public var deliveries: [PastDelivery]
+  /// Why there are no deliveries to some devices.
+  public var unsent: UnsentDeliveries
 }
 
 /// What became of a notification on its way to one device.

@@ -57,8 +57,9 @@ struct ChangeToken: Equatable {
     guard sealed != nil || tokens.isGood(inTheClear: newest) else { throw broken }
   }
 
-  func text(sealedBy tokens: TokenCipher) throws -> String {
-    try tokens.seal(encoded, as: .changes)
+  /// - Parameter isRepeatable: Whether the same token always has the same text.
+  func text(sealedBy tokens: TokenCipher, isRepeatable: Bool = true) throws -> String {
+    try tokens.seal(encoded, as: .changes, isRepeatable: isRepeatable)
   }
 
   /// The greatest number in it.

@@ -1,4 +1,4 @@
-/// How much a private database holds.
+/// How much a database holds.
 public struct DatabaseUsage: Sendable, Hashable {
   /// Bytes of its records, as the store keeps their contents, and of the assets that they hold, each
   /// file once.

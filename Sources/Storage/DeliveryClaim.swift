@@ -22,24 +22,24 @@ struct DeliveryClaim {
   /// becomes one.
   let mergesHarder: Bool
   private(set) var result = Result()
-  /// The newest silent one that waits for a device, by token and database.
+  /// The newest silent one that waits for a device, by device and database.
   private var newestSilent: [Reader: Int64] = [:]
 
   private struct Reader: Hashable {
-    var token: String
+    var device: Int64
     var database: DatabaseID
   }
 
   private struct Row {
-    static let columns = "database_id, number, token, merge_key"
+    static let columns = "database_id, number, device, merge_key"
 
     var id: Delivery.ID
-    var token: String
+    var device: Int64
     var mergeKey: String?
 
     init(_ row: any SQLRow) {
       id = Delivery.ID(row: row)
-      token = row.text(2)
+      device = row.integer(2)
       mergeKey = row.optionalText(3)
     }
   }
@@ -136,27 +136,28 @@ struct DeliveryClaim {
     return try session.connection.first(
       """
       SELECT number FROM deliveries
-      WHERE state = 0 AND token = $1 AND merge_key = $2 AND database_id = $3 AND number > $4
+      WHERE state = 0 AND device = $1 AND merge_key = $2 AND database_id = $3 AND number > $4
       ORDER BY number DESC LIMIT 1
       """,
       [
-        .text(row.token), .text(key), .integer(row.id.database.rawValue), .integer(row.id.number),
+        .integer(row.device), .text(key), .integer(row.id.database.rawValue),
+        .integer(row.id.number),
       ]
     ) { $0.integer(0) }
   }
 
   private mutating func newestSilent(for row: Row, in session: StoreSession) throws -> Int64 {
-    let reader = Reader(token: row.token, database: row.id.database)
+    let reader = Reader(device: row.device, database: row.id.database)
     if let known = newestSilent[reader] { return known }
     let prefix = DeliveryMergeKey.silentPrefix
     let newest = try session.connection.first(
       """
       SELECT MAX(number) FROM deliveries
-      WHERE state = 0 AND token = $1 AND merge_key >= $2 AND merge_key < $3 AND database_id = $4
+      WHERE state = 0 AND device = $1 AND merge_key >= $2 AND merge_key < $3 AND database_id = $4
       """,
       [
         // What comes after all that begin with an s.
-        .text(row.token), .text(prefix), .text("t"), .integer(row.id.database.rawValue),
+        .integer(row.device), .text(prefix), .text("t"), .integer(row.id.database.rawValue),
       ]
     ) { $0.optionalInteger(0) }
     newestSilent[reader] = (newest ?? nil) ?? row.id.number

@@ -106,19 +106,32 @@ public struct DeliveryLease: Sendable, Hashable {
   }
 }
 
-/// How many of the deliveries that a transaction makes the process takes at once. What is beyond it
-/// waits in the store.
-public struct DeliveryRoom: Sendable, Hashable {
+/// Which of the deliveries that a transaction would make are written, and how many of those the process
+/// takes at once. What is beyond that waits in the store.
+public struct DeliveryRoom: Sendable {
   public var lease: DeliveryLease
   /// For the routes that are in use.
   public var rooms: [DeliveryRoute.ID: Int]
   /// For any other.
   public var roomOfOthers: Int
+  /// Deliveries that may be written before as many wait as the server lets.
+  public var unwritten: Int
+  /// How many may wait for each user.
+  public var backlogs: UserBacklogs
+  /// Whether the server has a way to a device. To one without nothing is written. It must not block.
+  public var isSetUp: @Sendable (DeviceToken) -> Bool
 
-  public init(lease: DeliveryLease, rooms: [DeliveryRoute.ID: Int], roomOfOthers: Int) {
+  public init(
+    lease: DeliveryLease, rooms: [DeliveryRoute.ID: Int], roomOfOthers: Int,
+    unwritten: Int = .max, backlogs: UserBacklogs = UserBacklogs(limit: .max),
+    isSetUp: @escaping @Sendable (DeviceToken) -> Bool = { _ in true }
+  ) {
     self.lease = lease
     self.rooms = rooms
     self.roomOfOthers = roomOfOthers
+    self.unwritten = unwritten
+    self.backlogs = backlogs
+    self.isSetUp = isSetUp
   }
 }
 

@@ -54,13 +54,14 @@ extension SQLRecordStore {
 extension StoreSession {
   fileprivate func carryOut(_ order: DeliveryOrder, in database: DatabaseID) throws {
     let place: [SQLValue] = [.integer(database.rawValue), .text(order.token)]
+    let toDevice = "device = (SELECT device FROM device_numbers WHERE token = $2)"
     switch order.action {
     case .abandon(let reason, let timestamp):
       // The device's next user may be owed something already.
       try connection.run(
         """
         UPDATE deliveries SET state = $4, reason = $5, updated = $6
-        WHERE database_id = $1 AND token = $2 AND state = 0 AND EXISTS (
+        WHERE database_id = $1 AND \(toDevice) AND state = 0 AND EXISTS (
           SELECT 1 FROM notification_log
           WHERE notification_log.database_id = $1
             AND notification_log.sequence = deliveries.log_sequence AND subscriber = $3)
@@ -73,7 +74,7 @@ extension StoreSession {
       try connection.run(
         """
         UPDATE deliveries SET route = $3
-        WHERE database_id = $1 AND token = $2 AND state = 0 AND route <> $3
+        WHERE database_id = $1 AND \(toDevice) AND state = 0 AND route <> $3
         """, place + [.integer(route.rawValue)])
     case .startReading(let reader):
       try connection.run(

@@ -11,8 +11,9 @@ struct DeliveryRow {
     JOIN push_routes ON push_routes.route = deliveries.route
     JOIN notification_log ON notification_log.database_id = deliveries.database_id
       AND notification_log.sequence = deliveries.log_sequence
+    JOIN device_numbers ON device_numbers.device = deliveries.device
     JOIN device_tokens ON device_tokens.kind = push_routes.kind
-      AND device_tokens.token = deliveries.token
+      AND device_tokens.token = device_numbers.token
     """
 
   private var device: DeviceToken

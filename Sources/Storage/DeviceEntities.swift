@@ -11,7 +11,7 @@ public enum APNsEnvironment: String, Sendable, Hashable, CaseIterable {
 ///
 /// Like a ``CloudKitModel/SubscriptionNotification`` it goes through many hands, and is one reference.
 public struct DeviceToken: Sendable, Hashable {
-  public enum Kind: String, Sendable, Hashable {
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
     case apns
     case courier
     case webPush

@@ -4,14 +4,13 @@ import CloudKitModel
 struct DispatchCompletion {
   let timestamp: Timestamp
   let session: StoreSession
-  private(set) var outcome = DispatchOutcome()
-  /// How many deliveries are still leased to the caller.
-  private var room: DeliveryRoom?
+  fileprivate(set) var outcome = DispatchOutcome()
+  /// How many deliveries may still be written, and are still leased to the caller.
+  fileprivate(set) var room: DeliveryRoom?
   /// The supply of the database that was written to last; those of the others.
   private var supply: NumberSupply?
   private var supplies: [DatabaseID: NumberSupply] = [:]
-  /// Where the devices of each recipient are in ``DispatchOutcome/devices``.
-  private var devices: [Recipient: Range<Int>] = [:]
+  private var targets: [UserOfDatabase: DispatchTarget] = [:]
   /// The version of the deletions of subscriptions that fire once.
   private var versions: [DatabaseID: Int64] = [:]
   private var entries = RowInsertion(insertingEntries)
@@ -23,14 +22,14 @@ struct DispatchCompletion {
   private static let insertingEntries = RowInsertion.Statements(
     """
     INSERT INTO notification_log
-      (database_id, sequence, subscriber, origin_device, logged, content, notification_id)
-    """, argumentsEach: 7
-  ) { first in (first..<first + 7).map { "$\($0)" }.joined(separator: ", ") }
+      (database_id, sequence, subscriber, origin_device, logged, content, notification_id, unsent)
+    """, argumentsEach: 8
+  ) { first in (first..<first + 8).map { "$\($0)" }.joined(separator: ", ") }
 
   private static let insertingDeliveries = RowInsertion.Statements(
     """
     INSERT INTO deliveries
-      (database_id, number, log_sequence, token, badge, due, updated, route, leased_by, merge_key,
+      (database_id, number, log_sequence, device, badge, due, updated, route, leased_by, merge_key,
         attempts, state)
     """, argumentsEach: 10
   ) { first in (first..<first + 10).map { "$\($0)" }.joined(separator: ", ") + ", 0, 0" }
@@ -61,33 +60,37 @@ struct DispatchCompletion {
     let address = try session.address(of: entry.database)
     outcome.addresses[entry.database] = address
     let isOpen = try matched.firings.isEmpty || isReadableByAll(entry.change, at: address)
-    var owners: (recipient: Recipient, devices: Range<Int>)?
+    var target: DispatchTarget?
     for (firing, notification) in matched.notifications.elements.enumerated() {
       // Before anything is used up: a subscription that fires once waits for what may be read.
       guard try isOpen || mayRead(matched.firings[firing], entry, at: address) else { continue }
       if notification.firesOnce {
         guard try consume(matched.firings[firing], in: entry.database) else { continue }
       }
+      // Firings of one subscriber mostly come together.
+      if target?.user.userRecordName != notification.subscriber {
+        if let target { targets[target.user] = target }
+        target = try self.target(
+          UserOfDatabase(userRecordName: notification.subscriber, database: entry.database),
+          at: address)
+      }
+      let unsent = try target?.take(of: entry.change, for: &self) ?? []
+      let content = matched.notifications.content(at: firing)
       let row = NotificationIndexRow(
         of: entry.change, for: notification.subscriber, in: entry.database,
-        sequence: try nextNumber(of: entry.database), logged: timestamp)
-      try log(row, matched.notifications.content(at: firing))
+        sequence: try nextNumber(of: entry.database), logged: timestamp, bytes: content.count)
+      try log(row, content, unsent)
       try file(row, amongMany: matched.firings.count >= StoreSession.firingsFiledAtOnce)
       outcome.logged.append(
         DispatchOutcome.Logged(change: place, firing: firing, sequence: row.sequence))
-      // Firings of one subscriber mostly come together.
-      if owners?.recipient.userRecordName != notification.subscriber {
-        let recipient = Recipient(
-          userRecordName: notification.subscriber, container: address.container,
-          environment: address.environment)
-        owners = (recipient, try devices(of: recipient))
-      }
-      for device in owners?.devices ?? 0..<0 {
+      guard unsent.isDisjoint(with: [.userLimit, .serverLimit]) else { continue }
+      for device in target?.devices ?? 0..<0 {
         try owe(
           notification, of: entry.change, loggedAs: row.sequence, toDevice: device,
           in: entry.database)
       }
     }
+    if let target { targets[target.user] = target }
   }
 
   /// Whether the change is the next to be dispatched, or goes on where it was left.
@@ -138,7 +141,7 @@ struct DispatchCompletion {
 
   /// Has an entry of the log written.
   private mutating func log(
-    _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>
+    _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>, _ unsent: UnsentDeliveries
   ) throws {
     try entries.add(in: session.connection) { arguments in
       arguments.append(row.database.rawValue)
@@ -148,6 +151,7 @@ struct DispatchCompletion {
       arguments.append(row.logged.milliseconds)
       arguments.append(bytes: content)
       withUnsafeBytes(of: row.notificationID.uuid) { arguments.append(bytes: $0) }
+      arguments.append(unsent.isEmpty ? nil : unsent.rawValue)
     }
   }
 
@@ -167,9 +171,11 @@ struct DispatchCompletion {
     toDevice place: Int, in database: DatabaseID
   ) throws {
     if outcome.devices[place].isOrigin(of: change) { return }
-    let token = outcome.devices[place].token
+    let device = outcome.deviceNumbers[place]
     let kind = outcome.devices[place].kind
-    let badge = notification.raisesBadge ? try session.raiseBadge(of: token, kind: kind) : nil
+    let badge =
+      notification.raisesBadge
+      ? try session.raiseBadge(of: outcome.devices[place].token, kind: kind) : nil
     let number = try nextNumber(of: database)
     let route = outcome.routes[place]
     let lease = takeRoom(on: route)
@@ -177,7 +183,7 @@ struct DispatchCompletion {
       row.append(database.rawValue)
       row.append(number)
       row.append(sequence)
-      row.append(token)
+      row.append(device)
       row.append(badge.map { Int64($0) })
       row.append((lease?.until ?? timestamp).milliseconds)
       row.append(timestamp.milliseconds)
@@ -203,26 +209,40 @@ struct DispatchCompletion {
 
   /// The subscriber's devices in the notification's container that are sent to and not expired; the
   /// courier's readers come by themselves.
-  private mutating func devices(of recipient: Recipient) throws -> Range<Int> {
-    if let known = devices[recipient] { return known }
+  private mutating func target(
+    _ user: UserOfDatabase, at address: DatabaseAddress
+  ) throws -> DispatchTarget {
+    if let known = targets[user] { return known }
     let first = outcome.devices.count
-    outcome.devices += try session.connection.rows(
+    var target = DispatchTarget(user: user)
+    try session.connection.query(
       """
-      SELECT \(DeviceToken.columns) FROM device_tokens
+      SELECT \(DeviceToken.columns), (
+        SELECT device FROM device_numbers WHERE device_numbers.token = device_tokens.token)
+      FROM device_tokens
       WHERE user_record_name = $1 AND kind <> 'courier' AND container = $2 AND environment = $3
         AND (expires IS NULL OR expires > $4)
       ORDER BY token\(session.keepingDevices)
       """,
       [
-        .text(recipient.userRecordName), .text(recipient.container),
-        .text(recipient.environment.rawValue), .integer(timestamp.milliseconds),
-      ], DeviceToken.init(row:))
-    let found = first..<outcome.devices.count
-    outcome.routes += try outcome.devices[found].map {
+        .text(user.userRecordName), .text(address.container),
+        .text(address.environment.rawValue), .integer(timestamp.milliseconds),
+      ]
+    ) { row in
+      let device = try DeviceToken(row: row)
+      guard room?.isSetUp(device) ?? true else { return target.passOver(device) }
+      guard let number = row.optionalInteger(DeviceToken.columnCount) else {
+        throw StoreError(.corrupt, "the device token '\(device.token)' has no number")
+      }
+      outcome.devices.append(device)
+      outcome.deviceNumbers.append(number)
+    }
+    target.devices = first..<outcome.devices.count
+    outcome.routes += try outcome.devices[target.devices].map {
       try session.number(of: DeliveryRoute(to: $0))
     }
-    devices[recipient] = found
-    return found
+    target.left = room?.backlogs.room(for: user) ?? .max
+    return target
   }
 
   private mutating func nextNumber(of database: DatabaseID) throws -> Int64 {
@@ -235,5 +255,82 @@ struct DispatchCompletion {
     if let supply, supply.database == database { return supply }
     if let supply { supplies[supply.database] = supply }
     return try supplies[database] ?? NumberSupply(of: database, count: 16, from: session)
+  }
+}
+
+/// The devices that a user's notifications go to.
+private struct DispatchTarget {
+  let user: UserOfDatabase
+  /// Where they are in ``DispatchOutcome/devices``.
+  var devices = 0..<0
+  /// Deliveries that may be written for the user before more wait than may.
+  var left = Int.max
+  /// Whether ``left`` is what the store has, and not less.
+  private var isCounted = false
+  /// Devices without a way to them, and their kinds.
+  private var passedOver = 0
+  private var noWays: UnsentDeliveries = []
+
+  init(user: UserOfDatabase) {
+    self.user = user
+  }
+
+  mutating func passOver(_ device: DeviceToken) {
+    passedOver += 1
+    noWays.insert(UnsentDeliveries(noWayTo: device.kind, device.apnsEnvironment))
+  }
+
+  /// Takes room for the deliveries of a change to all devices but that of its origin: for all of them or,
+  /// beyond a limit, for none.
+  ///
+  /// - Returns: why there are no deliveries to some devices.
+  mutating func take(
+    of change: Change, for dispatch: inout DispatchCompletion
+  ) throws -> UnsentDeliveries {
+    dispatch.outcome.unsent.notSetUp += passedOver
+    guard let room = dispatch.room else { return noWays }
+    let wanted = dispatch.outcome.devices[devices].count(where: { !$0.isOrigin(of: change) })
+    guard wanted > 0 else { return noWays }
+    guard wanted <= room.unwritten else {
+      dispatch.outcome.unsent.serverLimit += wanted
+      return noWays.union(.serverLimit)
+    }
+    if wanted > left, !isCounted {
+      let waiting = try dispatch.session.waitingDeliveries(
+        to: dispatch.outcome.deviceNumbers[devices], in: user.database, atMost: room.backlogs.limit)
+      room.backlogs.set(waiting, for: user)
+      left = room.backlogs.limit - waiting
+      isCounted = true
+    }
+    guard wanted <= left else {
+      dispatch.outcome.unsent.userLimit += wanted
+      return noWays.union(.userLimit)
+    }
+    left -= wanted
+    dispatch.room?.unwritten -= wanted
+    room.backlogs.add(wanted, for: user)
+    return noWays
+  }
+}
+
+extension StoreSession {
+  /// How many deliveries of a database to these devices have no outcome.
+  ///
+  /// - Complexity: O(`limit`) and what waits for the devices in other databases.
+  fileprivate func waitingDeliveries(
+    to devices: ArraySlice<Int64>, in database: DatabaseID, atMost limit: Int
+  ) throws -> Int {
+    var left = limit
+    for device in devices where left > 0 {
+      left -=
+        try connection.first(
+          """
+          SELECT COUNT(*) FROM (
+            SELECT 1 FROM deliveries WHERE device = $1 AND state = 0 AND database_id = $2 LIMIT $3)
+            AS waiting
+          """, [.integer(device), .integer(database.rawValue), .integer(Int64(left))]
+        ) { Int($0.integer(0)) } ?? 0
+    }
+    return limit - left
   }
 }

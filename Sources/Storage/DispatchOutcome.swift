@@ -24,11 +24,14 @@ struct DispatchOutcome: Sendable {
   var addresses: [DatabaseID: DatabaseAddress] = [:]
   var logged: [Logged] = []
   var devices: [DeviceToken] = []
+  /// The numbers of the devices' tokens.
+  var deviceNumbers: [Int64] = []
   /// The way to each of the devices.
   var routes: [DeliveryRoute.ID] = []
   var owed: [Owed] = []
   /// Deliveries that wait in the store for room.
   var waiting: [DeliveryRoute.ID: Int] = [:]
+  var unsent = UnsentDeliveryCounts()
   var withheld: [WithheldNotification] = []
 
   func result(of changes: [MatchedChange], timestamp: Timestamp) -> DispatchResult {
@@ -55,6 +58,6 @@ struct DispatchOutcome: Sendable {
         badge: owed.badge, logged: timestamp, due: owed.due)
     }
     return DispatchResult(
-      logged: entries, deliveries: deliveries, waiting: waiting, withheld: withheld)
+      logged: entries, deliveries: deliveries, waiting: waiting, unsent: unsent, withheld: withheld)
   }
 }

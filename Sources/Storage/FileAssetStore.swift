@@ -35,9 +35,7 @@ public final class FileAssetStore: AssetStore {
       if use == .alone, FileManager.default.fileExists(atPath: arrivals) {
         try FileManager.default.removeItem(atPath: arrivals)
       }
-      try FileManager.default.createDirectory(
-        atPath: arrivals, withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700])
+      try AssetFiles.makeFolder(arrivals)
     } catch {
       throw StoreError(.cannotOpen, "the folder of assets \(directory) cannot be made: \(error)")
     }

@@ -23,7 +23,7 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
     case atomic
     /// A limit was passed, such as the size of a record.
     case limitExceeded
-    /// The private database would be larger than its quota.
+    /// A limit of what a user, a database or a container may have (``StoreQuotas``) was passed.
     case quotaExceeded
     /// The index of a field is still being built.
     case notReady

@@ -11,13 +11,17 @@ struct NotificationIndexRow: Sendable, Equatable {
   /// The device that made the change, when the subscriber made it.
   var originDevice: String?
   var notificationID: UUID
+  /// How much of the log the entry's content is.
+  var bytes: Int
 
-  static let columns = "subscriber, database_id, sequence, logged, origin_device, notification_id"
+  static let columns = """
+    subscriber, database_id, sequence, logged, origin_device, notification_id, bytes
+    """
 
   /// The row of an entry for a subscriber that a change was logged for.
   init(
     of change: Change, for subscriber: String, in database: DatabaseID, sequence: Int64,
-    logged: Timestamp
+    logged: Timestamp, bytes: Int
   ) {
     self.subscriber = subscriber
     self.database = database
@@ -25,6 +29,7 @@ struct NotificationIndexRow: Sendable, Equatable {
     self.logged = logged
     originDevice = change.userRecordName == subscriber ? change.deviceID : nil
     notificationID = change.notificationID
+    self.bytes = bytes
   }
 
   /// - Parameter row: has ``columns``.
@@ -35,12 +40,13 @@ struct NotificationIndexRow: Sendable, Equatable {
     logged = Timestamp(milliseconds: row.integer(3))
     originDevice = row.optionalText(4)
     notificationID = try UUID(stored: row.bytes(5))
+    bytes = Int(row.integer(6))
   }
 
   /// Files rows in a run.
   static let filing = RowInsertion.Statements(
-    "INSERT INTO notification_index (run, \(columns))", argumentsEach: 7
-  ) { first in (first..<first + 7).map { "$\($0)" }.joined(separator: ", ") }
+    "INSERT INTO notification_index (run, \(columns))", argumentsEach: 8
+  ) { first in (first..<first + 8).map { "$\($0)" }.joined(separator: ", ") }
 
   /// The arguments of ``filing``.
   func appendArguments(run: Int64, to arguments: inout SQLArguments) {
@@ -51,5 +57,6 @@ struct NotificationIndexRow: Sendable, Equatable {
     arguments.append(logged.milliseconds)
     arguments.append(originDevice)
     withUnsafeBytes(of: notificationID.uuid) { arguments.append(bytes: $0) }
+    arguments.append(Int64(bytes))
   }
 }

@@ -42,7 +42,7 @@ final class PostgreSQLConnection: SQLConnection {
   /// The read that is under way, where it may be given up.
   var read: ReadCancellation?
   /// When a read was last given up here.
-  var cancelled: ContinuousClock.Instant?
+  private var cancelled: ContinuousClock.Instant?
   private var knownCancellation: PostgreSQLCancellation?
   /// Seconds for which something between here and the server, such as a pool, may hold back word that a
   /// statement is cancelled.
@@ -276,6 +276,13 @@ final class PostgreSQLConnection: SQLConnection {
     }
     if let failure { throw failure }
   }
+
+  func interruption() -> @Sendable () -> Void {
+    let session = cancellation()
+    return { session?.send() }
+  }
+
+  func noteInterruption() { cancelled = .now }
 
   /// How statements of the session are cancelled; nil when it is lost.
   func cancellation() -> PostgreSQLCancellation? {

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Cryptography
 import Foundation
 
 /// Where a page of a query ended, in the form that clients hand back.
@@ -10,64 +11,91 @@ enum QueryContinuation: Equatable {
   /// In the order of the query's sort keys.
   case sorted(RecordOrder.Place)
 
-  /// Reads a marker. Throws ``StoreError/Code/badContinuation`` unless it was given for this query.
-  init(_ text: String, for query: RecordQuery, sealedBy tokens: TokenCipher) throws {
-    let broken = StoreError(
-      .badContinuation,
-      "the continuation marker does not belong to this query; send the query it was given for, or "
-        + "start again without a marker")
-    guard let contents = tokens.open(text, as: .continuation), contents.count >= 8 else {
-      throw broken
+  /// What continuations are good for: one query of one caller in one database, as long as the caller
+  /// may read the same of it.
+  struct Scope {
+    private let query: RecordQuery
+    private let database: DatabaseID
+    private let reach: RecordAccess.Reach
+
+    init(_ query: RecordQuery, in database: DatabaseID, reach: RecordAccess.Reach) {
+      self.query = query
+      self.database = database
+      self.reach = reach
     }
-    guard Array(contents.suffix(8)) == Self.digest(of: query) else { throw broken }
+
+    /// The number of the query's sort keys.
+    var keyCount: Int { query.query.sortKeys.count }
+
+    /// 16 bytes of the hash of everything that a continuation is bound to.
+    var digest: [UInt8] {
+      var encoder = RowEncoder()
+      encoder.encode(query.query)
+      encoder.encode(optional: query.zoneID) { $0.encode($1) }
+      encoder.encode(database.rawValue)
+      encoder.encode(optional: query.caller)
+      encoder.encode(query.ignoresGrants)
+      encoder.encode(reach == .own)
+      return Array(SHA256.hash(encoder.bytes).prefix(16))
+    }
+  }
+
+  /// The failure of a continuation that was given for something else, or by nobody.
+  static let foreign = StoreError(
+    .badContinuation,
+    "continuationMarker: the marker does not belong to this query of this caller in this database; "
+      + "send the query it was given for, or start again without a marker")
+
+  /// Reads a marker. Throws ``StoreError/Code/badContinuation`` unless it was given for this scope.
+  init(_ text: String, of scope: Scope, sealedBy tokens: TokenCipher) throws {
+    let digest = scope.digest
+    let tailSize = Self.numberSize + digest.count
+    guard let contents = tokens.open(text, as: .continuation), contents.count >= tailSize,
+      contents.suffix(digest.count).elementsEqual(digest)
+    else { throw Self.foreign }
+    let number = contents.suffix(tailSize).prefix(Self.numberSize).reduce(0) { $0 << 8 | Int64($1) }
     do {
-      var decoder = try RowDecoder(Array(contents.dropLast(8)), of: "continuation marker")
+      var decoder = try RowDecoder(Array(contents.dropLast(tailSize)), of: "continuation marker")
       if try decoder.decodeFlag() {
         let values = try decoder.decodeEach { try $0.decodeOptional { try $0.decodeValue() } }
-        self = .sorted(RecordOrder.Place(values: values, number: try decoder.decodeInteger()))
-        guard values.count == query.query.sortKeys.count else { throw broken }
+        guard values.count == scope.keyCount else { throw Self.foreign }
+        self = .sorted(RecordOrder.Place(values: values, number: number))
       } else {
         let path = try decoder.decodeInteger()
         let stretch = try decoder.decodeInteger()
         // Whether there are so many is for those who know the path.
-        guard stretch >= 0 else { throw broken }
+        guard stretch >= 0 else { throw Self.foreign }
         self = .scan(
           path: path < 0 ? nil : Int(path),
           AccessPath.Position(
-            stretch: Int(stretch), key: try decoder.decodeBytes(),
-            number: try decoder.decodeInteger()))
+            stretch: Int(stretch), key: try decoder.decodeBytes(), number: number))
       }
       try decoder.finish()
     } catch {
-      throw broken
+      throw Self.foreign
     }
   }
 
-  func text(for query: RecordQuery, sealedBy tokens: TokenCipher) throws -> String {
+  func text(of scope: Scope, sealedBy tokens: TokenCipher) throws -> String {
     var encoder = RowEncoder()
+    let number: Int64
     switch self {
     case .sorted(let place):
       encoder.encode(true)
       encoder.encode(each: place.values) { $0.encode(optional: $1) { $0.encode($1) } }
-      encoder.encode(place.number)
+      number = place.number
     case .scan(let path, let position):
       encoder.encode(false)
       encoder.encode(path.map { Int64($0) } ?? -1)
       encoder.encode(Int64(position.stretch))
       encoder.encode(position.key)
-      encoder.encode(position.number)
+      number = position.number
     }
-    return try tokens.seal(encoder.bytes + Self.digest(of: query), as: .continuation)
+    let tail = withUnsafeBytes(of: number.bigEndian) { Array($0) } + scope.digest
+    return try tokens.seal(encoder.bytes + tail, as: .continuation)
   }
 
-  /// FNV-1a, 64 bits, over the query: a marker says where to go on in the one that it was given for, and
-  /// nobody can change what is sealed.
-  private static func digest(of query: RecordQuery) -> [UInt8] {
-    var encoder = RowEncoder()
-    encoder.encode(query.query)
-    encoder.encode(optional: query.zoneID) { $0.encode($1) }
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in encoder.bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    return withUnsafeBytes(of: hash.bigEndian) { Array($0) }
-  }
+  /// A record's number always takes as many bytes: it tells how much happened in the database, and a
+  /// marker's length would tell how large it is to a caller who knows the rest.
+  private static let numberSize = 8
 }

@@ -3,21 +3,17 @@ import Synchronization
 
 /// The way to give up a read whose caller has gone, as long as it waits or runs.
 ///
-/// PostgreSQL is told of it beside the connection, and only whose statement is meant, not which one. So
-/// nothing is sent and nothing begun on the connection while it is being told: the lock is held until the
-/// server has signalled the session. A signal that finds no statement is ignored there, and told again
-/// as long as the read goes on.
+/// A connection looks before each statement, and a file's before each row, whether the read is given up.
+/// A statement that runs is ended from outside. PostgreSQL is told of it beside the connection, and only
+/// whose statement is meant, not which one. So nothing is sent and nothing begun on the connection while
+/// it is being told: the lock is held until the server has signalled the session. A signal that finds no
+/// statement is ignored by either engine, and repeated as long as the read goes on.
 final class ReadCancellation: Sendable {
   private enum Phase {
     case waiting
-    /// On a connection whose statements can be cancelled, or on another.
-    case running(PostgreSQLCancellation?)
+    /// On a connection whose statements this ends, from any thread.
+    case running(@Sendable () -> Void)
     case over
-  }
-
-  private struct State {
-    var phase = Phase.waiting
-    var isCancelled = false
   }
 
   /// Seconds until the server is told again.
@@ -26,24 +22,26 @@ final class ReadCancellation: Sendable {
   private static let messages = DispatchQueue(
     label: "petrel.store.cancellations", attributes: .concurrent)
 
-  private let state = Mutex(State())
+  private let phase = Mutex(Phase.waiting)
+  /// Written under the lock of ``phase``.
+  private let cancelled = Atomic(false)
 
-  var isCancelled: Bool { state.withLock { $0.isCancelled } }
+  var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
   /// Gives the read up, from any thread.
   func cancel() {
-    let isRunning = state.withLock { state in
-      state.isCancelled = true
-      if case .running(.some) = state.phase { return true }
+    let isRunning = phase.withLock { phase in
+      cancelled.store(true, ordering: .relaxed)
+      if case .running = phase { return true }
       return false
     }
     if isRunning { Self.messages.async { self.tell() } }
   }
 
   private func tell() {
-    let isTold = state.withLock { state in
-      guard case .running(let session?) = state.phase else { return false }
-      session.send()
+    let isTold = phase.withLock { phase in
+      guard case .running(let interrupt) = phase else { return false }
+      interrupt()
       return true
     }
     guard isTold else { return }
@@ -56,13 +54,12 @@ final class ReadCancellation: Sendable {
   ///
   /// - Throws: `CancellationError`.
   func begin(on connection: any SQLConnection) throws {
-    let connection = connection as? PostgreSQLConnection
-    let session = connection?.cancellation()
-    try state.withLock { state in
-      if state.isCancelled { throw CancellationError() }
-      state.phase = .running(session)
+    let interrupt = connection.interruption()
+    try phase.withLock { phase in
+      if isCancelled { throw CancellationError() }
+      phase = .running(interrupt)
     }
-    connection?.read = self
+    connection.read = self
   }
 
   /// - Throws: `CancellationError`.
@@ -75,15 +72,13 @@ final class ReadCancellation: Sendable {
   /// - Returns: whether it was given up.
   @discardableResult
   func end(on connection: any SQLConnection) -> Bool {
-    let isCancelled = state.withLock { state in
-      state.phase = .over
-      return state.isCancelled
+    let isCancelled = phase.withLock { phase in
+      phase = .over
+      return self.isCancelled
     }
-    guard let connection = connection as? PostgreSQLConnection, connection.read === self else {
-      return isCancelled
-    }
+    guard connection.read === self else { return isCancelled }
     connection.read = nil
-    if isCancelled { connection.cancelled = .now }
+    if isCancelled { connection.noteInterruption() }
     return isCancelled
   }
 }

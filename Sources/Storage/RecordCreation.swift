@@ -57,7 +57,7 @@ extension RecordModifier {
       creation.type.schemaVersion == session.catalog.schemaVersion
     else { return nil }
     try checkAccess(of: modification.operations[index], to: nil)
-    if let quota = modification.quota, address.scope == .private,
+    if let quota = modification.quota,
       try session.totalBytes(of: database) + Self.largestContent > quota
     {
       return nil

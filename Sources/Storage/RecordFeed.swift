@@ -5,7 +5,7 @@ struct RecordFeed {
   let query: RecordChangesQuery
   let database: DatabaseID
   let session: StoreSession
-  private let address: DatabaseAddress
+  let address: DatabaseAddress
   private let zone: ZoneState
   private let token: ChangeToken
   /// The numbers of the types to report; nil means all.
@@ -21,7 +21,7 @@ struct RecordFeed {
   }
 
   /// What the indexes by version tell of a change.
-  private struct Candidate {
+  struct Candidate {
     enum Subject {
       case record(number: Int64)
       case tombstone(recordName: String)
@@ -52,29 +52,43 @@ struct RecordFeed {
     }
   }
 
+  /// What the reader may not be told of takes no part: neither where the page ends nor whether it has more
+  /// depends on it.
   func page() throws -> RecordChangesPage {
-    let scanned =
-      typeNumbers == nil ? query.limit + 1 : max(query.limit + 1, Self.scanLimit)
-    let candidates = try candidates(limit: scanned)
+    var view = RecordFeedView(of: self)
     var changes: [RecordChange] = []
     var size = 0
     var last: Int64?
-    // Rows beyond those that were looked at.
-    var hasMore = candidates.count == scanned
-    for candidate in candidates {
-      if typeNumbers?.contains(candidate.typeNumber) ?? true, try mayTell(candidate) {
-        if changes.count == query.limit || (!changes.isEmpty && size >= query.sizeLimit) {
-          hasMore = true
-          break
+    var hasMore = false
+    // Changes that may be looked at, of types that are reported or not.
+    var patience = max(query.limit + 1, Self.scanLimit)
+    var pieceSize = typeNumbers == nil ? query.limit + 1 : patience
+    rows: while true {
+      let candidates = try candidates(limit: pieceSize, beyond: last)
+      for candidate in candidates {
+        let isReported = typeNumbers?.contains(candidate.typeNumber) ?? true
+        let isVisible =
+          isReported ? try view.shows(candidate) : try view.showsAll(ofType: candidate.typeNumber)
+        if isVisible {
+          let isFull =
+            changes.count == query.limit || (!changes.isEmpty && size >= query.sizeLimit)
+          if patience == 0 || (isReported && isFull) {
+            hasMore = true
+            break rows
+          }
+          patience -= 1
+          if isReported { changes.append(try change(candidate, size: &size)) }
         }
-        let change = try change(candidate, size: &size)
-        if try mayTell(change) { changes.append(change) }
+        last = candidate.version
       }
-      last = candidate.version
+      if candidates.count < pieceSize { break }
+      pieceSize = Self.scanLimit
     }
     return RecordChangesPage(
       changes: changes,
-      token: try next(after: last, hasMore: hasMore).text(sealedBy: session.tokens),
+      // A position is that of the zone's last change, which the reader may not be told of.
+      token: try next(after: last, hasMore: hasMore).text(
+        sealedBy: session.tokens, isRepeatable: view.showsEverything),
       hasMore: hasMore, size: size,
       clientChangeToken: try query.reader.flatMap {
         try session.clientChangeToken(of: $0, zone: zone.number, in: database)
@@ -168,16 +182,20 @@ struct RecordFeed {
 
   // MARK: Rows
 
-  /// The next changes in the feed's order, at most `limit`.
-  private func candidates(limit: Int) throws -> [Candidate] {
+  /// The next changes in the feed's order, at most `limit`, behind the one with the version `last`.
+  private func candidates(limit: Int, beyond last: Int64?) throws -> [Candidate] {
     // The lowest and the highest version asked for, exclusive.
-    let high = token.walk?.below ?? zone.version + 1
+    var low = token.position
+    var high = token.walk?.below ?? zone.version + 1
+    if let last {
+      if query.isReversed { high = last } else { low = last }
+    }
     let records = try session.connection.rows(
       """
       SELECT version, type_number, record_number FROM records
       WHERE database_id = $1 AND zone_number = $2 AND version > $3 AND version < $4
       ORDER BY version \(order) LIMIT $5
-      """, arguments(above: token.position, below: high, limit: limit)
+      """, arguments(above: low, below: high, limit: limit)
     ) {
       Candidate(
         version: $0.integer(0), typeNumber: $0.integer(1), subject: .record(number: $0.integer(2)))
@@ -187,7 +205,7 @@ struct RecordFeed {
       SELECT version, type_number, record_name FROM tombstones
       WHERE database_id = $1 AND zone_number = $2 AND version > $3 AND version < $4
       ORDER BY version \(order) LIMIT $5
-      """, arguments(above: token.knownDeletions, below: high, limit: limit)
+      """, arguments(above: max(low, token.knownDeletions), below: high, limit: limit)
     ) {
       Candidate(
         version: $0.integer(0), typeNumber: $0.integer(1),
@@ -209,29 +227,6 @@ struct RecordFeed {
     ]
   }
 
-  // MARK: Access
-
-  /// Whether the reader may read any records of the change's type; for a deletion, all of them.
-  ///
-  /// Grants hold in the public database alone. A page may be short for what is left out.
-  private func mayTell(_ candidate: Candidate) throws -> Bool {
-    guard address.scope == .public, !query.tellsAll else { return true }
-    let access = try access(toType: try session.recordTypeName(candidate.typeNumber))
-    if case .tombstone = candidate.subject { return access.reach == .all }
-    return access.reach != .none
-  }
-
-  private func mayTell(_ change: RecordChange) throws -> Bool {
-    guard address.scope == .public, !query.tellsAll, case .saved(let record) = change else {
-      return true
-    }
-    return try access(toType: record.recordType).mayRead(record)
-  }
-
-  private func access(toType name: String) throws -> RecordAccess {
-    try session.access(of: query.reader?.userRecordName, toType: name, at: address)
-  }
-
   private func change(_ candidate: Candidate, size: inout Int) throws -> RecordChange {
     // What a change takes beside its content, roughly.
     size += 128
@@ -241,14 +236,9 @@ struct RecordFeed {
         RecordID(recordName: recordName, zoneID: query.zoneID),
         recordType: try session.recordTypeName(candidate.typeNumber))
     case .record(let number):
-      let row = try session.connection.first(
-        StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
-        [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init)
-      guard let row else {
-        throw StoreError(.corrupt, "the index by version names a record that does not exist")
-      }
-      size += row.content.count
-      return .saved(try session.storedRecord(row, in: database).record)
+      let stored = try session.storedRecord(numbered: number, in: database)
+      size += stored.contentSize
+      return .saved(stored.record)
     }
   }
 }

@@ -17,8 +17,7 @@ public struct RecordModification: Sendable {
   /// Names the user's request. One that was carried out under this name before is not carried out
   /// again: each operation that succeeded then succeeds again, with the record as it is now.
   public var requestID: String?
-  /// Bytes of records and assets that the database may have when it is a private one; nil for any
-  /// number.
+  /// Bytes of records and assets that the database may have; nil for any number.
   public var quota: Int64?
   /// What was made ready of the operations outside of the transaction, in their order; nil for those
   /// of which nothing was, empty for nothing at all.

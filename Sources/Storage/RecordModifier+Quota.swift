@@ -1,14 +1,14 @@
 import CloudKitModel
 
 extension RecordModifier {
-  /// Saves a record, unless that makes a private database larger than before and than its quota.
+  /// Saves a record, unless that makes the database larger than before and than its quota.
   ///
   /// How large a record and its assets are is known when they are written; so near the quota they
   /// are written under a savepoint, and taken back when they are too much.
   mutating func saveWithinQuota(
     _ record: Record, named: [String], over current: StoredRecord?, in zone: ZoneModification
   ) throws -> Record {
-    guard let quota = modification.quota, address.scope == .private else {
+    guard let quota = modification.quota, let subject = address.scope.bytesQuota else {
       return try save(record, named: named, over: current, in: zone)
     }
     let before = try session.totalBytes(of: database)
@@ -22,10 +22,11 @@ extension RecordModifier {
       let saved = try save(record, named: named, over: current, in: zone)
       let after = try session.totalBytes(of: database)
       guard after <= quota || after <= before else {
+        session.quotas.note(refusalOf: subject)
         throw ItemFailure(
           .quotaExceeded,
-          "with record '\(record.recordID)' the private database would have \(after) bytes; its "
-            + "quota is \(quota). Delete records or assets first", limit: Int(quota))
+          "with record '\(record.recordID)' the \(address.scope) database would have \(after) bytes; "
+            + "its quota is \(quota). Delete records or assets first", limit: Int(quota))
       }
       try session.connection.run("RELEASE quota", [])
       return saved
@@ -71,5 +72,16 @@ struct WriteMark {
     modifier.session.forgetUncommitted()
     modifier.numbers = numbers
     modifier.latest = latest
+  }
+}
+
+extension DatabaseScope {
+  /// Which limit counts the bytes of such a database; nil where nothing is stored.
+  fileprivate var bytesQuota: StoreQuotas.Subject? {
+    switch self {
+    case .private: .privateDatabaseBytes
+    case .public: .publicDatabaseBytes
+    case .shared: nil
+    }
   }
 }

@@ -19,6 +19,7 @@ extension RecordModifier {
     if known == nil || !newFields.isEmpty {
       try session.requireSchema(
         of: record, hasType: known != nil, newFields: newFields.map(\.0), at: address)
+      try session.requireRoom(for: record, in: known, newFields: newFields.map(\.0), at: address)
     }
     try settleAssets(of: &record, named: named, over: current)
     try checkReferences(of: record, named: named, over: current, in: zone)

@@ -1,20 +1,31 @@
 import CloudKitModel
 
 /// A page of a search for records.
+///
+/// In the public database, records that the caller may not read take no part: they are neither found nor
+/// counted, and neither pages nor continuations depend on them.
 public struct RecordQuery: Sendable, Hashable {
   public var query: Query
   /// The zone to search; nil searches every zone of the database.
   public var zoneID: ZoneID?
   /// Records at most, 1 to ``ServiceLimits/recordsPerPage``.
   public var limit: Int
-  /// From the page before; nil for the first.
+  /// From the page before; nil for the first. It continues the same query of the same caller in the
+  /// same database only.
   public var continuation: String?
+  /// The user record name of the caller; nil for one who is not signed in.
+  public var caller: String?
+  /// Whether all records are found, whatever the grants say: for who runs the server.
+  public var ignoresGrants = false
 
-  public init(query: Query, zoneID: ZoneID?, limit: Int, continuation: String? = nil) {
+  public init(
+    query: Query, zoneID: ZoneID?, limit: Int, continuation: String? = nil, caller: String? = nil
+  ) {
     self.query = query
     self.zoneID = zoneID
     self.limit = limit
     self.continuation = continuation
+    self.caller = caller
   }
 }
 

@@ -33,6 +33,7 @@ extension RecordSearch {
         ? session.changeTags.tag(ofVersion: row.version, in: database) : nil)
     var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
     try decoder.decode(glance, into: &record)
+    guard access.reach == .all || access.mayRead(record) else { return nil }
     // Fields that words are not searched in are not part of all text.
     let seen = glance.fields == nil ? withoutHiddenText(record) : record
     for (index, filter) in query.query.filters.enumerated() where !proven.contains(index) {

@@ -2,16 +2,20 @@ import CloudKitModel
 
 extension RecordSearch {
   /// The paths that the filters open, always in the same order. Each leads to every match.
+  ///
+  /// A caller who may read nothing but records of their own has paths to those alone: how long the way
+  /// through the index of another field is depends on everybody's values.
   func makePaths() throws -> [AccessPath] {
-    var paths: [AccessPath] = []
+    if access.reach == .own {
+      let own = session.indexOfRecords(madeBy: query.caller, type: type, at: address)
+      return namedPaths + (own.map { [AccessPath(source: .stretches([$0]))] } ?? [])
+    }
+    var paths = namedPaths
     // A record has one value of such a field, so that several ranges become their intersection.
     var ranges: [(field: RecordTypeEntry.Field, ranges: [KeyRange], circle: AccessPath.Circle?)] =
       []
     for (index, filter) in query.query.filters.enumerated() {
-      if filter.key == .system(.recordName) {
-        if let names = Self.names(of: filter) { paths.append(AccessPath(source: .names(names))) }
-        continue
-      }
+      if filter.key == .system(.recordName) { continue }
       paths += try tokenPaths(of: filter, index: index)
       guard let field = type.field(for: filter.key), isIndexed(field, filter.key) else { continue }
       for found in filter.keyRanges(in: field.type) {
@@ -39,9 +43,19 @@ extension RecordSearch {
       }
   }
 
+  private var namedPaths: [AccessPath] {
+    query.query.filters.compactMap { filter in
+      guard filter.key == .system(.recordName), let names = Self.names(of: filter) else {
+        return nil
+      }
+      return AccessPath(source: .names(names))
+    }
+  }
+
   /// The paths to records that cannot match.
   func makeExcludedPaths() -> [AccessPath] {
-    query.query.filters.compactMap { filter in
+    guard access.reach == .all else { return [] }
+    return query.query.filters.compactMap { filter in
       guard let field = type.field(for: filter.key), isIndexed(field, filter.key) else {
         return nil
       }

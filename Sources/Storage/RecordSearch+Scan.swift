@@ -23,14 +23,13 @@ extension RecordSearch {
       guard paths.indices.contains(driver), !paths[driver].stretches.isEmpty || start == nil else {
         throw StoreError(
           .badContinuation,
-          "the continuation marker is from before a change of the schema; start again without it")
+          "continuationMarker: the marker is from before a change of the schema; start again without "
+            + "a marker")
       }
       sieve.remove(driver)
     }
     let path = driver.map { paths[$0] } ?? pathToAll
-    if let start, start.stretch >= path.stretches.count {
-      throw StoreError(.badContinuation, "the continuation marker is of another query")
-    }
+    if let start, start.stretch >= path.stretches.count { throw QueryContinuation.foreign }
     try sieve.prepare(in: self)
     let page = try page(along: path, driver, after: start, &sieve)
     try noteWant(spending: 0, conditions: sieve.conditions)
@@ -78,7 +77,7 @@ extension RecordSearch {
           let end = QueryContinuation.scan(path: driver, last)
           return RecordPage(
             records: try records(rows),
-            continuation: try end.text(for: query, sealedBy: session.tokens))
+            continuation: try end.text(of: scope, sealedBy: session.tokens))
         }
         rows.append(candidate.row)
         last = AccessPath.Position(

@@ -9,7 +9,11 @@ struct RecordSearch {
   let type: RecordTypeEntry
   /// The zone to search; nil for all, and where there is no other.
   let zoneNumber: Int64?
+  /// What its continuations are good for.
+  let scope: QueryContinuation.Scope
   let continuation: QueryContinuation?
+  /// Which of the type's records the caller may read. Others are as if they did not exist.
+  let access: RecordAccess
   /// What of a record tells whether and where it belongs on the page.
   let glance: RecordGlance
   let effort: SearchEffort
@@ -27,15 +31,20 @@ struct RecordSearch {
     self.database = database
     self.address = address
     self.session = session
-    glance = RecordGlance(for: query.query)
+    access = try Self.access(of: query, at: address, session: session)
+    var glance = RecordGlance(for: query.query)
+    if access.reach == .own { glance.hasStamps = true }
+    self.glance = glance
     zoneNumber = try query.zoneID.flatMap { zoneID in
       guard let number = try session.zoneNumber(of: zoneID, in: database) else {
         throw ItemFailure(.zoneNotFound, field: "zoneID", "there is no zone '\(zoneID)'")
       }
       return try session.hasSeveralZones(database) ? number : nil
     }
+    let scope = QueryContinuation.Scope(query, in: database, reach: access.reach)
+    self.scope = scope
     continuation = try query.continuation.map {
-      try QueryContinuation($0, for: query, sealedBy: session.tokens)
+      try QueryContinuation($0, of: scope, sealedBy: session.tokens)
     }
     guard let type = try session.recordType(named: query.query.recordType, at: address) else {
       try session.requireType(
@@ -57,17 +66,33 @@ struct RecordSearch {
     if query.query.sortKeys.isEmpty, let page = try scannedPage() { return page }
     var search = try SortedSearch(self)
     if let continuation {
-      guard case .sorted(let place) = continuation else {
-        throw StoreError(.badContinuation, "the continuation marker is of another query")
-      }
+      guard case .sorted(let place) = continuation else { throw QueryContinuation.foreign }
       search.collector.start = place
     }
     let (rows, end) = try search.run()
     return RecordPage(
       records: try records(rows),
       continuation: try end.map {
-        try QueryContinuation.sorted($0).text(for: query, sealedBy: session.tokens)
+        try QueryContinuation.sorted($0).text(of: scope, sealedBy: session.tokens)
       })
+  }
+
+  /// What the caller may do with records of the query's type.
+  ///
+  /// - Throws: ``ItemFailure/Code/accessDenied`` where the caller may read none of them.
+  private static func access(
+    of query: RecordQuery, at address: DatabaseAddress, session: StoreSession
+  ) throws -> RecordAccess {
+    guard !query.ignoresGrants else { return .full }
+    let type = query.query.recordType
+    let access = try session.access(of: query.caller, toType: type, at: address)
+    guard access.reach != .none else {
+      throw ItemFailure(
+        .accessDenied, field: "recordType",
+        "records of type '\(type)' cannot be read: no role of this caller has READ for record type "
+          + "'\(type)'")
+    }
+    return access
   }
 
   /// False when no record can pass: the filter needs a value of a field that nobody ever saved.

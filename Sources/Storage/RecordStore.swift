@@ -24,12 +24,15 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   /// Where servers count together what they count; nil for a store that one server has for itself.
   var sharedLimits: (any SharedLimits)? { get }
 
+  /// What users, databases and containers may have at most.
+  var quotas: StoreQuotas { get }
+
   // MARK: Databases
 
   /// The number of the database at this address; made on first use.
   func database(at address: DatabaseAddress) async throws -> DatabaseID
   func address(of database: DatabaseID) async throws -> DatabaseAddress
-  /// How much a private database holds; nil for another. Exact after each commit.
+  /// How much a private or public database holds; nil for a shared one. Exact after each commit.
   func usage(of database: DatabaseID) async throws -> DatabaseUsage?
 
   // MARK: Users
@@ -187,8 +190,9 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   func saveDeviceToken(_ token: DeviceToken) async throws
   func deviceToken(_ token: String, kind: DeviceToken.Kind) async throws -> DeviceToken?
   func deviceTokens(of userRecordName: String) async throws -> [DeviceToken]
-  /// Registers a token as ``saveDeviceToken(_:)`` does, unless its user has `limit` others of its kind
-  /// in its container and environment that have not expired when it is registered; false then.
+  /// Registers a token as ``saveDeviceToken(_:)`` does, unless it is new for its user, who has `limit`
+  /// others of its kind in its container and environment that have not expired when it is registered;
+  /// false then.
   func saveDeviceToken(_ token: DeviceToken, unlessBeyond limit: Int) async throws -> Bool
   /// Forgets a token, and gives up what is owed to it; false when the user has none of this name.
   func removeDeviceToken(

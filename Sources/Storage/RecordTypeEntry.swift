@@ -48,6 +48,16 @@ final class RecordTypeEntry {
   }
 }
 
+extension ContainerSchema.RecordType {
+  /// The options by which the value index holds a system field: those of the schema, and for creators one
+  /// where callers find nothing but what they made.
+  func valueIndexes(of field: SystemField) -> FieldIndexes {
+    let options = systemIndexes[field] ?? []
+    return field == .createdUserRecordName && grants.limitsReadersToOwn
+      ? options.union(.queryable) : options
+  }
+}
+
 extension RecordTypeEntry {
   static func insertSystemIndexes(
     _ indexes: [SystemField: FieldIndexes], ofType number: Int64,

@@ -56,6 +56,12 @@ protocol SQLConnection: AnyObject {
   ) throws
   /// Sees to it that there is a connection, for statements outside of a transaction.
   func getReady() throws
+  /// The read that is under way, where it may be given up.
+  var read: ReadCancellation? { get set }
+  /// What ends the statement that runs, from any thread, as long as the connection is open.
+  func interruption() -> @Sendable () -> Void
+  /// A read was given up: an interruption that was meant for it may still come.
+  func noteInterruption()
   /// Whether a transaction is open. The engine may have ended it after a grave failure.
   var isInTransaction: Bool { get }
   /// Whether others write to the store at the same time, unless they are kept from it by locks.

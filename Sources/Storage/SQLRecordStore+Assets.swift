@@ -31,7 +31,8 @@ extension SQLRecordStore {
   }
 
   public func finishAssetUpload(
-    withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile
+    withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile,
+    check: @escaping @Sendable (DatabaseUsage) throws -> Void
   ) async throws {
     // From the claim on the receipt keeps a file with this checksum from being dropped.
     let isKept = try await write(locking: .database(database)) {
@@ -39,8 +40,17 @@ extension SQLRecordStore {
     }
     guard !isKept else { return }
     try await assets.keep(bytes, as: AssetName(database: database, file: receipt))
-    try await write(locking: .database(database)) {
-      try $0.addAsset(file, named: receipt, to: database)
+    do {
+      try await write(locking: .database(database)) { session in
+        guard try session.addAsset(file, named: receipt, to: database) else { return }
+        if let usage = try session.usage(of: database) { try check(usage) }
+      }
+    } catch {
+      // Where this fails, too, the file goes with the leftovers; what matters is the first error.
+      try? await write(locking: .database(database)) {
+        try $0.disposeOfAssetFile(named: receipt, unlessKeptIn: database)
+      }
+      throw error
     }
   }
 
@@ -143,9 +153,11 @@ extension StoreSession {
 
   /// Makes a file known that was kept under this name. When another upload was quicker with the
   /// same bytes, its file stays and this one goes.
+  ///
+  /// - Returns: whether it is this one.
   fileprivate func addAsset(
     _ file: AssetFile, named name: String, to database: DatabaseID
-  ) throws {
+  ) throws -> Bool {
     let added = try connection.run(
       """
       INSERT INTO assets (database_id, checksum, file, size, released) VALUES ($1, $2, $3, $4, 0)
@@ -154,8 +166,9 @@ extension StoreSession {
       [
         .integer(database.rawValue), .text(file.checksum), .text(name), .integer(file.size),
       ])
-    guard added == 0 else { return }
+    guard added == 0 else { return true }
     try disposeOfAssetFile(named: name, unlessKeptIn: database)
+    return false
   }
 
   /// Marks a file for removal, unless it is the one that is kept for its bytes.
@@ -187,8 +200,7 @@ extension StoreSession {
     guard access.mayRead(stored.record) else {
       throw ItemFailure(
         .accessDenied,
-        "record '\(place.recordName)' cannot be read: no role of this caller has READ for record type "
-          + "'\(stored.record.recordType)'")
+        "record '\(place.recordName)' cannot be read: no role of this caller has READ for it")
     }
     let assets = stored.record.fields[place.fieldName]?.assets ?? []
     guard !assets.isEmpty else {

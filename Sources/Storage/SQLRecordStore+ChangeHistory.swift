@@ -289,8 +289,10 @@ extension StoreSession {
     ) { $0.integer(0) }
     let deliveries = try connection.rows(
       """
-      SELECT number, push_routes.kind, token, state, attempts, reason, updated, due, merged_into
+      SELECT number, push_routes.kind, COALESCE(token, ''), state, attempts, reason, updated, due,
+        merged_into
       FROM deliveries LEFT JOIN push_routes ON push_routes.route = deliveries.route
+        LEFT JOIN device_numbers ON device_numbers.device = deliveries.device
       WHERE database_id = $1 AND number > $2 AND number < $3 AND log_sequence = $2
       ORDER BY number
       """, [database, .integer(entry.sequence), .integer(next ?? .max)]
@@ -305,6 +307,18 @@ extension StoreSession {
         updated: Timestamp(milliseconds: row.integer(6)),
         due: Timestamp(milliseconds: row.integer(7)), mergedInto: row.optionalInteger(8))
     }
-    return PastNotification(entry: entry, deliveries: deliveries)
+    return PastNotification(
+      entry: entry, deliveries: deliveries,
+      unsent: try unsentDeliveries(ofEntry: entry.sequence, in: entry.database))
+  }
+
+  /// Why an entry of the log has no deliveries to some devices.
+  func unsentDeliveries(
+    ofEntry sequence: Int64, in database: DatabaseID
+  ) throws -> UnsentDeliveries {
+    try connection.first(
+      "SELECT unsent FROM notification_log WHERE database_id = $1 AND sequence = $2",
+      [.integer(database.rawValue), .integer(sequence)]
+    ) { UnsentDeliveries(rawValue: $0.optionalInteger(0) ?? 0) } ?? []
   }
 }

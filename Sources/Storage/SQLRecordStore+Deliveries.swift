@@ -205,7 +205,7 @@ extension StoreSession {
       UPDATE deliveries SET state = $3, updated = $4, merged_into = $2
       WHERE database_id = $1 AND number < $2 AND state = 0 AND leased_by IS NULL
         AND merge_key = $5
-        AND token = (SELECT token FROM deliveries WHERE database_id = $1 AND number = $2)
+        AND device = (SELECT device FROM deliveries WHERE database_id = $1 AND number = $2)
       """, key + [.integer(FinalDeliveryState.merged), now, .text(mergeKey.text)])
   }
 
@@ -216,8 +216,9 @@ extension StoreSession {
   ) throws {
     let device = try connection.first(
       """
-      SELECT deliveries.token, push_routes.kind FROM deliveries
+      SELECT device_numbers.token, push_routes.kind FROM deliveries
       JOIN push_routes ON push_routes.route = deliveries.route
+      JOIN device_numbers ON device_numbers.device = deliveries.device
       WHERE database_id = $1 AND number = $2
       """, [.integer(id.database.rawValue), .integer(id.number)]
     ) { (token: $0.text(0), kind: $0.text(1)) }

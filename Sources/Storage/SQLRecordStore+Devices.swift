@@ -63,7 +63,7 @@ extension DeviceToken {
   }
 
   /// Whether two rows of one token have the same reader.
-  fileprivate func hasSameReader(as other: DeviceToken) -> Bool {
+  func hasSameReader(as other: DeviceToken) -> Bool {
     userRecordName == other.userRecordName && container == other.container
       && environment == other.environment
   }
@@ -117,6 +117,7 @@ extension StoreSession {
         where: "kind = $1 AND token = $2", [.text(token.kind.rawValue), .text(token.token)],
         at: token.registered, because: "it was registered for another user or container")
     }
+    if token.kind != .courier { try numberDevice(token.token) }
     try connection.run(
       """
       INSERT INTO device_tokens (kind, token, container, environment, apns_environment,

@@ -27,7 +27,8 @@ extension SQLRecordStore {
     let oldestOutcome = min(horizon, oldestEntry)
     try await fileNotifications()
     try await dropEntries { try $0.entries(before: oldestEntry) }
-    for cut in try await read({ try $0.overfullLogs(keeping: limits.entries) }) {
+    for cut in try await read({ try $0.overfullLogs(keeping: limits.entries, bytes: limits.bytes) })
+    {
       try await dropEntries { try $0.entries(through: cut) }
     }
     try await dropMarks { try $0.marks(before: oldestEntry) }
@@ -99,6 +100,9 @@ extension SQLRecordStore {
       orders += readers.map {
         DeliveryOrder(token: $0.token, userRecordName: $0.user, action: .forgetReading)
       }
+      try session.rememberGoneDevices(
+        where: "expires <= $1", [.integer(now)], at: Timestamp(milliseconds: now),
+        because: "it expired")
       for statement in [
         "DELETE FROM device_tokens WHERE expires <= $1",
         "DELETE FROM web_auth_tokens WHERE expires <= $1",

@@ -51,8 +51,9 @@ extension StoreSession {
     var deliveries: [LoggedPush.Delivery] = []
     let rows = try connection.rows(
       """
-      SELECT number, log_sequence, token, state, attempts, reason, updated, due, kind
+      SELECT number, log_sequence, COALESCE(token, ''), state, attempts, reason, updated, due, kind
       FROM deliveries LEFT JOIN push_routes ON push_routes.route = deliveries.route
+        LEFT JOIN device_numbers ON device_numbers.device = deliveries.device
       WHERE database_id = $1 AND number > $2 ORDER BY number LIMIT $3
       """,
       [
@@ -76,7 +77,9 @@ extension StoreSession {
       guard sequence == entry.sequence else { break }
       deliveries.append(delivery)
     }
-    return LoggedPush(entry: entry, deliveries: deliveries)
+    return LoggedPush(
+      entry: entry, deliveries: deliveries,
+      unsent: try unsentDeliveries(ofEntry: entry.sequence, in: entry.database))
   }
 }
 

@@ -5,6 +5,11 @@ extension SQLRecordStore {
     _ token: DeviceToken, unlessBeyond limit: Int
   ) async throws -> Bool {
     try await writeDevices { session, orders in
+      let known = try session.deviceToken(token.token, kind: token.kind)?.device
+      if let known, known.hasSameReader(as: token) {
+        try session.save(token, ordering: &orders)
+        return true
+      }
       let others = try session.connection.first(
         """
         SELECT COUNT(*) FROM device_tokens
@@ -17,7 +22,10 @@ extension SQLRecordStore {
           .integer(token.registered.milliseconds),
         ]
       ) { $0.integer(0) }
-      guard others ?? 0 < limit else { return false }
+      guard others ?? 0 < limit else {
+        session.quotas.note(refusalOf: token.kind.quota)
+        return false
+      }
       try session.save(token, ordering: &orders)
       return true
     }

@@ -103,10 +103,25 @@ extension StoreSession {
     } catch {
       return .failed(zoneID, ItemFailure(error))
     }
+    if let failure = try refusal(ofZone: zoneID, in: database) { return .failed(zoneID, failure) }
     let zone = try addZone(zoneID, in: database, numbers: &numbers)
     try forgetDeletion(of: zoneID, in: database)
     try post(change, sequence: zone.version, numbers: numbers)
     return .saved(zone)
+  }
+
+  /// The failure of a zone that is one too many. With no limit nothing is counted.
+  private func refusal(ofZone zoneID: ZoneID, in database: DatabaseID) throws -> ItemFailure? {
+    let limit = quotas[.zonesPerDatabase]
+    guard limit < .max else { return nil }
+    let count = try connection.first(
+      "SELECT COUNT(*) FROM zones WHERE database_id = $1", [.integer(database.rawValue)]
+    ) { Int($0.integer(0)) }
+    guard let count, count >= limit else { return nil }
+    return quotas.refusal(
+      of: .zonesPerDatabase, field: "zoneName",
+      "zone '\(zoneID)' cannot be made: the database has \(count) zones, and the limit is \(limit). "
+        + "Delete one first")
   }
 
   private func deleteZone(

@@ -8,6 +8,7 @@ import Synchronization
 /// transaction. A few threads read. Each thread has its own connection. Callers wait in continuations, never on a thread.
 public final class SQLRecordStore: RecordStore, AdministrationStore {
   let writer: StoreWriter
+  public let quotas = StoreQuotas()
   /// Where reads wait; the writer's own queue when the store has no readers.
   let reads: JobQueue
   let readTally = ReadTally()
@@ -177,6 +178,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     self.isDistributed = isDistributed
     // Without it the store is slower, and as good.
     (first as? PostgreSQLConnection)?.analyzeUnknownTables(configuration.onUnknownTable)
+    let quotas = quotas
     let makeSession = {
       @Sendable (isReader: Bool, connection: any SQLConnection) throws -> StoreSession in
       let session = try StoreSession(
@@ -184,6 +186,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       session.isDistributed = isDistributed
       session.identity = identity
       session.fixedEnvironments = configuration.fixedEnvironments
+      session.quotas = quotas
       session.historyLimits = configuration.changeHistory
       session.steeredTime = configuration.steeredTime
       if isReader {

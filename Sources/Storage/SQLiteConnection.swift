@@ -151,8 +151,16 @@ final class SQLiteConnection: SQLConnection {
     try execute("BEGIN EXCLUSIVE; COMMIT")
   }
 
-  /// Ends the statement that runs, from any thread.
-  func interrupt() { sqlite3_interrupt(handle) }
+  var read: ReadCancellation?
+
+  func interruption() -> @Sendable () -> Void {
+    // SQLite permits this one call from any thread.
+    nonisolated(unsafe) let handle = handle
+    return { sqlite3_interrupt(handle) }
+  }
+
+  /// An interruption takes effect at once or never.
+  func noteInterruption() {}
 
   /// ``PageCache`` takes it for granted; a new file has it.
   private func checkPageSize() throws {
@@ -235,13 +243,16 @@ final class SQLiteConnection: SQLConnection {
   func query(
     _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
   ) throws {
+    try read?.check()
     let prepared = try prepare(statement, arguments)
     defer { prepared.reset() }
     // Once for all rows: it counts a reference.
     let row: any SQLRow = prepared
     while true {
       switch sqlite3_step(prepared.pointer) {
-      case SQLITE_ROW: try visit(row)
+      case SQLITE_ROW:
+        try read?.check()
+        try visit(row)
       case SQLITE_DONE: return
       default: throw failure(statement)
       }
@@ -282,6 +293,7 @@ final class SQLiteConnection: SQLConnection {
   /// - Parameter report: takes how many pages are copied, and how many there are.
   func copy(to path: String, pagesAtOnce: Int, _ report: (Int, Int) -> Void) throws {
     var target: OpaquePointer?
+    Self.makePrivateFile(path)
     // What is under way when the process dies is of no use, so it needs no journal.
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     defer { sqlite3_close_v2(target) }

@@ -93,6 +93,34 @@ extension Schema {
   }
 }
 
+extension Schema {
+  /// Has the value index hold the creators of records of which callers find nothing but their own.
+  static let indexCreators: @Sendable (any SQLConnection) throws -> Void = { connection in
+    let fields = try connection.rows(
+      "SELECT field_number, type_number, indexes FROM record_fields WHERE name = $1",
+      [.text(SystemField.createdUserRecordName.schemaName)]
+    ) { ($0.integer(0), $0.integer(1), FieldIndexes(rawValue: UInt8($0.integer(2)))) }
+    for (number, type, indexes) in fields where !indexes.usesValues {
+      var grants = RecordGrants()
+      try connection.query(
+        "SELECT role, permissions FROM record_type_grants WHERE type_number = $1", [.integer(type)]
+      ) { grants.grant(RecordPermissions(rawValue: UInt8($0.integer(1))), to: $0.text(0)) }
+      guard grants.limitsReadersToOwn else { continue }
+      try connection.run(
+        "UPDATE record_fields SET indexes = $2 WHERE field_number = $1",
+        [.integer(number), .integer(Int64(indexes.union(.queryable).rawValue))])
+      // What is being removed is removed first, and then built.
+      try connection.run(
+        """
+        INSERT INTO index_work (field_number, phase, database_id, value_key, record_number, done)
+        VALUES ($1, $2, 0, $3, -1, 0) ON CONFLICT (field_number) DO NOTHING
+        """,
+        [.integer(number), .integer(IndexWork.Phase.building.rawValue), .bytes([])])
+      try connection.run("UPDATE counters SET value = value + 1 WHERE name = 'schema'", [])
+    }
+  }
+}
+
 extension SubscriptionType {
   /// Puts the type into a schema that may have it already.
   func insert(

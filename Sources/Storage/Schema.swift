@@ -35,6 +35,9 @@ enum Schema {
     // Pages of files have checksums, which programs of earlier forms would not write.
     Migration(version: 27, statements: [], isOfFiles: true),
     Migration(version: clientTokensVersion, statements: [], fill: fillClientTokens),
+    Migration(version: 29, statements: limits, fill: fillPublicBytes),
+    Migration(version: 30, statements: [], fill: indexCreators, isGradual: true),
+    Migration(version: 31, statements: deviceNumbers, fill: numberDevicesOfDeliveries),
   ]
 
   /// The form that a store has after all migrations.

@@ -42,21 +42,24 @@ struct SchemaModifier {
       try add(name, field, to: type)
     case .changeIndexes(let name, let typeName, let old, let new):
       try changeIndexes(of: name, in: try type(typeName), from: old, to: new)
-    case .changeSystemIndexes(let field, let typeName, let old, let new):
+    case .changeSystemIndexes(let field, let typeName, _, let new):
       let type = try type(typeName)
       try session.connection.run(
         "DELETE FROM system_field_indexes WHERE type_number = $1 AND name = $2",
         [.integer(type.number), .text(field.schemaName)])
       try RecordTypeEntry.insertSystemIndexes(
         [field: new], ofType: type.number, through: session.connection)
+      type.systemIndexes[field] = new
       if StoreSession.systemFieldsIndexedByOption.contains(field) {
-        try changeIndexes(of: field.schemaName, in: type, from: old, to: new)
+        try updateIndex(of: field, in: type)
       }
     case .changeGrants(let typeName, _, let new):
-      let number = try type(typeName).number
+      let type = try type(typeName)
       try session.connection.run(
-        "DELETE FROM record_type_grants WHERE type_number = $1", [.integer(number)])
-      try RecordTypeEntry.insertGrants(new, ofType: number, through: session.connection)
+        "DELETE FROM record_type_grants WHERE type_number = $1", [.integer(type.number)])
+      try RecordTypeEntry.insertGrants(new, ofType: type.number, through: session.connection)
+      type.grants = new
+      try updateIndex(of: .createdUserRecordName, in: type)
     case .addSubscriptionType(let type):
       try type.insert(
         container: container, environment: environment.rawValue, through: session.connection)
@@ -111,6 +114,16 @@ struct SchemaModifier {
   }
 
   // MARK: Indexes
+
+  /// Has the value index hold a system field, or not, as the type's options and grants are now.
+  private func updateIndex(of field: SystemField, in type: RecordTypeEntry) throws {
+    let name = field.schemaName
+    let old = try self.field(name, of: type).indexes
+    let new = ContainerSchema.RecordType(systemIndexes: type.systemIndexes, grants: type.grants)
+      .valueIndexes(of: field)
+    try changeIndexes(of: name, in: type, from: old, to: new)
+    type.fields[name]?.indexes = new
+  }
 
   private func changeIndexes(
     of name: String, in type: RecordTypeEntry, from old: FieldIndexes, to new: FieldIndexes

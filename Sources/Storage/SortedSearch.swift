@@ -41,6 +41,11 @@ struct SortedSearch {
         }
         try consider(number)
       }
+    } else if search.access.reach == .own {
+      // The index of a sort key has everybody's values in it.
+      if sieve.hasConditions { try sieve.completeLast(in: search) }
+      ranking = try search.ranking()
+      _ = try collectAll()
     } else {
       try sieve.prepare(in: search)
       ranking = try search.ranking()

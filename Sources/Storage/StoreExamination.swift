@@ -57,7 +57,7 @@ public struct StoreExamination: Sendable, Hashable {
   }
 
   /// Whether nobody uses the file, and no log beside it has more than is in it.
-  private static func isAlone(_ path: String) -> Bool {
+  static func isAlone(_ path: String) -> Bool {
     (size(path + "-wal") ?? 0) == 0 && !SQLRecordStore.isServed(at: path)
   }
 
@@ -190,7 +190,7 @@ private final class Interruption: Sendable {
     state.withLock { state in
       guard let connection = state.connection else { return }
       state.hasStruck = true
-      connection.interrupt()
+      connection.interruption()()
     }
   }
 }

@@ -28,6 +28,7 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   let cancellation: ReadCancellation?
   private let body: @Sendable (StoreSession) throws -> Value
   private let continuation: CheckedContinuation<Value, any Error>
+  private let time = StoreTime.current
   private var value: Value?
 
   init(
@@ -43,7 +44,11 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   }
 
   func run(in session: StoreSession) throws {
-    value = try body(session)
+    guard let time else {
+      value = try body(session)
+      return
+    }
+    value = try time.count(isElsewhere: session.connection.isShared) { try body(session) }
   }
 
   func finish(_ failure: (any Error)?) {

@@ -61,12 +61,7 @@ extension StoreMover {
     try AssetFiles.makeFolder(folder)
     let partial = target + "~"
     unlink(partial)
-    do {
-      try FileManager.default.copyItem(atPath: source, toPath: partial)
-    } catch {
-      throw StoreError(
-        .assetFailed, "the asset file \(source) cannot be copied to \(target): \(error)")
-    }
+    try AssetFiles.copy(source, to: partial)
     try AssetFiles.sync(partial)
     guard Self.size(of: partial) == size else {
       throw StoreError(.assetFailed, "the asset file \(source) was not copied whole to \(target)")

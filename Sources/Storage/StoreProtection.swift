@@ -38,9 +38,7 @@ enum StoreProtection {
     guard StoreBackup.form(of: old) != nil else { return }
     do {
       try old.takeAlone()
-      // Who may not read the one may not read the other.
-      let descriptor = open(
-        partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions(of: path))
+      let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       if descriptor >= 0 { close(descriptor) }
       try old.write(into: partial)
       try check(partial, tuning)
@@ -70,10 +68,5 @@ enum StoreProtection {
   private static func size(_ path: String) -> Int? {
     var information = stat()
     return stat(path, &information) == 0 ? Int(information.st_size) : nil
-  }
-
-  private static func permissions(of path: String) -> mode_t {
-    var information = stat()
-    return stat(path, &information) == 0 ? information.st_mode & 0o777 : 0o600
   }
 }

@@ -15,4 +15,20 @@ extension StoreSession {
     return RecordAccess(
       of: userRecordName, roles: try roles(of: userRecordName, at: address), under: grants)
   }
+
+  /// Where the value index has the records of a type that a user made; nil where it has no creators, or
+  /// not all yet.
+  func indexOfRecords(
+    madeBy userRecordName: String?, type: RecordTypeEntry, at address: DatabaseAddress
+  ) -> IndexStretch? {
+    // Where nearly everything is made by the owner, creators are not indexed.
+    guard let userRecordName, address.owner == nil,
+      let field = type.field(for: .system(.createdUserRecordName)), field.indexes.usesValues,
+      field.indexWork == nil
+    else { return nil }
+    let key = ValueKey.key(of: userRecordName)
+    // A key of that length may be another user's too.
+    guard key.count < ValueKey.textLimit else { return nil }
+    return IndexStretch(field: field.number, range: KeyRange(key))
+  }
 }

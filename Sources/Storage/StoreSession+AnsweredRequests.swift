@@ -52,7 +52,7 @@ extension StoreSession {
       : try modify(rest).told(by: rest.creations, in: rest.database, tags: changeTags))[...]
     let outcomes = try operations.indices.map { index in
       guard done[index] == 0, let outcome = fresh.popFirst() else {
-        return try repeatedOutcome(of: operations[index], in: modification.database)
+        return try repeatedOutcome(of: operations[index], in: modification)
       }
       if !outcome.isFailure { done[index] = 1 }
       return outcome
@@ -75,10 +75,12 @@ extension StoreSession {
 
   /// The outcome of an operation that an earlier request carried out.
   private func repeatedOutcome(
-    of operation: RecordOperation, in database: DatabaseID
+    of operation: RecordOperation, in modification: RecordModification
   ) throws -> RecordOutcome {
+    let database = modification.database
+    let address = try address(of: database)
     var recordID = operation.recordID
-    recordID.zoneID = try address(of: database).canonical(recordID.zoneID)
+    recordID.zoneID = address.canonical(recordID.zoneID)
     switch operation.kind {
     case .delete, .forceDelete:
       return .deleted(recordID)
@@ -87,6 +89,19 @@ extension StoreSession {
         let stored = try storedRecord(
           named: recordID.recordName, inZone: zoneNumber, of: database)
       {
+        // Somebody else may have made a record of that name since, and grants may have changed.
+        let access =
+          modification.appliesGrants
+          ? try access(
+            of: modification.origin.userRecordName, toType: stored.record.recordType, at: address)
+          : .full
+        guard access.mayRead(stored.record) else {
+          return .failed(
+            ItemFailure(
+              .accessDenied,
+              "record '\(recordID)' was saved, and cannot be read by now: no role of this caller has "
+                + "READ for it"))
+        }
         return .saved(stored.record)
       }
       return .failed(

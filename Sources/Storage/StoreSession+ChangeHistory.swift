@@ -22,11 +22,14 @@ extension StoreSession {
 
   /// Forgets devices that have been gone for long; whether there may be more of them.
   func trimGoneDevices(before horizon: Int64) throws -> Bool {
-    let dropped = try connection.run(
+    let tokens = try connection.rows(
       """
       DELETE FROM gone_devices WHERE (user_record_name, kind, token) IN (
         SELECT user_record_name, kind, token FROM gone_devices WHERE gone < $1 LIMIT $2)
-      """, [.integer(horizon), .integer(Retention.batch)])
-    return dropped == Int(Retention.batch)
+      RETURNING token
+      """, [.integer(horizon), .integer(Retention.batch)]
+    ) { $0.text(0) }
+    for token in Set(tokens).sorted() { try dropDeviceNumber(of: token) }
+    return tokens.count == Int(Retention.batch)
   }
 }

@@ -92,7 +92,7 @@ extension StoreSession {
       indexes = type.systemIndexes[system] ?? []
       ready =
         StoreSession.systemFieldsIndexedByOption.contains(system)
-        ? type.field(for: key)?.readyIndexes ?? [] : indexes
+        ? indexes.intersection(type.field(for: key)?.readyIndexes ?? []) : indexes
     case .field(let name):
       guard let field = try field(name, of: type) else {
         guard isFixed(address) else { return }

@@ -80,24 +80,34 @@ extension StoreSession {
 
   /// The subscribers with too many log entries, with the newest entry that goes.
   ///
-  /// - Parameter count: how many entries a subscriber may have.
-  func overfullLogs(keeping count: Int) throws -> [LogCut] {
+  /// - Parameters:
+  ///   - count: how many entries a subscriber may have.
+  ///   - bytes: how many bytes their contents may have together.
+  func overfullLogs(keeping count: Int, bytes: Int) throws -> [LogCut] {
     // One of the runs has a good part of what is too much.
     let overfull = try connection.rows(
       """
       SELECT DISTINCT subscriber FROM (
         SELECT subscriber FROM notification_index GROUP BY run, subscriber
-        HAVING COUNT(*) > $1 / (SELECT COUNT(*) FROM notification_runs)) AS full_runs
-      """, [.integer(Int64(count))]
+        HAVING COUNT(*) > $1 / (SELECT COUNT(*) FROM notification_runs)
+          OR SUM(bytes) > $2 / (SELECT COUNT(*) FROM notification_runs)) AS full_runs
+      """, [.integer(Int64(count)), .integer(Int64(bytes))]
     ) { $0.text(0) }
     return try overfull.compactMap { subscriber in
-      try connection.first(
+      var (kept, keptBytes) = (0, 0)
+      // Newest first: there are some thousands that stay, whatever there is.
+      return try connection.rows(
         """
-        SELECT logged, database_id, sequence FROM notification_runs CROSS JOIN notification_index
+        SELECT logged, database_id, sequence, bytes
+        FROM notification_runs CROSS JOIN notification_index
         WHERE notification_index.run = notification_runs.run AND subscriber = $1
-        ORDER BY logged DESC, database_id DESC, sequence DESC LIMIT 1 OFFSET $2
-        """, [.text(subscriber), .integer(Int64(count))]
-      ) { LogCut(subscriber, $0) }
+        ORDER BY logged DESC, database_id DESC, sequence DESC LIMIT $2
+        """, [.text(subscriber), .integer(Int64(count) + 1)]
+      ) { (cut: LogCut(subscriber, $0), bytes: Int($0.integer(3))) }.first { row in
+        kept += 1
+        keptBytes += row.bytes
+        return kept > count || keptBytes > bytes
+      }?.cut
     }
   }
 

@@ -6,8 +6,8 @@ extension StoreSession {
     .createdTimestamp, .modifiedTimestamp, .createdUserRecordName, .parent,
   ]
 
-  /// Those of them that it holds only where the schema has records found by them. Records' times of
-  /// creation are the way to all records of a type, and parents the way down a hierarchy.
+  /// Those of them that it holds only where the schema has records found by them, or grants do. Records'
+  /// times of creation are the way to all records of a type, and parents the way down a hierarchy.
   static let systemFieldsIndexedByOption: Set<SystemField> = [
     .modifiedTimestamp, .createdUserRecordName,
   ]
@@ -59,6 +59,38 @@ extension StoreSession {
       named: name, .implicit, container: address.container, environment: address.environment)
   }
 
+  /// Refuses a record that would make a record type, or fields, that are too many. Schemas that are
+  /// imported or deployed are the operator's, and not limited.
+  func requireRoom(
+    for record: Record, in type: RecordTypeEntry?, newFields: [String], at address: DatabaseAddress
+  ) throws {
+    let typeLimit = quotas[.recordTypes]
+    if type == nil, typeLimit < .max {
+      let count = try connection.first(
+        """
+        SELECT COUNT(*) FROM record_types
+        WHERE container = $1 AND environment = $2 AND dropped = 0
+        """, [.text(address.container), .text(address.environment.rawValue)]
+      ) { Int($0.integer(0)) }
+      if let count, count >= typeLimit {
+        throw quotas.refusal(
+          of: .recordTypes, field: "recordType",
+          "record '\(record.recordID)' would make record type '\(record.recordType)': "
+            + "\(address.environment.rawValue) of \(address.container) has \(count) record types, and "
+            + "the limit for those that are made by saving is \(typeLimit)")
+      }
+    }
+    let fieldLimit = quotas[.fieldsPerRecordType]
+    guard let field = newFields.first else { return }
+    let count = max(0, (type?.fields.count ?? 0) - Self.indexedSystemFields.count)
+    guard newFields.count > fieldLimit - count else { return }
+    throw quotas.refusal(
+      of: .fieldsPerRecordType, field: field,
+      "record '\(record.recordID)' would make \(newFields.count) new fields, '\(field)' among them: "
+        + "record type '\(record.recordType)' has \(count), and the limit for those that are made by "
+        + "saving is \(fieldLimit)")
+  }
+
   /// Makes a record type, or makes one again that was dropped.
   func addRecordType(
     named name: String, _ definition: ContainerSchema.RecordType, container: String,
@@ -81,7 +113,7 @@ extension StoreSession {
     for field in Self.indexedSystemFields {
       let indexes =
         Self.systemFieldsIndexedByOption.contains(field)
-        ? definition.systemIndexes[field] ?? [] : nil
+        ? definition.valueIndexes(of: field) : nil
       try addField(field.schemaName, of: FieldType(field.type), indexes: indexes, to: entry)
     }
     for (name, field) in definition.fields.sorted(by: { $0.key < $1.key }) {

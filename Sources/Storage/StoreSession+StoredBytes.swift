@@ -1,7 +1,8 @@
 import CloudKitModel
 
 extension Schema {
-  /// How many bytes the records and assets of a private database have; 0 for other databases.
+  /// How many bytes the records and assets of a private database have; those of public ones came
+  /// later (``fillPublicBytes(_:)``).
   static let storedBytes = [
     "ALTER TABLE databases ADD COLUMN stored_bytes BIGINT NOT NULL DEFAULT 0",
     """
@@ -18,11 +19,11 @@ extension Schema {
 extension StoreSession {
   /// Counts bytes that a record or an asset of the database gained or, below 0, lost.
   func countBytes(_ change: Int, in database: DatabaseID) throws {
-    guard change != 0, try address(of: database).scope == .private else { return }
+    guard change != 0 else { return }
     storedBytes.add(Int64(change), to: database)
   }
 
-  /// The bytes of a private database in this transaction.
+  /// The bytes of a database in this transaction.
   func totalBytes(of database: DatabaseID) throws -> Int64 {
     try storedBytes.total(of: database) { try bytesInRow(of: database) }
   }

@@ -4,7 +4,7 @@ import CloudKitModel
 extension StoreSession {
   private static let unfiled = """
     SELECT subscriber, notification_log.database_id, sequence, logged, origin_device,
-      notification_id
+      notification_id, LENGTH(content)
     FROM (
       SELECT database_id, MIN(first_sequence) AS first_sequence FROM unfiled_notifications
       GROUP BY database_id) AS unfiled

@@ -51,6 +51,8 @@ final class StoreSession {
   var steeredTime: (@Sendable () -> Int64)?
   /// Where no record type or field is made by saving it.
   var fixedEnvironments: Set<ContainerEnvironment> = []
+  /// The limits of the store; a session by itself has none.
+  var quotas = StoreQuotas()
 
   /// Seals what clients are given to keep.
   let tokens: TokenCipher

@@ -53,6 +53,17 @@ extension StoreSession {
       contentSize: row.content.count)
   }
 
+  /// The record with a number that an index names.
+  func storedRecord(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord {
+    let row = try connection.first(
+      StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
+      [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init)
+    guard let row else {
+      throw StoreError(.corrupt, "an index names record \(number), which does not exist")
+    }
+    return try storedRecord(row, in: database)
+  }
+
   func storedRecord(
     named recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> StoredRecord? {

@@ -13,6 +13,9 @@ struct SubscriptionModifier {
   private var raisedVersion: Int64?
   /// Whether the database is one of the subscriber's.
   private var isEntered = false
+  /// How many subscriptions the request may still save without another look at how many there are; nil
+  /// before the first look.
+  private var room: Int?
 
   init(
     subscriber: String, database: DatabaseID, refusesEqualContent: Bool, timestamp: Timestamp,
@@ -36,6 +39,7 @@ struct SubscriptionModifier {
       }
       try check(subscription)
       if refusesEqualContent { try checkIsDifferent(subscription) }
+      try requireRoom(for: subscription)
       try settleType(of: subscription)
     } catch let failure as ItemFailure {
       return .failed(subscriptionID: subscription.subscriptionID, failure)
@@ -59,6 +63,40 @@ struct SubscriptionModifier {
       WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
       """, key)
     return .saved(subscription)
+  }
+
+  /// Refuses a subscription that the user does not have yet, when the user has enough.
+  ///
+  /// - Complexity: O(*n*) for *n* subscriptions of the user, once for a request; near the limit for
+  ///   each subscription.
+  private mutating func requireRoom(for subscription: Subscription) throws {
+    let limit = session.quotas[.subscriptionsPerUser]
+    guard limit < .max else { return }
+    if let room, room > 0 {
+      self.room = room - 1
+      return
+    }
+    let user: [SQLValue] = [.integer(database.rawValue), .text(subscriber)]
+    let count =
+      try session.connection.first(
+        "SELECT COUNT(*) FROM subscriptions WHERE database_id = $1 AND subscriber = $2", user
+      ) { Int($0.integer(0)) } ?? 0
+    guard count >= limit else {
+      room = limit - count - 1
+      return
+    }
+    let isThere = try session.connection.first(
+      """
+      SELECT 1 FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """, user + [.text(subscription.subscriptionID)]
+    ) { _ in true }
+    guard isThere == nil else { return }
+    throw session.quotas.refusal(
+      of: .subscriptionsPerUser, field: "subscriptionID",
+      "subscription '\(subscription.subscriptionID)' cannot be saved: the user has \(count) "
+        + "subscriptions in the \(address.scope) database, and the limit is \(limit). Delete one first"
+    )
   }
 
   /// Sees to it that the database is found among those of the subscriber.

@@ -47,12 +47,20 @@ public struct TokenCipher: Sendable {
   /// For work within the store, that gives nothing away.
   static let plain = TokenCipher(secret: [], plainThrough: .max)
 
-  /// The text to give away for some contents; always the same for the same, as apps compare tokens.
-  public func seal(_ contents: [UInt8], as kind: Kind) throws -> String {
+  /// The text to give away for some contents.
+  ///
+  /// - Parameter isRepeatable: Whether the text is always the same for the same contents, as apps compare
+  ///   tokens. Otherwise no two texts are the same, so that comparing them tells nothing.
+  public func seal(
+    _ contents: [UInt8], as kind: Kind, isRepeatable: Bool = true
+  ) throws -> String {
     var text = [kind.rawValue] + contents + [0x80]
     text += repeatElement(0, count: (Self.blockSize - text.count % Self.blockSize) % Self.blockSize)
     // Different for different contents, without being remembered.
-    let nonce = Array(HMACSHA256.code(for: text, key: nonceKey).prefix(Self.nonceSize))
+    let nonce =
+      isRepeatable
+      ? Array(HMACSHA256.code(for: text, key: nonceKey).prefix(Self.nonceSize))
+      : SecureRandom.bytes(count: Self.nonceSize)
     let sealed = nonce + (try cipher.seal(text, nonce: nonce))
     return kind.isForURLs ? Base64URL.encode(sealed) : Data(sealed).base64EncodedString()
   }

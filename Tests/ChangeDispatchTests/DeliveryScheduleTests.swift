@@ -25,6 +25,9 @@ struct DeliveryScheduleTests {
     #expect(Self.numbers(answer.admitted) == [1, 2, 3, 4])
     #expect(Self.numbers(answer.refused) == [5, 6])
     #expect(schedule.room == 0)
+    #expect(schedule.admit(answer.refused).refused.isEmpty, "on their way back to the store")
+    for delivery in answer.refused { schedule.finish(delivery) }
+    #expect(schedule.room == 0)
     schedule.finish(Self.deliveries(1...1)[0])
     #expect(schedule.room == 1)
   }
@@ -100,6 +103,7 @@ struct DeliveryScheduleTests {
     schedule.finish(Self.deliveries(1...1)[0])
     #expect(schedule.room == 0 && schedule.isResting && schedule.nextWake == end)
     #expect(Self.numbers(schedule.admit(Self.deliveries(3...3)).refused) == [3])
+    schedule.finish(Self.deliveries(3...3)[0])
     #expect(schedule.beginTaking(at: Self.now) == nil)
     // Not before the last of the others is back.
     #expect(schedule.beginTaking(at: end) == nil)
@@ -151,6 +155,23 @@ struct DeliveryScheduleTests {
     _ = schedule.rest(until: Self.now.advanced(bySeconds: 60), for: .refusal)
     #expect(schedule.succeed() == false)
     #expect(schedule.isResting && schedule.rests(for: .refusal) == 1)
+  }
+
+  @Test("a rest ends when the clock is set back, for it would last for so much longer")
+  func clockSetBack() {
+    var schedule = Self.schedule(capacity: 4)
+    #expect(schedule.beginTaking(at: Self.now) == nil)
+    _ = schedule.rest(until: Self.now.advanced(bySeconds: 60), for: .refusal)
+    #expect(schedule.beginTaking(at: Self.now.advanced(bySeconds: 1)) == nil)
+    // A correction of less than a second is none.
+    #expect(schedule.beginTaking(at: Self.now.advanced(bySeconds: 0.5)) == nil)
+    #expect(schedule.beginTaking(at: Self.now.advanced(bySeconds: -86_400)) == 1)
+    _ = schedule.admit(TakenDeliveries(deliveries: Self.deliveries(1...1), isAll: false))
+    // The next one lasts by the time that is now.
+    _ = schedule.rest(until: Self.now.advanced(bySeconds: -86_340), for: .refusal)
+    schedule.finish(Self.deliveries(1...1)[0])
+    #expect(schedule.beginTaking(at: Self.now.advanced(bySeconds: -86_350)) == nil)
+    #expect(schedule.beginTaking(at: Self.now.advanced(bySeconds: -86_340)) == 1)
   }
 
   @Test("a route that has nothing to try is open again, and rests no longer than at first")

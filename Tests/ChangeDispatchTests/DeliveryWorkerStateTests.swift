@@ -1,9 +1,38 @@
+import CloudKitModel
+import Storage
 import Testing
 
 @testable import ChangeDispatch
 
-@Suite("How many deliveries are owed")
+@Suite("What a worker keeps in mind")
 struct DeliveryWorkerStateTests {
+  @Test(
+    "what would wait is merged into a newer one that was under way beside it",
+    arguments: [
+      .postponed(
+        until: Timestamp(milliseconds: 9), reason: "the device has just had a silent push"),
+      .retry(at: Timestamp(milliseconds: 9), reason: "503", wasSent: true),
+    ] as [DeliveryUpdate.State])
+  func putOffBesideNewer(putOff: DeliveryUpdate.State) {
+    var state = DeliveryWorkerState(.init())
+    let deliveries = DeliveryScheduleTests.deliveries(1...2)
+    _ = state.withSchedule(of: deliveries[0].route) { $0.admit(deliveries) }
+    func add(_ delivery: Delivery, _ outcome: DeliveryUpdate.State) -> DeliveryUpdate.State {
+      let update = DeliveryUpdate(
+        id: delivery.id, state: outcome, timestamp: Timestamp(milliseconds: 8))
+      return state.add(.init(delivery: delivery, update: update))
+    }
+    #expect(add(deliveries[1], .delivered()) == .delivered())
+    state.settle(state.outcomes[...], mergedBeside: 0)
+    #expect(add(deliveries[0], putOff) == .merged(into: 2))
+    #expect(state.outcomes.map(\.update.state) == [.merged(into: 2)])
+    state.settle(state.outcomes[...], mergedBeside: 0)
+    #expect(state.metrics == .init(delivered: 1, merged: 1))
+    // Nothing newer is under way any more.
+    _ = state.withSchedule(of: deliveries[0].route) { $0.admit([deliveries[0]]) }
+    #expect(add(deliveries[0], putOff) == putOff)
+  }
+
   @Test("a count is asked for again when something happened while the store was asked")
   func doubtfulCounts() throws {
     var state = DeliveryWorkerState(.init())

@@ -76,6 +76,7 @@ struct HookedStore: RecordStore {
   ) async throws -> [String: RecordAccess] {
     try await base.access(of: userRecordName, toTypes: names, in: database)
   }
+  var quotas: StoreQuotas { base.quotas }
   func usage(of database: DatabaseID) async throws -> DatabaseUsage? {
     try await base.usage(of: database)
   }
@@ -225,10 +226,11 @@ struct HookedStore: RecordStore {
     try await base.assetUpload(withTokenHash: hash, in: database)
   }
   func finishAssetUpload(
-    withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile
+    withReceipt receipt: String, in database: DatabaseID, bytes: AssetBytes, file: AssetFile,
+    check: @escaping @Sendable (DatabaseUsage) throws -> Void
   ) async throws {
     try await base.finishAssetUpload(
-      withReceipt: receipt, in: database, bytes: bytes, file: file)
+      withReceipt: receipt, in: database, bytes: bytes, file: file, check: check)
   }
   func rereferenceAssets(
     _ places: [AssetPlace], inZone zoneID: ZoneID, of database: DatabaseID, for user: String,

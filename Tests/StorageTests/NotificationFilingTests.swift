@@ -112,7 +112,7 @@ struct NotificationFilingTests {
         of: Change(
           event: .recordCreated, zoneID: .default, record: nil, notificationID: UUID(),
           timestamp: TestStore.time(0)), for: TestStore.alice, in: test.publicID, sequence: 1,
-        logged: TestStore.time(0))
+        logged: TestStore.time(0), bytes: 1)
       await #expect(throws: Refusal.self) {
         try await store.write { session in
           session.tailChange.added.append(row)
@@ -131,7 +131,7 @@ struct NotificationFilingTests {
       of: Change(
         event: .recordCreated, zoneID: .default, record: nil, notificationID: UUID(),
         timestamp: TestStore.time(0)), for: TestStore.alice, in: DatabaseID(rawValue: 1),
-      sequence: 1, logged: TestStore.time(0))
+      sequence: 1, logged: TestStore.time(0), bytes: 1)
     let tail = NotificationTail(
       capacity: 1, rows: [row], marked: [row.database], generation: 1, merging: nil)
     let before = tail.wholeRuns

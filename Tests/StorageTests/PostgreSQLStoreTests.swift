@@ -142,7 +142,7 @@ struct PostgreSQLStoreTests {
           FROM generate_series(1, 20000) AS number
           """, [])
       }
-      let cuts = try await store.write { try $0.overfullLogs(keeping: 100) }
+      let cuts = try await store.write { try $0.overfullLogs(keeping: 100, bytes: .max) }
       let cut = try #require(cuts.first { $0.subscriber == "user7" })
       let looked = try await store.write { session in
         // What this connection has not told others of yet counts as well.

@@ -15,7 +15,7 @@ struct QuerySamples {
     ] + ["1", "2", ""].map { String(repeating: "long ", count: 30) + $0 }
 
   /// The fields of a record and their types; `secret` is encrypted.
-  private static let types: [(String, FieldType)] = [
+  static let types: [(String, FieldType)] = [
     ("text", FieldType(.string)), ("count", FieldType(.int64)), ("size", FieldType(.double)),
     ("when", FieldType(.timestamp)), ("place", FieldType(.location)),
     ("target", FieldType(.reference)), ("data", FieldType(.bytes)),

@@ -130,6 +130,46 @@ struct ReadCancellationTests {
     }
   }
 
+  /// Counts for longer than anybody waits, in SQLite.
+  private static let endless =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT "
+
+  @Test("in a file a statement that runs is ended, however it runs, and the next one is not")
+  func runningInFile() async throws {
+    try await withStore(inFile: true) { store in
+      let reads: [@Sendable (StoreSession, Flag) throws -> Void] = [
+        // One statement that has no row yet; it has begun when the tally says so.
+        { session, hasBegun in
+          hasBegun.raise()
+          _ = try session.connection.first(Self.endless + "COUNT(*) FROM n", []) { $0.integer(0) }
+        },
+        // One statement of many rows.
+        { session, hasBegun in
+          try session.connection.query(Self.endless + "i FROM n", []) { _ in hasBegun.raise() }
+        },
+        // Many statements of one row.
+        { session, hasBegun in
+          while true {
+            _ = try session.connection.first("SELECT 1", []) { $0.integer(0) }
+            hasBegun.raise()
+          }
+        },
+      ]
+      for (index, body) in reads.enumerated() {
+        let hasBegun = Flag()
+        let read = begin(in: store) { try body($0, hasBegun) }
+        try await eventually("the read runs") { hasBegun.isUp }
+        read.cancel()
+        #expect(await outcome(of: read) == "given up")
+        #expect(store.metrics.abandonedReads == (0, index + 1))
+        let next = try await store.read { session in
+          try session.connection.first("SELECT 7", []) { $0.integer(0) }
+        }
+        #expect(next == 7)
+      }
+    }
+  }
+
   @Test("one that waits in the queue is not begun", arguments: [true, false])
   func waiting(isInFile: Bool) async throws {
     try await withStore(inFile: isInFile) { store in

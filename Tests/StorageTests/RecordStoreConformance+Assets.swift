@@ -352,7 +352,7 @@ extension TestStore {
       checksum: Self.checksum(content), size: Int64(content.utf8.count))
     try await store.finishAssetUpload(
       withReceipt: receipt, in: database ?? publicID, bytes: .data(Data(content.utf8)),
-      file: file)
+      file: file, check: { _ in })
     return Asset(fileChecksum: file.checksum, size: file.size, receipt: receipt)
   }
 

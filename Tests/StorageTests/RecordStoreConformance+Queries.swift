@@ -205,6 +205,45 @@ extension RecordStoreConformance {
       }
     }
 
+    @Test("a marker is good for its caller, database and zone alone", arguments: engines)
+    func bindings(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        for database in [test.publicID, test.privateID] {
+          for name in ["a", "b", "c"] { try await test.save(name, in: database) }
+        }
+        for sortKeys in [[], [SortKey(.system(.createdTimestamp))]] {
+          let search = RecordQuery(
+            query: Query(recordType: "Note", sortKeys: sortKeys), zoneID: nil, limit: 1,
+            caller: TestStore.alice)
+          func reason(
+            in database: DatabaseID, _ change: (inout RecordQuery) -> Void = { _ in }
+          ) async -> String? {
+            var search = search
+            change(&search)
+            do {
+              _ = try await test.store.records(matching: search, in: database)
+              return nil
+            } catch { return "\(error)" }
+          }
+          let first = try await test.store.records(matching: search, in: test.publicID)
+          let marker = try #require(first.continuation)
+          #expect(await reason(in: test.publicID) { $0.continuation = marker } == nil)
+          for (database, change) in [
+            (test.privateID, { _ in }), (test.publicID, { $0.caller = TestStore.bob }),
+            (test.publicID, { $0.caller = nil }), (test.publicID, { $0.ignoresGrants = true }),
+            (test.publicID, { $0.zoneID = .default }),
+          ] as [(DatabaseID, (inout RecordQuery) -> Void)] {
+            #expect(await reason(in: database, change) == nil)
+            let refusal = await reason(in: database) {
+              change(&$0)
+              $0.continuation = marker
+            }
+            #expect(refusal?.hasPrefix("continuationMarker: ") ?? false, "\(refusal ?? "none")")
+          }
+        }
+      }
+    }
+
     @Test("filters and sorts that do not fit their field name it", arguments: engines)
     func misfits(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in

@@ -10,7 +10,7 @@ extension RecordStoreConformance {
   @Suite("Queries against plain evaluation")
   struct QueryModel {
     /// Efforts by which so few records are searched in every way that many are.
-    private static let efforts = [
+    static let efforts = [
       SearchEffort(),
       SearchEffort(
         columnShare: 0, listPatience: 0, makesExtracts: true, changePatience: 3, peek: 1,

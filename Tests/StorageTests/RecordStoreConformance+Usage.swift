@@ -6,15 +6,17 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("What a private database holds")
+  @Suite("What private and public databases hold")
   struct Usage {
     private static let engines = StoreEngine.allCases
 
-    @Test("only private databases are counted", arguments: engines)
+    @Test("private and public databases are counted, each by itself", arguments: engines)
     func scope(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
-        try await test.save("n", ["text": .string("hello")])
-        #expect(try await test.store.usage(of: test.publicID) == nil)
+        let saved = try await test.save("n", ["text": .string("hello")])
+        #expect(
+          try await test.store.usage(of: test.publicID)
+            == DatabaseUsage(bytes: saved.contentSize, unheldAssetBytes: 0))
         #expect(
           try await test.store.usage(of: test.privateID)
             == DatabaseUsage(bytes: 0, unheldAssetBytes: 0))
@@ -47,26 +49,31 @@ extension RecordStoreConformance {
     @Test("what exceeds the quota is refused by itself, what makes room is not", arguments: engines)
     func quota(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
-        func save(_ name: String, _ count: Int, quota: Int64) async throws -> RecordOutcome {
-          try await test.modify(
-            [.text(name, count)], in: test.privateID, quota: quota)[0]
+        for (database, scope) in [(test.privateID, "private"), (test.publicID, "public")] {
+          func save(_ name: String, _ count: Int, quota: Int64) async throws -> RecordOutcome {
+            try await test.modify([.text(name, count)], in: database, quota: quota)[0]
+          }
+          let a = try #require(try await save("a", 1000, quota: 5000).record)
+          let size = try #require(try await test.store.usage(of: database)).bytes
+          #expect(size == a.contentSize)
+          // The exact size is allowed, one byte less is not.
+          #expect(try await save("b", 1000, quota: 2 * size - 1).failure?.code == .quotaExceeded)
+          #expect(try await test.record("b", in: database) == nil)
+          #expect(try await save("b", 1000, quota: 2 * size).summary == "saved")
+          let failure = try #require(try await save("c", 1, quota: 2 * size).failure)
+          #expect(
+            failure.reason.contains("the \(scope) database would have")
+              && failure.reason.contains("its quota is \(2 * size)"), "\(failure.reason)")
+          #expect(failure.limit == Int(2 * size))
+          // Beyond a quota that was lowered one can make records smaller, and delete them.
+          #expect(try await save("a", 900, quota: 10).summary == "saved")
+          #expect(try await save("a", 901, quota: 10).failure?.code == .quotaExceeded)
+          #expect(try await test.delete("b", in: database).summary == "deleted")
+          let rest = try #require(try await test.store.usage(of: database))
+          #expect(rest.bytes < size)
         }
-        let a = try #require(try await save("a", 1000, quota: 5000).record)
-        let size = try #require(try await test.store.usage(of: test.privateID)).bytes
-        #expect(size == a.contentSize)
-        // The exact size is allowed, one byte less is not.
-        #expect(try await save("b", 1000, quota: 2 * size - 1).failure?.code == .quotaExceeded)
-        #expect(try await test.record("b", in: test.privateID) == nil)
-        #expect(try await save("b", 1000, quota: 2 * size).summary == "saved")
-        let failure = try #require(try await save("c", 1, quota: 2 * size).failure)
-        #expect(failure.reason.contains("its quota is \(2 * size)"), "\(failure.reason)")
-        #expect(failure.limit == Int(2 * size))
-        // Beyond a quota that was lowered one can make records smaller, and delete them.
-        #expect(try await save("a", 900, quota: 10).summary == "saved")
-        #expect(try await save("a", 901, quota: 10).failure?.code == .quotaExceeded)
-        #expect(try await test.delete("b", in: test.privateID).summary == "deleted")
-        let rest = try #require(try await test.store.usage(of: test.privateID))
-        #expect(rest.bytes < size)
+        #expect(
+          test.store.quotas.refusals == [.privateDatabaseBytes: 3, .publicDatabaseBytes: 3])
       }
     }
 

@@ -250,7 +250,8 @@ struct SeveralServersLoadTests {
         SELECT COUNT(*) FROM deliveries
         JOIN notification_log ON notification_log.database_id = deliveries.database_id
           AND notification_log.sequence = deliveries.log_sequence
-        JOIN device_tokens ON device_tokens.token = deliveries.token
+        JOIN device_numbers ON device_numbers.device = deliveries.device
+        JOIN device_tokens ON device_tokens.token = device_numbers.token
         WHERE state = 0 AND subscriber <> user_record_name
         """) == [0])
   }

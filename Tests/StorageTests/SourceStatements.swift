@@ -21,7 +21,7 @@ struct SourceStatement {
     "DeliveryRow.selection": DeliveryRow.selection, "Self.isAvailable(to:": "TRUE",
     "DeliveryClaim.isAvailable(to:": "TRUE", "StoreClock.expression": "1",
     "NotificationIndexRow.columns": NotificationIndexRow.columns,
-    "Row.columns": "database_id, number, token, merge_key", "columns": "database_id",
+    "Row.columns": "database_id, number, device, merge_key", "columns": "database_id",
   ]
 
   /// All of them that serve a store.

@@ -19,7 +19,7 @@ struct StatementRouteTests {
     // What is too old, or too much.
     "SELECT ? FROM notification_log AS entries WHERE logged < $1",
     "SELECT DISTINCT subscriber FROM ( SELECT subscriber FROM notification_index GROUP BY",
-    "SELECT logged, database_id, sequence FROM notification_runs CROSS JOIN notification_index",
+    "SELECT logged, database_id, sequence, bytes FROM notification_runs CROSS JOIN notification_index",
     "SELECT ? FROM notification_runs CROSS JOIN notification_index AS entries",
     "SELECT ? FROM notification_marks WHERE marked < $1",
     "SELECT subscriber FROM notification_marks GROUP BY subscriber HAVING",
@@ -50,7 +50,7 @@ struct StatementRouteTests {
   /// What a distributed store is not asked, by how the statement begins, and beginnings of others.
   private static let notAsked = [
     // A store in which one transaction takes deliveries of all databases.
-    "SELECT database_id, number, token, merge_key FROM deliveries WHERE state = 0 AND route = $1",
+    "SELECT database_id, number, device, merge_key FROM deliveries WHERE state = 0 AND route = $1",
     // A store in which one transaction takes all word that was left for heard.
     "WITH heard AS ( UPDATE dispatch_leases SET awaited = 0 WHERE (database_id, part) IN",
     // Engines that one server has to itself file notifications later.

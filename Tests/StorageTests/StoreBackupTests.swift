@@ -136,6 +136,40 @@ struct StoreBackupTests {
     }
   }
 
+  /// What others than its user have a right to, in a folder.
+  private static func openFiles(in directory: String) throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: directory).filter { name in
+      var information = stat()
+      return lstat(directory + "/" + name, &information) == 0 && information.st_mode & 0o077 != 0
+    }
+  }
+
+  @Test("a copy and what is restored are for their user alone, also of files that are not")
+  func permissions() async throws {
+    try await withTemporaryDirectory { directory in
+      #expect(mkdir(directory + "/data", 0o700) == 0)
+      let (store, test) = try await Self.open(directory + "/data/petrel.sqlite")
+      try await test.save(
+        "a", ["file": .asset(try await test.upload("bytes", receipt: "a", record: "a"))])
+      for target in ["copy", "again"] {
+        try await StoreBackup.make(
+          ofStoreAt: directory + "/data/petrel.sqlite", in: directory + "/" + target)
+        #expect(try Self.openFiles(in: directory) == [])
+      }
+      await store.close()
+      // As from an archive that keeps no permissions.
+      for name in try FileManager.default.subpathsOfDirectory(atPath: directory + "/copy") {
+        chmod(directory + "/copy/" + name, 0o755)
+      }
+      chmod(directory + "/copy", 0o755)
+      try await StoreBackup.restore(
+        from: directory + "/copy", toStoreAt: directory + "/restored/petrel.sqlite")
+      let (restored, _) = try await Self.open(directory + "/restored/petrel.sqlite")
+      #expect(try Self.openFiles(in: directory + "/restored") == [])
+      await restored.close()
+    }
+  }
+
   @Test("nothing is overwritten, and a backup that cannot be leaves nothing behind")
   func refusals() async throws {
     try await withTemporaryDirectory { directory in

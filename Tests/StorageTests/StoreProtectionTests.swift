@@ -33,7 +33,7 @@ struct StoreProtectionTests {
       run("INSERT INTO main.\(table) SELECT * FROM source.\(table)")
     }
     for definition in texts(definitions + "'index'") { run(definition) }
-    run("UPDATE store_form SET version = 26")
+    for statement in OldForms.form26 { run(statement) }
   }
 
   private static func isProtected(_ path: String) -> Bool { DatabaseFile.isSealed(fileAt: path) }

@@ -10,7 +10,8 @@ const labels = {
   event: 'Another event', zone: 'Another zone', defaultZone: 'Not in the default zone',
   filter: 'A filter says no', permission: 'May not read it', valuesNotKept: 'Values not kept',
   notLogged: 'Not in the log', originDevice: 'Made the change', noDevice: 'No device',
-  registeredLater: 'Registered later', deviceGone: 'Gone', courier: 'Comes by itself',
+  registeredLater: 'Registered later', notSetUp: 'Not set up', tooManyWaiting: 'Too many wait',
+  deviceGone: 'Gone', courier: 'Comes by itself',
 };
 
 export function label(reason) { return labels[reason.code] ?? reason.code; }

@@ -1,0 +1,67 @@
+import CloudKitModel
+
+/// How many devices a store has, by what a server needs to push to them. Nothing in the store is changed,
+/// and a server may be using it.
+public struct DeviceCensus: Sendable, Hashable {
+  /// Devices that one setting of a server reaches, or none.
+  public struct Group: Sendable, Hashable {
+    public var kind: DeviceToken.Kind
+    public var container: String
+    public var count: Int
+
+    public init(kind: DeviceToken.Kind, container: String, count: Int) {
+      self.kind = kind
+      self.container = container
+      self.count = count
+    }
+  }
+
+  /// Devices of one kind that are counted. There may be millions.
+  public static let limit = 100_000
+
+  /// In the order of kinds, and then of containers.
+  public var groups: [Group]
+
+  public init(groups: [Group]) {
+    self.groups = groups
+  }
+
+  /// Counts the devices to which a server pushes; readers of web couriers fetch.
+  ///
+  /// - Throws: ``StoreError`` where there is no store, or none that can be read.
+  public static func take(
+    at location: StoreLocation, now: Timestamp = .now
+  ) async throws -> DeviceCensus {
+    try await SQLRecordStore.onThread {
+      let connection: any SQLConnection
+      switch location {
+      case .memory: return DeviceCensus(groups: [])
+      case .file(let path):
+        connection = try SQLiteConnection(
+          readingFileAt: path, isAlone: StoreExamination.isAlone(path))
+      case .postgreSQL(let address, _):
+        var settings = PostgreSQLConnection.Settings()
+        settings.statementTimeout = 10_000
+        connection = try PostgreSQLConnection(to: address, settings: settings)
+      }
+      defer { connection.close() }
+      let pushed = DeviceToken.Kind.allCases.filter { $0 != .courier }
+      return DeviceCensus(
+        groups: try pushed.flatMap { try groups(of: $0, over: connection, at: now) })
+    }
+  }
+
+  private static func groups(
+    of kind: DeviceToken.Kind, over connection: any SQLConnection, at now: Timestamp
+  ) throws -> [Group] {
+    try connection.rows(
+      """
+      SELECT container, COUNT(*) FROM (
+        SELECT container FROM device_tokens
+        WHERE kind = $1 AND (expires IS NULL OR expires > $2) LIMIT $3) AS devices
+      GROUP BY container ORDER BY container
+      """,
+      [.text(kind.rawValue), .integer(now.milliseconds), .integer(Int64(limit))]
+    ) { Group(kind: kind, container: $0.text(0), count: Int($0.integer(1))) }
+  }
+}

@@ -1,0 +1,79 @@
+import CloudKitModel
+
+/// What of a zone's changes a reader may be told: records that the reader may read, and deletions of types
+/// all records of which the reader may read.
+///
+/// Grants hold in the public database alone.
+struct RecordFeedView {
+  /// What the reader may be told of one type.
+  private enum Part {
+    case all
+    /// The records with these numbers.
+    case numbers(RecordNumberSet)
+    /// The records that the reader made, found by reading each.
+    case own(RecordAccess)
+    case none
+  }
+
+  /// Whether nothing is kept from anybody, whatever the types and grants are.
+  let showsEverything: Bool
+  private let database: DatabaseID
+  private let address: DatabaseAddress
+  private let session: StoreSession
+  private let reader: String?
+  private var parts: [Int64: Part] = [:]
+
+  init(of feed: RecordFeed) {
+    showsEverything = feed.address.scope != .public || feed.query.tellsAll
+    database = feed.database
+    address = feed.address
+    session = feed.session
+    reader = feed.query.reader?.userRecordName
+  }
+
+  mutating func showsAll(ofType number: Int64) throws -> Bool {
+    if case .all = try part(number) { true } else { false }
+  }
+
+  mutating func shows(_ candidate: RecordFeed.Candidate) throws -> Bool {
+    switch (try part(candidate.typeNumber), candidate.subject) {
+    case (.all, _): return true
+    case (.none, _), (_, .tombstone): return false
+    case (.numbers(let numbers), .record(let number)): return numbers.contains(number)
+    case (.own(let access), .record(let number)):
+      return access.mayRead(try session.storedRecord(numbered: number, in: database).record)
+    }
+  }
+
+  private mutating func part(_ typeNumber: Int64) throws -> Part {
+    guard !showsEverything else { return .all }
+    if let known = parts[typeNumber] { return known }
+    let part = try readPart(typeNumber)
+    parts[typeNumber] = part
+    return part
+  }
+
+  private func readPart(_ typeNumber: Int64) throws -> Part {
+    let name = try session.recordTypeName(typeNumber)
+    // Of a type that was removed nobody knows any more who could read it.
+    guard let type = try session.recordType(named: name, at: address) else { return .none }
+    let access = try session.access(of: reader, toType: name, at: address)
+    switch access.reach {
+    case .all: return .all
+    case .none: return .none
+    case .own:
+      guard let index = session.indexOfRecords(madeBy: reader, type: type, at: address) else {
+        return .own(access)
+      }
+      var numbers = RecordNumberSet()
+      try session.connection.query(
+        """
+        SELECT record_number FROM value_index
+        WHERE database_id = $1 AND field_number = $2 AND value_key = $3
+        """,
+        [.integer(database.rawValue), .integer(index.field), .bytes(index.range.lower)]
+      ) { numbers.insert($0.integer(0)) }
+      return .numbers(numbers)
+    }
+  }
+}

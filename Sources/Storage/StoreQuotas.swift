@@ -1,0 +1,74 @@
+import Synchronization
+
+/// How much one user, database or container may have of each kind of thing, and how often more was
+/// refused.
+///
+/// A limit refuses additions only: what a store has beyond it stays, can be changed and deleted.
+public final class StoreQuotas: Sendable {
+  /// What is limited.
+  public enum Subject: String, Sendable, Hashable, CaseIterable {
+    /// Bytes of the records and assets of one private database.
+    case privateDatabaseBytes
+    /// Bytes of the records and assets of one public database.
+    case publicDatabaseBytes
+    /// Subscriptions of one user in one database.
+    case subscriptionsPerUser
+    /// Zones of one database, with the default zone.
+    case zonesPerDatabase
+    /// Record types that are made by saving records, in one environment of a container.
+    case recordTypes
+    /// Fields that are made by saving records, in one record type.
+    case fieldsPerRecordType
+    /// Devices of one user in one environment of a container.
+    case apnsDevicesPerUser
+    case courierReadersPerUser
+    case browsersPerUser
+    case webhooksPerKey
+  }
+
+  private struct State {
+    var limits: [Subject: Int] = [:]
+    var refusals: [Subject: Int] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  public init() {}
+
+  /// The limits in force; what is absent is not limited.
+  public var limits: [Subject: Int] {
+    get { state.withLock { $0.limits } }
+    set { state.withLock { $0.limits = newValue } }
+  }
+
+  /// The limit of a subject; `Int.max` where it has none.
+  subscript(subject: Subject) -> Int { state.withLock { $0.limits[subject] } ?? .max }
+
+  /// How often an addition was refused since the start. A write that the engine repeats may count twice.
+  public var refusals: [Subject: Int] { state.withLock { $0.refusals } }
+
+  /// Counts a refusal.
+  func note(refusalOf subject: Subject) {
+    state.withLock { $0.refusals[subject, default: 0] += 1 }
+  }
+
+  /// Counts a refusal and makes the failure of the item that was refused.
+  ///
+  /// - Parameter reason: what was refused, what there is, and what to do.
+  func refusal(of subject: Subject, field: String? = nil, _ reason: String) -> ItemFailure {
+    note(refusalOf: subject)
+    return ItemFailure(.quotaExceeded, field: field, reason, limit: self[subject])
+  }
+}
+
+extension DeviceToken.Kind {
+  /// Which limit counts the devices of this kind.
+  var quota: StoreQuotas.Subject {
+    switch self {
+    case .apns: .apnsDevicesPerUser
+    case .courier: .courierReadersPerUser
+    case .webPush: .browsersPerUser
+    case .webhook: .webhooksPerKey
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import CloudKitModel
+import Foundation
+import PostgreSQLTesting
+import Testing
+
+@testable import Storage
+
+extension RecordStoreConformance {
+  @Suite("Numbers of devices")
+  struct DeviceNumbers {
+    private static let engines = StoreEngine.allCases
+    private static let day: Int64 = 24 * 60 * 60
+
+    /// Tokens as long as APNs'.
+    private static func token(_ number: Int) -> String {
+      let digits = String(number, radix: 16)
+      return String(repeating: "a", count: 64 - digits.count) + digits
+    }
+
+    /// All that stands in texts of a table.
+    private func texts(in name: String, of test: TestStore) async throws -> [String] {
+      let store = try #require(test.store as? SQLRecordStore)
+      return try await store.read { session in
+        let table = try StoreTable(named: name, in: session.connection)
+        return try session.connection.rows(table.selection(), []) { row in
+          table.columns.enumerated().compactMap { column, definition in
+            definition.kind == .text ? row.optionalText(Int32(column)) : nil
+          }
+        }.flatMap(\.self)
+      }
+    }
+
+    private func numbers(_ test: TestStore) async throws -> [String: Int64] {
+      let store = try #require(test.store as? SQLRecordStore)
+      let rows = try await store.read {
+        try $0.connection.rows("SELECT token, device FROM device_numbers", []) {
+          ($0.text(0), $0.integer(1))
+        }
+      }
+      return Dictionary(uniqueKeysWithValues: rows)
+    }
+
+    @Test("a row of a delivery has no token, for two devices and for fifty", arguments: engines)
+    func noTokens(_ engine: StoreEngine) async throws {
+      for count in [2, 50] {
+        try await engine.withStore { test in
+          _ = try await test.subscribe(noteSubscription("s", badge: true))
+          let tokens = (0..<count).map(Self.token).sorted()
+          for token in tokens { try await test.register(token) }
+          try await test.save("n", by: TestStore.bob)
+          let sent = try await test.dispatch()
+          #expect(sent.deliveries.map(\.device.token) == tokens)
+          #expect(try await test.store.owedDeliveryCount() == count)
+          let texts = try await texts(in: "deliveries", of: test)
+          #expect(texts.filter { tokens.contains($0) } == [])
+          let due = try await test.store.dueDeliveries(at: TestStore.time(1), limit: 100)
+          #expect(due.map(\.device.token) == tokens)
+        }
+      }
+    }
+
+    @Test(
+      "what waits for a device that goes is given up for good, and the history names its token",
+      arguments: engines)
+    func goneDevice(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let store = test.store
+        _ = try await test.subscribe(noteSubscription("s"))
+        for token in ["hook", "other"] { try await test.register(token, kind: .webhook) }
+        try await test.save("n", by: TestStore.bob)
+        try await test.dispatch()
+        let recipient = Recipient(
+          userRecordName: TestStore.alice, container: TestStore.container,
+          environment: .development)
+        #expect(
+          try await store.removeDeviceToken(
+            "hook", kind: .webhook, of: recipient, at: TestStore.time(2)))
+        let numbers = try await numbers(test)
+        // Registered again, and for another user: the number is the token's.
+        try await test.register("hook", kind: .webhook, at: 3)
+        try await test.register("hook", kind: .webhook, user: TestStore.bob, at: 4)
+        #expect(try await self.numbers(test) == numbers)
+        #expect(
+          try await store.dueDeliveries(at: TestStore.time(9), limit: 9).map(\.device.token)
+            == ["other"])
+        let past = try await store.notifications(
+          ofSubscription: SubscriptionName(subscriber: TestStore.alice, subscriptionID: "s"),
+          in: test.publicID, limit: 1)
+        #expect(past.first?.deliveries.map(\.token) == ["hook", "other"])
+        #expect(past.first?.deliveries.map(\.state) == [.abandoned, .waiting])
+      }
+    }
+
+    @Test(
+      "a number is kept as long as anything tells of its device, and not given again",
+      arguments: engines)
+    func retention(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let recipient = Recipient(
+          userRecordName: TestStore.alice, container: TestStore.container,
+          environment: .development)
+        for token in ["gone", "back", "stays"] { try await test.register(token, kind: .webhook) }
+        try await test.register("reader", kind: .courier)
+        try await test.register("late", kind: .webPush, expires: 9)
+        let first = try await numbers(test)
+        #expect(Set(first.keys) == ["gone", "back", "stays", "late"])
+        for token in ["gone", "back"] {
+          #expect(
+            try await test.store.removeDeviceToken(
+              token, kind: .webhook, of: recipient, at: TestStore.time(5)))
+        }
+        try await test.register("back", kind: .webhook, user: TestStore.bob, at: 6)
+        try await test.store.trim(at: TestStore.time(10))
+        #expect(try await numbers(test) == first)
+        try await test.store.trim(at: TestStore.time(100 * Self.day))
+        let kept = try await numbers(test)
+        #expect(kept == first.filter { ["back", "stays"].contains($0.key) })
+        try await test.register("gone", kind: .webhook, at: 100 * Self.day)
+        let anew = try #require(try await numbers(test)["gone"])
+        #expect(first.values.allSatisfy { $0 < anew })
+        _ = try await test.subscribe(noteSubscription("s"))
+        try await test.save("n", by: TestStore.bob)
+        let sent = try await test.dispatch()
+        #expect(sent.deliveries.map(\.device.token) == ["gone", "stays"])
+      }
+    }
+  }
+}
