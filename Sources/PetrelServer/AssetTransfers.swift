@@ -14,17 +14,17 @@ struct AssetTransfers: Sendable {
   let store: any RecordStore
   let links: AssetLinks
   let clock: @Sendable () -> Timestamp
-  let privateDatabaseQuota: Int64?
+  let limits: ServerConfiguration.Limits
   private let verified = VerifiedAssets()
 
   init(
     store: any RecordStore, links: AssetLinks, clock: @escaping @Sendable () -> Timestamp,
-    privateDatabaseQuota: Int64?
+    limits: ServerConfiguration.Limits
   ) {
     self.store = store
     self.links = links
     self.clock = clock
-    self.privateDatabaseQuota = privateDatabaseQuota
+    self.limits = limits
   }
 
   func respond(to request: HTTPRequest) async throws -> HTTPResponse {
@@ -73,12 +73,19 @@ struct AssetTransfers: Sendable {
         "the asset for field '\(upload.fieldName)' has \(size) bytes; the limit is "
           + "\(ServiceLimits.assetSize)", limit: ServiceLimits.assetSize)
     }
-    if let privateDatabaseQuota, let usage = try await store.usage(of: database) {
-      try usage.check(adding: size, to: privateDatabaseQuota, for: upload.fieldName)
+    let scope = try await store.address(of: database).scope
+    let quota = limits.bytes(of: scope)
+    if let quota, let usage = try await store.usage(of: database) {
+      try usage.check(adding: size, to: quota, for: upload.fieldName)
     }
     let file = AssetFile(checksum: arrived.hash.hexadecimal, size: Int64(size))
     try await store.finishAssetUpload(
-      withReceipt: upload.receipt, in: database, bytes: arrived.bytes, file: file)
+      withReceipt: upload.receipt, in: database, bytes: arrived.bytes, file: file,
+      check: { usage in
+        // Others may have come meanwhile.
+        guard let quota else { return }
+        try usage.check(adding: 0, to: quota, for: upload.fieldName)
+      })
     let asset = Asset(
       fileChecksum: file.checksum, size: file.size, receipt: upload.receipt
     ).complete
@@ -134,12 +141,7 @@ struct AssetTransfers: Sendable {
               : try Data(contentsOf: URL(fileURLWithPath: file.path), options: .alwaysMapped)
             let content = body[try form.contentRange(of: body)]
             let path = file.path + "-content"
-            do {
-              try content.write(to: URL(fileURLWithPath: path))
-            } catch {
-              unlink(path)
-              throw error
-            }
+            try AssetFiles.write(content, to: path)
             return Arrived(
               bytes: .file(path: path), size: content.count, hash: SHA256.hash(content),
               extracted: path)
@@ -169,6 +171,16 @@ struct AssetTransfers: Sendable {
 
   // MARK: Downloads
 
+  /// Users upload what they like, and this is the origin of the console and of the sign-in page: no
+  /// browser takes an asset for a page of it. Pages of any origin still show assets as pictures, sound
+  /// and film, and read them (`<img>`, `<video>`, `fetch`), also those that ask for it to be said
+  /// (`Cross-Origin-Embedder-Policy`).
+  private static let protection = [
+    ("X-Content-Type-Options", "nosniff"),
+    ("Content-Security-Policy", "sandbox; default-src 'none'"),
+    ("Content-Disposition", "attachment"), ("Cross-Origin-Resource-Policy", "cross-origin"),
+  ]
+
   private func download(
     _ checksum: String, from database: DatabaseID, range: String?
   ) async throws -> HTTPResponse {
@@ -179,6 +191,7 @@ struct AssetTransfers: Sendable {
       ("Content-Type", "application/octet-stream"), ("ETag", "\"\(checksum)\""),
       ("Accept-Ranges", "bytes"), ("Cache-Control", "private, immutable"),
     ])
+    response.headers += Self.protection
     var part = 0..<reader.size
     switch range.flatMap({ ByteRange.parse($0, size: reader.size) }) {
     case nil: break

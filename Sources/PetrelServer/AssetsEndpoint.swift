@@ -15,7 +15,7 @@ struct AssetsEndpoint: Sendable {
     let request = try UploadAssetsRequest(
       parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: try context.address())
-    if let quota = context.privateDatabaseQuota, let usage = try await store.usage(of: database) {
+    if let quota = context.databaseQuota, let usage = try await store.usage(of: database) {
       for token in request.tokens {
         try usage.check(adding: 1, to: quota, for: token.fieldName)
       }

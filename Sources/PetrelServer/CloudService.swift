@@ -26,6 +26,7 @@ public final class CloudService: Sendable {
   private let makeRouter: @Sendable (ServerConfiguration, WebPushKey?) -> RequestRouter
   private let containers: ContainerSettings
   private let journal: FailureJournal
+  private let turns: RequestTurns
   private let courier: WebCourier
   let admin: AdminService
   private let presence: ServerPresence?
@@ -60,6 +61,7 @@ public final class CloudService: Sendable {
     route: @escaping @Sendable (DeviceToken) -> PushRoute?
   ) {
     self.store = store
+    store.quotas.limits = configuration.quotas
     self.log = log
     let clock = Self.clock(of: store, on: clock)
     self.clock = clock
@@ -71,6 +73,8 @@ public final class CloudService: Sendable {
     deliveryConfiguration.executor = executor
     deliveryConfiguration.silentPushInterval = configuration.limits.silentPushInterval
     deliveryConfiguration.waitingLimit = configuration.limits.waitingPushes
+    deliveryConfiguration.owedLimit = configuration.limits.undeliveredPushes
+    deliveryConfiguration.owedLimitOfUser = configuration.limits.undeliveredPushesPerUser
     deliveryConfiguration.trace = log.pushTrace
     let pushes = LivePushes()
     let presence: ServerPresence? =
@@ -132,6 +136,8 @@ public final class CloudService: Sendable {
           .map { ($0.names, $0.count) }
       }, journal: journal, log: log, clock: clock, publicURL: publicURL)
     self.admin = admin
+    let turns = RequestTurns()
+    self.turns = turns
     makeRouter = { configuration, webPushKey in
       RequestRouter(
         store: store, configuration: configuration, courier: courier,
@@ -140,7 +146,7 @@ public final class CloudService: Sendable {
           settings: configuration.signIn,
           addressHeader: configuration.limits.clientAddressHeader, store: store,
           passwords: passwords, log: log, clock: clock, publicURL: publicURL),
-        webPushKey: webPushKey, admin: admin)
+        webPushKey: webPushKey, admin: admin, turns: turns)
     }
     currentRouter = Mutex(makeRouter(configuration, webPushKey))
   }
@@ -159,6 +165,7 @@ public final class CloudService: Sendable {
   func reload(_ configuration: ServerConfiguration, webPushKey: WebPushKey?) {
     let router = makeRouter(configuration, webPushKey)
     currentRouter.withLock { $0 = router }
+    store.quotas.limits = configuration.quotas
     containers.replace(configuration.containers)
     admin.reload(configuration)
   }
@@ -170,6 +177,8 @@ public final class CloudService: Sendable {
   /// This server among those that share the store; nil when it has it alone.
   public var presenceMetrics: ServerPresence.Metrics? { presence?.metrics }
   public var requestMetrics: RequestMetrics { journal.metrics }
+  /// Requests that wait for others of their callers.
+  var turnMetrics: RequestTurns.Metrics { turns.metrics }
   var deliveryTimes: DeliveryTimes { worker.times }
   var operationNames: OperationNames { router.operationNames }
   /// Requests of the web courier that wait to be looked after.
@@ -205,6 +214,11 @@ public final class CloudService: Sendable {
   /// A poll of the web courier is answered when there is a notification, when its time is up, or
   /// when the task is cancelled. Other requests read no further when it is.
   public func respond(to request: HTTPRequest) async -> HTTPResponse {
+    do {
+      try request.checkTexts()
+    } catch {
+      return HTTPResponse(error)
+    }
     let router = router
     if request.path == WebCourier.path {
       return await CourierRequest(request, router: router).answer()
@@ -247,10 +261,18 @@ public final class CloudService: Sendable {
 
   /// Trims what is beyond its retention, now and whenever that is due again.
   private func maintain() async {
+    let watch = ClockWatch(at: clock(), steady: .now)
     while !Task.isCancelled {
       let logged = dispatcher.metrics.loggedNotifications
       let began = ContinuousClock.now
-      await trim()
+      if watch.mayTrim(at: clock(), steady: began) {
+        await trim()
+      } else {
+        log.warning(
+          "the clock was set forward, so nothing is deleted by its age; restart the server if the "
+            + "time is right now",
+          ["seconds": .double(watch.jump(at: clock(), steady: began))])
+      }
       let schedule = RetentionSchedule(began: began, ended: .now, logged: logged)
       repeat {
         try? await Task.sleep(for: RetentionSchedule.step)

@@ -12,6 +12,7 @@ final class CourierReaders: Sendable {
   final class Reader: Sendable {
     private struct State {
       var isDone = false
+      var isOverdue = false
       var continuation: CheckedContinuation<Void, Never>?
     }
 
@@ -40,9 +41,13 @@ final class CourierReaders: Sendable {
       }
     }
 
-    fileprivate func wake() {
+    /// Whether the wait ended because the time was up.
+    var isOverdue: Bool { state.withLock { $0.isOverdue } }
+
+    fileprivate func wake(isOverdue: Bool = false) {
       let continuation = state.withLock { state in
         state.isDone = true
+        if isOverdue { state.isOverdue = true }
         defer { state.continuation = nil }
         return state.continuation
       }
@@ -55,6 +60,8 @@ final class CourierReaders: Sendable {
     /// How many there are; each is there by the name of every user that it listens for.
     var count = 0
     var isClosed = false
+    /// When it was last looked for polls whose time is up.
+    var looked = Timestamp(milliseconds: .min)
   }
 
   private let state = Mutex(State())
@@ -132,12 +139,20 @@ final class CourierReaders: Sendable {
     for reader in all { reader.wake() }
   }
 
-  /// Wakes the polls whose time is up.
+  /// Seconds by which a clock is corrected without anybody's notice.
+  private static let tolerance = 1.0
+
+  /// Wakes the polls whose time is up. Where the clock was set back nobody can tell, and a poll would
+  /// wait for so much longer: then they are all.
   func endOverdue() {
     let now = clock()
     let overdue = state.withLock { state in
-      state.readers.values.flatMap { $0.values.filter { $0.deadline <= now } }
+      let wasSetBack = now.advanced(bySeconds: Self.tolerance) < state.looked
+      state.looked = now
+      return state.readers.values.flatMap {
+        $0.values.filter { wasSetBack || $0.deadline <= now }
+      }
     }
-    for reader in overdue { reader.wake() }
+    for reader in overdue { reader.wake(isOverdue: true) }
   }
 }

@@ -48,7 +48,10 @@ final class CredentialDirectory: Sendable {
   func entry(for path: ServicePath) async throws -> Entry {
     let place = Place(container: path.container, environment: path.environment)
     let now = clock()
-    if let entry = known.withLock({ $0[place] }), now.seconds - entry.read.seconds < Self.trust {
+    // What was read in what is now the future is not relied on.
+    if let entry = known.withLock({ $0[place] }),
+      (0..<Self.trust).contains(now.seconds - entry.read.seconds)
+    {
       return entry
     }
     let credentials = try await store.programCredentials(

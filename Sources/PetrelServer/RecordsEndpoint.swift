@@ -23,7 +23,7 @@ struct RecordsEndpoint: Sendable {
       isAtomic: request.isAtomic, origin: origin,
       appliesGrants: context.appliesGrants, timestamp: context.now,
       requestID: request.requestID)
-    modification.quota = context.privateDatabaseQuota
+    modification.quota = context.databaseQuota
     modification.clientChangeToken = request.clientChangeTokenData.map {
       ClientChangeToken(data: [UInt8]($0), deviceID: context.deviceID)
     }
@@ -51,12 +51,8 @@ struct RecordsEndpoint: Sendable {
         if access[record.recordType]?.mayRead(record) ?? true {
           items.append(.success(.record(record)))
         } else {
-          let denial = try await denial(
-            ofReading: "record '\(recordID)'", type: record.recordType, in: database, context)
-          items.append(
-            .failure(
-              FailedItem(
-                .record(recordID), denial)))
+          let denial = try denial(ofReading: recordID, context)
+          items.append(.failure(FailedItem(.record(recordID), denial)))
         }
         continue
       }
@@ -89,12 +85,12 @@ struct RecordsEndpoint: Sendable {
     let request = try QueryRecordsRequest(
       parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: address)
-    let page = try await readablePage(
-      matching: RecordQuery(
-        query: request.query, zoneID: request.zoneID,
-        limit: ServiceLimits.pageSize(askedFor: request.resultsLimit),
-        continuation: request.continuationMarker),
-      in: database, context)
+    var query = RecordQuery(
+      query: request.query, zoneID: request.zoneID,
+      limit: ServiceLimits.pageSize(askedFor: request.resultsLimit),
+      continuation: request.continuationMarker, caller: context.caller.userRecordName)
+    query.ignoresGrants = !context.appliesGrants
+    let page = try await page(matching: query, in: database, context)
     let response = RecordsResponse(
       records: try await links.linked(
         page.records.map { .success(.record($0)) }, in: database),

@@ -17,8 +17,8 @@ struct RequestContext: Sendable {
   var refusesEqualSubscriptions: Bool
   var body: Data
   var now: Timestamp
-  /// Bytes that a private database may have; nil for any number.
-  var privateDatabaseQuota: Int64?
+  /// Bytes that the database may have; nil for any number.
+  var databaseQuota: Int64?
 
   /// Whether the grants of record types apply; they do not for who runs the server.
   var appliesGrants = true

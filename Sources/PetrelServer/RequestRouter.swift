@@ -20,6 +20,7 @@ final class RequestRouter: Sendable {
   private let admin: AdminService
   private let journal: FailureJournal
   private let throttle: RequestThrottle
+  private let turns: RequestTurns
   private let limits: ServerConfiguration.Limits
 
   init(
@@ -27,7 +28,7 @@ final class RequestRouter: Sendable {
     webAuthTokens: WebAuthTokens, journal: FailureJournal,
     clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String, signIn: SignIn, webPushKey: WebPushKey?,
-    admin: AdminService
+    admin: AdminService, turns: RequestTurns
   ) {
     containers = configuration.containers
     self.courier = courier
@@ -38,20 +39,21 @@ final class RequestRouter: Sendable {
     limits = configuration.limits
     self.signIn = signIn
     self.admin = admin
+    self.turns = turns
     authenticator = Authenticator(
       store: store, webAuthTokens: webAuthTokens,
       signatureWindow: configuration.signatureWindow, clock: clock)
     let databases = DatabaseDirectory(store: store)
     let links = AssetLinks(store: store, clock: clock, publicURL: publicURL)
     assetTransfers = AssetTransfers(
-      store: store, links: links, clock: clock,
-      privateDatabaseQuota: configuration.limits.privateDatabaseBytes)
+      store: store, links: links, clock: clock, limits: configuration.limits)
     let records = RecordsEndpoint(store: store, databases: databases, links: links)
     let assets = AssetsEndpoint(store: store, databases: databases, links: links)
     let zones = ZonesEndpoint(store: store, databases: databases)
     let changes = ChangesEndpoint(store: store, databases: databases, links: links)
     let subscriptions = SubscriptionsEndpoint(store: store, databases: databases)
-    let tokens = TokensEndpoint(store: store, publicURL: publicURL)
+    let tokens = TokensEndpoint(
+      store: store, limits: configuration.limits, publicURL: publicURL)
     let notifications = NotificationsEndpoint(store: store)
     let webPush = WebPushEndpoint(
       store: store,
@@ -253,7 +255,7 @@ final class RequestRouter: Sendable {
       name: ClientAddress.network(of: request, header: limits.clientAddressHeader))
   }
 
-  /// Whose requests this one counts with.
+  /// Whose requests this one counts with, the caller first.
   private func countedKeys(
     of request: HTTPRequest, with credentials: Credentials
   ) -> [RequestThrottle.Key] {
@@ -288,7 +290,8 @@ final class RequestRouter: Sendable {
     }
     let credentials = try await credentials(of: request, for: path)
     known = credentials
-    try await throttle.admit(countedKeys(of: request, with: credentials), at: clock())
+    let keys = countedKeys(of: request, with: credentials)
+    try await throttle.admit(keys, at: clock())
     if case .serverKey = credentials.caller { try path.checkServerKeyMayUse() }
     let container = containers[path.container] ?? ServerConfiguration.Container()
     var context = RequestContext(
@@ -297,14 +300,17 @@ final class RequestRouter: Sendable {
       excludesOriginDevice: container.excludesOriginDevice,
       refusesEqualSubscriptions: container.refusesEqualSubscriptions,
       body: request.body, now: clock())
-    context.privateDatabaseQuota = limits.privateDatabaseBytes
+    context.databaseQuota = path.scope.flatMap { limits.bytes(of: $0) }
     context.uuid = uuid
     context.report = { [journal] in
       journal.note($0, of: request, called: uuid, by: credentials.caller)
     }
     do {
-      return HTTPResponse(
-        headers: HTTPResponse.jsonHeaders, body: .data(try await endpoint(context)))
+      // The caller comes first, before the API token that he uses.
+      let answer = try await turns.take(
+        for: keys[0], path.operation, bytes: request.body.count
+      ) { [context] in try await endpoint(context) }
+      return HTTPResponse(headers: HTTPResponse.jsonHeaders, body: .data(answer))
     } catch var error as ServiceError
       where error.code == .authenticationRequired && error.redirectURL == nil
     {

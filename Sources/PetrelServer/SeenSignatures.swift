@@ -6,6 +6,9 @@ import CloudKitModel
 /// then on requests with such old dates are refused. Under heavy load the window is narrower, and
 /// never does a signature come through twice.
 ///
+/// A clock that is set back brings dates into the window again whose signatures were dropped: these are
+/// refused, up to the moment itself. Who signs a request when it is sent has a later date.
+///
 /// A signature is known by its number r. Of the two signatures (r, s) and (r, n − s) one can be made
 /// from the other without the key, and both are valid.
 struct SeenSignatures: Sendable {
@@ -39,12 +42,13 @@ struct SeenSignatures: Sendable {
   ///
   /// - Parameters:
   ///   - signature: the number r, 32 bytes.
-  ///   - horizon: requests with older dates are refused without asking here.
+  ///   - now: the server's time.
+  ///   - window: requests with dates that are so many seconds older are refused without asking here.
   /// - Complexity: O(1), and O(seconds of the window) for each second that is dropped.
   mutating func insert(
-    _ signature: some Sequence<UInt8>, date: Timestamp, horizon: Timestamp
+    _ signature: some Sequence<UInt8>, date: Timestamp, now: Timestamp, window: Double
   ) -> Verdict {
-    drop(before: Self.second(horizon))
+    drop(before: Self.second(now.advanced(bySeconds: -window)), now: Self.second(now))
     let second = Self.second(date)
     guard second > forgotten else { return .forgotten }
     var mark = Mark(high: 0, low: 0)
@@ -61,9 +65,14 @@ struct SeenSignatures: Sendable {
     return .new
   }
 
-  private mutating func drop(before horizon: Int64) {
-    guard horizon > lastHorizon else { return }
+  private mutating func drop(before horizon: Int64, now: Int64) {
+    guard horizon != lastHorizon else { return }
+    let dropped = lastHorizon
     lastHorizon = horizon
+    guard horizon > dropped else {
+      forgotten = max(min(forgotten, now), min(dropped - 1, now))
+      return
+    }
     for second in marks.keys where second < horizon {
       count -= marks.removeValue(forKey: second)?.count ?? 0
     }

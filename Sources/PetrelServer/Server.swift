@@ -69,6 +69,14 @@ public final class Server: Sendable {
     settings.spooling = HTTPServer.Spooling(
       directory: store.assets.arrivals ?? NSTemporaryDirectory(),
       maximumBodySize: ServiceLimits.assetSize, applies: AssetLinks.isUpload)
+    settings.connectionsByAddress = configuration.limits.connectionsPerAddress
+    settings.connectionsByNetwork = configuration.limits.connectionsPerNetwork
+    settings.handlingTime = .seconds(configuration.limits.requestSeconds)
+    settings.isProxy = { configuration.limits.isProxy($0) }
+    settings.mayUseReserve = { path in
+      path.hasPrefix("/health/") || path == "/metrics" || path.hasPrefix(AdminRouter.prefix)
+        || Console.isPath(path)
+    }
     settings.refusalBody = { service.body(of: $0) }
     settings.refusalHeaders = { CrossOrigin.headers(ofRefusedRequest: $0) }
     settings.mayBeOverdue = { _, path in

@@ -65,7 +65,7 @@ final class ServerKeyVerifier: Sendable {
     let mark = signed.signature.raw.prefix(32)
     let verdict = seen.withLock {
       $0[keyID, default: SeenSignatures(capacity: Self.capacity)].insert(
-        mark, date: signed.date, horizon: now.advanced(bySeconds: -window))
+        mark, date: signed.date, now: now, window: window)
     }
     switch verdict {
     case .new: break

@@ -60,10 +60,13 @@ extension ServiceError {
     case let error as ServiceError: self = error
     case let error as OriginRefusal: self = error.serviceError
     case let error as ItemFailure: self.init(error)
+    case let error as FailedItem: self = error.error
     case let error as StoreError: self.init(error)
     case let error as ModelError: self.init(error)
-    // Nobody reads this: the client has gone.
-    case is CancellationError: self.init(.tryAgainLater, "the request was given up")
+    // Where the client has gone nobody reads this.
+    case is CancellationError:
+      self.init(
+        .tryAgainLater, "the request took too long, and what it read was given up; ask for less")
     case let error as WrongMethod: self.init(.badRequest, error.reason)
     default: self.init(.internalError, "the server failed; its log says why")
     }

@@ -15,6 +15,7 @@ struct TokensEndpoint: Sendable {
   private static let containerLimit = 16
 
   let store: any RecordStore
+  let limits: ServerConfiguration.Limits
   /// The URL that clients reach the server at.
   let publicURL: @Sendable () -> String
 
@@ -32,7 +33,7 @@ struct TokensEndpoint: Sendable {
       apnsEnvironment: Self.apnsEnvironment(environment), userRecordName: user,
       deviceID: request.clientID ?? context.deviceID, registered: context.now,
       expires: context.now.advanced(bySeconds: Self.courierLifetime))
-    try await store.saveDeviceToken(token)
+    try await save(token)
     return response(for: token, named: text).body
   }
 
@@ -64,8 +65,24 @@ struct TokensEndpoint: Sendable {
         registered: context.now)
     }
     token.deviceID = request.clientID ?? context.deviceID ?? token.deviceID
-    try await store.saveDeviceToken(token)
+    try await save(token)
     return response(for: token, named: token.kind == .courier ? text : token.token).body
+  }
+
+  /// Registers a token, unless it is one too many for its user.
+  private func save(_ token: DeviceToken) async throws {
+    let (limit, kind, advice) =
+      token.kind == .courier
+      ? (limits.courierReadersPerUser, "web courier tokens", "those that are not used expire")
+      : (
+        limits.apnsDevicesPerUser, "devices",
+        "devices that APNs does not know any more go by themselves"
+      )
+    guard try await !store.saveDeviceToken(token, unlessBeyond: limit) else { return }
+    throw ServiceError(
+      .quotaExceeded,
+      "apnsToken: the user has \(limit) \(kind) in this container and environment, which is the limit; "
+        + advice, limit: limit)
   }
 
   /// What a courier's reader is registered as in a container. CloudKit JS has one reader for all

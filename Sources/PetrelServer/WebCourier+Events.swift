@@ -75,7 +75,9 @@ extension WebCourier {
       guard look.next != nil else {
         await look.wait()
         // Fails when the reader has left.
-        if deadline <= clock() { try await writer.write(Data(":\n\n".utf8)) }
+        if look.reader.isOverdue || deadline <= clock() {
+          try await writer.write(Data(":\n\n".utf8))
+        }
         try Task.checkCancellation()
         continue
       }

@@ -59,6 +59,7 @@ final class WebCourier: Sendable {
   ///   `tokens/create`.
   func answer(to request: CourierRequest) async throws -> HTTPResponse? {
     let (token, deadline): (String, Timestamp?)
+    let isOverdue = request.look?.reader.isOverdue ?? false
     if let look = request.look {
       (token, deadline) = (look.token, look.reader.deadline)
     } else {
@@ -71,7 +72,8 @@ final class WebCourier: Sendable {
     let look = try await look(for: token, until: end)
     request.look = look
     guard let next = look.next else {
-      return clock() >= end || readers.isClosed ? HTTPResponse(headers: Self.headers) : nil
+      return isOverdue || clock() >= end || readers.isClosed
+        ? HTTPResponse(headers: Self.headers) : nil
     }
     let payload = PushPayload(next.entry.notification, badge: next.badge, form: .courier)
     return HTTPResponse(

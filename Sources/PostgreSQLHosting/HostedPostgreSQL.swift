@@ -63,8 +63,12 @@ public struct HostedPostgreSQL: Sendable {
     environment: [String: String] = [:]
   ) throws {
     try FileManager.default.createDirectory(
-      atPath: directory, withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o755])
+      atPath: (directory as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+    // Who reaches the socket in it may do everything.
+    guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
+      throw Failure(
+        description: "\(directory) cannot be made: \(String(cString: strerror(errno)))")
+    }
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = [

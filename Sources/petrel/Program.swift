@@ -33,6 +33,9 @@ enum Program {
   ]
 
   static func main() async {
+    // No command makes a file that others than its user may read, also not by way of a library or of
+    // another program.
+    umask(0o077)
     // What is larger than this goes back to the system when it is freed. Without a fixed limit the C
     // library keeps it, up to 32 MB each, from the first one on that is freed: an index that loses
     // most of its subscriptions would keep most of its memory. What is made again and again is smaller:
@@ -94,13 +97,16 @@ enum Program {
   /// For words that are no command, or only the first word of some, such as `keys`.
   private static func noCommand(_ words: [String]) -> Int32 {
     let rest = words.dropFirst()
-    if let text = Help.text(ofGroup: words[0], .output),
-      rest.allSatisfy({ ["--help", "-h"].contains($0) })
-    {
-      Output.write(text)
+    let group = Help.text(ofGroup: words[0], .output)
+    if let group, rest.allSatisfy({ ["--help", "-h"].contains($0) }) {
+      Output.write(group)
       return rest.isEmpty ? ExitStatus.usage : ExitStatus.done
     }
     let typed = words.prefix(2).filter { !$0.hasPrefix("-") }.joined(separator: " ")
+    if group != nil, typed == words[0] {
+      Output.complain("'\(typed)' needs a second word; see petrel \(typed) --help")
+      return ExitStatus.usage
+    }
     let near = Help.nearest(to: typed).map { "did you mean 'petrel \($0)'?" }
     Output.complain(
       "unknown command '\(typed.isEmpty ? words[0] : typed)'; \(near ?? "see petrel --help")")

@@ -222,6 +222,12 @@ struct PredicateParsingTests {
     }
     let chain = "a == 1" + String(repeating: " + 1", count: 5000)
     #expect(throws: PredicateFormatError.self) { try PredicateParser.parse(chain) }
+    let keys = "a" + String(repeating: ".a", count: 100)
+    _ = try PredicateParser.parse(keys + " == 1")
+    let error = #expect(throws: PredicateFormatError.self) {
+      try PredicateParser.parse(keys + ".a == 1")
+    }
+    #expect(error?.reason == "a key path has more than 100 keys")
   }
 
   @Test("A format with a fault stops the program")

@@ -16,19 +16,6 @@ struct CommandLineTests {
     return (try await program.end(), program.output)
   }
 
-  /// The names of all commands, as lists of them have them.
-  private func names() async throws -> [String] {
-    func names(in text: String) -> [String] {
-      text.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
-        .map { $0.dropFirst(2).components(separatedBy: "  ")[0] }
-    }
-    let overview = try await names(in: run(["--help"]).output)
-    let folded = overview.filter { $0.hasSuffix(" …") }.map { String($0.dropLast(2)) }
-    var all = overview.filter { !$0.hasSuffix(" …") }
-    for word in folded { all += try await names(in: run(["help", word]).output) }
-    return all
-  }
-
   @Test("without words there is the overview, by matters")
   func overview() async throws {
     let bare = try await run([])
@@ -44,7 +31,7 @@ struct CommandLineTests {
 
   @Test("each command has its help, with an example that it would understand")
   func examples() async throws {
-    let names = try await names()
+    let names = try await Program.commandNames()
     #expect(names.count > 30 && names.contains("bench save") && names.contains("keys list"))
     for name in names {
       let words = name.split(separator: " ").map(String.init)
@@ -83,6 +70,13 @@ struct CommandLineTests {
     let answer = try await run(["frobnicate"])
     #expect(answer.status == 64)
     #expect(answer.output == "petrel: unknown command 'frobnicate'; see petrel --help\n")
+  }
+
+  @Test("the first word of commands with options asks for the second word")
+  func firstWordAlone() async throws {
+    let answer = try await run(["explain", "--record", "b"])
+    #expect(answer.status == 64)
+    #expect(answer.output == "petrel: 'explain' needs a second word; see petrel explain --help\n")
   }
 
   /// Runs the program on a terminal of its own.

@@ -24,8 +24,8 @@ struct DoctorCommandTests {
       let matters = Set((report.json["findings"]?.array ?? []).compactMap { $0["matter"]?.string })
       #expect(
         matters == [
-          "configuration", "keys", "data directory", "disk", "store", "open files", "server",
-          "APNs", "clock",
+          "configuration", "keys", "data directory", "disk", "store", "devices", "open files",
+          "server", "APNs", "clock",
         ])
       #expect(report.findings("ok", in: "APNs").contains { $0.contains("takes pushes") })
       #expect(report.findings("ok", in: "store").contains { $0.contains("no damage") })
@@ -122,7 +122,7 @@ struct DoctorCommandTests {
   func rights() async throws {
     try await DoctorSetup.run { setup in
       for path in [setup.folder, setup.data] { chmod(path, 0o777) }
-      chmod(setup.folder + "/apns", 0o755)
+      for path in ["/apns", "/apns/authority.pem"] { chmod(setup.folder + path, 0o755) }
       for name in try FileManager.default.subpathsOfDirectory(atPath: setup.data) + [""] {
         chown(setup.data + "/" + name, 65_534, 65_534)
       }
@@ -152,6 +152,35 @@ struct DoctorCommandTests {
       #expect(
         foreign.findings("problem", in: "data directory").first?
           .contains("chown nobody \(setup.storePath)") == true, "\(foreign.text)")
+    }
+  }
+
+  @Test("files of the store that others may read are named, with what makes them private")
+  func openFiles() async throws {
+    try await DoctorSetup.run { setup in
+      let assets = setup.storePath + "-assets"
+      #expect(mkdir(assets + "/1", 0o750) == 0)
+      chmod(assets + "/1", 0o750)
+      chmod(setup.storePath, 0o644)
+      chmod(setup.data, 0o755)
+      let report = try await setup.report("--offline")
+      #expect(report.status == 0, "\(report.text)")
+      let warnings = report.findings("warning", in: "data directory")
+      #expect(
+        warnings == [
+          "\(setup.data) has mode 755, \(setup.storePath) has mode 644: others than its user may "
+            + "read what is in the store, with all records and password hashes → "
+            + "chmod go= \(setup.data) \(setup.storePath)",
+          "\(assets)/1 has mode 750: others than its user may read assets → chmod -R go= \(assets)",
+        ])
+      // Its advice, taken.
+      for path in [setup.data, setup.storePath, assets + "/1"] {
+        var information = stat()
+        #expect(stat(path, &information) == 0)
+        chmod(path, information.st_mode & 0o700)
+      }
+      let after = try await setup.report("--offline")
+      #expect(after.findings("warning", in: "data directory") == [], "\(after.text)")
     }
   }
 
@@ -218,6 +247,27 @@ struct DoctorCommandTests {
       let report = try await setup.report()
       #expect(
         report.findings("problem", in: "APNs").first?.contains("in time") == true, "\(report.text)")
+    }
+  }
+
+  @Test("devices that no setting reaches are a warning, with the setting that would")
+  func devicesWithoutWay() async throws {
+    try await DoctorSetup.run { setup in
+      let store = try await SQLRecordStore.open(at: .file(path: setup.storePath))
+      for (token, container) in [("aa", DoctorSetup.container), ("bb", "iCloud.org.example.Old")] {
+        try await store.saveDeviceToken(
+          DeviceToken(
+            kind: .apns, token: token, container: container, environment: .production,
+            apnsEnvironment: .production, userRecordName: "_anna", deviceID: nil,
+            registered: .now))
+      }
+      await store.close()
+      let report = try await setup.report("--offline")
+      #expect(report.status == 0, "\(report.text)")
+      let warnings = report.findings("warning", in: "devices")
+      #expect(warnings.count == 1, "\(report.text)")
+      #expect(warnings.first?.hasPrefix("iCloud.org.example.Old has 1 APNs device, but") == true)
+      #expect(warnings.first?.contains("set up containers.iCloud.org.example.Old.apns") == true)
     }
   }
 

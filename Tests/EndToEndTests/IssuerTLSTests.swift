@@ -4,8 +4,8 @@ import JSONCoding
 import PythonPrograms
 import Testing
 
-/// The way to issuers is Foundation's, whose TLS is asked here from outside, in a process that trusts
-/// an authority of the test in place of those of the system.
+/// Issuers have certificates of the system's authorities, so their TLS is asked from outside, in a process
+/// that trusts an authority of the test in place of those.
 @Suite("TLS of connections to issuers")
 struct IssuerTLSTests {
   private static let ownMounts = ["/usr/bin/unshare", "--mount"]

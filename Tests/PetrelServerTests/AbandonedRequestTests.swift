@@ -59,4 +59,26 @@ struct AbandonedRequestTests {
     }
     try await PostgreSQLServer.shared.drop(schema)
   }
+
+  @Test("a request that takes too long ends, and is told so")
+  func tooLong() async throws {
+    let schema = try await PostgreSQLServer.shared.makeSchema()
+    var settings = ServiceSettings()
+    settings.postgreSQL = schema.address
+    settings.limits.requestSeconds = 1
+    try await withService(settings) { service in
+      #expect(try await service.modify(Service.operation("create", "n")).outcomes == ["ok"])
+      let holder = try PostgreSQLConnection(to: try PostgreSQLAddress(schema.address))
+      defer { holder.close() }
+      try holder.execute("BEGIN; LOCK TABLE records IN ACCESS EXCLUSIVE MODE")
+      let answer = try await service.lookup("n")
+      #expect(answer.failure == "503 TRY_AGAIN_LATER")
+      #expect(
+        answer.reason
+          == "the request took too long, and what it read was given up; ask for less")
+      try holder.execute("ROLLBACK")
+      #expect(try await service.lookup("n").outcomes == ["ok"])
+    }
+    try await PostgreSQLServer.shared.drop(schema)
+  }
 }

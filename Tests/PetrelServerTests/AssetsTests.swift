@@ -42,9 +42,33 @@ struct AssetsTests {
           "GET", try service.path(asset["downloadURL"]))
         #expect(download.status == 200 && download.body == Self.bytes)
         #expect(download.headers["content-length"] == "300000")
+        #expect(Self.protection.allSatisfy { download.headers[$0.key] == $0.value })
       }
       let unwanted = try await service.lookup("n", more: #", "desiredKeys": []"#)
       #expect(unwanted[0].field("file") == nil)
+    }
+  }
+
+  /// No browser takes an asset for a page, and pages of any origin may show it.
+  private static let protection = [
+    "content-type": "application/octet-stream", "x-content-type-options": "nosniff",
+    "content-security-policy": "sandbox; default-src 'none'", "content-disposition": "attachment",
+    "cross-origin-resource-policy": "cross-origin",
+  ]
+
+  @Test("Every answer with bytes of an asset says that it is no page")
+  func protection() async throws {
+    try await withService { service in
+      let path = try await service.savedAsset(Data("<script>alert(1)</script>".utf8))
+      for range in ["", "Range: bytes=0-3\r\n", "Range: bytes=900-\r\n"] {
+        for method in ["GET", "HEAD"] {
+          let answer = try await service.client.send(method, path, headers: range)
+          #expect([200, 206, 416].contains(answer.status), "\(answer.status)")
+          for (name, value) in Self.protection {
+            #expect(answer.headers[name] == value, "\(method) \(range)\(name)")
+          }
+        }
+      }
     }
   }
 
@@ -276,23 +300,24 @@ extension Answer {
 
 extension Service {
   func askForUpload(
-    record: String, field: String, in database: String = "public"
+    record: String, field: String, in database: String = "public", as user: TestUser? = nil
   ) async throws -> Answer {
     try await post(
       "\(database)/assets/upload",
       #"{"tokens": [{"recordName": "\#(record)", "recordType": "Note", "fieldName": "\#(field)"}]}"#,
-      as: alice)
+      as: user ?? alice)
   }
 
   fileprivate func upload(_ bytes: Data, to path: String) async throws -> Answer {
     try await client.send("POST", path, body: bytes)
   }
 
-  /// The asset dictionary of bytes that alice uploads.
+  /// The asset dictionary of bytes that a user, or alice, uploads.
   func uploaded(
-    _ bytes: Data, record: String, field: String, in database: String = "public"
+    _ bytes: Data, record: String, field: String, in database: String = "public",
+    as user: TestUser? = nil
   ) async throws -> JSONValue {
-    let answer = try await askForUpload(record: record, field: field, in: database)
+    let answer = try await askForUpload(record: record, field: field, in: database, as: user)
     let url = try #require(answer.uploadURLs.first, "\(answer.json)")
     let uploaded = try await upload(bytes, to: url)
     return try #require(uploaded.json["singleFile"], "\(uploaded.json)")

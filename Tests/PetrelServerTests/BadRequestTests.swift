@@ -104,7 +104,7 @@ struct BadRequestTests {
         #"{"query": {"recordType": "Note"}, "resultsLimit": -1}"#,
         "resultsLimit: must not be negative"
       ),
-      (#"{"query": {"recordType": "Note"}, "continuationMarker": "abc"}"#, "continuation marker"),
+      (#"{"query": {"recordType": "Note"}, "continuationMarker": "abc"}"#, "continuationMarker"),
     ])
   func queries(body: String, reason: String) async throws {
     try await check(Case(operation: "public/records/query", body: body, reason: reason))

@@ -1,4 +1,5 @@
 import CloudKitModel
+import Synchronization
 import Testing
 
 @testable import PetrelServer
@@ -28,6 +29,25 @@ struct CourierReadersTests {
     let readers = CourierReaders(clock: { Timestamp(milliseconds: 5000) })
     let reader = readers.register(userRecordNames: ["_a"], deadline: Timestamp(milliseconds: 4000))
     await reader.wait()
+  }
+
+  @Test("polls end when the clock is set back, and none before its time when it is corrected")
+  func clockSetBack() async {
+    let now = Mutex(Timestamp(milliseconds: 1_000_000_000))
+    let readers = CourierReaders(clock: { now.withLock { $0 } })
+    let deadline = now.withLock { $0.advanced(bySeconds: 60) }
+    let reader = readers.register(userRecordNames: ["_a"], deadline: deadline)
+    readers.endOverdue()
+    now.withLock { $0 = $0.advanced(bySeconds: -0.5) }
+    readers.endOverdue()
+    #expect(!reader.isOverdue)
+    now.withLock { $0 = $0.advanced(bySeconds: -86_400) }
+    await reader.wait()
+    #expect(reader.isOverdue)
+    let later = readers.register(
+      userRecordNames: ["_a"], deadline: now.withLock { $0.advanced(bySeconds: 60) })
+    readers.endOverdue()
+    #expect(!later.isOverdue)
   }
 
   @Test("closing ends the polls that wait and those that come later")

@@ -78,7 +78,7 @@ struct HeaderInjectionTests {
       let download = try await service.client.send("GET", try service.path(asset["downloadURL"]))
       #expect(download.text == "<p>evil</p>")
       #expect(download.headers["content-type"] == "application/octet-stream")
-      #expect(download.headers["content-disposition"] == nil)
+      #expect(download.headers["content-disposition"] == "attachment")
       Self.check(download, "the download")
     }
   }

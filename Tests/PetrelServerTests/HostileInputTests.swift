@@ -177,6 +177,73 @@ struct HostileInputTests {
     }
   }
 
+  @Test("texts with more than thirty marks in a row are refused where they are compared or hashed")
+  func marks() async throws {
+    let marks = "e" + String(repeating: "\u{301}\u{323}", count: 20)
+    try await withService { service in
+      let bodies = [
+        (
+          "private/records/lookup", #"{"records": [{"recordName": "\#(marks)"}]}"#,
+          "records[0].recordName"
+        ),
+        (
+          "private/records/lookup", #"{"records": [], "desiredKeys": ["\#(marks)"]}"#,
+          "desiredKeys[0]"
+        ),
+        ("private/zones/lookup", #"{"zones": [{"zoneName": "\#(marks)"}]}"#, "zones[0].zoneName"),
+        (
+          "private/subscriptions/lookup", #"{"subscriptions": [{"subscriptionID": "\#(marks)"}]}"#,
+          "subscriptions[0].subscriptionID"
+        ),
+        (
+          "public/users/lookup/email", #"{"users": [{"emailAddress": "\#(marks)"}]}"#,
+          "users[0].emailAddress"
+        ),
+      ]
+      for (operation, body, place) in bodies {
+        let answer = try await service.post(operation, body, as: service.alice)
+        #expect(answer.failure == "400 BAD_REQUEST", "\(operation): \(answer.json)")
+        #expect(answer.reason == "\(place): must not have more than 30 combining marks in a row")
+      }
+      let escaped = Service.escaped(marks)
+      for target in ["/\(escaped)", "/console/?a=\(escaped)", "/aps?tok=\(escaped)"] {
+        let answer = try await service.client.send("GET", target)
+        #expect(answer.failure == "400 BAD_REQUEST", "\(target): \(answer.json)")
+      }
+      let headed = try await service.client.send(
+        "POST", service.target("private/zones/list", as: service.alice),
+        headers: "Origin: \(marks)\r\n")
+      #expect(headed.reason.contains("a header field must not have more than 30"))
+    }
+  }
+
+  @Test("a value may have as many marks as its owner likes, and is found by them")
+  func markedValues() async throws {
+    let marks = "e" + String(repeating: "\u{301}\u{323}", count: 2_000)
+    try await withService { service in
+      let saved = try await service.modify(
+        Service.operation("create", "marked", #""a": {"value": "\#(marks)"}"#))
+      #expect(saved.outcomes == ["ok"])
+      // curl's content type for a body without another.
+      let again = try await service.client.send(
+        "POST", service.target("public/records/modify", as: service.alice),
+        headers: "Content-Type: application/x-www-form-urlencoded\r\n",
+        body: Data(
+          #"{"operations": [\#(Service.operation("create", "other", #""b": {"value": "\#(marks)"}"#))]}"#
+            .utf8))
+      #expect(again.outcomes == ["ok"], "\(again.json)")
+      #expect(
+        try await service.lookup("marked")[0].field("a")?.string?.utf8.elementsEqual(marks.utf8)
+          == true)
+      for options in ["", #", "caseInsensitive": true"#, #", "diacriticInsensitive": true"#] {
+        let query =
+          #"{"query": {"recordType": "Note", "filterBy": [{"comparator": "EQUALS", "fieldName": "a", "fieldValue": {"value": "\#(marks)"}\#(options)}]}}"#
+        let found = try await service.post("public/records/query", query, as: service.alice)
+        #expect(found.items.map(\.name) == ["marked"], "\(options): \(found.json)")
+      }
+    }
+  }
+
   @Test(
     "paths to other files lead nowhere",
     arguments: [

@@ -149,7 +149,7 @@ struct MetricsTests {
 }
 
 extension Service {
-  fileprivate func metrics() async throws -> String {
+  func metrics() async throws -> String {
     let answer = try await client.send("GET", "/metrics")
     #expect(answer.status == 200)
     #expect(answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")

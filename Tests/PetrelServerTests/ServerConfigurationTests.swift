@@ -21,6 +21,8 @@ struct ServerConfigurationTests {
            "clientSecret": "s", "label": "Example", "scopes": ["email"]}}},
        "limits": {"privateDatabaseBytes": 5000000000, "clientAddressHeader": "X-Forwarded-For",
          "matchingIndexBytes": 250000000, "searchExtractBytes": 0,
+         "proxies": ["10.0.0.0/24"], "connectionsPerAddress": 50, "connectionsPerNetwork": 99,
+         "requestSeconds": 5,
          "requestRates": {"user": {"perSecond": 2.5}, "address": {"perSecond": 1, "burst": 5}}},
        "containers": {"iCloud.a": {"excludesOriginDevice": false,
          "apns": {"topic": "a", "teamID": "TEAM123456", "keyID": "KEY1234567",
@@ -41,6 +43,10 @@ struct ServerConfigurationTests {
     #expect(configuration.limits.clientAddressHeader == "X-Forwarded-For")
     #expect(configuration.limits.matchingIndexBytes == 250_000_000)
     #expect(configuration.limits.searchExtractBytes == 0)
+    #expect(configuration.limits.connectionsPerAddress == 50)
+    #expect(configuration.limits.connectionsPerNetwork == 99)
+    #expect(configuration.limits.requestSeconds == 5)
+    #expect(configuration.limits.isProxy("10.0.0.7") && !configuration.limits.isProxy("127.0.0.1"))
     #expect(
       configuration.limits.requestRates == [
         .user: RequestRate(perSecond: 2.5, burst: 25),
@@ -65,6 +71,17 @@ struct ServerConfigurationTests {
     }
     #expect(keyFile.hasPrefix("/") && keyFile.hasSuffix("/key.p8"))
     #expect(apns.authorityFile == "/etc/ca.pem")
+  }
+
+  @Test(
+    "whose connections are a proxy's: this machine's, or all where a header field tells the client")
+  func proxies() {
+    var limits = ServerConfiguration.Limits()
+    #expect(limits.isProxy("127.0.0.1") && limits.isProxy("::1") && !limits.isProxy("192.0.2.1"))
+    limits.clientAddressHeader = "X-Forwarded-For"
+    #expect(limits.isProxy("127.0.0.1") && limits.isProxy("192.0.2.1"))
+    limits.proxies = []
+    #expect(!limits.isProxy("127.0.0.1") && !limits.isProxy("192.0.2.1"))
   }
 
   @Test(

@@ -1,7 +1,6 @@
 import CloudKitModel
 import Foundation
 import JSONCoding
-import PostgreSQLTesting
 import Storage
 import Testing
 import Waiting
@@ -15,30 +14,14 @@ struct SeveralServersTests {
     pollTime: Double? = nil,
     _ body: (Service, _ other: Server, ServiceClient) async throws -> Void
   ) async throws {
-    let schema = try await PostgreSQLServer.shared.makeSchema()
     var settings = ServiceSettings()
-    settings.postgreSQL = schema.address
     if let pollTime { settings.pollTime = pollTime }
-    try await withService(settings) { service in
-      let store = try await SQLRecordStore.open(
-        at: service.configuration.storeLocation, configuration: Service.storeConfiguration)
-      let other = try Server(
-        configuration: service.configuration, store: store, log: .silent)
-      try other.start()
+    try await withSecondServer(settings) { service, other in
       try await eventually("the servers know of each other") {
         service.server.presenceMetrics?.servers == 2 && other.presenceMetrics?.servers == 2
       }
-      do {
-        try await body(service, other, ServiceClient(port: other.port))
-      } catch {
-        await other.stop()
-        await store.close()
-        throw error
-      }
-      await other.stop()
-      await store.close()
+      try await body(service, other, ServiceClient(port: other.port))
     }
-    try await PostgreSQLServer.shared.drop(schema)
   }
 
   private static func subscription(_ id: String, to type: String) -> String {
@@ -237,6 +220,28 @@ struct SeveralServersTests {
         return text.contains("\npetrel_server_hears_notices 1\n")
           && !text.contains("\npetrel_server_notices_total 0\n")
           && !text.contains("\npetrel_server_looks_total 0\n")
+      }
+    }
+  }
+
+  @Test("a file that one took is downloaded from the other, and by a URL that the other made")
+  func assets() async throws {
+    try await withTwoServers { service, other in
+      let announced = try await service.askForUpload(record: "a", field: "file", in: "private")
+      let upload = try #require(announced.uploadURLs.first)
+      let uploaded = try await other.send("POST", upload, body: Data("bytes".utf8))
+      let asset = try #require(uploaded.json["singleFile"], "\(uploaded.json)")
+      let saved = try await service.modify(
+        Service.operation("create", "a", #""file": {"value": \#(asset.text)}"#), in: "private")
+      #expect(saved.outcomes == ["ok"], "\(saved.json)")
+      for client in [service.client, other] {
+        let found = try await client.send(
+          "POST", service.target("private/records/lookup", as: service.alice),
+          body: Data(#"{"records": ["a"]}"#.utf8))
+        let path = try service.path(found[0].field("file")?["downloadURL"])
+        for other in [service.client, other] {
+          #expect(try await other.send("GET", path).body == Data("bytes".utf8))
+        }
       }
     }
   }

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Cryptography
 import Foundation
+import PetrelServer
 import Storage
 import Testing
 
@@ -61,6 +62,36 @@ struct DoctorJudgementTests {
     #expect(finding(.known("theirs")).text.contains("another store"))
     #expect(finding(.missing).mark == .problem)
     #expect(finding(.missing).advice?.contains("the line ours into /assets/store-identity") == true)
+  }
+
+  @Test(
+    "devices that the configuration has no way to are a warning for each setting that is missing")
+  func devices() throws {
+    let census = DeviceCensus(groups: [
+      .init(kind: .apns, container: "iCloud.a", count: 1),
+      .init(kind: .apns, container: "iCloud.b", count: DeviceCensus.limit),
+      .init(kind: .webPush, container: "iCloud.a", count: 2),
+      .init(kind: .webhook, container: "iCloud.a", count: 3),
+    ])
+    var configuration = ServerConfiguration(dataDirectory: "/d")
+    #expect(marks(DevicesMatter.judge(DeviceCensus(groups: []), for: configuration)) == [.ok])
+    #expect(
+      DevicesMatter.judge(census, for: configuration).map { String($0.text.prefix(44)) } == [
+        "iCloud.a has 1 APNs device, but containers.i",
+        "iCloud.b has at least 100000 APNs devices, b",
+        "iCloud.a has 2 browsers, but webPush is not ",
+        "iCloud.a has 3 webhooks, but webhooks is not",
+      ])
+    let apns = ServerConfiguration.APNs(
+      topic: "t", credential: .key(file: "k", keyID: "k", teamID: "t"))
+    configuration.containers = ["iCloud.a": .init(apns: apns), "iCloud.b": .init(apns: nil)]
+    configuration.webPush = .init(subject: "mailto:a@example.com")
+    configuration.webhooks = .init()
+    let left = DevicesMatter.judge(census, for: configuration)
+    #expect(marks(left) == [.warning])
+    #expect(left[0].text.contains("iCloud.b") && left[0].advice?.contains(".apns") == true)
+    configuration.containers["iCloud.b"] = .init(apns: apns)
+    #expect(marks(DevicesMatter.judge(census, for: configuration)) == [.ok])
   }
 
   @Test("how long a server is taken for alive is told in seconds")

@@ -17,11 +17,13 @@ enum DeviceIdentity {
     let file = directory.appendingPathComponent("device-id")
     if let existing = read(file) { return existing }
     let files = FileManager.default
-    try files.createDirectory(at: directory, withIntermediateDirectories: true)
+    try PrivateFile.makeFolder(directory.path)
     let made = UUID().uuidString
     let draft = directory.appendingPathComponent("device-id.\(made)")
-    try Data("\(made)\n".utf8).write(to: draft)
+    let handle = try PrivateFile.make(at: draft.path)
     defer { try? files.removeItem(at: draft) }
+    try handle.write(contentsOf: Data("\(made)\n".utf8))
+    try handle.close()
     do {
       // A link either names the whole file or fails because another program was first.
       try files.linkItem(at: draft, to: file)

@@ -69,9 +69,7 @@ struct LongLivedOperationStore: Sendable {
       throw CKError(.internalError, "operation ID '\(operationID)' is no UUID")
     }
     do {
-      try FileManager.default.createDirectory(
-        atPath: folder, withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700])
+      try PrivateFile.makeFolder(folder)
     } catch {
       throw CKError(
         .internalError,

@@ -27,8 +27,7 @@ final class StagedFile: Sendable {
     removeLeftFolders(in: parent)
     let folder = parent.appendingPathComponent("\(prefix)\(getpid())-\(UUID().uuidString)")
     do {
-      try FileManager.default.createDirectory(
-        at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+      try PrivateFile.makeFolder(folder.path)
     } catch {
       return .failure(
         CKError(.internalError, "the folder \(folder.path) for assets cannot be made: \(error)"))

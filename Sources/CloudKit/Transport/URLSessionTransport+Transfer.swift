@@ -76,8 +76,7 @@ private final class FileTransfer: @unchecked Sendable {
     guard let target, let response = response as? HTTPURLResponse,
       (200..<300).contains(response.statusCode)
     else { return }
-    try Data().write(to: target, options: .withoutOverwriting)
-    file = try FileHandle(forWritingTo: target)
+    file = try PrivateFile.make(at: target.path)
   }
 
   func receive(_ data: Data) throws {

@@ -61,8 +61,7 @@ private enum FilePieces {
   }
 
   static func write(_ bytes: Data, to file: URL, progress: (Int64) -> Void) throws {
-    try Data().write(to: file, options: .withoutOverwriting)
-    let handle = try FileHandle(forWritingTo: file)
+    let handle = try PrivateFile.make(at: file.path)
     defer { try? handle.close() }
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -57,6 +57,7 @@ struct AdminArgument: Sendable, ExpressibleByStringLiteral {
     guard let value, value != .null, value.string != "" else {
       return isRequired ? "is missing" : nil
     }
+    if let text = value.string, !text.isStreamSafe { return ServiceError.markRule }
     switch kind {
     case .text, .secret:
       guard let text = value.string else { return "must be a string, not \(value.kind)" }

@@ -75,22 +75,26 @@ final class AdminAuthenticator: Sendable {
     return AdminIdentity(key: key, session: session)
   }
 
-  /// Begins a session for a browser that shows a key.
+  /// Begins a session for a browser that shows a key. A right one is let in however many wrong ones
+  /// came from its address: a key has 256 bits, so nobody finds one by trying, and whoever tries must
+  /// not keep its owner out.
   ///
   /// - Returns: the value of its cookie.
   /// - Throws: as ``identity(of:)`` does.
   func beginSession(with text: String, from request: HTTPRequest) async throws -> String {
-    try await beginAttempt(request)
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard let key = try await AdminKeys.key(text, in: store) else {
+      try await beginAttempt(request)
+      throw Self.wrongKey
+    }
     let cookie = Base64URL.encode(SecureRandom.bytes(count: 32))
     let now = clock()
-    guard let key = try await AdminKeys.key(text, in: store),
+    guard
       try await store.administration.addConsoleSession(
         ConsoleSession(
           hash: AdminKeys.hash(of: cookie), keyHash: key.hash, created: now,
           expires: now.advanced(bySeconds: Self.sessionLifetime)))
     else { throw Self.wrongKey }
-    try await attempts.succeeded(address: network(of: request))
     return cookie
   }
 
@@ -111,7 +115,7 @@ final class AdminAuthenticator: Sendable {
     ClientAddress.network(of: request, header: addressHeader.withLock { $0 })
   }
 
-  /// Counts a wrong key, or one that may turn out wrong.
+  /// Counts a wrong key.
   private func beginAttempt(_ request: HTTPRequest) async throws {
     let verdict = try await attempts.begin(address: network(of: request), at: clock())
     guard case .wait(let seconds) = verdict else { return }

@@ -64,7 +64,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
       in: ContainerPlace(container: container, environment: environment), after: last,
       limit: limit)
     var usages: [DatabaseID: DatabaseUsage] = [:]
-    for database in page where database.name.scope == .private {
+    for database in page where database.name.scope != .shared {
       usages[database.id] = try await store.usage(of: database.id)
     }
     return request.object { writer in

@@ -107,6 +107,12 @@ struct AdminPushesEndpoints: AdminEndpoints {
                 writer.object { Self.write(delivery, to: &$0) }
               }
             }
+            if !push.unsent.isEmpty {
+              writer.key("unsent")
+              writer.array { writer in
+                for name in push.unsent.names { writer.value(name) }
+              }
+            }
           }
         }
       }

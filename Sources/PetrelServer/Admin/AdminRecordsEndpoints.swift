@@ -58,9 +58,8 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     let page: RecordPage =
       if let database = try await store.administration.existingDatabase(at: address) {
         try await store.records(
-          matching: RecordQuery(
-            query: query, zoneID: zoneID, limit: limit,
-            continuation: try arguments.text("continuation")), in: database)
+          matching: Self.search(
+            query, zoneID, limit, continuation: try arguments.text("continuation")), in: database)
       } else {
         RecordPage(records: [], continuation: nil)
       }
@@ -69,6 +68,15 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     return HTTPResponse(
       headers: HTTPResponse.jsonHeaders,
       body: .data(response.body(context: context.messageContext())))
+  }
+
+  private static func search(
+    _ query: Query, _ zoneID: ZoneID?, _ limit: Int, continuation: String?
+  ) -> RecordQuery {
+    var search = RecordQuery(
+      query: query, zoneID: zoneID, limit: limit, continuation: continuation)
+    search.ignoresGrants = true
+    return search
   }
 
   private func lookup(_ request: AdminRequest) async throws -> HTTPResponse {

@@ -133,6 +133,7 @@ extension AdminSchema {
     "subscriptionID": .text, "event": .text, "sequence": .count, "zoneName": .text,
     "zoneOwner?": .text, "recordName?": .text,
     "recordType?": .text, "changed": .time, "logged": .time, "deliveries": .list(delivery),
+    "unsent?": .list(.text),
   ]).named("Push")
 
   static let overview = object([

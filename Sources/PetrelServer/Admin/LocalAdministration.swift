@@ -25,7 +25,7 @@ public struct LocalAdministration: Sendable {
     transfers = AssetTransfers(
       store: store,
       links: AssetLinks(store: store, clock: clock, publicURL: { configuration.publicURL ?? "" }),
-      clock: clock, privateDatabaseQuota: nil)
+      clock: clock, limits: ServerConfiguration.Limits())
     router = AdminRouter(
       AdminService.matters(
         store: store, containers: ContainerSettings(configuration.containers),

@@ -9,7 +9,10 @@ public struct ConfigurationChange: Sendable, Hashable {
     "assetDirectory",
     "address", "port", "publicURL", "deletionRetentionDays", "productionSchema", "logLevel",
     "logFormat", "limits.matchingIndexBytes", "limits.searchExtractBytes",
-    "limits.silentPushInterval", "limits.waitingPushes", "explain.changes", "explain.days",
+    "limits.proxies", "limits.connectionsPerAddress", "limits.connectionsPerNetwork",
+    "limits.requestSeconds",
+    "limits.silentPushInterval", "limits.waitingPushes", "limits.undeliveredPushes",
+    "limits.undeliveredPushesPerUser", "notificationLog.bytes", "explain.changes", "explain.days",
     "notificationLog.days", "notificationLog.entries", "store", "storeFile", "storeWriters",
     "storeLogMegabytes",
   ]

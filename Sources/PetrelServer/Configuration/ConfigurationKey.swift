@@ -58,6 +58,7 @@ struct ConfigurationKey: Sendable {
       .object([
         .init("days", .integer) { .int(Int64($0.notificationLog.days)) },
         .init("entries", .integer) { .int(Int64($0.notificationLog.entries)) },
+        .init("bytes", .integer) { .int(Int64($0.notificationLog.bytes)) },
       ])),
     .init(
       "explain",
@@ -112,10 +113,25 @@ struct ConfigurationKey: Sendable {
             ]))
         })),
     .init("clientAddressHeader", .text) { $0.limits.clientAddressHeader.map { .string($0) } },
+    .init("proxies", .list) { $0.limits.proxies.map { .networks($0) } },
+    .init("connectionsPerAddress", .integer) { .int(Int64($0.limits.connectionsPerAddress)) },
+    .init("connectionsPerNetwork", .integer) { .int(Int64($0.limits.connectionsPerNetwork)) },
+    .init("requestSeconds", .integer) { .int(Int64($0.limits.requestSeconds)) },
     .init("matchingIndexBytes", .integer) { .int(Int64($0.limits.matchingIndexBytes)) },
     .init("searchExtractBytes", .integer) { .int(Int64($0.limits.searchExtractBytes)) },
     .init("silentPushInterval", .number) { .double($0.limits.silentPushInterval) },
     .init("waitingPushes", .integer) { .int(Int64($0.limits.waitingPushes)) },
+    .init("publicDatabaseBytes", .integer) { $0.limits.publicDatabaseBytes.map { .int($0) } },
+    .init("subscriptionsPerUser", .integer) { .int(Int64($0.limits.subscriptionsPerUser)) },
+    .init("zonesPerDatabase", .integer) { .int(Int64($0.limits.zonesPerDatabase)) },
+    .init("recordTypesPerContainer", .integer) { .int(Int64($0.limits.recordTypesPerContainer)) },
+    .init("fieldsPerRecordType", .integer) { .int(Int64($0.limits.fieldsPerRecordType)) },
+    .init("apnsDevicesPerUser", .integer) { .int(Int64($0.limits.apnsDevicesPerUser)) },
+    .init("courierReadersPerUser", .integer) { .int(Int64($0.limits.courierReadersPerUser)) },
+    .init("undeliveredPushes", .integer) { .int(Int64($0.limits.undeliveredPushes)) },
+    .init("undeliveredPushesPerUser", .integer) {
+      .int(Int64($0.limits.undeliveredPushesPerUser))
+    },
   ]
 
   private static let container: [ConfigurationKey] = [

@@ -61,6 +61,19 @@ extension MetricsPage {
     }
   }
 
+  /// The limits of users, databases and containers.
+  mutating func add(_ quotas: StoreQuotas) {
+    let (limits, refusals) = (quotas.limits, quotas.refusals)
+    counter(
+      "petrel_limit_refusals_total", "Additions that were refused, by the limit that they passed.",
+      StoreQuotas.Subject.allCases.map { .init([("limit", $0.rawValue)], refusals[$0] ?? 0) })
+    gauge(
+      "petrel_limit", "The limits in force.",
+      StoreQuotas.Subject.allCases.compactMap { subject in
+        limits[subject].map { .init([("limit", subject.rawValue)], $0) }
+      })
+  }
+
   mutating func add(_ dispatch: Dispatcher.Metrics) {
     counter(
       "petrel_changes_dispatched_total", "Changes that were matched with the subscriptions.",
@@ -82,6 +95,15 @@ extension MetricsPage {
       "petrel_notifications_withheld_total",
       "Those whose subscribers may not read the record, so that they got nothing.",
       dispatch.withheldNotifications)
+    let unsent = dispatch.unsentDeliveries
+    counter(
+      "petrel_deliveries_unwritten_total",
+      "Pushes that were not even written to the store, by why; their notifications are in the log.",
+      [
+        .init([("reason", "not_set_up")], unsent.notSetUp),
+        .init([("reason", "user_limit")], unsent.userLimit),
+        .init([("reason", "server_limit")], unsent.serverLimit),
+      ])
     counter(
       "petrel_dispatch_failures_total", "Attempts to dispatch changes that failed.",
       dispatch.failures)

@@ -12,6 +12,7 @@ extension Server {
     addRequests(to: &page)
     addConnections(to: &page)
     page.add(store.metrics, sizes)
+    page.add(store.quotas)
     page.add(dispatchMetrics)
     page.add(deliveryMetrics, service.deliveryTimes)
     if let presence = service.presenceMetrics { page.add(presence) }
@@ -42,11 +43,24 @@ extension Server {
       "petrel_item_failures_total",
       "Records, zones or subscriptions that failed in requests that did not.",
       metrics.failedItems.map { .init([("code", $0.key.rawValue)], $0.value) }.sorted())
+    let turns = service.turnMetrics
+    page.gauge(
+      "petrel_requests_waiting", "Requests that wait for others of their callers that take long.",
+      turns.waiting)
+    page.counter(
+      "petrel_requests_delayed_total", "Requests that have waited for others of their callers.",
+      turns.delayed)
+    page.counter(
+      "petrel_requests_crowded_out_total",
+      "Requests that were refused because too many of their callers' waited.", turns.refused)
   }
 
   private func addConnections(to page: inout MetricsPage) {
     let metrics = httpMetrics
     page.gauge("petrel_http_connections", "Connections that are open.", metrics.openConnections)
+    page.counter(
+      "petrel_http_connections_evicted_total", "Idle connections closed to make room for others.",
+      metrics.connectionsEvicted)
     page.gauge(
       "petrel_http_requests_under_way", "Requests that are received or answered, polls among them.",
       metrics.requestsUnderWay)

@@ -1,8 +1,13 @@
 import CloudKitModel
 import Storage
 
-/// Slows down who guesses passwords or keys: after a few wrong ones for an account, or some more from an
-/// address, each further one has to wait twice as long as the one before.
+/// Slows down who guesses passwords or keys: after a few wrong ones for an account from one address, some
+/// more from the address, or many for the account from everywhere, each further one has to wait twice as
+/// long as the one before.
+///
+/// Whoever tries an account's password from one address delays its owner only there. Only attempts from
+/// many addresses delay all that name the account: those are let through more slowly than the count of
+/// the account falls, so one address alone never gets there.
 ///
 /// An attempt counts as wrong from its beginning, so that many at the same moment gain nothing. The
 /// rules are apart from the histories that are kept here, for servers that keep them together.
@@ -13,8 +18,12 @@ struct AttemptLimiter {
     case wait(seconds: Double)
   }
 
-  /// Wrong passwords for an account before the first wait.
-  static let freeForAccount = 5
+  /// Wrong passwords for an account from one address before the first wait there.
+  static let freeForAccountAtAddress = 5
+  /// Wrong passwords for an account from all addresses before the first wait for all of them.
+  static let freeForAccount = 50
+  /// Seconds without an attempt after which one less counts for an account from all addresses.
+  static let accountRecovery = 60.0
   /// Wrong passwords from an address before the first wait: people share addresses.
   static let freeForAddress = 20
   /// Seconds at most: who guesses must not lock the owner out for long.
@@ -27,10 +36,12 @@ struct AttemptLimiter {
   /// Whose attempts are counted.
   enum Subject: Sendable, Hashable {
     case account(String)
+    case accountAtAddress(account: String, address: String)
     case address(String)
 
     fileprivate var free: Int {
       switch self {
+      case .accountAtAddress: AttemptLimiter.freeForAccountAtAddress
       case .account: AttemptLimiter.freeForAccount
       case .address: AttemptLimiter.freeForAddress
       }
@@ -38,7 +49,7 @@ struct AttemptLimiter {
 
     fileprivate var longestWait: Double {
       switch self {
-      case .account: AttemptLimiter.longestWaitForAccount
+      case .account, .accountAtAddress: AttemptLimiter.longestWaitForAccount
       case .address: AttemptLimiter.longestWaitForAddress
       }
     }
@@ -46,7 +57,8 @@ struct AttemptLimiter {
 
   /// Those of an attempt; one with a key names no account.
   static func subjects(account: String?, address: String) -> [Subject] {
-    (account.map { [.account($0)] } ?? []) + [.address(address)]
+    (account.map { [.account($0), .accountAtAddress(account: $0, address: address)] } ?? [])
+      + [.address(address)]
   }
 
   private var histories: [Subject: AttemptHistory] = [:]
@@ -71,7 +83,8 @@ struct AttemptLimiter {
     return verdict
   }
 
-  /// The attempt that began last was right: the account is as new, and the address as before.
+  /// The attempt that began last was right: the account is as new at its address, and all else as
+  /// before.
   mutating func succeeded(_ subjects: [Subject]) {
     var found = subjects.map { histories[$0] }
     Self.succeeded(subjects, &found)
@@ -97,9 +110,13 @@ extension AttemptLimiter {
     let waits = zip(subjects, histories).map { remainingWait(of: $0, $1, at: now) }
     let wait = waits.max() ?? 0
     guard wait <= 0 else { return .wait(seconds: wait) }
-    for index in histories.indices {
+    for (index, subject) in subjects.enumerated() {
       var history = histories[index] ?? AttemptHistory(last: now)
-      if now.seconds - history.last.seconds >= memory { history.wrong = 0 }
+      let quiet = now.seconds - history.last.seconds
+      if quiet >= memory { history.wrong = 0 }
+      if case .account = subject {
+        history.wrong = max(0, history.wrong - Int(max(0, quiet) / accountRecovery))
+      }
       history.wrong += 1
       history.last = now
       histories[index] = history
@@ -110,8 +127,8 @@ extension AttemptLimiter {
   static func succeeded(_ subjects: [Subject], _ histories: inout [AttemptHistory?]) {
     for (index, subject) in subjects.enumerated() {
       switch subject {
-      case .account: histories[index] = nil
-      case .address:
+      case .accountAtAddress: histories[index] = nil
+      case .account, .address:
         guard let wrong = histories[index]?.wrong else { continue }
         histories[index]?.wrong = max(0, wrong - 1)
       }

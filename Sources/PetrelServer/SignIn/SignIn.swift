@@ -57,7 +57,8 @@ final class SignIn: Sendable {
     self.log = log
     self.clock = clock
     self.publicURL = publicURL
-    issuers = settings.issuers.mapValues { Issuer($0, clock: clock) }
+    let fetcher = BoundedFetcher()
+    issuers = settings.issuers.mapValues { Issuer($0, fetcher: fetcher, clock: clock) }
   }
 
   static func isPath(_ path: String) -> Bool {

@@ -37,7 +37,8 @@ final class SignInAttempts: Sendable {
     }
   }
 
-  /// The attempt that began last was right: the account is as new, and the address as before.
+  /// The attempt that began last was right: the account is as new at its address, and all else as
+  /// before.
   func succeeded(account: String? = nil, address: String) async throws {
     let subjects = AttemptLimiter.subjects(account: account, address: address)
     guard let limits else { return local.withLock { $0.succeeded(subjects) } }
@@ -50,6 +51,9 @@ final class SignInAttempts: Sendable {
     let text =
       switch subject {
       case .account(let name): "\(kind.rawValue) account \(name)"
+      // An address has no space in it, so no two of these are the same text.
+      case .accountAtAddress(let name, let address):
+        "\(kind.rawValue) account at \(address) \(name)"
       case .address(let address): "\(kind.rawValue) address \(address)"
       }
     return LimitSubject(hash: SHA256.hash(text.utf8))

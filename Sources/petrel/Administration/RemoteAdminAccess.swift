@@ -17,7 +17,7 @@ struct RemoteAdminAccess: AdminAccess {
     self.server = server.hasSuffix("/") ? String(server.dropLast()) : server
     self.key = key
     do {
-      _ = try OutboundURL(self.server, allowsHTTP: true, rules: Self.anywhere)
+      _ = try OutboundURL(self.server, allowsHTTP: true, rules: .anywhere)
     } catch {
       throw UsageError("--server '\(server)' \(error)")
     }
@@ -32,13 +32,9 @@ struct RemoteAdminAccess: AdminAccess {
     return host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
   }
 
-  /// Who runs a server may reach it wherever it is.
-  private static let anywhere = AddressRules(
-    allowed: ["0.0.0.0/0", "::/0"].compactMap(IPNetwork.init))
-
   private static var configuration: HTTPClient.Configuration {
     var configuration = HTTPClient.Configuration()
-    configuration.rules = anywhere
+    configuration.rules = .anywhere
     configuration.allowsHTTP = true
     configuration.answerBytes = answerLimit
     // Longer than a stream of events lasts.
@@ -112,7 +108,7 @@ struct RemoteAdminAccess: AdminAccess {
   ) async throws -> OutboundAnswer {
     do {
       let request = OutboundRequest(
-        method, url: try OutboundURL(url, allowsHTTP: true, rules: Self.anywhere),
+        method, url: try OutboundURL(url, allowsHTTP: true, rules: .anywhere),
         headers: headers, body: body)
       return try await client.send(request, receive: receive)
     } catch let error as OutboundURL.Flaw {

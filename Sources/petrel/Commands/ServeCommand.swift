@@ -112,6 +112,7 @@ extension StoreConfiguration {
     tuning.extractBytes = server.limits.searchExtractBytes
     notificationLog.age = Double(server.notificationLog.days) * 24 * 60 * 60
     notificationLog.entries = server.notificationLog.entries
+    notificationLog.bytes = server.notificationLog.bytes
     changeHistory.changes = server.explain.changes
     changeHistory.age = Double(server.explain.days) * 24 * 60 * 60
   }

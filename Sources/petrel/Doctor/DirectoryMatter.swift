@@ -34,7 +34,7 @@ struct DirectoryMatter: Sendable {
           "sudo -u \(owner) petrel doctor …"))
     }
     findings += files(ownedLike: information.st_uid, owner)
-    findings += exposure(information.st_mode)
+    findings += exposures()
     if !findings.contains(where: { $0.mark == .problem }) {
       findings.insert(.ok("\(directory) can be written"), at: 0)
     }
@@ -77,16 +77,62 @@ struct DirectoryMatter: Sendable {
     }
   }
 
-  private func exposure(_ mode: mode_t) -> [Finding] {
+  /// What is open to others than its user, with what makes it private again. What the server does not
+  /// make, such as its configuration, is left to who made it.
+  private func exposures() -> [Finding] {
+    let folder = (storePath as NSString).deletingLastPathComponent
+    let name = (storePath as NSString).lastPathComponent
+    // Files in a folder that this user may not list are not looked at.
+    let files = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
+      .filter { $0.hasPrefix(name) }.sorted().map { folder + "/" + $0 }
+    let store = files.filter(Self.isOpen)
+    var findings: [Finding] = []
+    if Self.isOpen(directory) || !store.isEmpty {
+      let open = (Self.isOpen(directory) ? [directory] : []) + store
+      findings.append(
+        .warning(
+          "\(Self.list(open)): others than its user may read what is in the store, with all records "
+            + "and password hashes", "chmod go= \(open.joined(separator: " "))"))
+    }
+    let assets = Set([assetsPath] + files.filter { $0.hasSuffix("-assets") })
+    for folder in assets.sorted() {
+      let open = Self.openFiles(below: folder)
+      guard !open.isEmpty else { continue }
+      findings.append(
+        .warning(
+          "\(Self.list(open)): others than its user may read assets", "chmod -R go= \(folder)"))
+    }
+    return findings
+  }
+
+  /// Files of assets that are looked at. There may be millions, and they lie in folders that are private.
+  private static let lookedAtFiles = 10_000
+
+  private static func openFiles(below folder: String) -> [String] {
+    guard let names = FileManager.default.enumerator(atPath: folder) else { return [] }
+    var open: [String] = []
+    for case let name as String in names.prefix(lookedAtFiles) {
+      let path = folder + "/" + name
+      if isOpen(path) { open.append(path) }
+    }
+    return open
+  }
+
+  /// Whether the group or others have any right to a file.
+  private static func isOpen(_ path: String) -> Bool {
     var information = stat()
-    guard mode & 0o005 != 0, stat(storePath, &information) == 0,
-      information.st_mode & 0o004 != 0
-    else { return [] }
-    return [
-      .warning(
-        "every user of this machine may read the store, with all records and password hashes",
-        "chmod 700 \(directory)")
-    ]
+    return lstat(path, &information) == 0 && information.st_mode & 0o077 != 0
+      && information.st_mode & S_IFMT != S_IFLNK
+  }
+
+  private static func list(_ paths: [String]) -> String {
+    let named = paths.prefix(3).map { path -> String in
+      var information = stat()
+      let mode = lstat(path, &information) == 0 ? information.st_mode & 0o777 : 0
+      return "\(path) has mode \(String(mode, radix: 8))"
+    }
+    let rest = paths.count - named.count
+    return named.joined(separator: ", ") + (rest > 0 ? ", and \(rest) more are open" : "")
   }
 
   /// Why nothing can be made in a directory; nil when it can.

@@ -60,6 +60,7 @@ struct Doctor: Sendable {
         guard let address = settings.postgreSQL else { return [] }
         return await AssetFolderMatter(address: address, directory: settings.assetsPath).findings()
       },
+      Examination("devices") { await DevicesMatter(configuration: settings).findings() },
       Examination(asking: "open files") { LimitsMatter().findings() },
       Examination("server") {
         await ServerMatter(configuration: settings, isOffline: isOffline).findings()

@@ -28,7 +28,8 @@ struct ServerMatter: Sendable {
     let log = "journalctl -u petrel -n 50 has its log"
     do {
       let answer = try await BoundedFetcher().fetch(url, form: nil, authorization: nil)
-      guard let json = try? JSONValue(parsing: answer.body), let checks = json["checks"]?.object
+      guard let json = try? JSONValue(parsing: Data(answer.body)),
+        let checks = json["checks"]?.object
       else {
         return .problem(
           "\(url) answered \(answer.status), but not as a server of Petrel does",

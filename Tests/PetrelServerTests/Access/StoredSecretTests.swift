@@ -148,9 +148,8 @@ struct StoredSecretTests {
       for name in try FileManager.default.subpathsOfDirectory(atPath: service.directory) {
         var information = stat()
         #expect(stat(service.directory + "/" + name, &information) == 0)
-        // Others cannot look into the folder of assets, whatever is in it.
         #expect(
-          name.contains("-assets/") || information.st_mode & 0o077 == 0,
+          information.st_mode & 0o077 == 0,
           "\(name): \(String(information.st_mode & 0o777, radix: 8))")
       }
     }

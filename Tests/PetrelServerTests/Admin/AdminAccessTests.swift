@@ -73,8 +73,17 @@ struct AdminAccessTests {
       #expect(refused.failure == "429 THROTTLED")
       #expect(refused.headers["retry-after"] == "1")
       #expect(try await service.adminGet("session", key: key).status == 200)
+      // A browser that signs in is as a program that shows the key.
+      let wrong = try await service.client.send(
+        "POST", "/console/sign-in", headers: Self.form, body: Data("key=00".utf8))
+      #expect(wrong.status == 429)
+      let right = try await service.client.send(
+        "POST", "/console/sign-in", headers: Self.form, body: Data("key=\(key)".utf8))
+      #expect(right.status == 303 && right.headers["set-cookie"] != nil)
     }
   }
+
+  private static let form = "Content-Type: application/x-www-form-urlencoded\r\n"
 
   @Test("A browser's session reads with its cookie, changes with its proof, and ends")
   func session() async throws {

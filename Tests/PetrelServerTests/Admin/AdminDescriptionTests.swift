@@ -279,12 +279,86 @@ struct AdminDescriptionTests {
     ]
   }
 
+  /// Values that are right nowhere, or nearly nowhere.
+  private static let wrongValues: [JSONValue] = [
+    .null, true, -1, .int(.max), .double(1e300), "", "no such", "a\u{0}b", "x.y[0]", [], [7], [[]],
+    [:], ["type": "x"], .string(String(repeating: "e\u{301}", count: 300)),
+  ]
+
+  /// The value, with each of its parts in turn replaced by each wrong value, and left out.
+  private static func distortions(of value: JSONValue) -> [JSONValue] {
+    var all = wrongValues
+    switch value {
+    case .object(let members):
+      for (name, member) in members {
+        all.append(.object(members.filter { $0.key != name }))
+        all += distortions(of: member).map { .object(members.merging([name: $0]) { $1 }) }
+      }
+    case .array(let elements):
+      for (index, element) in elements.enumerated() {
+        all += distortions(of: element).map { distorted in
+          var elements = elements
+          elements[index] = distorted
+          return .array(elements)
+        }
+      }
+    case .null, .bool, .int, .double, .string: break
+    }
+    return all
+  }
+
+  @Test("no wrong argument, and no wrong part of one, is a fault of the server")
+  func wrongArguments() async throws {
+    try await withService { service in
+      let key = try await service.addAdminKey()
+      let operations = operations(in: try await description(of: service, key))
+      var comparators: [String] = []
+      for (name, arguments) in try requests(service) {
+        let operation = try #require(operations.first { $0.name == name }, "\(name)")
+        for (argument, value) in arguments {
+          // Each that is taken costs a hash of 64 MiB.
+          let distortions = argument == "password" ? Self.wrongValues : Self.distortions(of: value)
+          for wrong in distortions {
+            let answer = try await send(
+              operation, arguments.merging([argument: wrong]) { $1 }, to: service, key)
+            #expect(
+              answer.status < 500, "\(name), \(argument): \(wrong.text.prefix(300)): \(answer.json)"
+            )
+          }
+        }
+      }
+      for comparator in ["LIKE", "", "equals"] {
+        let answer = try await service.adminPost(
+          "subscriptions/save",
+          .object(
+            Self.place.merging([
+              "subscriber": "bob",
+              "subscription": [
+                "subscriptionID": "odd", "subscriptionType": "query", "firesOn": ["create"],
+                "query": [
+                  "recordType": "Note",
+                  "filterBy": [
+                    [
+                      "fieldName": "title", "comparator": .string(comparator),
+                      "fieldValue": ["value": "x"],
+                    ]
+                  ],
+                ],
+              ],
+            ]) { $1 }), key: key)
+        comparators.append(answer.failure)
+        #expect(answer.reason.contains("comparator"), "\(answer.json)")
+      }
+      #expect(comparators == Array(repeating: "400 BAD_REQUEST", count: 3))
+    }
+  }
+
   private static let token = String(repeating: "ab", count: 32)
 
   @Test(
     "what it says of answers is what they are", .enabled(if: Python.isInstalled, "no Python"))
   func answers() async throws {
-    try await withService { service in
+    try await withServiceOfUnreachableAPNs { service in
       let key = try await service.addAdminKey()
       // Two pushes, one of them to a device, and a change that a subscription looked at in vain.
       for (id, filter) in [("all", ""), ("bread", Self.titleIs("Bread"))] {
@@ -302,7 +376,7 @@ struct AdminDescriptionTests {
       let saved = try await service.modify(
         Service.operation("create", "A", #""title": {"value": "Milk"}"#), device: "phone")
       try #require(saved.outcomes == ["ok"])
-      try await eventually("the change is dispatched and its push has an outcome") {
+      try await eventually("the change is dispatched and its push waits for its device") {
         let pushes = try await service.adminGet(
           "pushes?container=\(Service.container)", key: key)
         return pushes.json["pushes"]?.array?.first?["deliveries"]?.array?.first != nil

@@ -10,29 +10,31 @@ final class SignInBrowser {
     self.service = service
   }
 
-  func get(_ url: String) async throws -> Answer {
-    try await send("GET", url, headers: "", body: "")
+  /// - Parameter client: a server's; the service's own without one.
+  func get(_ url: String, at client: ServiceClient? = nil) async throws -> Answer {
+    try await send("GET", url, at: client, headers: "", body: "")
   }
 
   /// Sends a form.
   func post(
-    _ url: String, _ fields: [(String, String)], headers: String = ""
+    _ url: String, _ fields: [(String, String)], at client: ServiceClient? = nil,
+    headers: String = ""
   ) async throws -> Answer {
     let body = fields.map { "\($0)=\(Service.escaped($1))" }.joined(separator: "&")
     return try await send(
-      "POST", url,
+      "POST", url, at: client,
       headers: headers + "Content-Type: application/x-www-form-urlencoded\r\n", body: body)
   }
 
   func forgetCookie() { cookie = nil }
 
   private func send(
-    _ method: String, _ url: String, headers: String, body: String
+    _ method: String, _ url: String, at client: ServiceClient?, headers: String, body: String
   ) async throws -> Answer {
     let components = try #require(URLComponents(string: url))
     let query = components.percentEncodedQuery.map { "?" + $0 } ?? ""
     let cookies = cookie.map { "Cookie: other=1; \($0)\r\n" } ?? ""
-    let answer = try await service.client.send(
+    let answer = try await (client ?? service.client).send(
       method, components.percentEncodedPath + query, headers: headers + cookies,
       body: Data(body.utf8))
     if let set = answer.headers["set-cookie"]?.split(separator: ";").first {
