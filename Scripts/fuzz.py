@@ -71,6 +71,7 @@ def attack(program, target, longest, seconds, folder):
     words.write_text(subprocess.run(
         [program, "words"], env=environment(target), check=True, capture_output=True,
         text=True).stdout)
+    subprocess.run([program, "seeds", grown], env=environment(target), check=True)
     log = folder / "findings" / f"{target}.log"
     start = time.monotonic()
     with open(log, "wb") as output:

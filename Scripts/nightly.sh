@@ -17,6 +17,10 @@ attempt soak MINUTES=5
 attempt overload
 attempt fuzz MINUTES=1
 
+printf '\n== inputs that grow\n'
+PETREL_GROWTH_SIZE=65536 swift test --disable-xctest --no-parallel --scratch-path "$BUILD" \
+  --filter 'FuzzingTests\.GrowthTests' || failed="$failed growth"
+
 if [ -n "$failed" ]; then
   echo "make nightly: FAILED ($failed )"
   exit 1

@@ -52,7 +52,7 @@ run_tests() {
     touch "$kept/failed"
 }
 # About half of the time, and hardly anything that waits.
-computing='^(StorageTests|MatchingTests|ScaleModelTests)\.'
+computing='^(StorageTests|MatchingTests|ScaleModelTests|FuzzingTests)\.'
 run_tests --filter "$computing" >"$kept/computing" &
 computing_tests=$!
 run_tests --skip "$computing" | tee "$kept/others"
@@ -96,6 +96,7 @@ grep -h -E '^crash trial on .* s$|^disk trial: |^lives|was found out' "$kept/cra
 begin "long use and overload, in short"
 "$build/debug/trials" soak --seconds 20 --untimed
 "$build/debug/trials" overload --seconds 6 --connections 3000 --untimed
+"$build/debug/trials" overload --attacker --seconds 6 --untimed
 
 begin "protocol"
 "$build/python/bin/python" Scripts/protocol_check.py --petrel "$build/debug/petrel"

@@ -1,5 +1,6 @@
 // libFuzzer with the target that PETREL_FUZZ_TARGET names; `make fuzz` runs it. Alone with `list` it
-// prints the targets, with `words` the dictionary of one.
+// prints the targets, with `words` the dictionary of one; with `seeds FOLDER` it writes an input of each
+// hostile shape.
 import Foundation
 
 /// Gives an input to a target, and stops the program where something does not hold: libFuzzer keeps
@@ -9,7 +10,15 @@ private func attack(_ target: FuzzTarget, _ input: [UInt8]) {
   nonisolated(unsafe) var violation: Violation?
   switch target.attack {
   case .value(let attack):
-    do { try attack(input) } catch { violation = error as? Violation }
+    let time = ProcessorTime.ofThread {
+      do { try attack(input) } catch { violation = error as? Violation }
+    }
+    // Far more than any input takes whose work grows with its bytes, sanitizer included.
+    let allowance = 50 + 0.05 * Double(input.count)
+    if time > allowance, violation == nil {
+      violation = Violation(
+        description: "\(input.count) bytes take \(time) ms of processor time, over \(allowance)")
+    }
   case .service:
     Task.detached {
       violation = await target.violation(by: input)
@@ -43,6 +52,18 @@ case "words":
   for word in target?.words ?? [] {
     let escaped = word.utf8.map { String(format: "\\x%02x", $0) }
     print("\"\(escaped.joined())\"")
+  }
+  exit(0)
+case "seeds":
+  guard let target, CommandLine.arguments.count == 3 else {
+    FileHandle.standardError.write(Data("usage: PETREL_FUZZ_TARGET=NAME fuzz seeds FOLDER\n".utf8))
+    exit(2)
+  }
+  for shape in HostileShape.all {
+    let name = "shape-" + shape.name.replacingOccurrences(of: " ", with: "-")
+    let text = shape.text(size: target.longest)
+    try Data(text.utf8.prefix(target.longest)).write(
+      to: URL(fileURLWithPath: CommandLine.arguments[2]).appendingPathComponent(name))
   }
   exit(0)
 default:

@@ -16,7 +16,7 @@ extension FuzzTarget {
       "https://", "http://", "@", "[::1]", "[::ffff:127.0.0.1]", "127.0.0.1", "0x7f.1",
       "2130706433",
       "localhost", "%2e", "xn--", ":443", ":0", ":65536", "#", "\\", "。", "169.254.169.254",
-    ]
+    ], readsSafeTexts: true
   ) { input in
     let text = input.text
     if let url = read({ try OutboundURL(text, allowsHTTP: true) }) {
@@ -43,7 +43,8 @@ extension FuzzTarget {
 
   private static let networkAddresses = FuzzTarget(
     "network-addresses", longest: 128,
-    words: ["::", "::ffff:", "fe80::1%eth0", "10.0.0.0/8", "fc00::/7", "[", "]", ":80", ", ", "/"]
+    words: ["::", "::ffff:", "fe80::1%eth0", "10.0.0.0/8", "fc00::/7", "[", "]", ":80", ", ", "/"],
+    readsSafeTexts: true
   ) { input in
     let text = input.text
     if let address = IPAddress(text) {
@@ -76,7 +77,7 @@ extension FuzzTarget {
     "paths", longest: 256,
     words: [
       "/database/1/", "/device/1/", "iCloud.", "/development/", "/public/", "%2f", "%00", "?",
-    ]
+    ], readsSafeTexts: true
   ) { input in
     let text = input.text
     let request = HTTPRequest(method: "GET", target: text)

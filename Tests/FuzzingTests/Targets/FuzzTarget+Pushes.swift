@@ -45,7 +45,7 @@ extension FuzzTarget {
       "apns-topic: com.example.app\n", "apns-push-type: alert\n", "apns-push-type: background\n",
       "apns-priority: ", "apns-expiration: ", "apns-collapse-id: ", "apns-id: ",
       "authorization: bearer ", "\n\n", "/3/device/",
-    ]
+    ], readsSafeTexts: true
   ) { input in
     let text = input.text
     let head = text.components(separatedBy: "\n\n")[0]

@@ -122,7 +122,8 @@ extension FuzzTarget {
 
   /// The type and the body of an upload, and the ranges that are asked of a file.
   private static let uploads = FuzzTarget(
-    "uploads", words: ["multipart/form-data; boundary=", "\r\n\r\n", "\r\n--", "bytes=", "-"]
+    "uploads", words: ["multipart/form-data; boundary=", "\r\n\r\n", "\r\n--", "bytes=", "-"],
+    readsSafeTexts: true
   ) { input in
     let parts = input.split(separator: 10, maxSplits: 1, omittingEmptySubsequences: false)
     let body = Data(parts.count > 1 ? Array(parts[1]) : [])

@@ -26,7 +26,7 @@ extension FuzzTarget {
       "\"alg\":\"ES256\"", "\"alg\":\"RS256\"", "\"alg\":\"none\"", "\"kid\":\"", "\"crit\":",
       "\"iss\":\"https://issuer.example\"", "\"sub\":\"", "\"aud\":\"client\"", "\"azp\":",
       "\"exp\":", "\"iat\":", "\"nbf\":", "\"nonce\":\"nonce\"", "\"email\":", "\n", "1e300",
-    ]
+    ], readsSafeTexts: true
   ) { input in
     let rules = IDTokenRules(
       issuer: "https://issuer.example", clientID: "client", nonce: "nonce")
@@ -127,7 +127,7 @@ extension FuzzTarget {
       "-----BEGIN PUBLIC KEY-----\n", "-----END PUBLIC KEY-----\n",
       "-----BEGIN PRIVATE KEY-----\n", "-----BEGIN EC PRIVATE KEY-----\n",
       "-----BEGIN CERTIFICATE-----\n", "-----END CERTIFICATE-----\n",
-    ]
+    ], readsSafeTexts: true
   ) { input in
     let text = input.text
     if let key = read({ try ES256PublicKey(pem: text) }) {
@@ -141,7 +141,8 @@ extension FuzzTarget {
   }
 
   private static let cookies = FuzzTarget(
-    "cookies-and-seals", longest: 512, words: ["=", "; ", "petrel", ".", "https://"]
+    "cookies-and-seals", longest: 512, words: ["=", "; ", "petrel", ".", "https://"],
+    readsSafeTexts: true
   ) { input in
     let text = input.text
     _ = (ConsoleCookie.value(in: text), SignInVisit.holder(inCookies: text))

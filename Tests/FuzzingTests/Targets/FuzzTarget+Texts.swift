@@ -101,7 +101,7 @@ extension FuzzTarget {
     words: jsonWords + [
       "\"steps\":", "\"do\":", "\"after\":", "\"times\":", "\"reject\"", "\"goAway\"", "\"set\"",
       "\"streams\":", "\"reason\":", "\"ServiceUnavailable\"", "\"retryAfter\":", "reject", "next",
-    ]
+    ], readsSafeTexts: true
   ) { input in
     let text = input.text
     if let script = read({ try SimulatorScript(parsing: text) }) {

@@ -8,21 +8,10 @@ import Foundation
 extension FuzzTarget {
   static let tokens = [changeTokens, continuations, logTokens, positions, notices, seals]
 
-  /// FNV-1a, as continuation markers end.
-  private static func hash(_ bytes: [UInt8]) -> [UInt8] {
-    let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
-      ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-    }
-    return withUnsafeBytes(of: hash.bigEndian) { Array($0) }
-  }
-
   static func continuation(
-    _ body: [UInt8], of query: RecordQuery, sealedBy tokens: TokenCipher
+    _ body: [UInt8], of scope: QueryContinuation.Scope, sealedBy tokens: TokenCipher
   ) throws -> String {
-    var encoder = RowEncoder()
-    encoder.encode(query.query)
-    encoder.encode(optional: query.zoneID) { $0.encode($1) }
-    return try tokens.seal(body + hash(encoder.bytes), as: .continuation)
+    try tokens.seal(body + scope.digest, as: .continuation)
   }
 
   private static let cipher = TokenCipher(
@@ -97,13 +86,15 @@ extension FuzzTarget {
       var query = RecordQuery(
         query: queries[Int(input.first ?? 0) % queries.count], zoneID: nil, limit: 1)
       let service = try await AttackedServices.shared.service()
-      query.continuation = try continuation(
-        Array(input.dropFirst()), of: query, sealedBy: service.store.tokens)
       let user = try await service.store.user(named: "anna")
       let database = try await service.store.database(
         at: DatabaseAddress(
           container: AttackedService.container, environment: .development, scope: .private,
           owner: user?.userRecordName))
+      query.continuation = try continuation(
+        Array(input.dropFirst()),
+        of: QueryContinuation.Scope(query, in: database, reach: .all),
+        sealedBy: service.store.tokens)
       do {
         _ = try await service.store.records(matching: query, in: database)
       } catch let error as StoreError {
@@ -124,7 +115,9 @@ extension FuzzTarget {
     }
   }
 
-  private static let positions = FuzzTarget("courier-positions", longest: 256) { input in
+  private static let positions = FuzzTarget(
+    "courier-positions", longest: 256, readsSafeTexts: true
+  ) { input in
     let sealed = try cipher.seal(Array(input), as: .courierPosition)
     for text in [sealed, input.text] {
       guard let position = CourierPosition(text, sealedBy: cipher) else { continue }
@@ -148,7 +141,8 @@ extension FuzzTarget {
   }
 
   private static let notices = FuzzTarget(
-    "server-notices", longest: 512, words: ["here ", "word", "told ", " some\n", " all", " much"]
+    "server-notices", longest: 512, words: ["here ", "word", "told ", " some\n", " all", " much"],
+    readsSafeTexts: true
   ) { input in
     guard let notice = ServerNotice(payload: input.text) else { return }
     try hold(

@@ -12,6 +12,8 @@ struct FuzzTarget: Sendable {
   let longest: Int
   /// What its language is made of.
   let words: [String]
+  /// Whether its texts are stream-safe: the server looks at them before, or they are the operator's own.
+  let readsSafeTexts: Bool
   let attack: Attack
 
   /// A reader that comes back at once.
@@ -19,10 +21,11 @@ struct FuzzTarget: Sendable {
   /// - Parameter attack: throws ``Violation`` where what it promises does not hold. Other errors are
   ///   the reader's answer.
   init(
-    _ name: String, longest: Int = 1024, words: [String] = [],
+    _ name: String, longest: Int = 1024, words: [String] = [], readsSafeTexts: Bool = false,
     attack: @escaping @Sendable (_ input: [UInt8]) throws -> Void
   ) {
     (self.name, self.longest, self.words) = (name, longest, words)
+    self.readsSafeTexts = readsSafeTexts
     self.attack = .value(attack)
   }
 
@@ -31,6 +34,7 @@ struct FuzzTarget: Sendable {
     answering attack: @escaping @Sendable (_ input: [UInt8]) async throws -> Void
   ) {
     (self.name, self.longest, self.words) = (name, longest, words)
+    readsSafeTexts = false
     self.attack = .service(attack)
   }
 

@@ -16,7 +16,10 @@ enum Trials {
       case "disk": exit(try DiskTrial(words.dropFirst()).run() ? 0 : 1)
       case "soak": exit(try SoakTrial(SoakTrial.Options(words.dropFirst())).run() ? 0 : 1)
       case "overload":
-        exit(try OverloadTrial(OverloadTrial.Options(words.dropFirst())).run() ? 0 : 1)
+        let options = try OverloadTrial.Options(words.dropFirst())
+        exit(
+          try options.hasAttacker
+            ? AttackTrial(options).run() ? 0 : 1 : OverloadTrial(options).run() ? 0 : 1)
       case "check": exit(try check(words.dropFirst()) ? 0 : 1)
       case "help": say(usage)
       default:
@@ -51,6 +54,8 @@ enum Trials {
     trials overload  asks for twice what the server can do, and holds its connections up
       --minutes M, --seconds S     how long (default 2 minutes)
       --connections NUMBER         over how many connections at most (default 12000)
+      --attacker                   lets one who holds it up at it beside normal users (default 60 minutes)
+      --shapes TEXT                who asks only for what has this in its name in the report
       --untimed                    does not judge how long answers take
     trials check HISTORY
                      checks a history again that a trial kept

@@ -19,23 +19,42 @@ final class HTTPConnection {
   private let port: Int
   private var received = [UInt8](repeating: 0, count: 64 << 10)
 
-  /// - Parameter seconds: how long an answer may take.
-  init(port: Int, seconds: Int = 10) throws(Failure) {
+  /// - Parameters:
+  ///   - seconds: how long an answer may take.
+  ///   - source: the address of this machine that it comes from.
+  init(port: Int, seconds: Int = 10, from source: UInt32 = loopback) throws(Failure) {
     self.port = port
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var address = Self.address(ofPort: port)
+    guard let descriptor = Self.connected(to: port, from: source) else { throw .notSent }
+    self.descriptor = descriptor
     var patience = timeval(tv_sec: seconds, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, size)
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, 4)
-    let isConnected = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+  }
+
+  /// A descriptor connected to a port of this machine; nil where that cannot be.
+  static func connected(to port: Int, from source: UInt32) -> Int32? {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return nil }
+    var own = address(ofPort: 0, host: source)
+    var other = address(ofPort: port)
+    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    func isDone(
+      _ address: inout sockaddr_in, _ call: (UnsafePointer<sockaddr>) -> Int32
+    ) -> Bool {
+      withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0) == 0 }
       }
     }
-    guard isConnected else { throw .notSent }
+    if isDone(&own, { bind(descriptor, $0, size) }),
+      isDone(&other, { connect(descriptor, $0, size) })
+    {
+      return descriptor
+    }
+    close(descriptor)
+    return nil
   }
 
   deinit { close(descriptor) }
@@ -70,12 +89,15 @@ final class HTTPConnection {
     }
   }
 
+  /// The address by which a machine knows itself.
+  static let loopback: UInt32 = 0x7F00_0001
+
   /// The address of a port of this machine.
-  static func address(ofPort port: Int) -> sockaddr_in {
+  static func address(ofPort port: Int, host: UInt32 = loopback) -> sockaddr_in {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = UInt16(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = host.bigEndian
     return address
   }
 

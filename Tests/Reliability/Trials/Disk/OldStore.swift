@@ -26,6 +26,30 @@ enum OldStore {
       if number == 20 { try database.run("PRAGMA main.wal_checkpoint") }
     }
     for definition in try texts(definitions + "'index'") { try database.run(definition) }
+    // What came with later forms.
+    try database.run("ALTER TABLE deliveries ADD COLUMN token TEXT NOT NULL DEFAULT ''")
+    try database.run(
+      """
+      UPDATE deliveries SET token = (
+        SELECT token FROM device_numbers WHERE device_numbers.device = deliveries.device)
+      """)
+    try database.run("DROP INDEX deliveries_owed_to_device")
+    try database.run("DROP INDEX deliveries_owed_by_due")
+    try database.run("ALTER TABLE deliveries DROP COLUMN device")
+    try database.run(
+      """
+      CREATE INDEX deliveries_due ON deliveries (route, due, database_id, number) WHERE state = 0
+      """)
+    try database.run(
+      """
+      CREATE INDEX deliveries_owed_to_token ON deliveries (token, merge_key, database_id, number)
+      WHERE state = 0
+      """)
+    try database.run("DROP INDEX gone_devices_by_token")
+    try database.run("DROP TABLE device_numbers")
+    try database.run("DELETE FROM counters WHERE name = 'device'")
+    try database.run("ALTER TABLE notification_log DROP COLUMN unsent")
+    try database.run("ALTER TABLE notification_index DROP COLUMN bytes")
     try database.run("UPDATE store_form SET version = \(form)")
     for suffix in ["", "-wal"] {
       try? FileManager.default.removeItem(atPath: path + suffix)

@@ -6,8 +6,13 @@ import JSONCoding
 /// it refuses what is too much, keeps what it acknowledged, lets others go on, and comes back.
 final class OverloadTrial {
   struct Options {
-    var seconds = 120.0
+    /// Nil where no time is told.
+    private var told: Double?
     var connections = 12_000
+    /// Whether an attacker comes in place of a flood.
+    var hasAttacker = false
+    /// What the attacker asks for.
+    var shapes = AttackShape.allCases
     var programs = RunningProgram.ownFolder
     /// Whether it is judged how long users wait; not where something else keeps the machine busy.
     var judgesTimes = true
@@ -16,8 +21,13 @@ final class OverloadTrial {
       var options = TrialOptions(words)
       while let word = options.next() {
         switch word {
-        case "--minutes": seconds = 60 * Double(try options.number(of: word))
-        case "--seconds": seconds = Double(try options.number(of: word))
+        case "--minutes": told = 60 * Double(try options.number(of: word))
+        case "--seconds": told = Double(try options.number(of: word))
+        case "--attacker": hasAttacker = true
+        case "--shapes":
+          let part = try options.value(of: word)
+          shapes = AttackShape.allCases.filter { $0.rawValue.contains(part) }
+          guard !shapes.isEmpty else { throw TrialError("no shape's name contains '\(part)'") }
         case "--connections": connections = try options.number(of: word)
         case "--programs": programs = try options.value(of: word)
         case "--untimed": judgesTimes = false
@@ -25,6 +35,9 @@ final class OverloadTrial {
         }
       }
     }
+
+    /// A flood shows in minutes what it does; an attacker may have an hour for it.
+    var seconds: Double { told ?? (hasAttacker ? 3_600 : 120) }
   }
 
   private let options: Options
