@@ -10,7 +10,7 @@ KILLS ?= 100
 soak: MINUTES ?= 60
 # Whether `make overload` lets an attacker at the server in place of a flood.
 ATTACKER ?=
-# What the store of `make soak` is in: sqlite or postgresql.
+# What the store of `make soak` and `make overload` is in: sqlite or postgresql.
 ENGINE ?= sqlite
 fuzz: MINUTES ?= 0.25
 # What `make sanitize` looks with, and at which tests.
@@ -68,10 +68,10 @@ soak: setup ## Use a server evenly for long, and look whether what it takes stay
 fuzz: setup ## Attack each reader with hostile input for a while (MINUTES=10 for longer)
 	@Scripts/fuzz.py --build $(BUILD) --minutes $(MINUTES) $(TARGETS)
 
-overload: setup ## Ask the server for twice what it can do, or let an attacker at it for an hour (ATTACKER=1 MINUTES=60)
+overload: setup ## Ask the server for twice what it can do, or let an attacker at it for an hour (ATTACKER=1 MINUTES=60 ENGINE=sqlite)
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product trials
-	@$(BUILD)/release/trials overload $(if $(ATTACKER),--attacker) $(if $(MINUTES),--minutes $(MINUTES))
+	@$(BUILD)/release/trials overload --engine $(ENGINE) $(if $(ATTACKER),--attacker) $(if $(MINUTES),--minutes $(MINUTES))
 
 nightly: tools ## Try for longer what `make test` tries in short: crashes, long use, overload, hostile input
 	@BUILD=$(BUILD) Scripts/nightly.sh

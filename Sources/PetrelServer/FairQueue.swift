@@ -12,15 +12,19 @@ import Foundation
 /// took beyond that: the most of late, halved every half a minute, so that who knows this gains little by
 /// asking for what is cheap between. Of an operation that the caller has not asked for lately one is tried
 /// first. (As schedulers of processes do, which favour those that were found to need little: F. J. Corbató
-/// and others, 1962.)
+/// and others, 1962.) Who has asked for little of late does not ask for long requests, whatever one of them
+/// took: a first save that made a zone must not hold up the next ones.
 ///
-/// - Complexity: O(1) for each call, amortized.
+/// - Complexity: O(1) for each call, amortized; O(n) in what waits of a caller when one of its requests is found
+///   to take longer than any before.
 struct FairQueue: Sendable {
   typealias Caller = RequestThrottle.Key
 
   struct Limits: Sendable {
-    /// Seconds from which on a request is a long one.
+    /// Seconds from which on a request is a long one, if the caller's of its operation take as many together
+    /// of late as `little` says.
     var long = 0.02
+    var little = 1.0
     /// Long requests that are worked on at a time.
     var longAtOnce = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)
     /// Short requests of a caller that are worked on at a time, and seconds that they may take together
@@ -30,12 +34,14 @@ struct FairQueue: Sendable {
     /// Long requests that may wait, of one caller and in all.
     var waitingOfCaller = 16
     var waiting = 32
-    /// Seconds that the short requests of a caller which wait may take together, and at least each.
-    var waitingSecondsOfCaller = 2.0
-    var leastWaitingSeconds = 0.0005
+    /// Seconds that the short requests of a caller which wait may take together, and at least each. It is less
+    /// than ``HTTPServer/Configuration/patience``, after which a request that waits is one that the server
+    /// does not keep up with, for whatever reason, so that all are refused.
+    var waitingSecondsOfCaller = 0.4
+    var leastWaitingSeconds = 0.0001
     /// Seconds after which a caller is the only one.
     var alone = 10.0
-    /// Seconds after which half is left of what a request took.
+    /// Seconds after which half is left of what requests took.
     var halfLife = 30.0
     /// Kinds of requests, by caller and operation, of which it is known what they take.
     var memory = 20_000
@@ -44,6 +50,8 @@ struct FairQueue: Sendable {
   /// A request that is worked on.
   struct Ticket: Sendable, Hashable {
     fileprivate var kind: Kind
+    /// Seconds that one of its size takes, and that it is expected to take.
+    fileprivate var least: Double
     fileprivate var seconds: Double
     fileprivate(set) var isLong: Bool
   }
@@ -85,8 +93,11 @@ struct FairQueue: Sendable {
     }
   }
 
+  /// What requests of a kind took, as of a time.
   private struct Memory {
-    var seconds: Double
+    /// The most that one took beyond what its size says, and what all took, each less as it is longer ago.
+    var most = 0.0
+    var together = 0.0
     var time: Double
   }
 
@@ -129,8 +140,7 @@ struct FairQueue: Sendable {
       return .begin(ticket)
     }
     let item = Waiting(
-      number: number, kind: kind, least: least,
-      expected: max(least + (known(kind, at: now) ?? 0), limits.leastWaitingSeconds))
+      number: number, kind: kind, least: least, expected: expectation(of: kind, least, at: now))
     if ticket.isLong {
       guard mayWait(in: lane) else { return .refuse }
       addLong(item, to: &lane)
@@ -147,13 +157,13 @@ struct FairQueue: Sendable {
   }
 
   /// A request is done. Answers what becomes of some that waited: they begin now, or are refused, for they
-  /// were found to be long, of which too many wait.
+  /// were found to take longer, and too many of that kind wait.
   ///
   /// - Parameter seconds: what it took beyond what one of its size takes.
   mutating func leave(
     _ ticket: Ticket, after seconds: Double, at now: Double
   ) -> [(number: Int, verdict: Verdict)] {
-    remember(seconds, of: ticket.kind, at: now)
+    let isLongest = remember(seconds, of: ticket, at: now)
     let caller = ticket.kind.caller
     guard var lane = lanes.removeValue(forKey: caller) else { return [] }
     lane.inHand -= 1
@@ -164,7 +174,7 @@ struct FairQueue: Sendable {
       lane.shortInHand -= 1
       // Nothing is left of what rounding adds up to.
       lane.shortSeconds = lane.shortInHand == 0 ? 0 : lane.shortSeconds - ticket.seconds
-      // By now more is known of what they take.
+      if isLongest { decided += reconsider(&lane, at: now).map { ($0, .refuse) } }
       while let next = lane.waitingShort.first {
         let ticket = self.ticket(for: next.kind, next.least, at: now)
         if ticket.isLong {
@@ -198,6 +208,34 @@ struct FairQueue: Sendable {
     return decided
   }
 
+  /// Expects of a caller's short requests that wait what is known by now.
+  ///
+  /// - Returns: those of which too many wait then.
+  private mutating func reconsider(_ lane: inout Lane, at now: Double) -> [Int] {
+    let waiting = lane.waitingShort
+    lane.waitingShort = []
+    lane.waitingSeconds = 0
+    var refused: [Int] = []
+    for var item in waiting {
+      item.expected = expectation(of: item.kind, item.least, at: now)
+      if ticket(for: item.kind, item.least, at: now).isLong {
+        if mayWait(in: lane) {
+          addLong(item, to: &lane)
+        } else {
+          refused.append(item.number)
+        }
+      } else if lane.waitingShort.isEmpty
+        || lane.waitingSeconds + item.expected <= limits.waitingSecondsOfCaller
+      {
+        lane.waitingShort.append(item)
+        lane.waitingSeconds += item.expected
+      } else {
+        refused.append(item.number)
+      }
+    }
+    return refused
+  }
+
   /// Takes a request out that waits.
   mutating func withdraw(_ number: Int, of caller: Caller) {
     guard var lane = lanes.removeValue(forKey: caller) else { return }
@@ -215,12 +253,12 @@ struct FairQueue: Sendable {
 
   private func ticket(for kind: Kind, _ least: Double, at now: Double) -> Ticket {
     let known = known(kind, at: now)
-    let seconds = least + (known ?? 0)
-    let isLong = seconds >= limits.long
+    let seconds = least + (known?.most ?? 0)
+    let isLong = seconds >= limits.long && seconds + (known?.together ?? 0) >= limits.little
     // Until it is known what it takes, it takes all that the caller may have in hand.
     return Ticket(
-      kind: kind, seconds: known == nil ? max(seconds, limits.shortSecondsOfCaller) : seconds,
-      isLong: isLong)
+      kind: kind, least: least,
+      seconds: known == nil ? max(seconds, limits.shortSecondsOfCaller) : seconds, isLong: isLong)
   }
 
   /// Whether a long request may wait: always one of a caller, so that nobody fills the places of others.
@@ -256,19 +294,32 @@ struct FairQueue: Sendable {
     if lane.inHand > 0 || lane.waiting > 0 { lanes[caller] = lane }
   }
 
-  private func known(_ kind: Kind, at now: Double) -> Double? {
-    memory[kind].map { $0.seconds * exp2(($0.time - now) / limits.halfLife) }
+  private func known(_ kind: Kind, at now: Double) -> Memory? {
+    memory[kind].map { memory in
+      let left = exp2((memory.time - now) / limits.halfLife)
+      return Memory(most: memory.most * left, together: memory.together * left, time: now)
+    }
   }
 
-  private mutating func remember(_ seconds: Double, of kind: Kind, at now: Double) {
-    let known = known(kind, at: now)
+  /// The seconds that a waiting request counts for.
+  private func expectation(of kind: Kind, _ least: Double, at now: Double) -> Double {
+    max(least + (known(kind, at: now)?.most ?? 0), limits.leastWaitingSeconds)
+  }
+
+  /// - Returns: whether none of its kind took longer of late.
+  private mutating func remember(_ seconds: Double, of ticket: Ticket, at now: Double) -> Bool {
+    let known = known(ticket.kind, at: now)
     if known == nil, memory.count >= limits.memory {
       // Once a second at most.
-      guard now - swept >= 1 else { return }
+      guard now - swept >= 1 else { return false }
       swept = now
       memory = memory.filter { now - $0.value.time < 2 * limits.halfLife }
-      guard memory.count < limits.memory else { return }
+      guard memory.count < limits.memory else { return false }
     }
-    memory[kind] = Memory(seconds: max(seconds, known ?? 0), time: now)
+    var new = known ?? Memory(time: now)
+    new.most = max(seconds, new.most)
+    new.together += ticket.least + seconds
+    memory[ticket.kind] = new
+    return seconds > known?.most ?? 0
   }
 }

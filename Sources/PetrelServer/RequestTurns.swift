@@ -23,7 +23,7 @@ final class RequestTurns: Sendable {
   }
 
   private struct State {
-    var queue = FairQueue()
+    var queue: FairQueue
     var count = 0
     var waiters: [Int: Waiter] = [:]
     var metrics = Metrics()
@@ -32,11 +32,15 @@ final class RequestTurns: Sendable {
   /// Seconds that a byte of a request or an answer takes to be read or written.
   private static let secondsPerByte = 30e-9
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let elapsed: @Sendable () -> Double
 
   /// - Parameter elapsed: seconds of a clock that nobody sets.
-  init(elapsed: @escaping @Sendable () -> Double = RequestThrottle.uptime) {
+  init(
+    limits: FairQueue.Limits = FairQueue.Limits(),
+    elapsed: @escaping @Sendable () -> Double = RequestThrottle.uptime
+  ) {
+    state = Mutex(State(queue: FairQueue(limits: limits)))
     self.elapsed = elapsed
   }
 

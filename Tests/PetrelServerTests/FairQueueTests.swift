@@ -8,6 +8,7 @@ struct FairQueueTests {
   private static let limits: FairQueue.Limits = {
     var limits = FairQueue.Limits()
     limits.long = 0.01
+    limits.little = 0
     limits.longAtOnce = 2
     limits.shortOfCaller = 4
     limits.shortSecondsOfCaller = 0.02
@@ -125,6 +126,18 @@ struct FairQueueTests {
     #expect(queue.waiting == 4)
   }
 
+  @Test("of those that are found to take longer so many wait as take little time together")
+  func foundLonger() throws {
+    let queue = busy()
+    let probe = try #require(queue.enter(1, of: caller("a"), "new", least: 0, at: 0).ticket)
+    for number in 2...20 {
+      #expect(queue.enter(number, of: caller("a"), "new", least: 0, at: 0) == .wait)
+    }
+    #expect(queue.leave(probe, after: 0.009, at: 0).map(\.number) == [2, 3])
+    #expect(queue.refused == Array(5...20))
+    #expect(queue.waiting == 1)
+  }
+
   @Test("a request that took long is long the next time, until that is forgotten")
   func memory() throws {
     let queue = busy()
@@ -148,6 +161,22 @@ struct FairQueueTests {
     }
     _ = queue.enter(9, of: caller("b"), "q", least: 0, at: 3.5)
     #expect(queue.enter(10, of: attacker, "q", least: 0, at: 4).ticket?.isLong == false)
+  }
+
+  @Test("who asks for little in all does not ask for long requests, whatever one of them took")
+  func little() throws {
+    var limits = Self.limits
+    limits.little = 0.05
+    let queue = busy(limits)
+    var first = try #require(queue.enter(1, of: caller("a"), "q", least: 0, at: 0).ticket)
+    _ = queue.leave(first, after: 0.02, at: 0)
+    // One at a time, for it may take as long again.
+    first = try #require(queue.enter(2, of: caller("a"), "q", least: 0, at: 0.1).ticket)
+    #expect(!first.isLong)
+    #expect(queue.enter(3, of: caller("a"), "q", least: 0, at: 0.1) == .wait)
+    #expect(queue.leave(first, after: 0.02, at: 0.1).map(\.ticket.isLong) == [true])
+    // A large one is long by itself.
+    #expect(queue.enter(4, of: caller("b"), "q", least: 0.06, at: 0.1).ticket?.isLong == true)
   }
 
   @Test("what is known has a limit, and of what is beyond it nothing is known")

@@ -16,7 +16,9 @@ struct RequestTurnsTests {
 
   /// Turns of which one caller has all in hand, until `body` has ended.
   private func withBusyTurns(_ body: (RequestTurns) async throws -> Void) async throws {
-    let turns = RequestTurns { 0 }
+    var limits = FairQueue.Limits()
+    limits.little = 0
+    let turns = RequestTurns(limits: limits) { 0 }
     for name in ["a", "b"] { _ = try await turns.take(for: caller(name), "q", bytes: 0) { [1] } }
     let mayEnd = Flag()
     let holders = (0..<FairQueue.Limits().longAtOnce).map { _ in

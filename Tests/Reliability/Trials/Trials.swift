@@ -52,6 +52,7 @@ enum Trials {
       --untimed                    does not judge how long answers take
       --plot FILE, --report FILE   writes the figures over time as SVG, as JSON
     trials overload  asks for twice what the server can do, and holds its connections up
+      --engine sqlite|postgresql   its store (default sqlite)
       --minutes M, --seconds S     how long (default 2 minutes)
       --connections NUMBER         over how many connections at most (default 12000)
       --attacker                   lets one who holds it up at it beside normal users (default 60 minutes)

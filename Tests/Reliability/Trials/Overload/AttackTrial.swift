@@ -16,7 +16,8 @@ final class AttackTrial {
     self.options = options
     folder = NSTemporaryDirectory() + "petrel-attack-\(UUID().uuidString)"
     installation = try Installation(
-      in: folder, engine: .sqlite, programs: options.programs, settings: [:], failsOnDemand: false)
+      in: folder, engine: options.engine, programs: options.programs, settings: [:],
+      failsOnDemand: false)
   }
 
   /// - Returns: whether users could work as ever.

@@ -13,6 +13,7 @@ final class OverloadTrial {
     var hasAttacker = false
     /// What the attacker asks for.
     var shapes = AttackShape.allCases
+    var engine = Installation.Engine.sqlite
     var programs = RunningProgram.ownFolder
     /// Whether it is judged how long users wait; not where something else keeps the machine busy.
     var judgesTimes = true
@@ -28,6 +29,7 @@ final class OverloadTrial {
           let part = try options.value(of: word)
           shapes = AttackShape.allCases.filter { $0.rawValue.contains(part) }
           guard !shapes.isEmpty else { throw TrialError("no shape's name contains '\(part)'") }
+        case "--engine": engine = try Installation.Engine(option: options.value(of: word))
         case "--connections": connections = try options.number(of: word)
         case "--programs": programs = try options.value(of: word)
         case "--untimed": judgesTimes = false
@@ -55,7 +57,8 @@ final class OverloadTrial {
     self.options = options
     folder = NSTemporaryDirectory() + "petrel-overload-\(UUID().uuidString)"
     installation = try Installation(
-      in: folder, engine: .sqlite, programs: options.programs, settings: [:], failsOnDemand: false)
+      in: folder, engine: options.engine, programs: options.programs, settings: [:],
+      failsOnDemand: false)
   }
 
   /// - Returns: whether the server did what it should.
