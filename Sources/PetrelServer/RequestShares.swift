@@ -125,9 +125,12 @@ struct RequestShares: Sendable {
     }
   }
 
-  /// What to draw for a key of ``Verdict/draw(_:)``.
+  /// What to draw for a key of ``Verdict/draw(_:)``; nil when what waits has been drawn for by now.
   mutating func beginDraw(for key: Key, at now: Double) -> AllowanceDraw? {
     guard let rate = sharedRates[key.subject], var share = shares[key] else { return nil }
+    // Those that were drawn for and have not come back yet wait as well.
+    let needed = share.waiting - share.claimed
+    guard needed > 0 else { return nil }
     if now >= share.end {
       share.extra = min(share.used, rate.inHand)
     } else {
@@ -136,7 +139,7 @@ struct RequestShares: Sendable {
     shares[key] = share
     return AllowanceDraw(
       subject: key.limitSubject, interval: rate.interval, capacity: Int64(rate.capacity),
-      needed: Int64(share.waiting), extra: Int64(share.extra))
+      needed: Int64(needed), extra: Int64(share.extra))
   }
 
   /// Takes in hand what was drawn.

@@ -113,6 +113,29 @@ struct RequestSharesTests {
     #expect(asked < (cluster.time - time) / RequestShares.pause * 2 * 8, "\(asked) draws")
   }
 
+  @Test("who comes while others are about to be made draws for itself alone")
+  func lateComer() throws {
+    var shares = RequestShares(rates: [.user: RequestRate(perSecond: 0.001, burst: 50)], capacity: 9)
+    let key = RequestThrottle.Key(subject: .user, name: "a")
+    var claims = [Set<RequestThrottle.Key>](repeating: [], count: 5)
+    for place in 0..<4 {
+      #expect(shares.admit([key], claims: &claims[place], at: 0) == .draw([key]))
+    }
+    let drawn = shares.beginDraw(for: key, at: 0)
+    let draw = try #require(drawn)
+    #expect(draw.needed == 4)
+    shares.endDraw(
+      for: key, draw, Allowance(granted: 4, fullIn: 4), began: 0, at: 0)
+    #expect(shares.admit([key], claims: &claims[4], at: 0) == .draw([key]))
+    #expect(shares.beginDraw(for: key, at: 0)?.needed == 1)
+    for place in 0..<4 {
+      #expect(shares.admit([key], claims: &claims[place], at: 0) == .admitted)
+    }
+    // One that waits no more is not drawn for.
+    shares.release(claims[4])
+    #expect(shares.beginDraw(for: key, at: 0) == nil)
+  }
+
   @Test("a request that one of its rates refuses counts for none; the wait is the bucket's")
   func together() {
     let rates: [RequestRate.Subject: RequestRate] = [
