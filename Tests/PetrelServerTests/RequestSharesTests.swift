@@ -115,7 +115,8 @@ struct RequestSharesTests {
 
   @Test("who comes while others are about to be made draws for itself alone")
   func lateComer() throws {
-    var shares = RequestShares(rates: [.user: RequestRate(perSecond: 0.001, burst: 50)], capacity: 9)
+    var shares = RequestShares(
+      rates: [.user: RequestRate(perSecond: 0.001, burst: 50)], capacity: 9)
     let key = RequestThrottle.Key(subject: .user, name: "a")
     var claims = [Set<RequestThrottle.Key>](repeating: [], count: 5)
     for place in 0..<4 {
