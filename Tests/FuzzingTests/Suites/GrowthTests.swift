@@ -4,18 +4,24 @@ import JSONCoding
 import Testing
 
 /// Work on an input may grow with its size times the logarithm of that, and no faster, whatever the
-/// input is. `PETREL_GROWTH_SIZE` sets the bytes of the inputs; with it all cases are tried instead of a part.
+/// input is. `PETREL_GROWTH_SIZE` sets the bytes of the inputs. `PETREL_GROWTH_SHARE` sets how many of the cases are
+/// tried: 1 is all of them, 0.01 one of a hundred.
 @Suite("Work grows with the size of what is sent, not with its square", .serialized)
 struct GrowthTests {
-  private static let asked = ProcessInfo.processInfo.environment["PETREL_GROWTH_SIZE"].flatMap(
-    Int.init)
-  private static let size = asked ?? 32_768
+  private static let size =
+    ProcessInfo.processInfo.environment["PETREL_GROWTH_SIZE"].flatMap(Int.init) ?? 32_768
+  private static let share =
+    ProcessInfo.processInfo.environment["PETREL_GROWTH_SHARE"].flatMap(Double.init)
+  /// The bytes of a value, so that a record holds it.
+  private static let storedSize = min(size * 2, ServiceLimits.recordSize * 9 / 10)
   /// The bytes of a request's line and header fields, which have limits of their own.
   private static let headSize = 16_384
 
-  /// Whether this run tries a case: one of `count` by chance, and the notorious ones.
+  /// Whether this run tries a case: the share that was asked for by chance; otherwise one of `count`, and
+  /// the notorious ones.
   private static func tries(_ shape: HostileShape? = nil, oneIn count: Int) -> Bool {
-    asked != nil || shape?.isNotorious == true || Int.random(in: 0..<count) == 0
+    if let share { return Double.random(in: 0..<1) < share }
+    return shape?.isNotorious == true || Int.random(in: 0..<count) == 0
   }
 
   @Test("each reader of foreign bytes", arguments: FuzzTarget.all)
@@ -27,7 +33,7 @@ struct GrowthTests {
       if Self.tries(shape, oneIn: count) {
         inputs.append((shape.name, { shape.text(size: $0) }))
       }
-      for word in target.words where Int.random(in: 0..<count) == 0 {
+      for word in target.words where Int.random(in: 0..<count) == 0 && Self.tries(oneIn: 1) {
         inputs.append(("'\(word)' and \(shape.name)", { word + shape.text(size: $0) }))
       }
     }
@@ -108,7 +114,7 @@ struct GrowthTests {
   @Test("a value that is stored, in every query and save that meets it")
   func stored() async throws {
     for shape in HostileShape.all where shape.isText && Self.tries(shape, oneIn: 4) {
-      let fault = try await ProcessorTime.fault(size: Self.size * 2) { size in
+      let fault = try await ProcessorTime.fault(size: Self.storedSize) { size in
         let service = try await AttackedService()
         for request in GrowthCases.meetings(value: HostileShape.literal(shape.text(size: size))) {
           _ = await service.answer("POST", request.operation, body: request.body)
