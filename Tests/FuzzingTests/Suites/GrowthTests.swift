@@ -127,14 +127,11 @@ struct GrowthTests {
 
   @Test("what grows with the square is found, and what does not is not")
   func findings() async {
-    func work(_ steps: Int) -> Int { (0..<steps).reduce(0) { $0 &+ ($1 ^ 0x55) } }
-    let square = await ProcessorTime.fault(size: 8_192) { size in
-      #expect(work(size * size / 16) != 1)
-    }
+    // Calls of the system, for no compiler can leave them out.
+    func work(_ steps: Int) { for _ in 0..<steps { getppid() } }
+    let square = await ProcessorTime.fault(size: 8_192) { work($0 * $0 / 64) }
     #expect(square != nil)
-    let linear = await ProcessorTime.fault(size: 8_192) { size in
-      #expect(work(size * 500) != 1)
-    }
+    let linear = await ProcessorTime.fault(size: 8_192) { work($0 * 125) }
     #expect(linear == nil)
   }
 }

@@ -29,10 +29,10 @@ enum ProcessorTime {
   /// the size times its logarithm.
   ///
   /// The work is done once. Only where it takes long it is done with a quarter of the size too, with
-  /// hardly anything, and again: what hardly anything takes is taken off both. Four times the size may take
-  /// 4 × log(size) / log(size / 4) as long, and half as long again for what a measurement is off by; twice as long
-  /// from a megabyte on, where the processor's caches hold the quarter and not the whole. Work that grows with
-  /// the square takes 16 times as long.
+  /// a 64th, and again: what a 64th takes is taken off both, for most of that is the same for each size.
+  /// Four times the size may take 4 × log(size) / log(size / 4) as long, and half as long again for what a
+  /// measurement is off by; twice as long from a megabyte on, where the processor's caches hold the quarter and
+  /// not the whole. Work that grows with the square takes 16 times as long.
   static func fault(
     size: Int, _ work: (_ size: Int) async throws -> Void
   ) async rethrows -> String? {
@@ -40,13 +40,13 @@ enum ProcessorTime {
     let quarter = size / 4
     let allowance = size < 1 << 20 ? 1.5 : 2
     let permitted = 4 * log(Double(size)) / log(Double(quarter)) * allowance
-    var least = (whole: Double.infinity, quarter: Double.infinity, nothing: Double.infinity)
+    var least = (whole: Double.infinity, quarter: Double.infinity, little: Double.infinity)
     for _ in 0..<3 {
-      least.nothing = min(least.nothing, try await milliseconds { try await work(16) })
+      least.little = min(least.little, try await milliseconds { try await work(size / 64) })
       least.quarter = min(least.quarter, try await milliseconds { try await work(quarter) })
       least.whole = min(least.whole, try await milliseconds { try await work(size) })
-      let smaller = max(least.quarter - least.nothing, floor / 8)
-      if least.whole - least.nothing <= max(floor, permitted * smaller) { return nil }
+      let smaller = max(least.quarter - least.little, floor / 8)
+      if least.whole - least.little <= max(floor, permitted * smaller) { return nil }
     }
     return String(
       format: "%d bytes take %.0f ms of processor time, %d bytes %.0f ms", quarter, least.quarter,
