@@ -266,6 +266,20 @@ struct NotificationTests {
     }
   }
 
+  @Test("References with an empty name are no values, and stop no app")
+  func emptyNames() throws {
+    let payload = try payload(
+      """
+      { "ck": { "cid": "iCloud.com.example.app", "nid": "n",
+                "qry": { "sid": "s", "dbs": 1, "fo": 1, "rid": "r", "zid": "z", "zoid": "_o",
+                         "af": { "a": { "recordName": "" }, "b": { "recordName": "r", "zoneName": "" },
+                                 "c": { "recordName": "r", "ownerName": "" },
+                                 "d": { "recordName": "r" } } } } }
+      """)
+    let query = try #require(CKQueryNotification(fromRemoteNotificationDictionary: payload))
+    #expect(query.recordFields?.keys.sorted() == ["d"])
+  }
+
   @Test("Each class reads payloads of its own kind only, and CKNotification all of them")
   func factories() {
     let kinds: [(String, CKNotification.NotificationType)] = [

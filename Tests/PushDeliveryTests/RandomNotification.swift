@@ -6,7 +6,7 @@ import PropertyTesting
 struct RandomNotification {
   var generator: SeededGenerator
 
-  init(seed: UInt64) {
+  init(seed: Int) {
     generator = SeededGenerator(seed: seed)
   }
 
@@ -111,7 +111,7 @@ struct RandomNotification {
         container: "iCloud." + name(), environment: .development,
         scope: DatabaseScope.allCases.randomElement(using: &generator)!, owner: maybe { $0.name() }),
       // A user record name is the server's own, but its length is checked nowhere.
-      subscriber: generator.chance(1, in: 10) ? text() : name(),
+      subscriber: generator.chance(1, in: 10) ? "u" + text() : name(),
       subscription: Subscription(
         subscriptionID: name(), kind: kind,
         notificationInfo: generator.chance(9, in: 10) ? info() : nil),

@@ -38,12 +38,16 @@ extension CKNotification {
   private static func reference(
     _ object: PayloadObject, of kind: PayloadObject, ck: PayloadObject
   ) -> CKRecord.Reference? {
-    guard let name = object.string("recordName"), !name.isEmpty else { return nil }
-    let zone = CKRecordZone.ID(
-      zoneName: object.string("zoneName") ?? CKRecordZone.ID.defaultZoneName,
-      ownerName: object.string("ownerName").map { ownerName($0, of: kind, ck: ck) }
-        ?? CKCurrentUserDefaultName)
+    let zoneName = object.string("zoneName") ?? CKRecordZone.ID.defaultZoneName
+    let ownerName =
+      object.string("ownerName").map { Self.ownerName($0, of: kind, ck: ck) }
+      ?? CKCurrentUserDefaultName
+    // IDs trap on empty names, and anybody may have written the payload.
+    guard let name = object.string("recordName"), !name.isEmpty, !zoneName.isEmpty,
+      !ownerName.isEmpty
+    else { return nil }
+    let zoneID = CKRecordZone.ID(zoneName: zoneName, ownerName: ownerName)
     return CKRecord.Reference(
-      recordID: CKRecord.ID(recordName: name, zoneID: zone), action: .none)
+      recordID: CKRecord.ID(recordName: name, zoneID: zoneID), action: .none)
   }
 }
