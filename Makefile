@@ -16,6 +16,8 @@ fuzz: MINUTES ?= 0.25
 # What `make sanitize` looks with, and at which tests.
 SANITIZERS ?= address thread
 TESTS ?=
+# Which tests `make test` runs: all, or those whose names this regular expression finds.
+ONLY ?=
 # Where `make serve` keeps its data.
 DATA ?= .petrel
 
@@ -46,14 +48,14 @@ serve: setup ## Run a server that keeps its data in .petrel
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
 	@$(BUILD)/release/petrel serve --data $(DATA)
 
-test: tools ## Check format, module graph and warnings, and run all tests
-	@BUILD=$(BUILD) Scripts/test.sh
+test: $(if $(ONLY),,tools) ## Check format, module graph and warnings, and run all tests (or ONLY=StorageTests.PageCacheTests)
+	@BUILD=$(BUILD) ONLY='$(ONLY)' Scripts/test.sh
 
 sanitize: tools ## Run all tests with memory, undefined behaviour and races watched (SANITIZERS=address TESTS=REGEX)
 	@Scripts/sanitize.py --build $(BUILD) --sanitizers "$(SANITIZERS)" --tests "$(TESTS)" $(TARGETS)
 
 crash: setup ## Kill the server again and again under load, on both stores, and check what it promises (KILLS=100)
-	@$(SWIFT) build --scratch-path $(BUILD)
+	@BUILD=$(BUILD) Scripts/build.sh
 	@$(BUILD)/debug/trials crash --lying-disk --kills 4
 	@$(BUILD)/debug/trials crash --damaged-file --kills 1
 	@$(BUILD)/debug/trials disk
@@ -83,7 +85,7 @@ sbom: ## Write docs/sbom.cdx.json from docs/dependencies.md and what is installe
 	@Scripts/sbom.py
 
 api: ## Compare the client with Apple's symbols, into docs/api-coverage.md
-	@$(SWIFT) build --scratch-path $(BUILD) --target CloudKit
+	@BUILD=$(BUILD) Scripts/build.sh
 	@Scripts/api_coverage.py --build $(BUILD)
 
 format: ## Format all Swift files

@@ -144,7 +144,7 @@ let package = Package(
 
     // A PostgreSQL that tests start.
     .target(
-      name: "PostgreSQLTesting", dependencies: ["PostgreSQLHosting", "Storage"],
+      name: "PostgreSQLTesting", dependencies: ["PostgreSQLHosting", "Storage", "CPostgreSQL"],
       path: "Tests/PostgreSQLTesting"),
 
     // How tests wait for what nothing reports.
@@ -207,9 +207,11 @@ let package = Package(
     .testTarget(
       name: "HTTP2TransportTests",
       dependencies: [
-        "Waiting", "ProxySimulation", "HostilePeer", "HTTP2Transport", "Cryptography",
+        "PropertyTesting", "Waiting", "ProxySimulation", "HostilePeer", "HTTP2Transport",
+        "Cryptography",
       ]),
-    .testTarget(name: "HTTPServiceTests", dependencies: ["Waiting", "HTTPService"]),
+    .testTarget(
+      name: "HTTPServiceTests", dependencies: ["PropertyTesting", "Waiting", "HTTPService"]),
     .testTarget(
       name: "OutboundHTTPTests",
       dependencies: [
@@ -323,6 +325,19 @@ if let fuzzer = Context.environment["PETREL_LIBFUZZER"] {
     .testTarget(
       name: "FuzzingTests", dependencies: attacked, path: "Tests/FuzzingTests",
       exclude: ["Corpora", "Program"]))
+}
+
+// How the checks build it (Scripts/build.sh): tests spend most of their time in these modules, so they are
+// optimized there. Not otherwise, for nobody can depend by version on a package with such a flag.
+if Context.environment["PETREL_CHECKED"] != nil {
+  let computing: Set = [
+    "Storage", "Matching", "PredicateLanguage", "CloudKitModel", "JSONCoding", "ScaleModel",
+    "Cryptography", "HistoryChecking", "PropertyTesting", "ChangeDispatchTests", "MatchingTests",
+  ]
+  for target in package.targets where computing.contains(target.name) {
+    target.swiftSettings =
+      (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+  }
 }
 
 #if !os(Linux)

@@ -1,7 +1,8 @@
 #!/bin/sh
-# What `make test` tries in short, for one to two hours: crashes on both stores, five minutes of long use, two of
-# overload, a minute of hostile input for each reader, inputs that grow to the size of the largest request. All of it is
-# tried, also after one has failed; the last line says how it went, and the exit status.
+# What `make test` tries in short, for some hours: crashes on both stores, five minutes of long use, two of overload, a
+# minute of hostile input for each reader, inputs that grow to the size of the largest request, and ten times the seeds
+# of each property test. All of it is tried, also after one has failed; the last line says how it went, and the exit
+# status.
 set -u
 cd "$(dirname "$0")/.."
 export BUILD="${BUILD:-.build}"
@@ -17,15 +18,20 @@ attempt soak MINUTES=5
 attempt overload
 attempt fuzz MINUTES=1
 
+Scripts/build.sh || exit 1
+
 # All cases of a size, or a share of them.
 grow() {
   printf '\n== inputs that grow to %s bytes, %s of the cases\n' "$1" "$2"
-  PETREL_GROWTH_SIZE=$1 PETREL_GROWTH_SHARE=$2 swift test --disable-xctest --no-parallel \
-    --scratch-path "$BUILD" --filter 'FuzzingTests\.GrowthTests' || failed="$failed growth"
+  PETREL_GROWTH_SIZE=$1 PETREL_GROWTH_SHARE=$2 Scripts/run_tests.py --build "$BUILD" \
+    --only '^FuzzingTests\.GrowthTests/' || failed="$failed growth"
 }
 
 grow 65536 1
 grow 8388608 0.005
+
+printf '\n== all tests, with ten times the seeds\n'
+TEST_SEED_FACTOR=10 Scripts/run_tests.py --build "$BUILD" --patience 7200 || failed="$failed seeds"
 
 if [ -n "$failed" ]; then
   echo "make nightly: FAILED ($failed )"

@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""Runs all tests and trials, several side by side, and says how each went.
+
+usage: run_tests.py [--build FOLDER] [--only REGEX] [--workers N] [--patience SECONDS]
+
+  --build FOLDER  where Scripts/build.sh put them (default: $BUILD or .build)
+  --only REGEX    only these tests, for instance StorageTests.PageCacheTests, with all their output
+  --workers N     how many parts run at the same time (default: two for each core)
+  --patience N    seconds after which a part counts as hung (default: 600)
+
+A part is a process: some suites of a target, or a trial. In each one test runs after the other. About half of the time
+is spent waiting, for sockets and for other processes, so there are more parts at work than cores. The longest
+begin first. FOLDER/test-logs has what each part printed.
+
+Property tests take other seeds in each run. The first line says how to repeat them.
+"""
+
+import argparse
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, field
+
+# Tests of a part that has several suites.
+PART_SIZE = 40
+
+# Suites that take longer than ten seconds: parts of their own, begun first, the longest at the top.
+LONG_SUITES = """
+EndToEndTests.ServersUnderFaultsTests
+StorageTests.RecordStoreConformance/QueryModel
+BrowserTests.ConsoleTests
+EndToEndTests.BenchmarkFiguresTests
+StorageTests.RecordStoreConformance/HiddenRecords
+StorageTests.RecordStoreConformance/ChangeHistory
+FuzzingTests.GrowthTests
+BrowserTests.ConsoleExplainTests
+PetrelServerTests.SeveralServersTests
+StorageTests.PostgreSQLStoreTests
+ChangeDispatchTests.SharedStoreDispatchTests
+ChangeDispatchTests.LeaseProtocolTests
+ChangeDispatchTests.DivisionProtocolTests
+BrowserTests.WebAppTests
+EndToEndTests.DeliveryFaultTests
+ChangeDispatchTests.DividedDatabaseTests
+StorageTests.StoreMoveTests
+StorageTests.PostgreSQLFilesTests
+StorageTests.RecordStoreConformance/FeedModel
+StorageTests.SharedCommitTests
+EndToEndTests.AssetTests
+""".split()
+
+# What the server does with its store, once more on the other engine. The store's own suites run on both.
+ON_POSTGRESQL = """
+ChangesTests EventStreamTests ExplainedHistoryTests ExplanationTests NotificationsTests RecordsModifyTests
+RecordsQueryTests SilenceExplanationTests SubscriptionsTests UnloggedNotificationTests WebCourierTests ZonesTests
+""".split()
+
+
+@dataclass
+class Part:
+    name: str
+    command: list[str]
+    environment: dict[str, str] = field(default_factory=dict)
+    # How many tests it must run; None for what is no test.
+    tests: int | None = None
+    seconds: float = 0
+    computing: float = 0
+    complaint: str | None = None
+
+
+class Run:
+    def __init__(self, build: str, workers: int, patience: float):
+        self.build = build
+        self.workers = workers
+        self.patience = patience
+        self.logs = f"{build}/test-logs"
+        self.bundle = f"{build}/debug/petrelPackageTests.xctest"
+        self.lock = threading.Lock()
+        self.begun = time.monotonic()
+        self.under_way: set[int] = set()
+        self.ended = 0
+
+    def testing(self, *arguments: str) -> list[str]:
+        return [self.bundle, "--testing-library", "swift-testing", "--no-parallel", *arguments]
+
+    def suites(self) -> dict[str, int]:
+        """The suites, each with the number of its tests."""
+        listed = subprocess.run(
+            self.testing("--list-tests"), check=True, capture_output=True, text=True)
+        counts: dict[str, int] = {}
+        for test in listed.stdout.split("\n"):
+            if not test:
+                continue
+            path = test.split("/")
+            # A large suite of suites is as many parts.
+            nested = path[0].endswith(".RecordStoreConformance") and len(path) > 2
+            suite = "/".join(path[:2]) if nested else path[0]
+            counts[suite] = counts.get(suite, 0) + 1
+        return counts
+
+    def part(self, name: str, suites: dict[str, int], **environment: str) -> Part:
+        # A test outside of suites is named like one, and has no more path.
+        filters = [f"^{re.escape(suite)}{'' if suite.endswith(')') else '/'}" for suite in suites]
+        command = self.testing()
+        for each in filters:
+            command += ["--filter", each]
+        return Part(name, command, environment, sum(suites.values()))
+
+    def suite_parts(self) -> list[Part]:
+        suites = self.suites()
+        gone = [suite for suite in LONG_SUITES if suite not in suites]
+        if gone:
+            sys.exit(f"run_tests: there are no such suites any more: {', '.join(gone)}")
+        parts = [self.part(suite, {suite: suites.pop(suite)}) for suite in LONG_SUITES]
+        targets: dict[str, list[dict[str, int]]] = {}
+        for suite in sorted(suites):
+            pieces = targets.setdefault(suite.split(".")[0], [{}])
+            if pieces[-1] and sum(pieces[-1].values()) + suites[suite] > PART_SIZE:
+                pieces.append({})
+            pieces[-1][suite] = suites[suite]
+        for target, pieces in targets.items():
+            for number, piece in enumerate(pieces, 1):
+                name = target if len(pieces) == 1 else f"{target} ({number} of {len(pieces)})"
+                parts.append(self.part(name, piece))
+        return parts
+
+    def trial_parts(self) -> list[Part]:
+        """What kills, fills and overloads a server, in short, and without a look at the clock: how long users wait is
+        for a machine that does nothing else."""
+        trials = f"{self.build}/debug/trials"
+        trial = lambda words: Part("trial: " + words, [trials, *words.split()])
+        return [
+            trial("crash --kills 100"),
+            trial("crash --engine postgresql --kills 4 --epoch 4"),
+            trial("soak --seconds 20 --untimed"),
+            trial("overload --seconds 6 --connections 3000 --untimed"),
+            trial("overload --attacker --seconds 6 --untimed"),
+            trial("crash --lying-disk --kills 2"),
+            trial("crash --damaged-file --kills 1"),
+            trial("disk --steps 3"),
+        ]
+
+    def other_parts(self) -> list[Part]:
+        suites = self.suites()
+        chosen = {f"PetrelServerTests.{name}": 0 for name in ON_POSTGRESQL}
+        for suite in chosen:
+            chosen[suite] = suites[suite]
+        return [
+            self.part("PetrelServerTests on PostgreSQL", chosen, PETREL_TEST_STORE="postgres"),
+            # A suite that is written as with XCTest has a runner of its own.
+            Part("XCTest", [self.bundle]),
+            Part(
+                "protocol",
+                [f"{self.build}/python/bin/python", "Scripts/protocol_check.py", "--petrel",
+                 f"{self.build}/debug/petrel"]),
+        ]
+
+    def all(self) -> bool:
+        shutil.rmtree(self.logs, ignore_errors=True)
+        os.makedirs(self.logs)
+        suites, trials, others = self.suite_parts(), self.trial_parts(), self.other_parts()
+        long = len(LONG_SUITES)
+        # Trials wait more than they compute, so they stand between the long suites.
+        parts = [part for pair in zip(trials, suites[:len(trials)]) for part in pair]
+        parts += suites[len(trials):long] + others + suites[long:]
+        waiting = list(parts)
+        threads = [
+            threading.Thread(target=self.work, args=(waiting, len(parts)))
+            for _ in range(self.workers)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.report(parts)
+        return all(part.complaint is None for part in parts)
+
+    def work(self, waiting: list[Part], count: int) -> None:
+        while True:
+            with self.lock:
+                if not waiting:
+                    return
+                part = waiting.pop(0)
+            self.run(part)
+            with self.lock:
+                self.ended += 1
+                mark = "✔" if part.complaint is None else "✘"
+                tests = "" if part.tests is None else f"{part.tests} tests, "
+                print(
+                    f"{mark} {self.ended}/{count} {part.name}: {tests}{part.seconds:.1f} s"
+                    + (f": {part.complaint}" if part.complaint else ""), flush=True)
+
+    def log(self, part: Part) -> str:
+        return f"{self.logs}/{re.sub(r'[^A-Za-z0-9.]+', '-', part.name)}.log"
+
+    def run(self, part: Part) -> None:
+        begun = time.monotonic()
+        with open(self.log(part), "w") as output:
+            # A group of its own, so that what it started ends with it.
+            process = subprocess.Popen(
+                part.command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                env=os.environ | part.environment, start_new_session=True)
+            with self.lock:
+                self.under_way.add(process.pid)
+            hung = threading.Event()
+
+            def stop() -> None:
+                hung.set()
+                os.killpg(process.pid, signal.SIGKILL)
+
+            timer = threading.Timer(self.patience, stop)
+            timer.start()
+            _, status, usage = os.wait4(process.pid, 0)
+            timer.cancel()
+            process.returncode = os.waitstatus_to_exitcode(status)
+            with self.lock:
+                self.under_way.discard(process.pid)
+        part.seconds = time.monotonic() - begun
+        part.computing = usage.ru_utime + usage.ru_stime
+        if hung.is_set():
+            part.complaint = f"did not end in {self.patience:.0f} s"
+        elif process.returncode != 0:
+            part.complaint = f"ended with {process.returncode}"
+        elif part.tests is not None:
+            with open(self.log(part), errors="replace") as output:
+                ran = re.findall(r"Test run with (\d+) test", output.read())
+            if ran != [str(part.tests)]:
+                part.complaint = f"ran {' and '.join(ran) or 'no'} tests instead of {part.tests}"
+
+    def end(self) -> None:
+        """Ends what is under way, and what that has started."""
+        with self.lock:
+            for pid in self.under_way:
+                os.killpg(pid, signal.SIGKILL)
+
+    def report(self, parts: list[Part]) -> None:
+        print("\nThe longest parts: seconds, and seconds of a processor in them")
+        for part in sorted(parts, key=lambda part: -part.seconds)[:12]:
+            print(f"  {part.seconds:6.1f} {part.computing:6.1f}  {part.name}")
+        seconds = time.monotonic() - self.begun
+        computing = sum(part.computing for part in parts)
+        tests = sum(part.tests or 0 for part in parts)
+        print(
+            f"{tests} tests and {sum(part.tests is None for part in parts)} trials in {seconds:.0f} s;"
+            f" a processor worked on them for {computing:.0f} s, without the databases")
+        for part in parts:
+            if part.complaint is None:
+                continue
+            print(f"\n✘ {part.name} {part.complaint}; {self.log(part)} has all it printed:")
+            with open(self.log(part), errors="replace") as output:
+                lines = output.read().split("\n")
+            telling = [
+                line for line in lines
+                if re.search(r"^\W*✘|^ *↳|Fatal error|signal code|Crash|violat|FAILED|rror:", line)
+            ]
+            print("\n".join((telling or lines)[-40:]))
+
+
+def main() -> None:
+    usage = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    usage.add_argument("--build", default=os.environ.get("BUILD", ".build"))
+    usage.add_argument("--only", default="")
+    usage.add_argument("--workers", type=int, default=2 * (os.cpu_count() or 1))
+    usage.add_argument("--patience", type=float, default=600)
+    options = usage.parse_args()
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    seed = os.environ.setdefault("TEST_SEED", str(random.randint(1, 1_000_000_000)))
+    print(f"Seeds begin with {seed}: TEST_SEED={seed} repeats them.", flush=True)
+    run = Run(options.build, options.workers, options.patience)
+    if options.only:
+        # Swift Testing counts no test as a success.
+        command = run.testing("--filter", options.only)
+        listed = subprocess.run(
+            command + ["--list-tests"], check=True, capture_output=True, text=True).stdout.split()
+        if not listed:
+            sys.exit(f"run_tests: no test is called like {options.only}")
+        os.execv(run.bundle, command)
+    try:
+        passed = run.all()
+    except KeyboardInterrupt:
+        run.end()
+        sys.exit("run_tests: interrupted")
+    sys.exit(0 if passed else 1)
+
+
+if __name__ == "__main__":
+    main()
