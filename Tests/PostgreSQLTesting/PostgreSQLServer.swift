@@ -1,3 +1,4 @@
+import CPostgreSQL
 import Foundation
 import PostgreSQLHosting
 import Storage
@@ -110,12 +111,20 @@ public actor PostgreSQLServer {
     let task = Task {
       try await Self.blocking {
         try HostedPostgreSQL(
-          in: NSTemporaryDirectory() + "petrel-pg-\(UUID().uuidString.prefix(8))",
+          in: Self.folder() + "petrel-pg-\(UUID().uuidString.prefix(8))",
           settings: ["fsync = off", "max_connections = 300"])
       }
     }
     started = task
     return try await task.value
+  }
+
+  /// In memory where there is enough of it: each store is some hundred files, which a disk takes longer to
+  /// make and to remove than the tests take.
+  private static func folder() -> String {
+    let memory = "/dev/shm/"
+    let free = try? FileManager.default.attributesOfFileSystem(forPath: memory)[.systemFreeSize]
+    return (free as? Int ?? 0) > 4 << 30 ? memory : NSTemporaryDirectory()
   }
 
   private static func blocking<Value: Sendable>(
@@ -129,19 +138,20 @@ public actor PostgreSQLServer {
   }
 
   private static func execute(_ statement: String, at address: String) async throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/psql")
-    process.arguments = [
-      "-q", "-v", "ON_ERROR_STOP=1", "-d", address, "-c", "SET client_min_messages = error", "-c",
-      statement,
-    ]
-    process.standardOutput = FileHandle.nullDevice
-    let status = try await withCheckedThrowingContinuation { continuation in
-      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-      do { try process.run() } catch { continuation.resume(throwing: error) }
-    }
-    guard status == 0 else {
-      throw Failure(description: "'\(statement)' failed with status \(status)")
+    try await blocking {
+      let connection = PQconnectdb(address)
+      defer { PQfinish(connection) }
+      guard PQstatus(connection) == CONNECTION_OK else {
+        throw Failure(description: String(cString: PQerrorMessage(connection)))
+      }
+      PQclear(PQexec(connection, "SET client_min_messages = error"))
+      let result = PQexec(connection, statement)
+      defer { PQclear(result) }
+      let status = PQresultStatus(result)
+      guard status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK else {
+        let reason = String(cString: PQerrorMessage(connection))
+        throw Failure(description: "'\(statement)' failed: \(reason)")
+      }
     }
   }
 }
