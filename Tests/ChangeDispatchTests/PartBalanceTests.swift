@@ -63,7 +63,7 @@ struct PartBalanceTests {
     }
   }
 
-  @Test("each server comes to have its share, whoever comes and goes", arguments: 0..<40)
+  @Test("each server comes to have its share, whoever comes and goes", arguments: Seeds.some(40))
   func balance(seed: Int) {
     var random = SeededGenerator(seed: seed)
     let databases = Int.random(in: 1...3, using: &random)
@@ -116,7 +116,8 @@ struct PartBalanceTests {
     #expect(looksWithout <= offers * (PartBalance.patience + 1))
   }
 
-  @Test("a server that hears late that another is gone comes to its share", arguments: 0..<20)
+  @Test(
+    "a server that hears late that another is gone comes to its share", arguments: Seeds.some(20))
   func lateServers(seed: Int) {
     var random = SeededGenerator(seed: seed)
     var cluster = Cluster(databases: 3, parts: 4)

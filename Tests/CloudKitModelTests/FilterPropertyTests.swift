@@ -21,7 +21,7 @@ struct FilterPropertyTests {
       generator.chance(1, in: 10) ? [:] : ["f": generator.value(), "g": generator.value()])
   }
 
-  @Test("A NOT_… form holds exactly when its positive form does not", arguments: 0..<40)
+  @Test("A NOT_… form holds exactly when its positive form does not", arguments: Seeds.some(40))
   func negation(seed: Int) throws {
     var generator = SeededGenerator(seed: seed)
     for comparator in CloudKitModel.Comparator.allCases {
@@ -36,7 +36,9 @@ struct FilterPropertyTests {
     }
   }
 
-  @Test("Without the field no positive form holds but EQUALS without a value", arguments: 0..<10)
+  @Test(
+    "Without the field no positive form holds but EQUALS without a value", arguments: Seeds.some(10)
+  )
   func absentField(seed: Int) {
     var generator = SeededGenerator(seed: seed)
     for comparator in CloudKitModel.Comparator.allCases where comparator.negated == nil {
@@ -49,7 +51,7 @@ struct FilterPropertyTests {
     }
   }
 
-  @Test("IN and the list comparators agree with EQUALS on each element", arguments: 0..<40)
+  @Test("IN and the list comparators agree with EQUALS on each element", arguments: Seeds.some(40))
   func elements(seed: Int) {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<100 {
@@ -78,7 +80,9 @@ struct FilterPropertyTests {
     }
   }
 
-  @Test("Composed and decomposed texts fold to the same bytes, with any option", arguments: 0..<20)
+  @Test(
+    "Composed and decomposed texts fold to the same bytes, with any option",
+    arguments: Seeds.some(20))
   func folding(seed: Int) {
     var generator = SeededGenerator(seed: seed)
     for rawValue in UInt8(1)...3 {

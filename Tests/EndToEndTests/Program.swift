@@ -51,18 +51,20 @@ final class Program: @unchecked Sendable {
     process.arguments = Array(words.dropFirst())
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
     process.currentDirectoryURL = URL(fileURLWithPath: folder)
-    let pipe = Pipe()
-    process.standardInput = input == nil ? FileHandle.nullDevice : pipe.fileHandleForReading
+    // A file, not a pipe: into a pipe that the program does not read, nobody can write a long text. Only the
+    // program has it when it has begun.
+    let inputFile = outputFile.deletingPathExtension().appendingPathExtension("in")
+    if let input { try Data(input.utf8).write(to: inputFile) }
+    let input = try input.map { _ in try FileHandle(forReadingFrom: inputFile) }
+    process.standardInput = input ?? FileHandle.nullDevice
     let output = try FileHandle(forWritingTo: outputFile)
     process.standardOutput = output
     process.standardError = output
     try process.run()
     // Foundation keeps it open here for good.
     try output.close()
-    if let input {
-      try pipe.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-      try pipe.fileHandleForWriting.close()
-    }
+    try input?.close()
+    if input != nil { try FileManager.default.removeItem(at: inputFile) }
   }
 
   deinit {

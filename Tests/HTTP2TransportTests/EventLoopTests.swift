@@ -1,4 +1,5 @@
 import Foundation
+import PropertyTesting
 import Testing
 import Waiting
 
@@ -56,8 +57,8 @@ import Waiting
     return loop
   }
 
-  @Test("The timer queue agrees with a sorted list", arguments: 0..<20)
-  func againstModel(seed: UInt64) {
+  @Test("The timer queue agrees with a sorted list", arguments: Seeds.some(20))
+  func againstModel(seed: Int) {
     var generator = SeededGenerator(seed: seed)
     let fired = Recorder<UInt64>()
     var queue = TimerQueue()
@@ -84,22 +85,5 @@ import Waiting
       #expect(queue.count == model.count, "seed \(seed)")
     }
     #expect(fired.elements == expected, "seed \(seed)")
-  }
-}
-
-/// SplitMix64: small, and the same on every machine.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
   }
 }

@@ -1,3 +1,4 @@
+import PropertyTesting
 import Testing
 
 @testable import HTTP2Transport
@@ -51,8 +52,8 @@ import Testing
 }
 
 @Suite struct FIFOTests {
-  @Test("A queue agrees with an array", arguments: 0..<10)
-  func againstModel(seed: UInt64) {
+  @Test("A queue agrees with an array", arguments: Seeds.some(10))
+  func againstModel(seed: Int) {
     var generator = SeededGenerator(seed: seed)
     var queue = FIFO<Int>()
     var model: [Int] = []

@@ -1,4 +1,5 @@
 import Foundation
+import PropertyTesting
 import Testing
 import Waiting
 
@@ -47,9 +48,9 @@ struct AdmissionTests {
     #expect(admission.overdue == 0)
   }
 
-  @Test("it decides as one who counts all of them each time", arguments: 0..<20)
+  @Test("it decides as one who counts all of them each time", arguments: Seeds.some(20))
   func asCounted(seed: Int) {
-    var generator = SeededGenerator(state: UInt64(seed))
+    var generator = SeededGenerator(seed: seed)
     var admission = Admission(patience: .milliseconds(50), crowd: 3)
     var waiting: [(number: Int, began: ContinuousClock.Instant)] = []
     var now = Self.start

@@ -1,3 +1,4 @@
+import PropertyTesting
 import Testing
 
 @testable import HTTPService
@@ -31,8 +32,8 @@ struct ConnectionAdmissionTests {
 
   @Test("whatever comes and goes, counts are those of a plain list, and no limit is passed")
   func model() {
-    for seed in 0..<200 {
-      var random = SeededGenerator(state: UInt64(seed))
+    for seed in Seeds.some(200) {
+      var random = SeededGenerator(seed: seed)
       let all = Int.random(in: 2...20, using: &random)
       let limits = ConnectionAdmission.Limits(
         all: all, reserved: Int.random(in: 0...all / 2, using: &random),

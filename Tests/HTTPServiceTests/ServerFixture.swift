@@ -81,16 +81,3 @@ final class Tally: Sendable {
   var value: Int { count.withLock { $0 } }
   func add(_ amount: Int = 1) { count.withLock { $0 += amount } }
 }
-
-/// SplitMix64 (Steele, Lea and Flood, 2014): the same cases for the same seed.
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}

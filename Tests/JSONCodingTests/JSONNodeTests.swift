@@ -33,7 +33,7 @@ struct JSONNodeTests {
     #expect(names == ["a", "a"])
   }
 
-  @Test("Single values are what they are as values", arguments: 0..<40)
+  @Test("Single values are what they are as values", arguments: Seeds.some(40))
   func singleValues(seed: Int) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<20 {
@@ -49,7 +49,7 @@ struct JSONNodeTests {
     }
   }
 
-  @Test("Every value's path leads to it from the root", arguments: 0..<40)
+  @Test("Every value's path leads to it from the root", arguments: Seeds.some(40))
   func paths(seed: Int) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<5 {
@@ -71,7 +71,7 @@ struct JSONNodeTests {
 
 @Suite("Parsing JSON beside Foundation")
 struct FoundationParsingTests {
-  @Test("Texts mean what they mean to Foundation", arguments: 0..<100)
+  @Test("Texts mean what they mean to Foundation", arguments: Seeds.some(100))
   func values(seed: Int) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<20 {
@@ -81,7 +81,8 @@ struct FoundationParsingTests {
     }
   }
 
-  @Test("Damaged texts are refused or mean what they mean to Foundation", arguments: 0..<100)
+  @Test(
+    "Damaged texts are refused or mean what they mean to Foundation", arguments: Seeds.some(100))
   func damagedTexts(seed: Int) throws {
     var generator = SeededGenerator(seed: seed)
     for _ in 0..<40 {
@@ -95,10 +96,23 @@ struct FoundationParsingTests {
         }
       }
       let text = String(decoding: bytes, as: UTF8.self)
-      guard let value = try? JSONValue(parsing: Data(bytes)) else { continue }
+      guard let value = try? JSONValue(parsing: Data(bytes)),
+        try !repeatsName(JSONDocument(parsing: Data(bytes)).root)
+      else { continue }
       let expected = try #require(plain(Data(bytes)), "\(text)")
       #expect(isSame(value, expected), "\(text)")
     }
+  }
+
+  /// Whether two members have the same name somewhere: of these Foundation takes the last.
+  private func repeatsName(_ node: JSONNode) -> Bool {
+    var names: [String] = []
+    var isDeeper = (node.elements ?? []).contains(where: repeatsName)
+    node.forEachMember { name, member in
+      names.append(name)
+      isDeeper = isDeeper || repeatsName(member)
+    }
+    return isDeeper || Set(names).count < names.count
   }
 
   private func plain(_ data: Data) -> Any? {

@@ -22,7 +22,7 @@ struct RunListTests {
     }
   }
 
-  @Test("lists that share memory keep what is theirs, and give it back", arguments: 0..<20)
+  @Test("lists that share memory keep what is theirs, and give it back", arguments: Seeds.some(20))
   func model(seed: Int) {
     var generator = SeededGenerator(seed: seed)
     var runs = Runs<Candidate>(filler: .none)
@@ -50,7 +50,7 @@ struct RunListTests {
     #expect(runs.used == 0 && runs.elements.isEmpty)
   }
 
-  @Test("bounds come in their order, up to the one that is reached", arguments: 0..<10)
+  @Test("bounds come in their order, up to the one that is reached", arguments: Seeds.some(10))
   func bounds(seed: Int) {
     var generator = SeededGenerator(seed: seed)
     var list = BoundList()

@@ -14,7 +14,7 @@ struct OwnerTableTests {
 
   @Test(
     "an owner is found under its key while it is there, and keys have their order",
-    arguments: 0..<10)
+    arguments: Seeds.some(10))
   func owners(seed: Int) {
     var generator = SeededGenerator(seed: seed)
     var table = OwnerTable(seed: UInt64(seed))
@@ -41,7 +41,7 @@ struct OwnerTableTests {
     #expect(table.indices.isEmpty)
   }
 
-  @Test("owners that share memory stay in their lists", arguments: 0..<10)
+  @Test("owners that share memory stay in their lists", arguments: Seeds.some(10))
   func lists(seed: Int) {
     var generator = SeededGenerator(seed: seed)
     var runs = Runs<Int32>(filler: -1)
@@ -71,7 +71,7 @@ struct OwnerTableTests {
     #expect(lists.map(\.count) == model.map(\.count))
   }
 
-  @Test("bytes have one number while somebody uses them", arguments: 0..<10)
+  @Test("bytes have one number while somebody uses them", arguments: Seeds.some(10))
   func interning(seed: Int) {
     var generator = SeededGenerator(seed: seed)
     var table = InternedBytes(seed: UInt64(seed))
@@ -102,7 +102,7 @@ struct OwnerTableTests {
     }
   }
 
-  @Test("what a subscription asks for is made again from its bytes", arguments: 0..<100)
+  @Test("what a subscription asks for is made again from its bytes", arguments: Seeds.some(100))
   func contents(seed: Int) {
     var world = RandomWorld(seed: seed)
     var seen: [[UInt8]: String] = [:]

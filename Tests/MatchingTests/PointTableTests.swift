@@ -11,7 +11,9 @@ struct PointTableTests {
     bytes.withUnsafeBytes { body($0) }
   }
 
-  @Test("whatever is used and released, a point is found while somebody uses it", arguments: 0..<20)
+  @Test(
+    "whatever is used and released, a point is found while somebody uses it",
+    arguments: Seeds.some(20))
   func model(seed: Int) {
     struct Key: Hashable {
       var bytes: [UInt8]

@@ -78,7 +78,7 @@ struct SubscriptionIndexMemoryTests {
 
   @Test(
     "While most is removed, and some comes again, it finds what evaluating each one finds",
-    arguments: 0..<40)
+    arguments: Seeds.some(40))
   func shrinking(seed: Int) {
     var world = RandomWorld(seed: seed)
     var operations: [IndexOperation] = []

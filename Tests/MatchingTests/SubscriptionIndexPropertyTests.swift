@@ -5,16 +5,12 @@ import Testing
 
 @testable import Matching
 
-/// `PETREL_PROPERTY_SEEDS` says how many random cases are made, each of some 200 operations; a seed
-/// is always the same case.
+/// A case has some 200 operations.
 @Suite("The index against plain evaluation")
 struct SubscriptionIndexPropertyTests {
-  private static let seeds =
-    ProcessInfo.processInfo.environment["PETREL_PROPERTY_SEEDS"].flatMap { Int($0) } ?? 250
-
   @Test(
     "Whatever is inserted, replaced, removed and learnt, it finds what evaluating each one finds",
-    arguments: 0..<seeds)
+    arguments: Seeds.some(60))
   func agreesWithEvaluation(seed: Int) {
     let operations = operations(seed: seed)
     guard IndexOperation.failure(operations) != nil else { return }

@@ -9,7 +9,8 @@ struct TextMemoryTests {
     memory.withBytes(at: start, count: UInt32(count)) { Array($0) }
   }
 
-  @Test("texts are where they were put, and stay whole when they are moved", arguments: 1...10)
+  @Test(
+    "texts are where they were put, and stay whole when they are moved", arguments: Seeds.some(10))
   func moving(seed: Int) {
     var random = SeededGenerator(seed: seed)
     var memory = TextMemory()

@@ -16,7 +16,7 @@ struct RequestSharesTests {
 
   @Test(
     "however requests are spread over servers, none is made that one bucket would have refused",
-    arguments: rates, 0..<12)
+    arguments: rates, Seeds.some(12))
   func neverMore(rate: RequestRate, seed: Int) {
     var generator = SeededGenerator(seed: seed)
     // Draws take no time or some; what is made then may have been drawn so much earlier.

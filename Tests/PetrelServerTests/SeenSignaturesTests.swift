@@ -78,7 +78,7 @@ struct SeenSignaturesTests {
 
   @Test("No signature comes through twice, and room is never exceeded, whatever the order of dates")
   func property() {
-    for seed in 1...40 as ClosedRange<UInt64> {
+    for seed in Seeds.some(40) {
       var random = SeededGenerator(seed: seed)
       let capacity = Int(random.next() % 60) + 1
       var seen = SeenSignatures(capacity: capacity)

@@ -64,7 +64,7 @@ struct SessionRotationTests {
 
   @Test("However often a token is used, its writes are few")
   func bound() {
-    for seed in 1...30 {
+    for seed in Seeds.some(30) {
       var random = SeededGenerator(seed: seed)
       var rotation = SessionRotation()
       let lifetime = random.chance(1, in: 2) ? 1800.0 : 1_209_600

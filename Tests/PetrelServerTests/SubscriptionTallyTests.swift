@@ -30,7 +30,7 @@ struct SubscriptionTallyTests {
     var isFitting: Bool { isNear && isCreation && price < 5 }
   }
 
-  private static func saves(seed: UInt64) -> [Save] {
+  private static func saves(seed: Int) -> [Save] {
     var generator = SeededGenerator(seed: seed)
     var names: [String: String] = [:]
     return (0..<40).map { number in
@@ -49,7 +49,7 @@ struct SubscriptionTallyTests {
   @Test(
     "what fitted, what was looked at in vain and what each filter refused are exactly those",
     arguments: [1, 2, 3])
-  func counts(seed: UInt64) async throws {
+  func counts(seed: Int) async throws {
     try await withService { service in
       try await service.subscribe(
         """

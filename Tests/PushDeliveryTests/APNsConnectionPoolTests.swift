@@ -175,8 +175,8 @@ import Testing
     #expect(pool.isClosed)
   }
 
-  @Test("Whatever happens in whatever order, the limits hold", arguments: 0..<50)
-  func invariants(seed: UInt64) {
+  @Test("Whatever happens in whatever order, the limits hold", arguments: Seeds.some(50))
+  func invariants(seed: Int) {
     var random = SeededGenerator(seed: seed)
     var pool = APNsConnectionPool(limits: limits)
     var opening: Set<Int> = []

@@ -107,8 +107,8 @@ import Testing
     #expect(try issuer.token(at: minutes(-550)) != first)
   }
 
-  @Test("However it is asked, no two tokens are made within 20 minutes", arguments: 0..<20)
-  func never(seed: UInt64) throws {
+  @Test("However it is asked, no two tokens are made within 20 minutes", arguments: Seeds.some(20))
+  func never(seed: Int) throws {
     var generator = SeededGenerator(seed: seed)
     var issuer = issuer()
     var now = start

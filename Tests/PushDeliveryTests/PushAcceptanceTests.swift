@@ -1,6 +1,7 @@
 import APNsSimulation
 import CloudKitModel
 import Cryptography
+import PropertyTesting
 import Testing
 
 @testable import PushDelivery
@@ -22,7 +23,7 @@ struct PushAcceptanceTests {
     let authorization = try authorization()
     let validator = APNsRequestValidator()
     var session = ProviderTokenSession()
-    for seed in UInt64(10_000)..<10_500 {
+    for seed in Seeds.some(500) {
       var random = RandomNotification(seed: seed)
       let notification = random.next()
       let push = Push(

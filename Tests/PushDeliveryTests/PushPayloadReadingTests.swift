@@ -28,7 +28,7 @@ struct PushPayloadReadingTests {
     arguments: PushPayload.Form.allCases.map { ($0, Parser.client) } + [(.apns, .foundation)])
   func readsBack(form: PushPayload.Form, parser: Parser) throws {
     var counts = (whole: 0, pruned: 0)
-    for seed in UInt64(0)..<1500 {
+    for seed in Seeds.some(1_500) {
       var random = RandomNotification(seed: seed)
       let notification = random.next()
       let badge =
@@ -46,6 +46,6 @@ struct PushPayloadReadingTests {
       if payload.isPruned { counts.pruned += 1 } else { counts.whole += 1 }
     }
     #expect(counts.whole > 100)
-    #expect(form == .log ? counts.pruned == 0 : counts.pruned > 10)
+    #expect(form == .log ? counts.pruned == 0 : counts.pruned > 0)
   }
 }

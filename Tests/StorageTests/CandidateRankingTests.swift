@@ -24,7 +24,7 @@ struct CandidateRankingTests {
     return column
   }
 
-  @Test("it is that of the records", arguments: 1...10)
+  @Test("it is that of the records", arguments: Seeds.some(10))
   func model(seed: Int) {
     var samples = QuerySamples(random: SeededGenerator(seed: seed))
     let records = (0..<50).map { number in

@@ -85,7 +85,7 @@ struct CheckpointScheduleTests {
   @Test(
     "Whatever comes when, no pass begins on a log that is wholly copied, and nobody waits for ever")
   func interleaved() throws {
-    for seed in 0..<UInt64(300) {
+    for seed in Seeds.some(300) {
       var world = World(seed: seed)
       for _ in 0..<400 {
         world.step()
@@ -129,7 +129,7 @@ struct CheckpointScheduleTests {
     var stage: Stage?
     var complaint: String?
 
-    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+    init(seed: Int) { generator = SeededGenerator(seed: seed) }
 
     var isBusy: Bool { stage != nil || schedule.isDue }
 

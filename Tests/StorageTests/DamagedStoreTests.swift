@@ -89,7 +89,7 @@ struct DamagedStoreTests {
       let model = try await StoreSample.model(of: path)
       let bits = try StoreSample.size(path) * 8
       var failures = 0
-      for seed in 0..<40 {
+      for seed in Seeds.some(40) {
         var random = SeededGenerator(seed: seed)
         try StoreSample.copy(path, to: copy)
         for _ in 0..<Int.random(in: 1...12, using: &random) {

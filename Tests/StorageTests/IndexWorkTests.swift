@@ -55,7 +55,7 @@ struct IndexWorkTests {
 
   @Test(
     "whatever is saved while options change, the index is exact when the work is done",
-    arguments: 0..<6)
+    arguments: Seeds.some(6))
   func property(seed: Int) async throws {
     try await withTemporaryDirectory { directory in
       var configuration = StoreConfiguration()

@@ -66,7 +66,7 @@ extension StoreLocation {
   /// Puts rows with all that columns may hold into every table.
   ///
   /// - Returns: how many rows the tables have then.
-  func fillEveryTable(seed: UInt64) throws -> [String: Int] {
+  func fillEveryTable(seed: Int) throws -> [String: Int] {
     try withConnection { connection in
       var random = SeededGenerator(seed: seed)
       var counts: [String: Int] = [:]

@@ -9,7 +9,7 @@ import Testing
 struct PageCacheTests {
   @Test(
     "Trees that grow and shrink in any order stay whole, in memory and as others read the file",
-    arguments: 1...4)
+    arguments: Seeds.some(4))
   func trees(_ seed: Int) async throws {
     try await withTemporaryDirectory { directory in
       var random = SeededGenerator(seed: seed)

@@ -38,11 +38,13 @@ struct PageSealTests {
     "a page with its seal has the same sums in a write-ahead log as it had before, and its contents"
   )
   func counterweight() {
-    for seed in 0..<200 {
+    for seed in Seeds.some(200) {
       var random = SeededGenerator(seed: seed)
       let before = Self.page(&random)
       var after = before
-      after.withUnsafeMutableBytes { PageSeal.put(on: $0.baseAddress!, number: UInt32(seed + 1)) }
+      after.withUnsafeMutableBytes {
+        PageSeal.put(on: $0.baseAddress!, number: UInt32(truncatingIfNeeded: seed))
+      }
       #expect(Self.sums(after) == Self.sums(before), "seed \(seed)")
       #expect(after != before)
       #expect(after.dropLast(PageSeal.bytes) == before.dropLast(PageSeal.bytes))

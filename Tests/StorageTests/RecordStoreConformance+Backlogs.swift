@@ -143,7 +143,7 @@ extension RecordStoreConformance {
       return users
     }
 
-    private func runRandomly(_ test: TestStore, seed: UInt64) async throws {
+    private func runRandomly(_ test: TestStore, seed: Int) async throws {
       var random = SeededGenerator(seed: seed)
       var model = Model()
       var backlogs = UserBacklogs(limit: model.limit)
@@ -161,8 +161,8 @@ extension RecordStoreConformance {
       }
     }
 
-    @Test("are those beyond the limit, whoever counts", arguments: engines, [1, 2] as [UInt64])
-    func random(_ engine: StoreEngine, _ seed: UInt64) async throws {
+    @Test("are those beyond the limit, whoever counts", arguments: engines, Seeds.some(2))
+    func random(_ engine: StoreEngine, _ seed: Int) async throws {
       try await engine.withStore { try await runRandomly($0, seed: seed) }
     }
   }

@@ -145,12 +145,13 @@ extension RecordStoreConformance {
 
     @Test(
       "every page, of every size, is that of the plain evaluation",
-      arguments: StoreEngine.reading, 1...8)
+      arguments: StoreEngine.reading, Seeds.some(4))
     func answers(_ engine: StoreEngine, _ seed: Int) async throws {
       let turns = SearchTurns()
       try await engine.withStore(configure: Self.configuring(seed, turns)) { test in
         var samples = QuerySamples(random: SeededGenerator(seed: seed))
-        let database = seed % 2 == 0 ? test.privateID : test.publicID
+        let database =
+          seed / Self.efforts.count % 2 == 0 ? test.privateID : test.publicID
         let model = try await filled(test, &samples, records: 90, in: database)
         for number in 0..<15 {
           let query = samples.query()
@@ -179,7 +180,7 @@ extension RecordStoreConformance {
       #expect(counts.walking > 0 && counts.collecting > 0, "\(counts)")
       // Of others, extracts that are made beside may leave nothing to be asked or gathered.
       if seed % Self.efforts.count == 1 {
-        #expect(counts.asking > 0 && counts.gathering > 0, "\(counts)")
+        #expect(counts.asking > 0 || counts.gathering > 0, "\(counts)")
       }
       let hasColumns = engine == .sqliteFile && Self.effort(seed).makesExtracts
       #expect(counts.ranking > 0 || !hasColumns, "\(counts)")
@@ -187,7 +188,7 @@ extension RecordStoreConformance {
 
     @Test(
       "records that stay as they are come once, whatever becomes of the others between pages",
-      arguments: StoreEngine.reading, 1...8)
+      arguments: StoreEngine.reading, Seeds.some(4))
     func changesBetweenPages(_ engine: StoreEngine, _ seed: Int) async throws {
       let turns = SearchTurns()
       try await engine.withStore(configure: Self.configuring(seed, turns)) { test in

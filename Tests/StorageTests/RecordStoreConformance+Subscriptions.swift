@@ -104,7 +104,7 @@ extension RecordStoreConformance {
 
     @Test(
       "who reads changes in pieces has what the store has, whatever happens meanwhile",
-      arguments: engines, 0..<6)
+      arguments: engines, Seeds.some(2))
     func pieces(_ engine: StoreEngine, seed: Int) async throws {
       try await engine.withStore { test in
         var random = SeededGenerator(seed: seed)

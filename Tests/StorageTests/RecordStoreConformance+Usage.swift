@@ -152,8 +152,8 @@ extension RecordStoreConformance {
       }
     }
 
-    @Test("random requests agree with a plain model", arguments: engines, [1, 2, 3] as [UInt64])
-    func random(_ engine: StoreEngine, _ seed: UInt64) async throws {
+    @Test("random requests agree with a plain model", arguments: engines, Seeds.some(1))
+    func random(_ engine: StoreEngine, _ seed: Int) async throws {
       try await engine.withStore { test in
         var random = SeededGenerator(seed: seed)
         var model = Model()

@@ -34,7 +34,7 @@ struct StoreMoveBehaviourTests {
     userRecordName: TestStore.bob, container: TestStore.container, environment: .development)
 
   /// Random saves, deletions, subscriptions, devices and dispatches, with change tokens of every stage.
-  private func fill(_ test: TestStore, _ zone: ZoneID, seed: UInt64) async throws -> Tokens {
+  private func fill(_ test: TestStore, _ zone: ZoneID, seed: Int) async throws -> Tokens {
     var random = SeededGenerator(seed: seed)
     var tokens = Tokens()
     try await test.register("phone", user: TestStore.bob, device: "phone")
@@ -116,8 +116,8 @@ struct StoreMoveBehaviourTests {
 
   @Test(
     "answers all as before, there and back, and goes on with its numbers",
-    arguments: [1, 2, 3] as [UInt64])
-  func behaviour(_ seed: UInt64) async throws {
+    arguments: Seeds.some(1))
+  func behaviour(_ seed: Int) async throws {
     try await MovePlaces.use { places in
       let (zone, tokens, before) = try await places.file.withStore { test in
         let zone = try await test.makeZone("z")

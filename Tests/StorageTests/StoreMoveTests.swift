@@ -11,8 +11,8 @@ struct StoreMoveTests {
 
   @Test(
     "rows of every table, with all that columns may hold, go there and back",
-    arguments: [1, 2, 3] as [UInt64])
-  func everyTable(_ seed: UInt64) async throws {
+    arguments: Seeds.some(1))
+  func everyTable(_ seed: Int) async throws {
     try await MovePlaces.use { places in
       try await places.file.withStore { _ in }
       let counts = try places.file.fillEveryTable(seed: seed)
@@ -51,8 +51,8 @@ struct StoreMoveTests {
 
   @Test(
     "a move that ends after any transaction goes on where it was, both ways",
-    arguments: [1, 2, 3, 4] as [UInt64])
-  func interruptions(_ seed: UInt64) async throws {
+    arguments: Seeds.some(2))
+  func interruptions(_ seed: Int) async throws {
     try await MovePlaces.use { places in
       try await places.file.withStore { _ in }
       _ = try places.file.fillEveryTable(seed: seed)

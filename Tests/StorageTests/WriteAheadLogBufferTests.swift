@@ -58,7 +58,8 @@ struct WriteAheadLogBufferTests {
     bytes.withUnsafeBytes { buffer.write($0, at: sqlite3_int64(offset)) }
   }
 
-  @Test("After a flush the file is as if each write had gone to it at once", arguments: 0..<40)
+  @Test(
+    "After a flush the file is as if each write had gone to it at once", arguments: Seeds.some(40))
   func sameFile(seed: Int) {
     var random = SeededGenerator(seed: seed)
     let file = MemoryFile()

@@ -107,7 +107,7 @@ struct WriteScheduleTests {
 
   @Test(
     "no two threads have what excludes each other, each database's order is kept, all is done",
-    arguments: 0..<30)
+    arguments: Seeds.some(30))
   func random(seed: Int) {
     var generator = SeededGenerator(seed: seed)
     let threads = Int.random(in: 2...5, using: &generator)

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import PropertyTesting
 import Testing
 import WebServices
 
@@ -11,7 +12,7 @@ struct ChangeFeedTests {
 
   // MARK: Round trips
 
-  @Test("What is asked of zones is read as it was written", arguments: 0..<40)
+  @Test("What is asked of zones is read as it was written", arguments: Seeds.some(40))
   func zoneRequests(seed: Int) throws {
     var random = RandomModel(seed: seed)
     let zones = (0..<5).map { _ in random.recordChangesRequest() }
@@ -23,7 +24,7 @@ struct ChangeFeedTests {
     #expect(one == zones[0])
   }
 
-  @Test("Answers about zones are read as they were written", arguments: 0..<40)
+  @Test("Answers about zones are read as they were written", arguments: Seeds.some(40))
   func zoneAnswers(seed: Int) throws {
     var random = RandomModel(seed: seed)
     let pages = (0..<4).map { _ in random.recordChangesResponse() }
@@ -45,7 +46,7 @@ struct ChangeFeedTests {
 
   @Test(
     "Questions and answers about databases are read as they were written, in both forms",
-    arguments: 0..<20, [DatabaseChangesForm.current, .superseded])
+    arguments: Seeds.some(20), [DatabaseChangesForm.current, .superseded])
   func databases(seed: Int, form: DatabaseChangesForm) throws {
     var random = RandomModel(seed: seed)
     let request = DatabaseChangesRequest(

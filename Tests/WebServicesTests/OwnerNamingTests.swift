@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import JSONCoding
+import PropertyTesting
 import Testing
 import WebServices
 
@@ -10,7 +11,7 @@ struct OwnerNamingTests {
   private let owner = MessageContext(ownerNaming: .implied)
   private let participant = MessageContext(ownerNaming: .explicit)
 
-  @Test("Client and server agree in the client's own database", arguments: 0..<20)
+  @Test("Client and server agree in the client's own database", arguments: Seeds.some(20))
   func ownDatabase(seed: Int) throws {
     var random = RandomModel(seed: seed, owners: [ZoneID.currentOwnerName])
     let operations = (0..<5).map { _ in random.recordOperation() }
@@ -32,7 +33,7 @@ struct OwnerNamingTests {
     #expect(try RecordsResponse(parsing: answer, context: owner).records == items)
   }
 
-  @Test("Client and server agree on the zones of others", arguments: 0..<20)
+  @Test("Client and server agree on the zones of others", arguments: Seeds.some(20))
   func sharedDatabase(seed: Int) throws {
     var random = RandomModel(seed: seed, owners: ["_other", "_third"])
     let operations = (0..<5).map { _ in random.recordOperation() }

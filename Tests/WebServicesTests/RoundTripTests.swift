@@ -1,12 +1,13 @@
 import CloudKitModel
 import Foundation
+import PropertyTesting
 import Testing
 import WebServices
 
 /// Writes on one side and reads on the other, with values that both sides name alike.
 @Suite("What is written is read as the same")
 struct RoundTripTests {
-  private static let seeds = 0..<40
+  private static let seeds = Seeds.some(40)
   private let context = MessageContext(ownerNaming: .explicit)
 
   @Test("Operations on records", arguments: seeds)

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import JSONCoding
+import PropertyTesting
 import Testing
 import WebServices
 
@@ -47,7 +48,7 @@ struct ServiceErrorTests {
     #expect(error?.reason == "" && error?.retryAfter == nil)
   }
 
-  @Test("Everything an error can hold is read as it was written", arguments: 0..<40)
+  @Test("Everything an error can hold is read as it was written", arguments: Seeds.some(40))
   func roundTrip(seed: Int) throws {
     var random = RandomModel(seed: seed)
     let error = random.serviceError()
