@@ -16,6 +16,7 @@ Property tests take other seeds in each run. The first line says how to repeat t
 """
 
 import argparse
+import contextlib
 import os
 import random
 import re
@@ -83,7 +84,9 @@ class Run:
         self.bundle = f"{build}/debug/petrelPackageTests.xctest"
         self.lock = threading.Lock()
         self.begun = time.monotonic()
+        self.waiting: list[Part] = []
         self.under_way: set[int] = set()
+        self.is_interrupted = False
         self.ended = 0
 
     def testing(self, *arguments: str) -> list[str]:
@@ -169,10 +172,9 @@ class Run:
         # Trials wait more than they compute, so they stand between the long suites.
         parts = [part for pair in zip(trials, suites[:len(trials)]) for part in pair]
         parts += suites[len(trials):long] + others + suites[long:]
-        waiting = list(parts)
+        self.waiting = list(parts)
         threads = [
-            threading.Thread(target=self.work, args=(waiting, len(parts)))
-            for _ in range(self.workers)
+            threading.Thread(target=self.work, args=(len(parts),)) for _ in range(self.workers)
         ]
         for thread in threads:
             thread.start()
@@ -181,12 +183,12 @@ class Run:
         self.report(parts)
         return all(part.complaint is None for part in parts)
 
-    def work(self, waiting: list[Part], count: int) -> None:
+    def work(self, count: int) -> None:
         while True:
             with self.lock:
-                if not waiting:
+                if not self.waiting:
                     return
-                part = waiting.pop(0)
+                part = self.waiting.pop(0)
             self.run(part)
             with self.lock:
                 self.ended += 1
@@ -208,11 +210,13 @@ class Run:
                 env=os.environ | part.environment, start_new_session=True)
             with self.lock:
                 self.under_way.add(process.pid)
+                if self.is_interrupted:
+                    self.kill(process.pid)
             hung = threading.Event()
 
             def stop() -> None:
                 hung.set()
-                os.killpg(process.pid, signal.SIGKILL)
+                self.kill(process.pid)
 
             timer = threading.Timer(self.patience, stop)
             timer.start()
@@ -233,11 +237,19 @@ class Run:
             if ran != [str(part.tests)]:
                 part.complaint = f"ran {' and '.join(ran) or 'no'} tests instead of {part.tests}"
 
-    def end(self) -> None:
-        """Ends what is under way, and what that has started."""
+    @staticmethod
+    def kill(pid: int) -> None:
+        """Ends a part, and what it has started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+
+    def interrupt(self) -> None:
+        """Ends what is under way, and begins nothing more."""
         with self.lock:
+            self.is_interrupted = True
+            self.waiting.clear()
             for pid in self.under_way:
-                os.killpg(pid, signal.SIGKILL)
+                self.kill(pid)
 
     def report(self, parts: list[Part]) -> None:
         print("\nThe longest parts: seconds, and seconds of a processor in them")
@@ -285,7 +297,7 @@ def main() -> None:
     try:
         passed = run.all()
     except KeyboardInterrupt:
-        run.end()
+        run.interrupt()
         sys.exit("run_tests: interrupted")
     sys.exit(0 if passed else 1)
 
