@@ -12,6 +12,14 @@ struct ConnectionLimitTests {
     return try await client.response().status
   }
 
+  /// Is served, and waits until the server knows that its answer has gone: from then on the connection is idle.
+  private func use(
+    _ client: RawClient, of server: HTTPServer, _ request: String = get
+  ) async throws {
+    #expect(try await served(client, request) == 200)
+    try await eventually("the request has ended") { server.metrics.requestsUnderWay == 0 }
+  }
+
   /// Connects, and is served, so that the connection is counted.
   private func connect(_ server: HTTPServer, from source: String) async throws -> RawClient {
     let client = try RawClient(port: server.port, from: source)
@@ -82,16 +90,19 @@ struct ConnectionLimitTests {
       $0.reservedConnections = 0
     } body: { server in
       var held: [RawClient] = []
-      for host in 2...5 { held.append(try await connect(server, from: "127.0.0.\(host)")) }
+      for host in 2...5 {
+        held.append(try RawClient(port: server.port, from: "127.0.0.\(host)"))
+        try await use(held[host - 2], of: server)
+      }
       // The first is the one that was used last now.
-      #expect(try await served(held[0]) == 200)
+      try await use(held[0], of: server)
       held.append(try await connect(server, from: "127.0.0.6"))
       #expect(try await held[1].isClosedByServer())
-      for index in [0, 2, 3, 4] { #expect(try await served(held[index]) == 200, "\(index)") }
+      for index in [0, 2, 3, 4] { try await use(held[index], of: server) }
       #expect(server.metrics.connectionsEvicted == 1)
       // One that has sent a part of a head is idle as well.
-      #expect(try await served(held[2], Self.get + "GET / HTTP/1.1\r\nHo") == 200)
-      for index in [0, 3, 4, 3, 4, 0] { #expect(try await served(held[index]) == 200) }
+      try await use(held[2], of: server, Self.get + "GET / HTTP/1.1\r\nHo")
+      for index in [0, 3, 4, 3, 4, 0] { try await use(held[index], of: server) }
       held.append(try await connect(server, from: "127.0.0.7"))
       #expect(try await held[2].isClosedByServer())
       #expect(server.metrics.refused[.tooManyConnections] == 0)
