@@ -18,7 +18,8 @@ struct HistoryCheckerTests {
   @Test("Every planted flaw is found, as what it breaks", arguments: HistoryFlaw.allCases)
   func flaws(flaw: HistoryFlaw) {
     var planted = 0
-    for seed in Seeds.some(40) {
+    // The same in each run: whether a flaw can be seen depends on where it was planted.
+    for seed in 0..<40 {
       let history = SimulatedServer.history(requests: 120, width: 3, seed: seed)
       var generator = SeededGenerator(seed: seed + 1_000)
       guard let flawed = flaw.planted(in: history, using: &generator) else { continue }
