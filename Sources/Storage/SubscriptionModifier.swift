@@ -15,7 +15,7 @@ struct SubscriptionModifier {
   private var isEntered = false
   /// How many subscriptions the request may still save without another look at how many there are; nil
   /// before the first look.
-  private var room: Int?
+  private var remaining: Int?
 
   init(
     subscriber: String, database: DatabaseID, refusesEqualContent: Bool, timestamp: Timestamp,
@@ -72,8 +72,8 @@ struct SubscriptionModifier {
   private mutating func requireRoom(for subscription: Subscription) throws {
     let limit = session.quotas[.subscriptionsPerUser]
     guard limit < .max else { return }
-    if let room, room > 0 {
-      self.room = room - 1
+    if let remaining, remaining > 0 {
+      self.remaining = remaining - 1
       return
     }
     let user: [SQLValue] = [.integer(database.rawValue), .text(subscriber)]
@@ -82,7 +82,7 @@ struct SubscriptionModifier {
         "SELECT COUNT(*) FROM subscriptions WHERE database_id = $1 AND subscriber = $2", user
       ) { Int($0.integer(0)) } ?? 0
     guard count >= limit else {
-      room = limit - count - 1
+      remaining = limit - count - 1
       return
     }
     let isThere = try session.connection.first(
