@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Runs all tests and trials, several side by side, and says how each went.
 
-usage: run_tests.py [--build FOLDER] [--only REGEX] [--workers N] [--patience SECONDS]
+usage: run_tests.py [--build FOLDER] [--only REGEX] [--workers N] [--patience SECONDS] [--first REGEX] [--until-failure]
 
   --build FOLDER  where Scripts/build.sh put them (default: $BUILD or .build)
   --only REGEX    only these tests, for instance StorageTests.PageCacheTests, with all their output
   --workers N     how many parts run at the same time (default: two for each core)
   --patience N    seconds after which a part counts as hung (default: 600)
+  --first REGEX   begins with the parts of these names, for instance ^StorageTests, the short before the long
+  --until-failure ends all with the first test that fails
 
 A part is a process: some suites of a target, or a trial. In each one test runs after the other. About half of the time
 is spent waiting, for sockets and for other processes, so there are more parts at work than cores. The longest
@@ -18,6 +20,7 @@ Property tests take other seeds in each run. The first line says how to repeat t
 import argparse
 import contextlib
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -76,18 +79,19 @@ class Part:
 
 
 class Run:
-    def __init__(self, build: str, workers: int, patience: float):
+    def __init__(self, build: str, workers: int, patience: float, until_failure: bool):
         self.build = build
         self.workers = workers
         self.patience = patience
+        self.until_failure = until_failure
         self.logs = f"{build}/test-logs"
         self.bundle = f"{build}/debug/petrelPackageTests.xctest"
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self.begun = time.monotonic()
         self.waiting: list[Part] = []
         self.under_way: set[int] = set()
         self.is_interrupted = False
-        self.ended = 0
+        self.ended: list[Part] = []
 
     def testing(self, *arguments: str) -> list[str]:
         return [self.bundle, "--testing-library", "swift-testing", "--no-parallel", *arguments]
@@ -165,7 +169,7 @@ class Run:
                  f"{self.build}/debug/petrel"]),
         ]
 
-    def all(self) -> bool:
+    def all(self, first: str) -> bool:
         shutil.rmtree(self.logs, ignore_errors=True)
         os.makedirs(self.logs)
         suites, trials, others = self.suite_parts(), self.trial_parts(), self.other_parts()
@@ -173,6 +177,9 @@ class Run:
         # Trials wait more than they compute, so they stand between the long suites.
         parts = [part for pair in zip(trials, suites[:len(trials)]) for part in pair]
         parts += suites[len(trials):long] + others + suites[long:]
+        if first:
+            wanted = [part for part in suites[long:] + parts if re.search(first, part.name)]
+            parts = list({part.name: part for part in wanted + parts}.values())
         self.waiting = list(parts)
         threads = [
             threading.Thread(target=self.work, args=(len(parts),)) for _ in range(self.workers)
@@ -181,8 +188,8 @@ class Run:
             thread.start()
         for thread in threads:
             thread.join()
-        self.report(parts)
-        return all(part.complaint is None for part in parts)
+        self.report(self.ended)
+        return all(part.complaint is None for part in self.ended)
 
     def work(self, count: int) -> None:
         while True:
@@ -192,12 +199,16 @@ class Run:
                 part = self.waiting.pop(0)
             self.run(part)
             with self.lock:
-                self.ended += 1
+                if self.is_interrupted:
+                    return
+                self.ended.append(part)
                 mark = "✔" if part.complaint is None else "✘"
                 tests = "" if part.tests is None else f"{part.tests} tests, "
                 print(
-                    f"{mark} {self.ended}/{count} {part.name}: {tests}{part.seconds:.1f} s"
+                    f"{mark} {len(self.ended)}/{count} {part.name}: {tests}{part.seconds:.1f} s"
                     + (f": {part.complaint}" if part.complaint else ""), flush=True)
+                if part.complaint and self.until_failure:
+                    self.interrupt()
 
     def log(self, part: Part) -> str:
         return f"{self.logs}/{re.sub(r'[^A-Za-z0-9.]+', '-', part.name)}.log"
@@ -205,7 +216,7 @@ class Run:
     def run(self, part: Part) -> None:
         begun = time.monotonic()
         with open(self.log(part), "w") as output:
-            # A group of its own, so that what it started ends with it.
+            # A session of its own, so that what it started ends with it.
             process = subprocess.Popen(
                 part.command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                 env=os.environ | part.environment, start_new_session=True)
@@ -213,22 +224,25 @@ class Run:
                 self.under_way.add(process.pid)
                 if self.is_interrupted:
                     self.kill(process.pid)
-            hung = threading.Event()
-
-            def stop() -> None:
-                hung.set()
-                self.kill(process.pid)
-
-            timer = threading.Timer(self.patience, stop)
-            timer.start()
-            _, status, usage = os.wait4(process.pid, 0)
-            timer.cancel()
+            while True:
+                ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+                failed = self.until_failure and self.failed_test(part)
+                hung = not ended and time.monotonic() - begun > self.patience
+                if ended:
+                    break
+                if failed or hung:
+                    self.kill(process.pid)
+                    _, status, usage = os.wait4(process.pid, 0)
+                    break
+                time.sleep(0.1)
             process.returncode = os.waitstatus_to_exitcode(status)
             with self.lock:
                 self.under_way.discard(process.pid)
         part.seconds = time.monotonic() - begun
         part.computing = usage.ru_utime + usage.ru_stime
-        if hung.is_set():
+        if failed:
+            part.complaint = f"{failed} failed"
+        elif hung:
             part.complaint = f"did not end in {self.patience:.0f} s"
         elif process.returncode != 0:
             part.complaint = f"ended with {process.returncode}"
@@ -238,11 +252,20 @@ class Run:
             if ran != [str(part.tests)]:
                 part.complaint = f"ran {' and '.join(ran) or 'no'} tests instead of {part.tests}"
 
+    def failed_test(self, part: Part) -> str | None:
+        """The first test of which a line says that it failed."""
+        with open(self.log(part), errors="replace") as output:
+            found = re.search(r"^✘ Test (.+?) (?:recorded|failed)", output.read(), re.MULTILINE)
+        return found[1] if found else None
+
     @staticmethod
-    def kill(pid: int) -> None:
-        """Ends a part, and what it has started."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)
+    def kill(part: int) -> None:
+        """Ends a part, and what it has started: what has the part's session, for Foundation starts each process in a
+        group of its own. A shell stops its PostgreSQL by itself, once the part has gone."""
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            with contextlib.suppress(ProcessLookupError, FileNotFoundError):
+                if os.getsid(int(name)) == part and pathlib.Path(f"/proc/{name}/comm").read_text() != "sh\n":
+                    os.kill(int(name), signal.SIGKILL)
 
     def interrupt(self) -> None:
         """Ends what is under way, and begins nothing more."""
@@ -282,17 +305,19 @@ def main() -> None:
     usage.add_argument("--only", default="")
     usage.add_argument("--workers", type=int, default=2 * (os.cpu_count() or 1))
     usage.add_argument("--patience", type=float, default=600)
+    usage.add_argument("--first", default="")
+    usage.add_argument("--until-failure", action="store_true")
     options = usage.parse_args()
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     seed = os.environ.setdefault("TEST_SEED", str(random.randint(1, 1_000_000_000)))
     print(f"Seeds begin with {seed}: TEST_SEED={seed} repeats them.", flush=True)
-    run = Run(options.build, options.workers, options.patience)
+    run = Run(options.build, options.workers, options.patience, options.until_failure)
     if options.only:
         if not any(re.search(options.only, test) for test in run.tests()):
             sys.exit(f"run_tests: no test is called like {options.only}")
         os.execv(run.bundle, run.testing("--filter", options.only))
     try:
-        passed = run.all()
+        passed = run.all(options.first)
     except KeyboardInterrupt:
         run.interrupt()
         sys.exit("run_tests: interrupted")
