@@ -1,8 +1,8 @@
 #!/bin/sh
 # What `make test` tries in short, for some hours: crashes on both stores, five minutes of long use, two of overload, a
 # minute of hostile input for each reader, inputs that grow to the size of the largest request, and ten times the seeds
-# of each property test. All of it is tried, also after one has failed; the last line says how it went, and the exit
-# status.
+# of each property test. Then deliberate mistakes, which the tests should find. All of it is tried, also after one has
+# failed; the last line says how it went, and the exit status.
 set -u
 cd "$(dirname "$0")/.."
 export BUILD="${BUILD:-.build}"
@@ -32,6 +32,9 @@ grow 8388608 0.005
 
 printf '\n== all tests, with ten times the seeds\n'
 TEST_SEED_FACTOR=10 Scripts/run_tests.py --build "$BUILD" --patience 7200 || failed="$failed seeds"
+
+printf '\n== deliberate mistakes\n'
+Scripts/mutations.py --build "$BUILD" || failed="$failed mutations"
 
 if [ -n "$failed" ]; then
   echo "make nightly: FAILED ($failed )"
