@@ -139,6 +139,26 @@ extension RecordStoreConformance {
       }
     }
 
+    @Test("what the reader may not read neither appears nor ends a page", arguments: engines)
+    func hiddenRecords(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let own = RecordGrants(["_creator": .read, "_icloud": .create])
+        let outcome = try await test.store.importSchema(
+          ContainerSchema(recordTypes: ["Note": .init(grants: own)]), of: TestStore.container,
+          isTrial: false)
+        #expect(outcome.refusals.isEmpty)
+        while try await test.store.continueIndexWork() != nil {}
+        for number in 0..<5 { try await test.save("n\(number)") }
+        try await test.save("mine", by: TestStore.bob)
+        for number in 5..<8 { try await test.save("n\(number)") }
+        let page = try await test.store.recordChanges(
+          matching: RecordChangesQuery(
+            zoneID: .default, limit: 1, reader: ChangeOrigin(userRecordName: TestStore.bob)),
+          in: test.publicID)
+        #expect(page.names == ["mine"] && !page.hasMore)
+      }
+    }
+
     @Test("a token ends with its zone, and a zone that is gone says so", arguments: engines)
     func deletedZones(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
