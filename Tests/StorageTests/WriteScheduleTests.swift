@@ -105,6 +105,18 @@ struct WriteScheduleTests {
     #expect(taken == [2])
   }
 
+  @Test("one thread alone settles deliveries, beside writes to databases")
+  func deliveries() {
+    var schedule = Self.schedule(2, [.deliveries, .deliveries, Self.database(1)])
+    var taken = Self.take(1, by: 0, of: &schedule)
+    #expect(taken == [0])
+    taken = Self.take(10, by: 1, of: &schedule)
+    #expect(taken == [2])
+    schedule.finish(by: 0)
+    taken = Self.take(10, by: 0, of: &schedule)
+    #expect(taken == [1])
+  }
+
   @Test(
     "no two threads have what excludes each other, each database's order is kept, all is done",
     arguments: Seeds.some(30))
