@@ -24,6 +24,22 @@ struct SeveralServersTests {
     }
   }
 
+  @Test("a commit that several writes share has the locks of all of them")
+  func sharedLocks() async throws {
+    try await ServerGroup.with(servers: 1) {
+      $0.writers = 1
+    } _: { group in
+      let (test, store) = (group.servers[0], try group.store(0))
+      // While one write holds the writer, the others gather for the next commit.
+      let held = try await Held(.everything, in: store)
+      async let publicSave = test.save("a")
+      async let privateSave = test.save("b", in: test.privateID)
+      try await eventually("both wait for the writer") { store.writer.queue.count >= 2 }
+      try await held.release()
+      _ = try await (publicSave, privateSave)
+    }
+  }
+
   @Test("writes to different databases go side by side, of one server and of several")
   func sideBySide() async throws {
     try await ServerGroup.with(servers: 2) { group in
