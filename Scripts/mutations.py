@@ -327,7 +327,7 @@ class Copy:
     def finder(self, log, *first, **environment):
         """The part that failed first, and why; None when none did."""
         if self.run(log, "Scripts/run_tests.py", "--build", self.products, "--until-failure",
-                    "--patience", "180", *first, **environment):
+                    "--patience", "300", *first, **environment):
             return None
         found = re.search(r"^✘ \d+/\d+ (.+)", log.read_text(errors="replace"), re.MULTILINE)
         return found[1] if found else sys.exit(f"the tests did not run: see {log}")
