@@ -54,20 +54,7 @@ public enum HistoryFlaw: String, CaseIterable, Sendable {
         }
       }
     case .staleLook:
-      let saves = history.writesByMark
-      let byKey = Dictionary(grouping: history.reads, by: \.key)
-      let looks = history.reads.indices.compactMap { index -> (Int, Sight)? in
-        let read = history.reads[index]
-        // Another look at the record, long before; a save between the two was acknowledged.
-        guard let mark = read.sight.mark, let save = saves[mark], save.isDone,
-          save.span.isBefore(read.span),
-          let old = byKey[read.key]?.first(where: {
-            $0.sight != read.sight && $0.span.isBefore(save.span)
-          })
-        else { return nil }
-        return (index, old.sight)
-      }
-      guard let (index, sight) = looks.randomElement(using: &generator) else { return nil }
+      guard let (index, sight) = staleLook(in: history, &generator) else { return nil }
       flawed.reads[index].sight = sight
     case .tagReused:
       guard
@@ -116,6 +103,31 @@ public enum HistoryFlaw: String, CaseIterable, Sendable {
       // What nobody is told of must not be told by a notification either.
       return write.group != nil
         && groups[write.group]?.contains { $0.mark != mark && ends[$0.mark ?? ""] != nil } == true
+    }.randomElement(using: &generator)
+  }
+
+  /// A look at a record, by its index, and a state that the record had before and cannot have again.
+  private func staleLook(
+    in history: History, _ generator: inout some RandomNumberGenerator
+  ) -> (read: Int, sight: Sight)? {
+    let saves = history.writesByMark
+    let reads = Dictionary(grouping: history.reads, by: \.key)
+    let deletions = Dictionary(grouping: history.writes.filter { $0.effect == .delete }, by: \.key)
+    return history.reads.indices.compactMap { index -> (Int, Sight)? in
+      let read = history.reads[index]
+      // A save was acknowledged between this look and an earlier one.
+      guard let mark = read.sight.mark, let save = saves[mark], save.isDone,
+        save.span.isBefore(read.span)
+      else { return nil }
+      // No save leaves an old mark again. A deletion may make the record absent again: one that overlaps
+      // with the save or this look, or one in doubt, however long ago it was asked for.
+      let mayBeAbsent =
+        deletions[read.key]?.contains { !$0.cannotFollow(save, before: read.span) } == true
+      let old = reads[read.key]?.first {
+        $0.sight != read.sight && $0.span.isBefore(save.span)
+          && ($0.sight != .absent || !mayBeAbsent)
+      }
+      return old.map { (index, $0.sight) }
     }.randomElement(using: &generator)
   }
 
@@ -173,7 +185,7 @@ extension RecordWrite {
     if case .done = outcome { true } else { false }
   }
 
-  /// Whether there is no way in which it came after a save and before the end of a look.
+  /// Whether no order that agrees with the clock has it after a save and before the end of a look.
   fileprivate func cannotFollow(_ save: RecordWrite, before look: Span) -> Bool {
     switch outcome {
     case .refused, .notDone: true
