@@ -69,7 +69,7 @@ final class CloudDevice: @unchecked Sendable {
         refusals[reason.map { "\(code) (\($0))" } ?? code, default: 0] += 1
         greatestRetryAfter = max(greatestRetryAfter, json?["retryAfter"]?.double ?? 0)
         // Not as long as it says, but long enough not to fill the history with refusals.
-        usleep(10_000)
+        TrialClock.pause(seconds: 0.01)
         return .refusal(code: code, isDecided: Self.isDecided(code))
       }
       answers += 1
@@ -99,7 +99,7 @@ final class CloudDevice: @unchecked Sendable {
         return (answer, Span(began: began, ended: TrialClock.now))
       }
       attempts += 1
-      usleep(UInt32(min(attempts, 20)) * 1_000)
+      TrialClock.pause(seconds: Double(min(attempts, 20)) / 1e3)
     }
     return nil
   }

@@ -292,7 +292,7 @@ final class CrashTrial {
   }
 
   private func pause(_ milliseconds: ClosedRange<Int>) {
-    usleep(UInt32(Int.random(in: milliseconds, using: &generator)) * 1_000)
+    TrialClock.pause(seconds: Double(Int.random(in: milliseconds, using: &generator)) / 1e3)
   }
 
   /// Turns a byte in the middle of each page of the store's file.
@@ -383,7 +383,7 @@ final class CrashTrial {
     var violations: [Violation] = []
     var judged = history
     // Pushes that the simulator has got come a moment later through its output.
-    _ = TrialClock.wait(seconds: 20) {
+    _ = TrialClock.wait(seconds: 20, every: 0.5) {
       judged = history
       for device in devices where device.device == "phone" {
         _ = device.readLog(
@@ -393,7 +393,6 @@ final class CrashTrial {
       }
       judged.pushes = installation.pushes.filter { $0.subscriptionID.hasPrefix(prefix) }
       violations = HistoryChecker.violations(of: judged)
-      if !violations.isEmpty { usleep(500_000) }
       return violations.isEmpty
     }
     report.count(judged)
@@ -421,7 +420,7 @@ final class CrashTrial {
   /// Waits until nothing is to be matched, and no push waits.
   private func waitUntilQuiet() {
     var waiting: [Substring] = []
-    let isQuiet = TrialClock.wait(seconds: 60) {
+    let isQuiet = TrialClock.wait(seconds: 60, every: 0.02) {
       guard let connection = try? HTTPConnection(port: installation.port),
         let page = try? connection.send("GET", "/metrics")
       else { return false }
@@ -430,7 +429,6 @@ final class CrashTrial {
       waiting = text.split(separator: "\n").filter { line in
         names.contains { line.hasPrefix($0) } && !line.hasSuffix(" 0")
       }
-      if !waiting.isEmpty { usleep(20_000) }
       return waiting.isEmpty
     }
     if !isQuiet {

@@ -41,7 +41,7 @@ final class AttackTrial {
     try publish(by: devices[0])
     let users = devices.map { NormalUser($0) }
     // What the first requests make, indexes and plans, is no part of either phase.
-    _ = TrialClock.wait(seconds: 2) { false }
+    _ = TrialClock.wait(seconds: 60) { users.allSatisfy(\.hasMetEverything) }
     let quiet = phase("alone", users, seconds: min(300, max(3, options.seconds / 4)))
     let before = residentBytes
     let attacker = Attacker(

@@ -74,7 +74,7 @@ final class Attacker: Sendable {
       } catch {
         // It was refused, cut off or left.
         connection = nil
-        usleep(10_000)
+        TrialClock.pause(seconds: 0.01)
       }
       let seconds = TrialClock.seconds(since: began)
       tallies.withLock { tallies in
@@ -106,8 +106,8 @@ final class Attacker: Sendable {
         if hasEnded { close(descriptor) }
         return hasEnded
       }
-      let pause = TrialClock.now
-      while TrialClock.seconds(since: pause) < 1, !isOver.withLock({ $0 }) { usleep(50_000) }
+      // The rate of the reads.
+      _ = TrialClock.wait(seconds: 1, every: 0.05) { isOver.withLock { $0 } }
     }
     for descriptor in descriptors { close(descriptor) }
   }

@@ -28,7 +28,7 @@ final class Bystander: @unchecked Sendable {
         state.withLock { state in
           if isSeen { state.waits.append(seconds) } else { state.refused += 1 }
         }
-        usleep(50_000)
+        TrialClock.pause(seconds: 0.05)
       }
       group.leave()
     }

@@ -92,7 +92,7 @@ enum HostileClients: String, CaseIterable {
       let pause: Int64 = self == .endlessBody || self == .endlessHead ? 10_000_000 : 1_000_000_000
       round += pause
       let rest = round - TrialClock.now
-      if rest > 0 { usleep(UInt32(rest / 1_000)) } else { round = TrialClock.now }
+      if rest > 0 { TrialClock.pause(seconds: Double(rest) / 1e9) } else { round = TrialClock.now }
     }
     for descriptor in descriptors { close(descriptor) }
     return (made, closed)

@@ -41,14 +41,17 @@ final class NormalUser: Sendable {
         let reply = device.ask("database", operation, body)
         note(reply, to: operation, seconds: TrialClock.seconds(since: began))
         number += 1
-        usleep(100_000)
+        TrialClock.pause(seconds: 0.1)
       }
       group.leave()
     }
   }
 
+  /// How many operations it asks for in turn.
+  private static let operations = 4
+
   private static func request(_ number: Int) -> (operation: String, body: JSONValue) {
-    switch number % 4 {
+    switch number % operations {
     case 0:
       let fields: JSONValue = [
         "title": ["value": .string("note \(number)")],
@@ -98,6 +101,14 @@ final class NormalUser: Sendable {
 
   /// Whether it got an answer since the last time.
   var isServed: Bool { state.withLock { !$0.experience.waitsByOperation.isEmpty } }
+
+  /// Whether each operation was answered a few times since the last time.
+  var hasMetEverything: Bool {
+    state.withLock { state in
+      let waits = state.experience.waitsByOperation
+      return waits.count == Self.operations && waits.values.allSatisfy { $0.count >= 5 }
+    }
+  }
 
   /// What it met since the last time.
   func take() -> Experience {

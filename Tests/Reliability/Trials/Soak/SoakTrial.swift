@@ -108,7 +108,7 @@ final class SoakTrial: @unchecked Sendable {
     let began = TrialClock.now
     let interval = max(0.5, options.seconds / 240)
     while TrialClock.seconds(since: began) < options.seconds, !server.hasEnded {
-      usleep(UInt32(interval * 1e6))
+      TrialClock.pause(seconds: interval)
       sample(server, TrialClock.seconds(since: began))
     }
     isOver.withLock { $0 = true }
@@ -140,7 +140,7 @@ final class SoakTrial: @unchecked Sendable {
     while !isOver.withLock({ $0 }) {
       due += pause
       let now = TrialClock.now
-      if due > now { usleep(UInt32((due - now) / 1_000)) } else { due = now }
+      if due > now { TrialClock.pause(seconds: Double(due - now) / 1e9) } else { due = now }
       let began = TrialClock.now
       steps += 1
       switch steps {
