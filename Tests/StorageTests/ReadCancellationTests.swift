@@ -266,10 +266,24 @@ struct ReadCancellationTests {
       var outcomes: [String: Int] = [:]
       let turns = Turns()
       for round in 0..<400 {
-        let read = begin(in: store, Self.pause(.random(in: 0...0.003)))
+        let moment = Moment(rawValue: round % Moment.allCases.count)
+        let (isMoment, signal) = AsyncStream.makeStream(of: Void.self)
+        let read = begin(in: store) { session in
+          if moment == .beforeStatement { signal.finish() }
+          let process = try Self.pause(.random(in: 0...0.003))(session)
+          if moment == .afterStatement {
+            signal.finish()
+            for _ in 0..<Int.random(in: 0...200) { sched_yield() }
+          }
+          return process
+        }
         let cancelling = Task {
-          // Some time while it waits, runs or has ended.
-          try? await Task.sleep(for: .microseconds(.random(in: 0...6_000)))
+          switch moment {
+          case .beforeStatement, .afterStatement: for await _ in isMoment {}
+          case .afterEnd: _ = await read.result
+          default: break
+          }
+          for _ in 0..<Int.random(in: 0...200) { await Task.yield() }
           read.cancel()
         }
         // Right behind it on the same connection.
@@ -288,6 +302,11 @@ struct ReadCancellationTests {
       #expect(Set(outcomes.keys) == ["given up", "\(process)"])
     }
   }
+}
+
+/// When a read is cancelled, or a few turns of the threads later.
+private enum Moment: Int, CaseIterable {
+  case atOnce, beforeStatement, afterStatement, afterEnd
 }
 
 /// How often something was begun.
