@@ -102,20 +102,7 @@ struct BackupUnderLoadTests {
         }
         defer { writers.end() }
         try await eventually("batches are saved") { writers.answered.allSatisfy { $0 >= 12 } }
-        // What is killed leaves nothing that passes for a backup.
-        for pause in [0, 5, 10, 20, 40] {
-          let killed = try Program("petrel", ["backup", "killed", "--data", folder], in: folder)
-          // Nothing is waited for: the moment of the kill is what is tried.
-          try await Task.sleep(for: .milliseconds(pause))
-          killed.signal(SIGKILL)
-          let status = try await killed.end()
-          guard status != 0 else {
-            try FileManager.default.removeItem(atPath: folder + "/killed")
-            continue
-          }
-          let refused = try await Self.run(["restore", "killed", "--data", "none"], in: folder)
-          #expect(refused.0 == 1 && refused.1.contains("there is no backup"), "\(refused.1)")
-        }
+        try await Self.checkKills(in: folder)
         let before = writers.answered
         let made = try await Self.run(["backup", "copy", "--data", folder], in: folder)
         #expect(made.0 == 0, "\(made.1)")
@@ -176,6 +163,33 @@ struct BackupUnderLoadTests {
       next.signal(SIGTERM)
       #expect(try await next.end() == 0, "\(next.output)")
       try await Self.checkDamage(of: "copy", in: folder)
+    }
+  }
+
+  /// A backup that is killed leaves nothing that passes for one, unless it was there already.
+  private static func checkKills(in folder: String) async throws {
+    let files = FileManager.default
+    // What a backup makes, in this order. It is killed at once, and when each of these is there.
+    let signs = ["killed.partial/petrel.sqlite", "killed.partial/petrel.sqlite-assets", "killed"]
+    for sign in [nil, "killed.partial"] + signs {
+      let program = try Program("petrel", ["backup", "killed", "--data", folder], in: folder)
+      if let sign {
+        try await eventually("\(sign) is there") {
+          files.fileExists(atPath: folder + "/" + sign) || !program.isRunning
+        }
+      }
+      program.signal(SIGKILL)
+      let status = try await program.end()
+      let isThere = files.fileExists(atPath: folder + "/killed")
+      #expect(isThere || status != 0, "\(program.output)")
+      let (restored, output) = try await run(
+        ["restore", "killed", "--data", "of-killed"], in: folder)
+      if isThere {
+        #expect(restored == 0, "\(output)")
+        for made in ["/killed", "/of-killed"] { try files.removeItem(atPath: folder + made) }
+      } else {
+        #expect(restored == 1 && output.contains("there is no backup"), "\(output)")
+      }
     }
   }
 
