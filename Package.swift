@@ -302,7 +302,8 @@ let package = Package(
         "Waiting", "PythonPrograms", "IssuerSimulation", "WebPushSimulation", "PetrelServer",
         "Storage", "HTTPService", "OpenIDConnect", "OutboundHTTP", "CloudKitModel", "JSONCoding",
       ]),
-    .testTarget(name: "PetrelTestingTests", dependencies: ["PetrelTesting", "CloudKit"]),
+    .testTarget(
+      name: "PetrelTestingTests", dependencies: ["Waiting", "PetrelTesting", "CloudKit"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import Testing
+import Waiting
 
 @testable import HTTP2Transport
 
@@ -56,13 +57,13 @@ import Testing
   private func connect(
     _ configuration: HTTP2ClientConfiguration, _ loop: EventLoop
   ) async throws -> Client {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while true {
-      let client = try Client(configuration, loop: loop)
-      let events = try await client.events.wait(count: 1)
-      if events.first?.isOpened == true { return client }
-      try #require(ContinuousClock.now < deadline, "nghttpd did not start: \(events)")
+    var client: Client?
+    try await eventually("nghttpd takes a connection") {
+      let next = try Client(configuration, loop: loop)
+      if try await next.events.wait(count: 1).first?.isOpened == true { client = next }
+      return client != nil
     }
+    return try #require(client)
   }
 
   private func freePort() throws -> Int {

@@ -1,6 +1,7 @@
 import Foundation
 import ProxySimulation
 import Testing
+import Waiting
 
 @testable import HTTP2Transport
 
@@ -92,7 +93,7 @@ struct ProxyTests {
   func closing() async throws {
     try await through(.silence) { client, proxy in
       client.send("/")
-      while proxy.heads.isEmpty { await Task.yield() }
+      try await eventually("the proxy is asked") { !proxy.heads.isEmpty }
       client.connection.close(.atOnce)
       let error = try await client.ending()
       #expect(error?.code == .closed)

@@ -195,6 +195,7 @@ struct LyingIssuerTests {
         let piece = head.contains("chunked") ? "1\r\na\r\n" : "a"
         while true {
           try connection.sendRaw(Array(piece.utf8))
+          // The pace of the peer is what is tried: it must not end 100,000 bytes before the fetcher gives up.
           usleep(20_000)
         }
       }

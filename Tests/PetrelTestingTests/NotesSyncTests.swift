@@ -41,12 +41,14 @@ private struct NotesStore {
   }
 
   /// Tries once more after the time that the server asks for.
-  func addPatiently(_ title: String) async throws {
+  ///
+  /// - Parameter wait: waits for so many seconds; in an app `Task.sleep(for: .seconds($0))`.
+  func addPatiently(_ title: String, waiting wait: (Double) async throws -> Void) async throws {
     do {
       try await add(title)
     } catch let error as CKError {
       guard let seconds = error.retryAfterSeconds else { throw error }
-      try await Task.sleep(for: .seconds(seconds))
+      try await wait(seconds)
       try await add(title)
     }
   }
@@ -93,8 +95,10 @@ struct NotesSyncTests {
   func busy() async throws {
     let cloud = try await TestCloud()
     let phone = NotesStore(container: cloud.container(user: "anna", device: "iphone"))
-    cloud.fail(next: .rateLimited(retryAfter: 0.01), operation: .modifyRecords)
-    try await phone.addPatiently("Milk")
+    cloud.fail(next: .rateLimited(retryAfter: 30), operation: .modifyRecords)
+    var pauses: [Double] = []
+    try await phone.addPatiently("Milk") { pauses.append($0) }
+    #expect(pauses == [30])
     #expect(try await phone.titles() == ["Milk"])
   }
 

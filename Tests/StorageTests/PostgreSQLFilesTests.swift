@@ -162,7 +162,7 @@ struct PostgreSQLFilesTests {
         let before = try await withThrowingTaskGroup(of: Void.self) { group in
           for worker in 0..<3 { group.addTask { try await load.save(as: worker) } }
           defer { load.end() }
-          while load.acknowledged.count < 300 { await Task.yield() }
+          try await eventually("much is saved") { load.acknowledged.count >= 300 }
           let before = load.acknowledged
           let address = cluster.server.address()
           try await SQLRecordStore.onThread {

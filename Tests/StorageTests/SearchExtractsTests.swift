@@ -2,6 +2,7 @@ import CloudKitModel
 import Dispatch
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Storage
 
@@ -147,10 +148,10 @@ struct SearchExtractsTests {
       return effort
     }
     try await withFilledStore(effort: effort) { store, test, rankings in
-      let deadline = ContinuousClock.now + .seconds(30)
-      while rankings.count.load(ordering: .relaxed) == 0, .now < deadline {
+      try await eventually("a search uses it") {
         let found = try await names(test)
         #expect(found == ["n7", "n6", "n5"])
+        return rankings.count.load(ordering: .relaxed) > 0
       }
       #expect(rankings.count.load(ordering: .relaxed) == 1)
       let counts = store.extractCounts

@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Storage
 
@@ -44,8 +45,7 @@ extension SQLRecordStore {
       isHeld.withLock { $0 = true }
       gate.wait()
     }
-    let deadline = ContinuousClock.now + .seconds(20)
-    while !isHeld.withLock({ $0 }), ContinuousClock.now < deadline { await Task.yield() }
+    try await eventually("a write holds the writer") { isHeld.withLock { $0 } }
     for job in jobs { writer.queue.add(job) }
     gate.signal()
     try await blocker

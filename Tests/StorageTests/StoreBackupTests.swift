@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Storage
 
@@ -60,7 +61,7 @@ struct StoreBackupTests {
       let before = try await withThrowingTaskGroup(of: Void.self) { group in
         for worker in 0..<3 { group.addTask { try await load.save(as: worker) } }
         defer { load.end() }
-        while load.acknowledged.count < 300 { await Task.yield() }
+        try await eventually("much is saved") { load.acknowledged.count >= 300 }
         let before = load.acknowledged
         try await StoreBackup.make(
           ofStoreAt: directory + "/petrel.sqlite", in: directory + "/copy")

@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import Synchronization
 import Testing
+import Waiting
 
 @testable import Storage
 
@@ -18,8 +19,7 @@ struct StoreWriterTests {
         isHeld.withLock { $0 = true }
         gate.wait()
       }
-      let deadline = ContinuousClock.now + .seconds(20)
-      while !isHeld.withLock({ $0 }), ContinuousClock.now < deadline { await Task.yield() }
+      try await eventually("a write holds the writer") { isHeld.withLock { $0 } }
       let results = await withTaskGroup(of: (Int, Bool).self) { group in
         for number in 0..<20 {
           group.addTask {
@@ -61,8 +61,7 @@ struct StoreWriterTests {
         isHeld.withLock { $0 = true }
         gate.wait()
       }
-      let deadline = ContinuousClock.now + .seconds(20)
-      while !isHeld.withLock({ $0 }), ContinuousClock.now < deadline { await Task.yield() }
+      try await eventually("a write holds the writer") { isHeld.withLock { $0 } }
       let refused = await withTaskGroup(of: Bool.self) { group in
         for number in 0..<12 {
           group.addTask {
