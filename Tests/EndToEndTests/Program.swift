@@ -95,6 +95,17 @@ final class Program: @unchecked Sendable {
 
   var isRunning: Bool { process.isRunning }
 
+  /// How many bytes of files the program has read and written until now; zero once it has ended.
+  var bytesOfFiles: Int {
+    let text = try? String(
+      contentsOfFile: "/proc/\(process.processIdentifier)/io", encoding: .utf8)
+    return (text ?? "").split(separator: "\n").reduce(0) { sum, line in
+      let words = line.split(separator: ": ")
+      return words.count == 2 && ["rchar", "wchar"].contains(words[0])
+        ? sum + (Int(words[1]) ?? 0) : sum
+    }
+  }
+
   /// Waits for the end and answers the exit status.
   func end() async throws -> Int32 {
     try await eventually("the program has ended") { !process.isRunning }

@@ -89,9 +89,10 @@ struct StoreMigrateCommandTests {
         var kills = 0
         while true {
           let program = try Program("petrel", words, in: desk.folder)
-          // Each time a little later, wherever that may be.
-          let pause = ContinuousClock.now + .milliseconds(20 << min(kills, 12))
-          while ContinuousClock.now < pause, program.isRunning { await Task.yield() }
+          // Each time when it has done twice as much, wherever that may be.
+          try await eventually("the program has done so much, or all") {
+            program.bytesOfFiles > 20_000 << kills || !program.isRunning
+          }
           if program.isRunning {
             try await program.kill()
             kills += 1

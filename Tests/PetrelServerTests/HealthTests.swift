@@ -107,11 +107,11 @@ struct HealthTests {
   private static func hold(_ path: String) async throws -> Python {
     let python = try Python(
       """
-      import sqlite3, sys, time
+      import signal, sqlite3, sys
       connection = sqlite3.connect(sys.argv[1], isolation_level=None)
       connection.execute("BEGIN IMMEDIATE")
       print("held", flush=True)
-      time.sleep(600)
+      signal.pause()
       """, [path])
     try await eventually("the store is held") { python.output.contains("held") }
     return python
