@@ -101,13 +101,15 @@ struct BackupUnderLoadTests {
           group.addTask { try await writers.work(writer, in: database) }
         }
         defer { writers.end() }
-        try await eventually("batches are saved") { writers.answered.allSatisfy { $0 >= 12 } }
+        try await eventually("batches are saved", within: .seconds(120)) {
+          writers.answered.allSatisfy { $0 >= 12 }
+        }
         try await Self.checkKills(in: folder)
         let before = writers.answered
         let made = try await Self.run(["backup", "copy", "--data", folder], in: folder)
         #expect(made.0 == 0, "\(made.1)")
         let after = writers.sent
-        try await eventually("more is saved") {
+        try await eventually("more is saved", within: .seconds(120)) {
           zip(writers.answered, after).allSatisfy { $0 > $1 + 2 }
         }
         writers.end()

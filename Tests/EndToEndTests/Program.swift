@@ -108,7 +108,10 @@ final class Program: @unchecked Sendable {
 
   /// Waits for the end and answers the exit status.
   func end() async throws -> Int32 {
-    try await eventually("the program has ended") { !process.isRunning }
+    // Longer than for most, since a copy of much beside a load may take its time.
+    try await eventually("the program has ended; it printed: \(output)", within: .seconds(120)) {
+      !process.isRunning
+    }
     return process.terminationStatus
   }
 
