@@ -328,6 +328,23 @@ if let fuzzer = Context.environment["PETREL_LIBFUZZER"] {
       exclude: ["Corpora", "Program"]))
 }
 
+// One test target alone, with what it needs and the programs that it runs, so that a change of one file is tested in
+// seconds: what `make test ONLY=StorageTests.PageCacheTests` builds.
+if let tested = Context.environment["PETREL_TEST_TARGET"] {
+  let programs =
+    tested == "EndToEndTests" ? ["petrel", "OperationProbe", "OutboundProbe", "FeedItem"] : []
+  var needed: Set<String> = []
+  var waiting = [tested] + programs
+  while let name = waiting.popLast() {
+    guard needed.insert(name).inserted else { continue }
+    for dependency in package.targets.first(where: { $0.name == name })?.dependencies ?? [] {
+      if case .byNameItem(let other, _) = dependency { waiting.append(other) }
+    }
+  }
+  package.products.removeAll()
+  package.targets.removeAll { !needed.contains($0.name) }
+}
+
 // How the checks build it (Scripts/build.sh): tests spend most of their time in these modules, so they are
 // optimized there. Not otherwise, for nobody can depend by version on a package with such a flag.
 if Context.environment["PETREL_CHECKED"] != nil {

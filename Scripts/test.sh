@@ -1,11 +1,17 @@
 #!/bin/sh
 # Checks the format, the module graph, the bill of materials and the build, then runs the tests and trials; with ONLY, the
-# tests of that name alone. The last line says how it went; the exit status says it too.
+# tests of that name alone, and of the build only what the target at the front of the name needs. The last line says how
+# it went; the exit status says it too.
 set -eu
 cd "$(dirname "$0")/.."
 export BUILD="${BUILD:-.build}"
 
 if [ -n "${ONLY:-}" ]; then
+  target=${ONLY%%.*}
+  case $ONLY in
+  *\|*) ;; # may name several targets
+  *) if [ -d "Tests/$target" ]; then export PETREL_TEST_TARGET="$target"; fi ;;
+  esac
   Scripts/build.sh
   exec Scripts/run_tests.py --build "$BUILD" --only "$ONLY"
 fi
