@@ -144,7 +144,7 @@ class Run:
         trials = f"{self.build}/debug/trials"
         trial = lambda words: Part("trial: " + words, [trials, *words.split()])
         return [
-            trial("crash --kills 100"),
+            trial("crash --kills 50"),
             trial("crash --engine postgresql --kills 4 --epoch 4"),
             trial("soak --seconds 20 --untimed"),
             trial("overload --seconds 6 --connections 3000 --untimed"),
@@ -295,7 +295,7 @@ class Run:
                 line for line in lines
                 if re.search(r"^\W*✘|^ *↳|Fatal error|signal code|Crash|violat|FAILED|rror:", line)
             ]
-            print("\n".join((telling or lines)[-40:]))
+            print("\n".join(line[:500] for line in (telling or lines)[-40:]))
 
 
 def main() -> None:

@@ -55,6 +55,6 @@ struct SphereGridTests {
       }
     }
     #expect(within > 500)
-    #expect(unknown < 1_500)
+    #expect(unknown < 2_000, "a cap decides most")
   }
 }

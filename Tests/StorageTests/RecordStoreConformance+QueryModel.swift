@@ -166,7 +166,11 @@ extension RecordStoreConformance {
           } else {
             #expect(whole.map(\.state) == expected.map(\.state), comment)
           }
-          for size in 1..<max(2, expected.count + 1) {
+          // The edges, and a size that chance picks.
+          let sizes = [
+            1, 2, expected.count, .random(in: 1...max(1, expected.count), using: &samples.random),
+          ]
+          for size in Set(sizes).sorted() where size > 0 {
             let paged = try await pages(
               of: query, zone: zone, size: size, in: database, of: test, comment)
             // Without an order another way may be taken, once extracts were made beside.

@@ -58,11 +58,11 @@ struct GrowthTests {
   func operations(operation: GrowthCases.Operation) async throws {
     var bodies: [(what: String, body: @Sendable (Int) -> String)] = []
     for place in GrownJSON.places(in: operation.body) {
-      for shape in HostileShape.all where Self.tries(shape, oneIn: 20) {
+      for shape in HostileShape.all where Self.tries(shape, oneIn: 50) {
         bodies.append(
           ("\(place.path) of \(shape.name)", { place.text(with: shape.json(size: $0)) }))
       }
-      if place.text(repeatedTo: 1) != nil, Self.tries(oneIn: 3) {
+      if place.text(repeatedTo: 1) != nil, Self.tries(oneIn: 6) {
         bodies.append(
           ("\(place.path) again and again", { place.text(repeatedTo: $0) ?? "" }))
       }
@@ -83,7 +83,7 @@ struct GrowthTests {
     for endpoint in try await GrowthCases.adminEndpoints(of: service) {
       var cases: [(argument: String, shape: HostileShape)] = []
       for argument in endpoint.arguments.keys.sorted() {
-        cases += HostileShape.all.filter { Self.tries($0, oneIn: 20) }.map { (argument, $0) }
+        cases += HostileShape.all.filter { Self.tries($0, oneIn: 50) }.map { (argument, $0) }
       }
       for (argument, shape) in cases {
         let fault = await ProcessorTime.fault(
@@ -113,7 +113,7 @@ struct GrowthTests {
 
   @Test("a value that is stored, in every query and save that meets it")
   func stored() async throws {
-    for shape in HostileShape.all where shape.isText && Self.tries(shape, oneIn: 4) {
+    for shape in HostileShape.all where shape.isText && Self.tries(shape, oneIn: 8) {
       let fault = try await ProcessorTime.fault(size: Self.storedSize) { size in
         let service = try await AttackedService()
         for request in GrowthCases.meetings(value: HostileShape.literal(shape.text(size: size))) {
