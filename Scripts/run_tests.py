@@ -176,7 +176,9 @@ class Run:
         long = len(LONG_SUITES)
         # Trials wait more than they compute, so they stand between the long suites.
         parts = [part for pair in zip(trials, suites[:len(trials)]) for part in pair]
-        parts += suites[len(trials):long] + others + suites[long:]
+        # The longest of the others are of the store.
+        rest = sorted(suites[long:], key=lambda part: not part.name.startswith("StorageTests"))
+        parts += suites[len(trials):long] + others + rest
         if first:
             wanted = [part for part in suites[long:] + parts if re.search(first, part.name)]
             parts = list({part.name: part for part in wanted + parts}.values())

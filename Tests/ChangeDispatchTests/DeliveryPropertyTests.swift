@@ -73,7 +73,7 @@ struct DeliveryPropertyTests {
   private static let devices = ["aa", "bb", "cc"].map { String(repeating: $0, count: 32) }
 
   @Test(
-    "whatever goes wrong on the way, and however often the server ends", arguments: Seeds.some(20))
+    "whatever goes wrong on the way, and however often the server ends", arguments: Seeds.some(10))
   func exactly(seed: Int) async throws {
     var random = SeededGenerator(seed: seed)
     let service = Service(seed: seed)

@@ -10,7 +10,7 @@ import Testing
 struct SubscriptionIndexPropertyTests {
   @Test(
     "Whatever is inserted, replaced, removed and learnt, it finds what evaluating each one finds",
-    arguments: Seeds.some(60))
+    arguments: Seeds.some(30))
   func agreesWithEvaluation(seed: Int) {
     let operations = operations(seed: seed)
     guard IndexOperation.failure(operations) != nil else { return }

@@ -17,7 +17,7 @@ extension RecordStoreConformance {
         var random = SeededGenerator(seed: seed)
         let zones: [ZoneID] = [.default, try await test.makeZone("z")]
         var model: [RecordID: Record] = [:]
-        for round in 0..<250 {
+        for round in 0..<120 {
           let operations = (0..<Int.random(in: 1...4, using: &random)).map { _ in
             randomOperation(in: zones, model: model, using: &random)
           }

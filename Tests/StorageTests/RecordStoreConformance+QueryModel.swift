@@ -147,13 +147,32 @@ extension RecordStoreConformance {
       "every page, of every size, is that of the plain evaluation",
       arguments: StoreEngine.reading, Seeds.some(4))
     func answers(_ engine: StoreEngine, _ seed: Int) async throws {
+      _ = try await waysOfAnswering(engine, seed, queries: 8)
+    }
+
+    // The same seeds in each run: which way is taken depends on the queries that chance makes.
+    @Test("some of these queries take each way to search", arguments: 0..<4)
+    func ways(_ seed: Int) async throws {
+      let counts = try await waysOfAnswering(.sqliteFile, seed, queries: 15)
+      #expect(counts.walking > 0 && counts.collecting > 0, "\(counts)")
+      // Of others, extracts that are made beside may leave nothing to be asked or gathered.
+      if seed % Self.efforts.count == 1 {
+        #expect(counts.asking > 0 || counts.gathering > 0, "\(counts)")
+      }
+      #expect(counts.ranking > 0 || !Self.effort(seed).makesExtracts, "\(counts)")
+    }
+
+    /// Compares the answers to queries that a seed makes, and counts how they were searched.
+    private func waysOfAnswering(
+      _ engine: StoreEngine, _ seed: Int, queries: Int
+    ) async throws -> SearchTurns.Counts {
       let turns = SearchTurns()
       try await engine.withStore(configure: Self.configuring(seed, turns)) { test in
         var samples = QuerySamples(random: SeededGenerator(seed: seed))
         let database =
           seed / Self.efforts.count % 2 == 0 ? test.privateID : test.publicID
         let model = try await filled(test, &samples, records: 90, in: database)
-        for number in 0..<15 {
+        for number in 0..<queries {
           let query = samples.query()
           let zone = samples.random.pick(
             database == test.publicID ? [nil, .default] : [nil, nil] + QuerySamples.zones)
@@ -180,14 +199,7 @@ extension RecordStoreConformance {
           }
         }
       }
-      let counts = turns.counts
-      #expect(counts.walking > 0 && counts.collecting > 0, "\(counts)")
-      // Of others, extracts that are made beside may leave nothing to be asked or gathered.
-      if seed % Self.efforts.count == 1 {
-        #expect(counts.asking > 0 || counts.gathering > 0, "\(counts)")
-      }
-      let hasColumns = engine == .sqliteFile && Self.effort(seed).makesExtracts
-      #expect(counts.ranking > 0 || !hasColumns, "\(counts)")
+      return turns.counts
     }
 
     @Test(

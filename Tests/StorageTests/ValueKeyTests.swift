@@ -45,7 +45,7 @@ struct ValueKeyTests {
     #expect(ValueKey.keys(of: .list(of: .int64, [])).isEmpty)
   }
 
-  @Test("a circle's ranges hold every place in it", arguments: Seeds.some(4))
+  @Test("a circle's ranges hold every place in it", arguments: Seeds.some(1))
   func circles(_ seed: Int) {
     var random = SeededGenerator(seed: seed)
     for round in 0..<600 {
