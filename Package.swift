@@ -293,8 +293,8 @@ let package = Package(
         "Waiting", "PropertyTesting", "PostgreSQLTesting", "ProxySimulation", "WebPushSimulation",
         "PythonPrograms", "CloudKit",
         "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "APNsSimulation",
-        "HTTPService", "HTTP2Transport", "Cryptography", "WebServices", "CloudKitModel",
-        "JSONCoding",
+        "HTTPService", "HTTP2Transport", "OutboundHTTP", "Cryptography", "WebServices",
+        "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(
       name: "BrowserTests",
@@ -349,8 +349,8 @@ if let tested = Context.environment["PETREL_TEST_TARGET"] {
 // the optimizer takes. Not otherwise, for nobody can depend by version on a package with such a flag.
 if Context.environment["PETREL_CHECKED"] != nil {
   let computing: Set = [
-    "Matching", "PredicateLanguage", "CloudKitModel", "JSONCoding", "ScaleModel", "Cryptography",
-    "HistoryChecking", "PropertyTesting",
+    "Storage", "Matching", "PredicateLanguage", "CloudKitModel", "JSONCoding", "ScaleModel",
+    "Cryptography", "HistoryChecking", "PropertyTesting",
   ]
   for target in package.targets where computing.contains(target.name) {
     target.swiftSettings =

@@ -3,6 +3,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import JSONCoding
+import OutboundHTTP
 import PetrelServer
 import PostgreSQLTesting
 import Synchronization
@@ -10,10 +11,6 @@ import Testing
 import Waiting
 
 @testable import Storage
-
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
 
 /// Three servers on one PostgreSQL, under load, with whatever may happen to them.
 @Suite(
@@ -43,6 +40,7 @@ struct ServersUnderFaultsTests {
         try await group.waitForAll()
       }
       try await check(installation, load)
+      await load.close()
     } catch {
       await installation.end()
       throw error
@@ -159,7 +157,8 @@ struct ServersUnderFaultsTests {
     private let installation: Installation
     private let token: String
     private let user: String
-    private let session: URLSession
+    // Foundation's sessions compute all the time that a server on a new connection does not answer.
+    private let client: HTTPClient
     private let state = Mutex(State())
 
     init(on installation: Installation) async throws {
@@ -176,9 +175,11 @@ struct ServersUnderFaultsTests {
         at: DatabaseAddress(
           container: Cloud.container, environment: .development, scope: .public, owner: nil))
       desk = try WebhookDesk(refusals: 0)
-      let configuration = URLSessionConfiguration.ephemeral
-      configuration.timeoutIntervalForRequest = 4
-      session = URLSession(configuration: configuration)
+      var configuration = HTTPClient.Configuration()
+      configuration.time = 4
+      configuration.allowsHTTP = true
+      configuration.rules = .anywhere
+      client = try HTTPClient(configuration)
       let operations = (0..<writers).map {
         #"{"operationType": "create", "zone": {"zoneID": {"zoneName": "zone\#($0)"}}}"#
       }
@@ -250,6 +251,8 @@ struct ServersUnderFaultsTests {
 
     func end() { state.withLock { $0.isOver = true } }
 
+    func close() async { await client.close() }
+
     /// Has the public database dispatched in so many parts.
     func divide(into parts: Int) async throws {
       try await eventually("PostgreSQL can be told") {
@@ -303,16 +306,13 @@ struct ServersUnderFaultsTests {
       _ root: String, _ operation: String, _ body: String, at server: Int
     ) async throws -> JSONValue {
       let escaped = token.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
-      let url = try #require(
-        URL(
-          string: "http://127.0.0.1:\(installation.port(of: server))/\(root)/1/"
-            + "\(Cloud.container)/development/\(operation)?ckWebAuthToken=\(escaped)"
-        ))
-      var request = URLRequest(url: url)
-      request.httpMethod = "POST"
-      request.httpBody = Data(body.utf8)
-      let (data, _) = try await session.data(for: request)
-      return try JSONValue(parsing: data)
+      let url = try OutboundURL(
+        "http://127.0.0.1:\(installation.port(of: server))/\(root)/1/"
+          + "\(Cloud.container)/development/\(operation)?ckWebAuthToken=\(escaped)",
+        allowsHTTP: true, rules: .anywhere)
+      let answer = try await client.send(
+        OutboundRequest(url: url, headers: [], body: Array(body.utf8)))
+      return try JSONValue(parsing: Data(answer.body))
     }
 
     struct Line {
