@@ -164,30 +164,41 @@ final class WebDriver: Sendable {
 /// The driver's process.
 final class DriverProcess: @unchecked Sendable {
   // Not changed after it was started.
-  private let process = Process()
+  private let process: Process
   let url: String
 
   init(_ program: String, folder: String) async throws {
-    let output = URL(fileURLWithPath: folder + "/driver.out")
-    try Data().write(to: output)
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = ["--port=0"]
-    process.standardOutput = try FileHandle(forWritingTo: output)
-    process.standardError = process.standardOutput
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    var port: Substring?
-    do {
-      try await eventually("the driver listens") {
-        let text = try String(contentsOf: output, encoding: .utf8)
-        port = text.firstMatch(of: /successfully on port (\d+)/)?.output.1
-        return port != nil
+    var said = ""
+    // The driver takes a free port of IPv4, and ends when that of IPv6 with the same number is in use.
+    for _ in 0..<5 {
+      let output = URL(fileURLWithPath: folder + "/driver.out")
+      try Data().write(to: output)
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: program)
+      process.arguments = ["--port=0"]
+      process.standardOutput = try FileHandle(forWritingTo: output)
+      process.standardError = process.standardOutput
+      process.standardInput = FileHandle.nullDevice
+      try process.run()
+      var port: Substring?
+      do {
+        try await eventually("the driver listens or has ended") {
+          let hasEnded = !process.isRunning
+          said = try String(contentsOf: output, encoding: .utf8)
+          port = said.firstMatch(of: /successfully on port (\d+)/)?.output.1
+          return port != nil || hasEnded
+        }
+      } catch {
+        kill(process.processIdentifier, SIGKILL)
+        throw error
       }
-    } catch {
-      kill(process.processIdentifier, SIGKILL)
-      throw error
+      if let port {
+        self.process = process
+        url = "http://127.0.0.1:\(port)"
+        return
+      }
     }
-    url = "http://127.0.0.1:\(port ?? "0")"
+    throw WebDriver.Failure(description: "the driver does not start: \(said)")
   }
 
   func stop() async {
