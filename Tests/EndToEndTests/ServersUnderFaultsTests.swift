@@ -281,8 +281,6 @@ struct ServersUnderFaultsTests {
           state.withLock { $0.failures += 1 }
         }
         state.withLock { $0.acknowledged[writer].append(name) }
-        // The load's rate: as fast as it can it would take the processor from the servers.
-        try await Task.sleep(for: .milliseconds(10))
       }
     }
 
