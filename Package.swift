@@ -142,6 +142,9 @@ let package = Package(
     // What property tests of several rooms share.
     .target(name: "PropertyTesting", path: "Tests/PropertyTesting"),
 
+    // The protocols of servers that share a store, as state machines of which tests look at every state.
+    .target(name: "ProtocolModels", path: "Tests/ProtocolModels"),
+
     // A PostgreSQL that tests start.
     .target(
       name: "PostgreSQLTesting", dependencies: ["PostgreSQLHosting", "Storage", "CPostgreSQL"],
@@ -262,8 +265,8 @@ let package = Package(
     .testTarget(
       name: "ChangeDispatchTests",
       dependencies: [
-        "PropertyTesting", "Waiting", "PostgreSQLTesting", "ChangeDispatch", "Storage",
-        "PushDelivery", "CloudKitModel",
+        "PropertyTesting", "Waiting", "PostgreSQLTesting", "ProtocolModels", "ChangeDispatch",
+        "Storage", "PushDelivery", "CloudKitModel",
       ]),
     .testTarget(
       name: "OpenIDConnectTests",
@@ -350,7 +353,7 @@ if let tested = Context.environment["PETREL_TEST_TARGET"] {
 if Context.environment["PETREL_CHECKED"] != nil {
   let computing: Set = [
     "Storage", "Matching", "PredicateLanguage", "CloudKitModel", "JSONCoding", "ScaleModel",
-    "Cryptography", "HistoryChecking", "PropertyTesting",
+    "Cryptography", "HistoryChecking", "ProtocolModels", "PropertyTesting",
   ]
   for target in package.targets where computing.contains(target.name) {
     target.swiftSettings =

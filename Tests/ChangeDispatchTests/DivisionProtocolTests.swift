@@ -1,3 +1,4 @@
+import ProtocolModels
 import Testing
 
 @Suite("The protocol of divided databases")

@@ -4,9 +4,9 @@
 ///
 /// There are two subscribers. In one part are both; of two parts each has one. Each transaction on the
 /// database's row is one step.
-struct DivisionModel: ProtocolModel {
+package struct DivisionModel: ProtocolModel {
   /// What the protocol would be without one of its rules.
-  enum Flaw: CaseIterable {
+  package enum Flaw: CaseIterable {
     /// Changes are dropped when the first part is through with them.
     case dropsWithFirstPart
     /// The next parts begin where the first of the former ones is.
@@ -19,11 +19,18 @@ struct DivisionModel: ProtocolModel {
     case leavesNoWord
   }
 
-  struct Limits: Sendable {
-    var saves = 3
-    var divisions = 2
-    var losses = 1
-    var crashes = 1
+  package struct Limits: Sendable {
+    var saves: Int
+    var divisions: Int
+    var losses: Int
+    var crashes: Int
+
+    package init(saves: Int = 3, divisions: Int = 2, losses: Int = 1, crashes: Int = 1) {
+      self.saves = saves
+      self.divisions = divisions
+      self.losses = losses
+      self.crashes = crashes
+    }
   }
 
   struct Part: Hashable {
@@ -61,6 +68,13 @@ struct DivisionModel: ProtocolModel {
   var crashes = 0
 
   init(limits: Limits) {}
+
+  /// Goes through every state that can be reached.
+  ///
+  /// - Parameter flaw: a rule that the protocol is to lack.
+  package static func explore(_ limits: Limits, flaw: Flaw? = nil) -> ProtocolVerdict {
+    verdict(on: limits, flaw: flaw)
+  }
 
   // MARK: What is right
 

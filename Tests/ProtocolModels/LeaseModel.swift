@@ -5,9 +5,9 @@
 /// over may be struck off at any moment, whether it works or not. Each transaction on the database's row
 /// is one step, for the row's lock makes it one; a save is two, so that it can be tried what happens
 /// without the lock.
-struct LeaseModel: ProtocolModel {
+package struct LeaseModel: ProtocolModel {
   /// What the protocol would be without one of its rules.
-  enum Flaw: CaseIterable {
+  package enum Flaw: CaseIterable {
     /// Who takes over does not wait for the commits that are under way.
     case takesWithoutLock
     /// Transactions of the dispatcher do not look how far the changes are dispatched.
@@ -22,11 +22,18 @@ struct LeaseModel: ProtocolModel {
     case leavesNoWord
   }
 
-  struct Limits: Sendable {
-    var servers = 2
-    var saves = 3
-    var strikes = 2
-    var crashes = 1
+  package struct Limits: Sendable {
+    var servers: Int
+    var saves: Int
+    var strikes: Int
+    var crashes: Int
+
+    package init(servers: Int = 2, saves: Int = 3, strikes: Int = 2, crashes: Int = 1) {
+      self.servers = servers
+      self.saves = saves
+      self.strikes = strikes
+      self.crashes = crashes
+    }
   }
 
   /// How far a server is with the database's changes.
@@ -71,6 +78,13 @@ struct LeaseModel: ProtocolModel {
 
   init(limits: Limits) {
     servers = Array(repeating: Server(), count: limits.servers)
+  }
+
+  /// Goes through every state that can be reached.
+  ///
+  /// - Parameter flaw: a rule that the protocol is to lack.
+  package static func explore(_ limits: Limits, flaw: Flaw? = nil) -> ProtocolVerdict {
+    verdict(on: limits, flaw: flaw)
   }
 
   // MARK: What is right

@@ -16,7 +16,7 @@ protocol ProtocolModel: Hashable {
 }
 
 /// What became of a protocol in all of its states.
-enum ProtocolVerdict: Equatable {
+package enum ProtocolVerdict: Equatable {
   case sound(states: Int)
   case logWrong
   /// Changes wait, and nothing will be done about it by itself.
@@ -25,9 +25,7 @@ enum ProtocolVerdict: Equatable {
 
 extension ProtocolModel {
   /// Goes through every state that can be reached.
-  ///
-  /// - Parameter flaw: a rule that the protocol is to lack.
-  static func explore(_ limits: Limits, flaw: Flaw? = nil) -> ProtocolVerdict {
+  static func verdict(on limits: Limits, flaw: Flaw?) -> ProtocolVerdict {
     let start = Self(limits: limits)
     var known: Set<Self> = [start]
     var queue = [start]
