@@ -89,7 +89,7 @@ let package = Package(
     .target(
       name: "CloudKit",
       dependencies: [
-        "CoreLocation", "WebServices", "PredicateLanguage", "CloudKitModel", "JSONCoding",
+        "CoreLocation", "WebServices", "PredicateLanguage", "CloudKitModel", "JSONCoding", "CCurl",
       ]),
     .target(name: "CoreLocation"),
 
@@ -362,7 +362,7 @@ if Context.environment["PETREL_CHECKED"] != nil {
 }
 
 #if !os(Linux)
-// Apple's systems get the client alone. They have a CoreLocation of their own, and a CloudKit too:
+// Apple's systems get the client alone. They have a CoreLocation and a URLSession of their own, and a CloudKit too:
 // who depends on this package there renames its module (docs/coming-from-apple.md).
 let client: Set = [
   "CloudKit", "WebServices", "PredicateLanguage", "CloudKitModel", "JSONCoding",
@@ -372,7 +372,7 @@ package.products.removeAll { $0.name != "CloudKit" }
 package.targets.removeAll { !client.contains($0.name) }
 for target in package.targets {
   target.dependencies.removeAll {
-    if case .byNameItem("CoreLocation", _) = $0 { true } else { false }
+    if case .byNameItem(let name, _) = $0 { !client.contains(name) } else { false }
   }
 }
 #endif

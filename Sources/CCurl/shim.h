@@ -30,6 +30,13 @@ static inline CURLcode petrel_curl_set_body(CURL *easy, const void *bytes, size_
   return curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, bytes);
 }
 
+/// The bytes are read from the file as they are sent, and read again where they must be sent again.
+static inline CURLcode petrel_curl_set_file(CURL *easy, FILE *file, size_t count) {
+  CURLcode code = curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
+  if (code != CURLE_OK) return code;
+  return curl_easy_setopt(easy, CURLOPT_READDATA, file);
+}
+
 typedef size_t (*petrel_curl_receiver)(char *bytes, size_t size, size_t count, void *context);
 typedef curl_socket_t (*petrel_curl_opener)(
     void *context, curlsocktype purpose, struct curl_sockaddr *address);
@@ -46,6 +53,17 @@ static inline CURLcode petrel_curl_set_callbacks(
   if ((code = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, header)) != CURLE_OK) return code;
   if ((code = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, context)) != CURLE_OK) return code;
   return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, opener);
+}
+
+/// What is called while bytes come or go (`CURLOPT_NOPROGRESS` must be 0), and before the request is sent over its
+/// connection.
+static inline CURLcode petrel_curl_set_progress(
+    CURL *easy, void *context, curl_xferinfo_callback progress, curl_prereq_callback request) {
+  CURLcode code = CURLE_OK;
+  if ((code = curl_easy_setopt(easy, CURLOPT_XFERINFODATA, context)) != CURLE_OK) return code;
+  if ((code = curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, progress)) != CURLE_OK) return code;
+  if ((code = curl_easy_setopt(easy, CURLOPT_PREREQDATA, context)) != CURLE_OK) return code;
+  return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, request);
 }
 
 typedef CURLcode (*petrel_curl_tls_callback)(CURL *easy, void *ssl_context, void *context);

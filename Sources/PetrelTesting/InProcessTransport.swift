@@ -1,7 +1,6 @@
 internal import CloudKit
 import Dispatch
 import Foundation
-import FoundationNetworking
 internal import HTTPService
 internal import Synchronization
 
@@ -14,7 +13,6 @@ final class InProcessTransport: WebServicesTransport {
   /// Whether the cloud's faults concern the requests.
   let meetsFaults: Bool
   let serverURL: URL
-  private let wire: URLSessionTransport
 
   init(cloud: TestCloud, user: String?, device: String, meetsFaults: Bool) {
     self.cloud = cloud
@@ -22,16 +20,14 @@ final class InProcessTransport: WebServicesTransport {
     self.device = device
     self.meetsFaults = meetsFaults
     serverURL = TestCloud.serverURL
-    wire = URLSessionTransport(serverURL: serverURL)
   }
 
   func send(
     _ request: TransportRequest,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
   ) -> @Sendable () -> Void {
-    guard let message = HTTPRequest(wire.urlRequest(for: request)) else {
-      completion(
-        .failure(TransportFailure(.unreachable, "no URL can be made of \(request.target)")))
+    guard let message = HTTPRequest(request, below: serverURL) else {
+      completion(.failure(TransportFailure(noURLOf: request)))
       return {}
     }
     let isPoll = if case .courier = request.target { true } else { false }
@@ -109,15 +105,15 @@ private final class Exchange: Sendable {
 }
 
 extension HTTPRequest {
-  /// A request as it would arrive; nil where there is none.
-  fileprivate init?(_ request: URLRequest?) {
-    guard let request, let url = request.url, let method = request.httpMethod,
+  /// A request as it would arrive; nil where no URL can be made of its target.
+  fileprivate init?(_ request: TransportRequest, below serverURL: URL) {
+    guard let url = request.url(below: serverURL),
       let components = URLComponents(url: url, resolvingAgainstBaseURL: true)
     else { return nil }
     let query = components.percentEncodedQuery.map { "?" + $0 } ?? ""
     self.init(
-      method: method, target: components.percentEncodedPath + query,
-      headers: (request.allHTTPHeaderFields ?? [:]).map { ($0.key, $0.value) },
-      body: request.httpBody ?? Data())
+      method: request.method.rawValue, target: components.percentEncodedPath + query,
+      headers: request.body == nil ? [] : [("Content-Type", request.contentType)],
+      body: request.body ?? Data())
   }
 }

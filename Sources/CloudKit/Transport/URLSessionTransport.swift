@@ -2,7 +2,8 @@
 import FoundationNetworking
 #endif
 
-/// Sends requests over HTTP with Foundation's `URLSession`.
+/// Sends requests over HTTP with Foundation's `URLSession`, on Apple's systems. Linux, which has ``CurlTransport``,
+/// compiles it for its tests.
 package final class URLSessionTransport: WebServicesTransport {
   private let serverURL: URL
 
@@ -14,16 +15,16 @@ package final class URLSessionTransport: WebServicesTransport {
     _ request: TransportRequest,
     completion: @escaping @Sendable (Result<TransportResponse, TransportFailure>) -> Void
   ) -> @Sendable () -> Void {
-    guard let urlRequest = urlRequest(for: request) else {
-      completion(
-        .failure(TransportFailure(.unreachable, "no URL can be made of \(request.target)")))
+    guard let url = request.url(below: serverURL) else {
+      completion(.failure(TransportFailure(noURLOf: request)))
       return {}
     }
+    let urlRequest = urlRequest(for: request, to: url)
     let task = session(for: request).dataTask(with: urlRequest) { data, response, error in
       if let response = response as? HTTPURLResponse, error == nil {
         completion(.success(TransportResponse(response, body: data ?? Data())))
       } else {
-        completion(.failure(TransportFailure(error, url: urlRequest.url)))
+        completion(.failure(TransportFailure(error, url: url)))
       }
     }
     task.resume()
@@ -61,49 +62,16 @@ package final class URLSessionTransport: WebServicesTransport {
   /// A year, for timeouts without end.
   private static let longestTimeout: TimeInterval = 365 * 24 * 60 * 60
 
-  package func urlRequest(for request: TransportRequest) -> URLRequest? {
-    guard let url = url(of: request.target) else { return nil }
+  private func urlRequest(for request: TransportRequest, to url: URL) -> URLRequest {
     var urlRequest = URLRequest(url: url)
     urlRequest.httpMethod = request.method.rawValue
     // Whole seconds are what this platform's sessions count, in an integer.
     urlRequest.timeoutInterval = min(max(1, request.timeout.rounded(.up)), Self.longestTimeout)
     if let body = request.body {
       urlRequest.httpBody = body
-      urlRequest.setValue(
-        request.target.isAsset ? "application/octet-stream" : "application/json",
-        forHTTPHeaderField: "Content-Type")
+      urlRequest.setValue(request.contentType, forHTTPHeaderField: "Content-Type")
     }
     return urlRequest
-  }
-
-  private func url(of target: TransportRequest.Target) -> URL? {
-    switch target {
-    case .courier(let url), .asset(let url):
-      return url
-    case .path(let path, let query):
-      guard var components = URLComponents(url: serverURL, resolvingAgainstBaseURL: true) else {
-        return nil
-      }
-      let prefix = components.percentEncodedPath
-      components.percentEncodedPath =
-        (prefix.hasSuffix("/") ? String(prefix.dropLast()) : prefix)
-        + Self.encode(path, allowing: Self.unreserved.union(CharacterSet(charactersIn: "/")))
-      if !query.isEmpty {
-        components.percentEncodedQuery =
-          query
-          .map { "\(Self.encode($0.name))=\(Self.encode($0.value))" }.joined(separator: "&")
-      }
-      return components.url
-    }
-  }
-
-  // RFC 3986, section 2.3. Foundation's own set for queries leaves '+', '/' and '=' alone, which a
-  // web auth token is full of.
-  private static let unreserved = CharacterSet(
-    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-
-  private static func encode(_ text: String, allowing set: CharacterSet = unreserved) -> String {
-    text.addingPercentEncoding(withAllowedCharacters: set) ?? ""
   }
 }
 
@@ -119,10 +87,7 @@ extension TransportResponse {
 
 extension TransportFailure {
   init(_ error: (any Error)?, url: URL?) {
-    let server = url.flatMap { url in
-      url.host.map { host in url.port.map { "\(host):\($0)" } ?? host }
-    }
-    let place = server ?? "the server"
+    let place = Self.place(url)
     switch (error as? URLError)?.code {
     case .notConnectedToInternet?, .cannotFindHost?, .dnsLookupFailed?:
       self.init(.offline, "\(place) cannot be found; is there a network?")

@@ -57,10 +57,18 @@ final class WebServicesClient: Sendable {
       serverURL: configuration.serverURL, place: "PetrelConfiguration")
     self.containerIdentifier = containerIdentifier
     self.configuration = configuration
-    self.transport = transport ?? URLSessionTransport(serverURL: configuration.serverURL)
+    self.transport = transport ?? Self.transport(to: configuration.serverURL)
     longLivedOperations = LongLivedOperationStore(
       containerIdentifier: containerIdentifier, configuration: configuration)
     webAuthToken = Locked(configuration.webAuthToken)
+  }
+
+  private static func transport(to serverURL: URL) -> any WebServicesTransport {
+    #if os(Linux)
+    CurlTransport(serverURL: serverURL)
+    #else
+    URLSessionTransport(serverURL: serverURL)
+    #endif
   }
 
   func request(for call: ServiceCall, timeout: TimeInterval) -> TransportRequest {

@@ -38,13 +38,6 @@ extension WebServicesTransport {
   }
 }
 
-extension TransportRequest.Target {
-  var isAsset: Bool {
-    if case .asset = self { return true }
-    return false
-  }
-}
-
 /// Reads and writes files a piece at a time, so that progress can be told.
 private enum FilePieces {
   static let size = 256 << 10

@@ -1,7 +1,7 @@
 /// The way of a request to the server and of its answer back.
 ///
-/// The module's own transport is ``URLSessionTransport``; another one can stand in for it, for a
-/// server in the same process or for tests.
+/// The module's own are ``CurlTransport`` on Linux and ``URLSessionTransport`` on Apple's systems; another one can
+/// stand in for them, for a server in the same process or for tests.
 package protocol WebServicesTransport: Sendable {
   /// Sends `request`.
   ///

@@ -7,44 +7,22 @@ import WebServices
 @testable import CloudKit
 
 @Suite("Requests over sockets")
-struct URLSessionTransportTests {
-  private func withServer<Result>(
-    _ handler: @escaping @Sendable (HTTPRequest) async -> HTTPResponse,
-    _ body: (URL) async throws -> Result
-  ) async throws -> Result {
-    let server = HTTPServer(configuration: .init(), handler: handler)
-    try server.start()
-    let url = try #require(URL(string: "http://127.0.0.1:\(server.port)"))
-    do {
-      let result = try await body(url)
-      await server.stop(within: .seconds(5))
-      return result
-    } catch {
-      await server.stop(within: .seconds(5))
-      throw error
-    }
-  }
-
-  private func container(_ url: URL, token: String? = nil) -> CKContainer {
-    CKContainer(
-      identifier: "iCloud.com.example.app",
-      configuration: PetrelConfiguration(
-        serverURL: url, webAuthToken: token, apiToken: "k", deviceID: "my phone"))
-  }
-
+struct HTTPTransportTests {
   private static func caller(_ name: String) -> HTTPResponse {
     HTTPResponse(body: .data(UserResponse(userRecordName: name).body))
   }
 
-  @Test("The path is the protocol's, and the token's + / = arrive whole")
-  func request() async throws {
+  @Test(
+    "The path is the protocol's, and the token's + / = arrive whole",
+    arguments: HTTPTransport.allCases)
+  func request(transport: HTTPTransport) async throws {
     let seen = Guarded<[HTTPRequest]>([])
-    try await withServer {
+    try await HTTPTransport.withServer {
       seen.append($0)
       return Self.caller("_me")
     } _: { url in
       let prefixed = url.appendingPathComponent("petrel/")
-      _ = try await container(prefixed, token: "a+b/c==&d").userRecordID()
+      _ = try await transport.container(prefixed, token: "a+b/c==&d").userRecordID()
     }
     let request = try #require(seen.current.first)
     #expect(request.method == "GET")
@@ -56,10 +34,10 @@ struct URLSessionTransportTests {
         == "ckAPIToken=k&ckWebAuthToken=a%2Bb%2Fc%3D%3D%26d&clientId=my%20phone")
   }
 
-  @Test("Bodies go and come whole")
-  func bodies() async throws {
+  @Test("Bodies go and come whole", arguments: HTTPTransport.allCases)
+  func bodies(transport: HTTPTransport) async throws {
     let text = String(repeating: "\u{1F426} ", count: 20_000)
-    let saved = try await withServer { request in
+    let saved = try await HTTPTransport.withServer { request in
       guard
         let parsed = try? ModifyRecordsRequest(parsing: request.body, context: serverContext),
         case .success(let operation)? = parsed.operations.first
@@ -72,59 +50,62 @@ struct URLSessionTransportTests {
     } _: { url in
       let record = CKRecord(recordType: "T", recordID: CKRecord.ID(recordName: "r"))
       record["text"] = text
-      return try await container(url).privateCloudDatabase.save(record)
+      return try await transport.container(url).privateCloudDatabase.save(record)
     }
     #expect(saved["text"] as String? == text)
     #expect(saved.recordChangeTag == "1")
   }
 
-  @Test("An error of the service comes with its status, code and reason")
-  func errors() async throws {
-    let error = try await withServer { _ in
+  @Test(
+    "An error of the service comes with its status, code and reason",
+    arguments: HTTPTransport.allCases)
+  func errors(transport: HTTPTransport) async throws {
+    let error = try await HTTPTransport.withServer { _ in
       HTTPResponse(
         status: 429, body: .data(ServiceError(.throttled, "too fast", retryAfter: 4).body))
     } _: { url in
-      try await #require(throws: CKError.self) { try await container(url).userRecordID() }
+      try await #require(throws: CKError.self) { try await transport.container(url).userRecordID() }
     }
     #expect(error.code == .requestRateLimited)
     #expect(error.retryAfterSeconds == 4)
     #expect(error.localizedDescription == "too fast")
   }
 
-  @Test("Headers reach the client: the next web auth token")
-  func headers() async throws {
+  @Test("Headers reach the client: the next web auth token", arguments: HTTPTransport.allCases)
+  func headers(transport: HTTPTransport) async throws {
     let tokens = Guarded<[String?]>([])
-    try await withServer { request in
+    try await HTTPTransport.withServer { request in
       tokens.append(request.query("ckWebAuthToken"))
       var response = Self.caller("_me")
       response.headers.append(("X-Apple-CloudKit-Web-Auth-Token", "second"))
       return response
     } _: { url in
-      let container = container(url, token: "first")
+      let container = transport.container(url, token: "first")
       _ = try await container.userRecordID()
       _ = try await container.userRecordID()
     }
     #expect(tokens.current == ["first", "second"])
   }
 
-  @Test("Nobody listens: networkFailure that names the server")
-  func refused() async throws {
+  @Test("Nobody listens: networkFailure that names the server", arguments: HTTPTransport.allCases)
+  func refused(transport: HTTPTransport) async throws {
     let error = try await #require(throws: CKError.self) {
-      try await container(URL(string: "http://127.0.0.1:1")!).userRecordID()
+      try await transport.container(URL(string: "http://127.0.0.1:1")!).userRecordID()
     }
     #expect(error.code == .networkFailure)
     #expect(error.localizedDescription == "127.0.0.1:1 cannot be connected to")
   }
 
-  @Test("No answer in time: networkFailure")
-  func timeOut() async throws {
-    let error = try await withServer { _ in
+  @Test("No answer in time: networkFailure", arguments: HTTPTransport.allCases)
+  func timeOut(transport: HTTPTransport) async throws {
+    let error = try await HTTPTransport.withServer { _ in
       await Self.untilCancelled()
       return HTTPResponse(status: 500)
     } _: { url in
       let configuration = CKOperation.Configuration()
       configuration.timeoutIntervalForRequest = 1
-      return try await container(url).configuredWith(configuration: configuration) { container in
+      return try await transport.container(url).configuredWith(configuration: configuration) {
+        container in
         try await #require(throws: CKError.self) { try await container.userRecordID() }
       }
     }
@@ -132,20 +113,25 @@ struct URLSessionTransportTests {
     #expect(error.localizedDescription.contains("did not answer in time"))
   }
 
-  @Test("The connection breaks before the answer: serverResponseLost")
-  func lost() async throws {
+  @Test(
+    "The connection breaks before the answer: serverResponseLost", arguments: HTTPTransport.allCases
+  )
+  func lost(transport: HTTPTransport) async throws {
     let listener = try BreakingListener()
     defer { listener.close() }
     let error = try await #require(throws: CKError.self) {
-      try await container(URL(string: "http://127.0.0.1:\(listener.port)")!).userRecordID()
+      try await transport.container(URL(string: "http://127.0.0.1:\(listener.port)")!)
+        .userRecordID()
     }
     #expect(error.code == .serverResponseLost)
   }
 
-  @Test("More long polls than connections for requests leave room for requests")
-  func longPolls() async throws {
+  @Test(
+    "More long polls than connections for requests leave room for requests",
+    arguments: HTTPTransport.allCases)
+  func longPolls(transport: HTTPTransport) async throws {
     let polling = AsyncStream.makeStream(of: Void.self)
-    try await withServer { request in
+    try await HTTPTransport.withServer { request in
       switch request.path {
       case "/poll":
         polling.continuation.yield()
@@ -162,7 +148,7 @@ struct URLSessionTransportTests {
         return Self.caller("_me")
       }
     } _: { url in
-      let container = container(url)
+      let container = transport.container(url)
       let listeners = (0..<20).map { _ in
         Task { for try await _ in container.remoteNotifications() {} }
       }
