@@ -5,6 +5,9 @@ import JSONCoding
 public final class WebhookReceiver: Sendable {
   private let python: Python
   private let secretFile: URL
+  /// The lines about requests. Each is written before its request is answered, so that whoever has the answer finds
+  /// it there.
+  private let messageFile: URL
   public let url: String
 
   /// - Parameters:
@@ -13,13 +16,15 @@ public final class WebhookReceiver: Sendable {
   public init(secret: String = "", statuses: [Int] = []) async throws {
     secretFile = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data(secret.utf8).write(to: secretFile)
+    messageFile = secretFile.appendingPathExtension("messages")
+    try Data().write(to: messageFile)
     python = try Python(
       """
       import sys, json, threading
       from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
       from standardwebhooks.webhooks import Webhook
       secret_file, statuses = sys.argv[1], json.loads(sys.argv[2])
-      printing = threading.Lock()
+      messages, writing = open(sys.argv[3], "a"), threading.Lock()
       class Receiver(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         def do_POST(self):
@@ -28,12 +33,12 @@ public final class WebhookReceiver: Sendable {
             value, verified = Webhook(open(secret_file).read()).verify(body, dict(self.headers)), True
           except Exception as error:
             value, verified = repr(error), False
-          with printing:
+          with writing:
             status = statuses.pop(0) if statuses else 204
-            print("got " + json.dumps({"verified": verified, "value": value, "status": status,
+            print(json.dumps({"verified": verified, "value": value, "status": status,
               "path": self.path, "id": self.headers["webhook-id"],
               "type": self.headers["content-type"], "signature": self.headers["webhook-signature"],
-              "timestamp": self.headers["webhook-timestamp"]}), flush=True)
+              "timestamp": self.headers["webhook-timestamp"]}), file=messages, flush=True)
           self.send_response(status)
           if status in (301, 302, 307): self.send_header("Location", "/elsewhere")
           self.send_header("Content-Length", "0")
@@ -43,7 +48,7 @@ public final class WebhookReceiver: Sendable {
       server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
       print("port", server.server_port, flush=True)
       server.serve_forever()
-      """, [secretFile.path, "\(statuses)"])
+      """, [secretFile.path, "\(statuses)", messageFile.path])
     do {
       url = "http://127.0.0.1:\(try await python.line(beginningWith: "port "))/hook"
     } catch {
@@ -54,7 +59,7 @@ public final class WebhookReceiver: Sendable {
 
   public func stop() {
     python.kill()
-    try? FileManager.default.removeItem(at: secretFile)
+    for file in [secretFile, messageFile] { try? FileManager.default.removeItem(at: file) }
   }
 
   /// Tells the secret that signatures are checked with from now on.
@@ -64,8 +69,9 @@ public final class WebhookReceiver: Sendable {
 
   /// What has come.
   public var messages: [JSONValue] {
-    python.output.split(separator: "\n").filter { $0.hasPrefix("got ") }.compactMap {
-      try? JSONValue(parsing: Data($0.dropFirst(4).utf8))
+    let lines = (try? Data(contentsOf: messageFile)) ?? Data()
+    return lines.split(separator: UInt8(ascii: "\n")).compactMap {
+      try? JSONValue(parsing: Data($0))
     }
   }
 }
