@@ -167,8 +167,11 @@ extension IndexOperation {
     if keys != wanted.keys.sorted() { return "the order or number of \(keys) is wrong" }
     for match in found {
       guard let saved = wanted[match.key] else { continue }
-      // As text, for a NaN is not equal to itself.
-      if match.version != saved.version || "\(match.subscription)" != "\(saved.subscription)" {
+      // Then as text, for a NaN is not equal to itself.
+      let isSame =
+        match.subscription == saved.subscription
+        || "\(match.subscription)" == "\(saved.subscription)"
+      if match.version != saved.version || !isSame {
         return "\(match.key) came back as \(match.subscription)"
       }
     }
