@@ -315,7 +315,8 @@ final class PostgreSQLConnection: SQLConnection {
 
   /// The highest number of a parameter in a statement.
   private static func argumentCount(of text: String) -> Int {
-    text.matches(of: /\$([0-9]+)/).compactMap { Int($0.1) }.max() ?? 0
+    text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false).dropFirst()
+      .compactMap { Int(Substring($0.prefix { (0x30...0x39).contains($0) })) }.max() ?? 0
   }
 
   // MARK: Failures
