@@ -92,10 +92,12 @@ public struct HostedPostgreSQL: Sendable {
 
   /// As libpq takes it.
   ///
-  /// - Parameter options: what the session is set up with, such as `-csearch_path=mine`.
-  public func address(options: String? = nil) -> String {
+  /// - Parameters:
+  ///   - database: the database's name.
+  ///   - options: what the session is set up with, such as `-csearch_path=mine`.
+  public func address(database: String = "postgres", options: String? = nil) -> String {
     let options = options?.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
-    return "postgres://petrel@/postgres?host=\(directory)"
+    return "postgres://petrel@/\(database)?host=\(directory)"
       + (options.map { "&options=\($0)" } ?? "")
   }
 

@@ -31,7 +31,7 @@ struct SharedStoreServer: Sendable {
 func withServers(
   _ count: Int, _ body: (inout [SharedStoreServer], StoreLocation) async throws -> Void
 ) async throws {
-  let schema = try await PostgreSQLServer.shared.makeSchema()
+  let schema = try await PostgreSQLServer.shared.makeStore()
   let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
   var servers: [SharedStoreServer] = []
   for _ in 0..<count { servers.append(try await SharedStoreServer(at: location)) }

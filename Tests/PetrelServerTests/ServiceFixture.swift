@@ -259,7 +259,7 @@ func withService(
   guard ProcessInfo.processInfo.environment["PETREL_TEST_STORE"] == "postgres",
     settings.postgreSQL == nil
   else { return try await withServiceWhereTold(settings, sourceLocation: sourceLocation, body) }
-  let schema = try await PostgreSQLServer.shared.makeSchema()
+  let schema = try await PostgreSQLServer.shared.makeStore()
   var settings = settings
   settings.postgreSQL = schema.address
   try await withServiceWhereTold(settings, sourceLocation: sourceLocation, body)

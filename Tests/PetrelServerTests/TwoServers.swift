@@ -12,7 +12,7 @@ func withSecondServer(
   _ settings: ServiceSettings = ServiceSettings(), sharesClock: Bool = false,
   _ body: (Service, _ other: Server) async throws -> Void
 ) async throws {
-  let schema = try await PostgreSQLServer.shared.makeSchema()
+  let schema = try await PostgreSQLServer.shared.makeStore()
   var settings = settings
   settings.postgreSQL = schema.address
   try await withService(settings) { service in

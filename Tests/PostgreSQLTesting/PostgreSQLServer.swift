@@ -15,12 +15,16 @@ public actor PostgreSQLServer {
 
   private var started: Task<HostedPostgreSQL, any Error>?
   private var schemaCount = 0
+  /// Makes the store that others are copies of.
+  private var template: Task<Void, any Error>?
 
   /// A place for one store: nothing else of the server is seen from there.
   public struct Schema: Sendable {
     public let name: String
     /// As libpq takes it.
     public let address: String
+    /// Whether it is a database of its own.
+    fileprivate var isDatabase = false
 
     /// The address for one who reaches the server at a port of this machine.
     public func address(overPort port: Int) -> String {
@@ -102,8 +106,34 @@ public actor PostgreSQLServer {
     return Schema(name: name, address: server.address(options: "-csearch_path=\(name)"))
   }
 
+  /// A place with an empty store in it. It is a copy of one, for which PostgreSQL takes a third of the time
+  /// that the statements take which make a store.
+  public func makeStore() async throws -> Schema {
+    // Citus copies no database.
+    guard Self.citus == nil else { return try await makeSchema() }
+    let server = try await start()
+    let template =
+      template
+      ?? Task {
+        try await Self.execute("CREATE DATABASE store", at: server.address())
+        let address = try PostgreSQLAddress(server.address(database: "store"))
+        // A server would note which tables it serves, and refuse the copies.
+        try await SQLRecordStore.open(
+          at: .postgreSQL(address, assets: nil), configuration: StoreConfiguration(role: .tool)
+        ).close()
+      }
+    self.template = template
+    try await template.value
+    schemaCount += 1
+    let name = "store_\(schemaCount)"
+    try await Self.execute("CREATE DATABASE \(name) TEMPLATE store", at: server.address())
+    return Schema(name: name, address: server.address(database: name), isDatabase: true)
+  }
+
   public func drop(_ schema: Schema) async throws {
-    try await execute("DROP SCHEMA \(schema.name) CASCADE")
+    try await execute(
+      schema.isDatabase
+        ? "DROP DATABASE \(schema.name) WITH (FORCE)" : "DROP SCHEMA \(schema.name) CASCADE")
   }
 
   private func start() async throws -> HostedPostgreSQL {

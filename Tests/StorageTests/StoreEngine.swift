@@ -46,7 +46,7 @@ enum StoreEngine: String, CaseIterable, CustomTestStringConvertible {
       try await body(try await TestStore(store))
       await store.close()
     case .postgreSQL:
-      let schema = try await PostgreSQLServer.shared.makeSchema()
+      let schema = try await PostgreSQLServer.shared.makeStore()
       let address = try PostgreSQLAddress(schema.address)
       let location = StoreLocation.postgreSQL(address, assets: nil)
       let store = try await SQLRecordStore.open(at: location, configuration: configuration)
