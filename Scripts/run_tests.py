@@ -5,7 +5,7 @@ usage: run_tests.py [--build FOLDER] [--only REGEX] [--workers N] [--patience SE
 
   --build FOLDER  where Scripts/build.sh put them (default: $BUILD or .build)
   --only REGEX    only these tests, for instance StorageTests.PageCacheTests, with all their output
-  --workers N     how many parts run at the same time (default: two for each core)
+  --workers N     how many parts run at the same time (default: two for each core, and one)
   --patience N    seconds after which a part counts as hung (default: 600)
   --first REGEX   begins with the parts of these names, for instance ^StorageTests, the short before the long
   --until-failure ends all with the first test that fails
@@ -305,7 +305,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     usage.add_argument("--build", default=os.environ.get("BUILD", ".build"))
     usage.add_argument("--only", default="")
-    usage.add_argument("--workers", type=int, default=2 * (os.cpu_count() or 1))
+    usage.add_argument("--workers", type=int, default=2 * (os.cpu_count() or 1) + 1)
     usage.add_argument("--patience", type=float, default=600)
     usage.add_argument("--first", default="")
     usage.add_argument("--until-failure", action="store_true")
