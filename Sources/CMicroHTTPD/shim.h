@@ -1,4 +1,5 @@
 #pragma once
+#include <limits.h>
 #include <microhttpd.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -14,7 +15,6 @@ struct MicroHTTPDOptions {
   void *(*target)(void *context, const char *target, struct MHD_Connection *connection);
   MHD_RequestCompletedCallback completed;
   MHD_NotifyConnectionCallback connection;
-  unsigned int connectionLimit;
   unsigned int idleTimeoutSeconds;
   size_t connectionMemory;
 };
@@ -27,7 +27,9 @@ static inline struct MHD_Daemon *microhttpd_start(const struct MicroHTTPDOptions
     {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)options->target, options->context},
     {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)options->completed, options->context},
     {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)options->connection, options->context},
-    {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)options->connectionLimit, NULL},
+    // No limit of the library's own: the acceptor has one. At its limit the library (0.9.75) keeps a lock that it
+    // takes again for the next connection, and the thread stands still for good.
+    {MHD_OPTION_CONNECTION_LIMIT, INT_MAX, NULL},
     {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)options->idleTimeoutSeconds, NULL},
     {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)options->connectionMemory, NULL},
     {MHD_OPTION_END, 0, NULL},

@@ -50,7 +50,6 @@ struct EventLoop: @unchecked Sendable {
           server.counters.openConnections.decrement()
         }
       },
-      connectionLimit: UInt32(configuration.maximumConnections),
       idleTimeoutSeconds: UInt32(configuration.idleTimeout.components.seconds),
       connectionMemory: configuration.connectionMemory)
     guard let daemon = microhttpd_start(&options) else {
@@ -62,7 +61,7 @@ struct EventLoop: @unchecked Sendable {
     self.daemon = daemon
   }
 
-  /// Takes a connection over. False, and the descriptor is closed, when there is no room for it.
+  /// Takes a connection over. False, and the descriptor is closed, when there is no memory for it.
   func add(_ descriptor: Int32, address: inout sockaddr_storage, size: socklen_t) -> Bool {
     withUnsafePointer(to: &address) { address in
       address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
