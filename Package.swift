@@ -348,16 +348,19 @@ if let tested = Context.environment["PETREL_TEST_TARGET"] {
   package.targets.removeAll { !needed.contains($0.name) }
 }
 
-// How the checks build it (Scripts/build.sh): these modules are optimized there, for tests compute longer in them than
-// the optimizer takes. Not otherwise, for nobody can depend by version on a package with such a flag.
+// How the checks build it (Scripts/build.sh). Not otherwise, for nobody can depend by version on a package with such
+// flags.
 if Context.environment["PETREL_CHECKED"] != nil {
+  // Tests compute longer in these than the optimizer takes.
   let computing: Set = [
     "Storage", "Matching", "PredicateLanguage", "CloudKitModel", "JSONCoding", "ScaleModel",
     "Cryptography", "HistoryChecking", "ProtocolModels", "PropertyTesting",
   ]
-  for target in package.targets where computing.contains(target.name) {
+  for target in package.targets where ![.system, .test].contains(target.type) {
+    // A crash says in which line it was. Tests do without, for a test that fails names its line itself.
+    let flags = ["-g"] + (computing.contains(target.name) ? ["-O"] : [])
     target.swiftSettings =
-      (target.swiftSettings ?? []) + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+      (target.swiftSettings ?? []) + [.unsafeFlags(flags, .when(configuration: .debug))]
   }
 }
 

@@ -177,7 +177,9 @@ class Module:
             subprocess.run(
                 ["swift", "symbolgraph-extract", "-module-name", MODULE, "-I", str(modules),
                  "-target", info["target"]["unversionedTriple"], "-output-dir", folder,
-                 "-minimum-access-level", "public"],
+                 "-minimum-access-level", "public",
+                 # The module imports it, for itself alone.
+                 "-Xcc", f"-fmodule-map-file={ROOT}/Sources/CCurl/module.modulemap"],
                 capture_output=True, check=True)
             return [json.loads(path.read_text()) for path in sorted(Path(folder).glob("*.json"))]
 
