@@ -150,6 +150,7 @@ final class CurlTransfer: @unchecked Sendable {
   }
 
   private static let authorityFile = ProcessInfo.processInfo.environment["SSL_CERT_FILE"]
+    .flatMap { $0.isEmpty ? nil : $0 }
 
   // MARK: The answer
 
