@@ -53,8 +53,8 @@ package final class CurlTransport: WebServicesTransport {
 
   // All containers share these, so that their connections are used again. A long poll keeps its connection
   // busy, and so does a large file; apart, neither can starve requests.
-  private static let requests = CurlLoop(name: "cloudkit-requests", connectionsPerHost: 8)
-  private static let longPolls = CurlLoop(name: "cloudkit-polls", connectionsPerHost: 256)
-  private static let transfers = CurlLoop(name: "cloudkit-files", connectionsPerHost: 8)
+  private static let requests = CurlLoop(name: "petrel-requests", connectionsPerHost: 8)
+  private static let longPolls = CurlLoop(name: "petrel-polls", connectionsPerHost: 256)
+  private static let transfers = CurlLoop(name: "petrel-files", connectionsPerHost: 8)
 }
 #endif
