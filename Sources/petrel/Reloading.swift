@@ -29,9 +29,13 @@ final class Reloading: Sendable {
       signal: SIGHUP, queue: DispatchQueue(label: "petrel.reloading"))
   }
 
-  func start() {
+  /// Listens from when this returns.
+  func start() async {
     signals.setEventHandler { [weak self] in self?.reload() }
-    signals.resume()
+    await withCheckedContinuation { isListening in
+      signals.setRegistrationHandler { isListening.resume() }
+      signals.resume()
+    }
   }
 
   func stop() { signals.cancel() }

@@ -26,16 +26,16 @@ enum ServeCommand: Command {
       // Nothing may be closed in order: what is in the caches is not what is on the disk.
       _exit(ExitStatus.failed)
     }
-    // Who reads that it listens may stop it at once.
+    // Who reads that it listens may stop it at once, or have it read its configuration anew.
     let interruption = await Interruption()
     try server.start()
-    Output.line("petrel listens on \(server.url)")
-    if let address = configuration.postgreSQL { Output.line("its store is at \(address)") }
-    Output.line("its data lies in \(absolute(configuration.dataDirectory))")
     let reloading = Reloading(server: server, log: log, sources: sources) {
       try ConfigurationOptions.configuration(arguments, files: true)
     }
-    reloading.start()
+    await reloading.start()
+    Output.line("petrel listens on \(server.url)")
+    if let address = configuration.postgreSQL { Output.line("its store is at \(address)") }
+    Output.line("its data lies in \(absolute(configuration.dataDirectory))")
     await interruption.wait()
     reloading.stop()
     Output.line("petrel stops")
