@@ -106,7 +106,7 @@ public actor PostgreSQLServer {
     return Schema(name: name, address: server.address(options: "-csearch_path=\(name)"))
   }
 
-  /// A place with an empty store in it. It is a copy of one, for which PostgreSQL takes a third of the time
+  /// A place with an empty store in it. It is a copy of one, for which PostgreSQL takes half of the time
   /// that the statements take which make a store.
   public func makeStore() async throws -> Schema {
     // Citus copies no database.

@@ -139,7 +139,7 @@ struct HTTPTransferTests {
         HTTPResponse(
           body: .stream { writer in
             try await writer.write(Self.bytes)
-            try await Task.sleep(for: .seconds(60))
+            await HTTPTransport.untilCancelled()
           })
       } _: { url in
         let begun = AsyncStream.makeStream(of: Void.self)
@@ -247,7 +247,7 @@ struct HTTPTransferTests {
         HTTPResponse(
           body: .stream { writer in
             try await writer.write(Data("half".utf8))
-            try await Task.sleep(for: .seconds(60))
+            await HTTPTransport.untilCancelled()
           })
       } _: {
         await move(.download(to: file), at: $0, over: .curl, timeout: 0.5)

@@ -40,4 +40,9 @@ enum HTTPTransport: String, CaseIterable {
       throw error
     }
   }
+
+  /// Comes back when the task is cancelled, as that of a handler is whose client has gone.
+  static func untilCancelled() async {
+    for await _ in AsyncStream<Void>(Void.self, { _ in }) {}
+  }
 }

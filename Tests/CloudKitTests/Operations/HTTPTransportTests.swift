@@ -99,7 +99,7 @@ struct HTTPTransportTests {
   @Test("No answer in time: networkFailure", arguments: HTTPTransport.allCases)
   func timeOut(transport: HTTPTransport) async throws {
     let error = try await HTTPTransport.withServer { _ in
-      await Self.untilCancelled()
+      await HTTPTransport.untilCancelled()
       return HTTPResponse(status: 500)
     } _: { url in
       let configuration = CKOperation.Configuration()
@@ -127,7 +127,7 @@ struct HTTPTransportTests {
   }
 
   @Test(
-    "More long polls than connections for requests leave room for requests",
+    "Requests are answered beside more long polls than requests have connections",
     arguments: HTTPTransport.allCases)
   func longPolls(transport: HTTPTransport) async throws {
     let polling = AsyncStream.makeStream(of: Void.self)
@@ -135,7 +135,7 @@ struct HTTPTransportTests {
       switch request.path {
       case "/poll":
         polling.continuation.yield()
-        await Self.untilCancelled()
+        await HTTPTransport.untilCancelled()
         return HTTPResponse()
       case let path where path.contains("/tokens/"):
         let host = request.header("Host") ?? ""
@@ -161,11 +161,6 @@ struct HTTPTransportTests {
       for listener in listeners { listener.cancel() }
       for listener in listeners { try await listener.value }
     }
-  }
-
-  private static func untilCancelled() async {
-    let stream = AsyncStream<Void> { _ in }
-    for await _ in stream {}
   }
 }
 
