@@ -57,7 +57,7 @@ struct ExpectedNotification {
       switch change.record?.fields[name] {
       case .string(let text): cut(text)
       case .int64(let number): "\(number)"
-      case .double(let number): "\(number)"
+      case .double(let number): number.isNaN ? "nan" : "\(number)"
       case .timestamp(let moment): moment.iso8601
       default: ""
       }
