@@ -58,7 +58,7 @@ struct CompletionTests {
     complete -C $argv[1]
     """#,
     "zsh": #"""
-    zmodload zsh/zpty
+    zmodload zsh/zpty zsh/zselect
     cat > scripts/inner <<'END'
     fpath=($PWD/scripts $fpath)
     autoload -Uz compinit && compinit -u -D
@@ -77,9 +77,9 @@ struct CompletionTests {
     END
     zpty -b inner zsh -f -i
     zpty -w inner "source scripts/inner"
-    until [[ -e scripts/ready ]]; do zpty -r -t inner line; zpty -t inner || exit 1; done
+    until [[ -e scripts/ready ]]; do zpty -r -t inner line || zselect -t 1; zpty -t inner || exit 1; done
     zpty -w -n inner "$1"$'\t'
-    until [[ -e scripts/offered ]]; do zpty -r -t inner line; zpty -t inner || exit 1; done
+    until [[ -e scripts/offered ]]; do zpty -r -t inner line || zselect -t 1; zpty -t inner || exit 1; done
     cat scripts/offered
     """#,
   ]

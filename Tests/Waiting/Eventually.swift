@@ -14,7 +14,8 @@ public enum Patience {
   public static let usual = Duration.seconds(40) * factor
 }
 
-/// Comes back once a condition holds that nothing reports, by looking again and again.
+/// Comes back once a condition holds that nothing reports, by looking again and again: often at first, and after a
+/// while no more than 20 times a second, since looking may cost what the others on the machine need.
 ///
 /// - Parameters:
 ///   - what: what the condition says, such as `the window closes`.
@@ -24,12 +25,14 @@ public func eventually(
   _ what: String, within patience: Duration = .seconds(40), file: String = #fileID,
   line: Int = #line, _ condition: () async throws -> Bool
 ) async throws {
-  let deadline = ContinuousClock.now + patience * Patience.factor
+  let start = ContinuousClock.now
+  let deadline = start + patience * Patience.factor
   while try await !condition() {
     guard ContinuousClock.now < deadline else {
       throw Impatience(
         description: "\(file):\(line): not within \(patience * Patience.factor): \(what)")
     }
-    try await Task.sleep(for: .milliseconds(2))
+    let pause = min(max((ContinuousClock.now - start) / 16, .milliseconds(2)), .milliseconds(50))
+    try await Task.sleep(for: pause)
   }
 }
