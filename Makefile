@@ -48,7 +48,7 @@ serve: setup ## Run a server that keeps its data in .petrel
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
 	@$(BUILD)/release/petrel serve --data $(DATA)
 
-test: $(if $(ONLY),,tools) ## Check format, module graph and warnings, and run all tests (or ONLY=StorageTests.PageCacheTests)
+test: $(if $(ONLY),,setup) ## Check format, module graph and warnings, and run all tests (or ONLY=StorageTests.PageCacheTests)
 	@BUILD=$(BUILD) ONLY='$(ONLY)' Scripts/test.sh
 
 sanitize: tools ## Run all tests with memory, undefined behaviour and races watched (SANITIZERS=address TESTS=REGEX)

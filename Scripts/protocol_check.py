@@ -346,8 +346,10 @@ def fuzz(url, token, directory, examples, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--petrel", required=True, help="the program")
-    parser.add_argument("--examples", type=int, default=10, help="requests that are made up for each operation")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--examples", type=int, default=3, help="requests that are made up for each operation")
+    parser.add_argument(
+        "--seed", type=int, default=int(os.environ.get("TEST_SEED", "1")),
+        help="what they are made up from; TEST_SEED, or 1, without it")
     arguments = parser.parse_args()
     petrel = str(pathlib.Path(arguments.petrel).resolve())
     with tempfile.TemporaryDirectory(prefix="petrel-protocol-") as directory:

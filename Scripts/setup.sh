@@ -72,7 +72,7 @@ install_python_packages() {
   trap 'rm -f "$log"' EXIT
   {
     rm -rf "$environment" && python3 -m venv "$environment" &&
-      "$environment/bin/pip" install --disable-pip-version-check -r Scripts/requirements.txt
+      "$environment/bin/pip" install --disable-pip-version-check --no-compile -r Scripts/requirements.txt
   } >"$log" 2>&1 </dev/null || {
     tail -n 15 "$log" >&2
     fail "the packages could not be installed; the last lines of pip say why." \

@@ -16,8 +16,13 @@ if [ -n "${ONLY:-}" ]; then
   exec Scripts/run_tests.py --build "$BUILD" --only "$ONLY"
 fi
 
+# What tests use from PyPI comes while the format is looked at and the build begins.
+Scripts/setup.sh python &
+tools=$!
+
 step=start
 trap 'status=$?
+  kill $tools 2>/dev/null || true
   if [ $status -eq 0 ]; then echo "make test: passed"; else echo "make test: FAILED ($step)"; fi
   exit $status' EXIT
 
@@ -51,4 +56,5 @@ Scripts/api_coverage.py --check --build "$BUILD" || {
 }
 
 begin "tests"
+wait $tools
 Scripts/run_tests.py --build "$BUILD"
