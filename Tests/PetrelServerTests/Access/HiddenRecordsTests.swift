@@ -195,7 +195,7 @@ struct HiddenRecordsTests {
         }
       }
       return "{\(texts.joined(separator: ", "))}"
-    case .string(let text):
+    case .string(let text) where text.utf8.contains(UInt8(ascii: "'")):
       // The change tag in a conflict's reason.
       return "\"\(text.replacing(/has '[0-9a-z]+'/) { _ in "has '-'" })\""
     default:
