@@ -8,7 +8,7 @@ import Foundation
 /// Pages are never mapped, for whoever looks at mapped memory does not learn that the disk failed or
 /// gave something else than before: each comes by a read, and is looked at before SQLite has it.
 ///
-/// A file has seals on all of its pages or on none, for as long as it exists (``StoreProtection``).
+/// A file has seals on all of its pages or on none, for as long as it exists.
 struct DatabaseFile {
   private struct State {
     let system: UnsafePointer<sqlite3_io_methods>

@@ -9,8 +9,6 @@ struct Migration: Sendable {
   /// Whether programs of the form before can go on with the store beside those of this one, as in a
   /// rolling upgrade. Such a step adds what they need not know of, and changes nothing of what they do.
   var isGradual = false
-  /// Whether it concerns stores in files alone, so that it is gradual elsewhere.
-  var isOfFiles = false
 
   /// The counter that tells the oldest form whose programs may use the store.
   private static let leastForm = "least_form"
@@ -19,8 +17,8 @@ struct Migration: Sendable {
   /// is, if programs of this form may use it.
   ///
   /// - Throws: ``StoreError/Code/newerSchema`` when the store has a later form that this program does not
-  ///   understand; ``StoreError/Code/cannotOpen`` when servers have it open that would not understand
-  ///   the new one.
+  ///   understand; ``StoreError/Code/olderSchema`` when it has one from before the first of `migrations`;
+  ///   ``StoreError/Code/cannotOpen`` when servers have it open that would not understand the new one.
   static func apply(_ migrations: [Migration], to connection: any SQLConnection) throws {
     let newest = migrations.last?.version ?? 0
     if let version = try? currentVersion(of: connection), version == newest { return }
@@ -37,6 +35,7 @@ struct Migration: Sendable {
       if version > newest {
         try checkUse(of: version, by: newest, connection)
       } else {
+        if version > 0 { try Schema.checkIsNotTooOld(version) }
         try run(migrations.filter { $0.version > version }, from: version, on: connection)
       }
       try connection.commit()
@@ -65,13 +64,12 @@ struct Migration: Sendable {
     _ steps: [Migration], from version: Int64, on connection: any SQLConnection
   ) throws {
     guard let last = steps.last else { return }
-    let isShared = connection is PostgreSQLConnection
-    let least = steps.last { !($0.isGradual || ($0.isOfFiles && isShared)) }?.version
-    if least != nil, version >= Schema.serversVersion { try checkServers(connection, last) }
+    let least = steps.last { !$0.isGradual }?.version
+    if least != nil, version > 0 { try checkServers(connection, last) }
     try run(steps, on: connection)
     try connection.run("DELETE FROM store_form", [])
     try connection.run("INSERT INTO store_form (version) VALUES ($1)", [.integer(last.version)])
-    if let least, last.version >= Schema.serversVersion {
+    if let least {
       try connection.run(
         """
         INSERT INTO counters (name, value) VALUES ($1, $2)

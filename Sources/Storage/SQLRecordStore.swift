@@ -134,10 +134,6 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
         try found.check()
         inspection = found.isComplete || !isServer ? nil : found
       }
-      if isServer {
-        try StoreProtection.protect(
-          storeAt: path, patience: configuration.tuning.busyTimeoutMilliseconds)
-      }
     }
     // Extracts follow the writer of this process alone.
     let extracts = ExtractShelf(
@@ -169,8 +165,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     if let shared = first as? PostgreSQLConnection, configuration.role == .server {
       try StorePlace.note(shared)
     }
-    let isSealing = (migrations.last?.version ?? 0) >= Schema.clientTokensVersion
-    let tokens = try configuration.tokens ?? (isSealing ? Schema.tokenCipher(first) : .plain)
+    let tokens = try configuration.tokens ?? Schema.tokenCipher(first)
     self.tokens = tokens
     changeTags = try tokens.makeChangeTags()
     let isDistributed =
@@ -227,9 +222,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       try writing.bind(folder)
     }
     let tail: NotificationTail? =
-      if configuration.role == .server, !location.isShared,
-        Schema.hasNotificationIndex(after: migrations)
-      {
+      if configuration.role == .server, !location.isShared {
         try writing.recoverNotificationTail(capacity: tuning.unfiledNotifications)
       } else {
         nil

@@ -141,16 +141,6 @@ final class SQLiteConnection: SQLConnection {
     try LogRenewal.renew(logAt: String(cString: name) + "-wal")
   }
 
-  /// Has the database for itself until it is closed, and without a log, or throws.
-  func takeAlone() throws {
-    try execute("PRAGMA locking_mode = EXCLUSIVE")
-    let mode = try first("PRAGMA journal_mode = DELETE", []) { $0.text(0) }
-    guard mode == "delete" else {
-      throw StoreError(.overloaded, "another process has the store open; end it first")
-    }
-    try execute("BEGIN EXCLUSIVE; COMMIT")
-  }
-
   var read: ReadCancellation?
 
   func interruption() -> @Sendable () -> Void {

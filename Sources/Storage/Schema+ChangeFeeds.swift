@@ -1,14 +1,8 @@
 extension Schema {
-  static let changeFeedsVersion: Int64 = 3
-
   /// What a client needs to be told what became of records and zones since it last asked.
   ///
-  /// `trimmed_version` is the newest deletion that was forgotten. No change token was ever given
-  /// from before the deletions that have the time 0.
+  /// `trimmed_version` of a zone or a database is the newest deletion that was forgotten.
   static let changeFeeds = [
-    "ALTER TABLE tombstones ADD COLUMN deleted BIGINT NOT NULL DEFAULT 0",
-    "ALTER TABLE zones ADD COLUMN trimmed_version BIGINT NOT NULL DEFAULT 0",
-    "ALTER TABLE databases ADD COLUMN trimmed_version BIGINT NOT NULL DEFAULT 0",
     """
     CREATE INDEX records_by_version
     ON records (database_id, zone_number, version, type_number)

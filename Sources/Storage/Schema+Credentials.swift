@@ -22,14 +22,4 @@ extension Schema {
     """,
     "CREATE INDEX taken_signatures_by_end ON taken_signatures (expires)",
   ]
-
-  /// Web auth tokens of sessions, which give way to successors.
-  static let webSessions = [
-    "ALTER TABLE web_auth_tokens ADD COLUMN session_id BYTEA",
-    "ALTER TABLE web_auth_tokens ADD COLUMN container TEXT",
-    "ALTER TABLE web_auth_tokens ADD COLUMN environment TEXT",
-    "ALTER TABLE web_auth_tokens ADD COLUMN lifetime BIGINT",
-    "ALTER TABLE web_auth_tokens ADD COLUMN used BIGINT",
-    "CREATE INDEX web_auth_tokens_by_session ON web_auth_tokens (session_id, created)",
-  ]
 }

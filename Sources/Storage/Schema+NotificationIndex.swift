@@ -5,7 +5,8 @@ extension Schema {
   ///
   /// Run 0 takes what is filed at once. `generation` is that of the entries that a run is being made of,
   /// and `merging_into` the run that takes over its rows. What `unfiled_notifications` tells of, from
-  /// the first entry of a database on, is in run 0, in a run that is being made, or in none.
+  /// the first entry of a database on, is in run 0, in a run that is being made, or in none. `bytes` is the
+  /// size of an entry's content, by which a user's log is trimmed.
   static let notificationIndex = [
     """
     CREATE TABLE notification_runs (
@@ -16,25 +17,12 @@ extension Schema {
     CREATE TABLE notification_index (
       run BIGINT NOT NULL, subscriber TEXT NOT NULL, database_id BIGINT NOT NULL,
       sequence BIGINT NOT NULL, logged BIGINT NOT NULL, origin_device TEXT, notification_id BYTEA,
-      PRIMARY KEY (run, subscriber, database_id, sequence)) /*clustered*/
+      bytes BIGINT NOT NULL, PRIMARY KEY (run, subscriber, database_id, sequence)) /*clustered*/
     """,
-    """
-    INSERT INTO notification_index
-    SELECT 0, subscriber, database_id, sequence, logged, origin_device, notification_id
-    FROM notification_log ORDER BY subscriber, database_id, sequence
-    """,
-    "DROP INDEX notification_log_by_subscriber",
     """
     CREATE TABLE unfiled_notifications (
       generation BIGINT NOT NULL, database_id BIGINT NOT NULL, first_sequence BIGINT NOT NULL,
       PRIMARY KEY (generation, database_id)) /*clustered*/
     """,
   ]
-
-  /// Whether a store that was brought so far has it; the earliest have not.
-  static func hasNotificationIndex(after migrations: [Migration]) -> Bool {
-    migrations.contains { $0.version == notificationIndexVersion }
-  }
-
-  static let notificationIndexVersion: Int64 = 16
 }

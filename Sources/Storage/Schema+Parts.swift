@@ -1,6 +1,10 @@
 extension Schema {
-  /// Databases that are dispatched in parts. A database without a row in `dispatch_leases`, or with one,
-  /// is whole; one that is divided into `parts` has a row for each, whether it has changes or not, and
+  /// Which server dispatches the changes of a database. A row of `dispatch_leases` is there for each
+  /// database that has changes to dispatch, or had some a moment ago. `awaited` is 1 when another server
+  /// than its holder has committed some. What a holder has is free when it is none of the `servers`.
+  ///
+  /// Databases may be dispatched in parts. A database without a row in `dispatch_leases`, or with one, is
+  /// whole; one that is divided into `parts` has a row for each, whether it has changes or not, and
   /// how far it is dispatched in `part_dispatches`. A change is dispatched, and told in `dispatches`,
   /// when all parts are through with it.
   ///
@@ -8,17 +12,11 @@ extension Schema {
   /// there are, and `next_parts` how many come after it.
   static let parts = [
     """
-    CREATE TABLE leases_of_parts (
+    CREATE TABLE dispatch_leases (
       database_id BIGINT NOT NULL, part BIGINT NOT NULL DEFAULT 0,
       parts BIGINT NOT NULL DEFAULT 1, holder BIGINT NOT NULL, awaited BIGINT NOT NULL,
       last_change BIGINT, next_parts BIGINT, PRIMARY KEY (database_id, part))
     """,
-    """
-    INSERT INTO leases_of_parts (database_id, holder, awaited)
-    SELECT database_id, holder, awaited FROM dispatch_leases
-    """,
-    "DROP TABLE dispatch_leases",
-    "ALTER TABLE leases_of_parts RENAME TO dispatch_leases",
     "CREATE INDEX dispatch_leases_by_holder ON dispatch_leases (holder, awaited)",
     "CREATE INDEX dispatch_leases_of_parts ON dispatch_leases (database_id) WHERE parts > 1",
     """

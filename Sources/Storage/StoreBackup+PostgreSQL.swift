@@ -44,7 +44,7 @@ extension StoreBackup {
     of connection: PostgreSQLConnection, at address: PostgreSQLAddress
   ) throws {
     let form = try? connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
-    guard let form, form != StoreMove.unfinishedForm, form >= Schema.changeFeedsVersion else {
+    guard let form, form != StoreMove.unfinishedForm else {
       throw StoreError(.cannotOpen, "there is no store of Petrel at \(address)")
     }
     try Schema.checkIsKnown(form, at: "\(address)")

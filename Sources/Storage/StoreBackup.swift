@@ -187,24 +187,21 @@ public enum StoreBackup {
   }
 
   private static func expireTokens(_ connection: SQLiteConnection) throws {
-    let form = form(of: connection) ?? 0
     try connection.beginWriting()
     try connection.run(
       "UPDATE databases SET last_number = last_number + $1", [.integer(numberGap)])
-    if form >= Schema.changeFeedsVersion {
-      try connection.run("UPDATE databases SET trimmed_version = last_number", [])
-      // Feeds of a database go from version to version, so no two zones may have the same.
-      try connection.run(
-        """
-        WITH ranked AS (
-          SELECT zones.database_id, zone_number, last_number + 1 - ROW_NUMBER() OVER (
-            PARTITION BY zones.database_id ORDER BY zones.version DESC, zone_number) AS version
-          FROM zones JOIN databases ON databases.database_id = zones.database_id)
-        UPDATE zones SET version = ranked.version, trimmed_version = ranked.version
-        FROM ranked
-        WHERE zones.database_id = ranked.database_id AND zones.zone_number = ranked.zone_number
-        """, [])
-    }
+    try connection.run("UPDATE databases SET trimmed_version = last_number", [])
+    // Feeds of a database go from version to version, so no two zones may have the same.
+    try connection.run(
+      """
+      WITH ranked AS (
+        SELECT zones.database_id, zone_number, last_number + 1 - ROW_NUMBER() OVER (
+          PARTITION BY zones.database_id ORDER BY zones.version DESC, zone_number) AS version
+        FROM zones JOIN databases ON databases.database_id = zones.database_id)
+      UPDATE zones SET version = ranked.version, trimmed_version = ranked.version
+      FROM ranked
+      WHERE zones.database_id = ranked.database_id AND zones.zone_number = ranked.zone_number
+      """, [])
     try connection.commit()
   }
 

@@ -9,6 +9,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let cannotOpen = Code(description: "cannotOpen")
     /// The store was written by a newer version of Petrel.
     public static let newerSchema = Code(description: "newerSchema")
+    /// The store was written by a version of Petrel from before the first release.
+    public static let olderSchema = Code(description: "olderSchema")
     /// A statement failed; nothing of its transaction was kept.
     public static let statementFailed = Code(description: "statementFailed")
     /// The transaction and another one got in each other's way; nothing of it was kept, and it can be

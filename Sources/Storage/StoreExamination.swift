@@ -15,6 +15,8 @@ public struct StoreExamination: Sendable, Hashable {
 
   /// The form that this program brings stores to.
   public static var newestForm: Int64 { Schema.newestForm }
+  /// The form of the oldest stores that this program brings on.
+  public static var oldestForm: Int64 { Schema.oldestForm }
 
   /// The form that migrations have led to; nil for a file that is no store yet, or cannot be read.
   public var form: Int64?

@@ -226,7 +226,7 @@ final class StoreMover {
       "INSERT INTO store_form (version) VALUES ($1)",
       [.integer(Schema.newestForm)])
     try connection.execute("DROP TABLE \(Self.stateTable)")
-    try Schema.fillDispatchLeases(connection)
+    try Schema.makeDispatchLeases(connection)
     try connection.commit()
     // PostgreSQL plans by what it knows of the tables; SQLite's plans here need nothing of that.
     guard connection is PostgreSQLConnection else { return }

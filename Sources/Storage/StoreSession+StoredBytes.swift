@@ -1,21 +1,5 @@
 import CloudKitModel
 
-extension Schema {
-  /// How many bytes the records and assets of a private database have; those of public ones came
-  /// later (``fillPublicBytes(_:)``).
-  static let storedBytes = [
-    "ALTER TABLE databases ADD COLUMN stored_bytes BIGINT NOT NULL DEFAULT 0",
-    """
-    UPDATE databases SET stored_bytes =
-      COALESCE((SELECT SUM(LENGTH(content)) FROM records
-        WHERE records.database_id = databases.database_id), 0)
-      + COALESCE((SELECT SUM(size) FROM assets
-        WHERE assets.database_id = databases.database_id AND released IS NULL), 0)
-    WHERE scope = 2
-    """,
-  ]
-}
-
 extension StoreSession {
   /// Counts bytes that a record or an asset of the database gained or, below 0, lost.
   func countBytes(_ change: Int, in database: DatabaseID) throws {

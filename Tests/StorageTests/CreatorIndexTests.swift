@@ -87,36 +87,4 @@ struct CreatorIndexTests {
       await store.close()
     }
   }
-
-  @Test("a store from before has it built, and finds callers' records meanwhile")
-  func migrated() async throws {
-    try await withTemporaryDirectory { directory in
-      func open() async throws -> SQLRecordStore {
-        try await SQLRecordStore.open(at: directory + "/a.sqlite")
-      }
-      var store = try await open()
-      try await Self.use(Self.schema(Self.own), store)
-      // As types were made before.
-      _ = try await store.write { session in
-        try session.connection.run(
-          "UPDATE record_fields SET indexes = 0 WHERE name = '___createdBy'", [])
-      }
-      await store.close()
-      store = try await open()
-      try await Self.save(["a", "b"], try await TestStore(store))
-      #expect(try await Self.counts(store) == [0, 4])
-      await store.close()
-      store = try await open()
-      try await store.write { try Schema.indexCreators($0.connection) }
-      await store.close()
-      store = try await open()
-      let test = try await TestStore(store)
-      #expect(try await store.indexWork().map(\.field) == ["___createdBy"])
-      #expect(try await Self.find(TestStore.bob, test) == ["a of bob", "b of bob"])
-      while try await store.continueIndexWork() != nil {}
-      #expect(try await Self.counts(store) == [4, 8])
-      #expect(try await Self.find(TestStore.bob, test) == ["a of bob", "b of bob"])
-      await store.close()
-    }
-  }
 }

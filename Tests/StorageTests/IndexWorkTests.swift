@@ -215,38 +215,4 @@ struct IndexWorkTests {
       await store.close()
     }
   }
-
-  @Test("a store from before loses the entries of system fields that no option asks for")
-  func migrated() async throws {
-    try await withTemporaryDirectory { directory in
-      let path = directory + "/a.sqlite"
-      func open(_ migrations: [Migration]) async throws -> SQLRecordStore {
-        try await SQLRecordStore.open(
-          path: path, configuration: StoreConfiguration(), migrations: migrations)
-      }
-      let others = Schema.migrations.filter { $0.version != 13 }
-      var store = try await open(others)
-      _ = try await store.importSchema(
-        Self.schema([], system: [.modifiedTimestamp: [.queryable]]), of: Self.container,
-        isTrial: false)
-      // As types were made then.
-      _ = try await store.write { session in
-        try session.connection.run(
-          "UPDATE record_fields SET indexes = 3 WHERE name LIKE '\\_\\_\\_%' ESCAPE '\\'", [])
-      }
-      await store.close()
-      store = try await open(others)
-      try await TestStore(store).save("r", ["other": .int64(1)])
-      #expect(try await Self.entries(of: store).found.count == 4)
-      await store.close()
-      store = try await open(others)
-      try await store.write { try Schema.clearUnusedSystemIndexes($0.connection) }
-      #expect(try await store.indexWork().map(\.field) == ["___createdBy"])
-      while try await store.continueIndexWork() != nil {}
-      let entries = try await Self.entries(of: store)
-      #expect(entries.found == entries.wanted)
-      #expect(entries.found.count == 3)
-      await store.close()
-    }
-  }
 }

@@ -138,7 +138,7 @@ struct PostgreSQLStoreTests {
         _ = try $0.connection.run(
           """
           INSERT INTO notification_index
-          SELECT 0, 'user' || number % 100, 1, number, number, NULL, decode('00', 'hex')
+          SELECT 0, 'user' || number % 100, 1, number, number, NULL, decode('00', 'hex'), 0
           FROM generate_series(1, 20000) AS number
           """, [])
       }

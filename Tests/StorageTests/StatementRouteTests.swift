@@ -60,8 +60,6 @@ struct StatementRouteTests {
     "SELECT subscriber, notification_log.database_id, sequence, logged, origin_device",
     "DELETE FROM notification_index WHERE run IN (SELECT run FROM notification_runs WHERE merging",
     "SELECT subscriber FROM notification_index WHERE run = $1",
-    // A step from one form of the store to the next.
-    "UPDATE databases SET stored_bytes = COALESCE((SELECT SUM",
     // It has one number there.
     "SELECT 1 FROM databases WHERE database_id IN (?)",
     "SELECT database_id FROM records",

@@ -129,205 +129,28 @@ struct StoreFileTests {
     }
   }
 
-  /// Makes a database as it was made in every form of the store before addresses had a table.
-  private static func makeDatabase(
-    at address: DatabaseAddress, in store: SQLRecordStore
-  ) async throws -> DatabaseID {
-    try await store.write { session in
-      for statement in [
-        "UPDATE counters SET value = 1 WHERE name = 'database'",
-        """
-        INSERT INTO zones (database_id, zone_number, zone_name, owner_name, version)
-        VALUES (1, 1, '_defaultZone', '__defaultOwner__', 1)
-        """,
-      ] {
-        try session.connection.run(statement, [])
-      }
-      try session.connection.run(
-        """
-        INSERT INTO databases (database_id, container, environment, scope, owner, last_number,
-          subscription_version, forgotten_version)
-        VALUES (1, $1, $2, $3, '', 1, 0, 0)
-        """,
-        [
-          .text(address.container), .text(address.environment.rawValue),
-          .integer(Int64(address.scope.rawValue)),
-        ])
-    }
-    return DatabaseID(rawValue: 1)
-  }
-
-  @Test("types, fields and subscriptions from before there were schemas go on as they were")
-  func schemas() async throws {
+  @Test("a store from before the first release is refused, and left as it is")
+  func olderStore() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      let first = try await SQLRecordStore.open(
-        path: path, configuration: fresh(), migrations: Array(Schema.migrations.prefix(6)))
-      var address = TestStore.address(.public)
-      address.environment = .production
-      let database = try await Self.makeDatabase(at: address, in: first)
-      let filter = Filter(.field("title"), .equals, .string("x"))
-      let subscription = noteSubscription("s", filters: [filter])
-      let place: [SQLValue] = [.text(address.container), .text(address.environment.rawValue)]
-      try await first.write { session in
-        try session.connection.run(
-          """
-          INSERT INTO record_types (type_number, container, environment, name)
-          VALUES (1, $1, $2, 'Note')
-          """, place)
-        for (number, (name, type)) in [
-          ("title", "STRING"), ("secret", "ENCRYPTED STRING"), ("data", "BYTES"),
-          ("___createTime", "TIMESTAMP"),
-        ].enumerated() {
-          try session.connection.run(
-            """
-            INSERT INTO record_fields (field_number, type_number, name, value_type)
-            VALUES ($1, 1, $2, $3)
-            """, [.integer(Int64(number + 1)), .text(name), .text(type)])
-        }
-        try session.connection.run(
-          """
-          INSERT INTO subscriptions
-            (database_id, subscriber, subscription_id, first_version, version, content)
-          VALUES ($1, $2, 's', 1, 1, $3)
-          """,
-          [
-            .integer(database.rawValue), .text(TestStore.alice),
-            .bytes(subscription.storedContent),
-          ])
+      func open(_ migrations: [Migration]) async throws -> SQLRecordStore {
+        try await SQLRecordStore.open(path: path, configuration: fresh(), migrations: migrations)
       }
-      await first.close()
-      let migrated = try await SQLRecordStore.open(at: path, configuration: fresh())
-      let schema = try await migrated.schema(of: TestStore.container, in: .production)
-      #expect(
-        schema.recordTypes == [
-          "Note": .init(
-            fields: [
-              "title": .init(.init(.string), indexes: [.queryable, .sortable, .searchable]),
-              "secret": .init(.init(.string), isEncrypted: true), "data": .init(.init(.bytes)),
-            ], systemIndexes: SystemField.implicitIndexes)
-        ])
-      // Production is fixed, and yet takes what it had.
-      let test = try await TestStore(migrated)
-      try await test.save("n", ["title": .string("x")], in: database)
-      #expect(try await test.subscribe(subscription, in: database).failure == nil)
-      await migrated.close()
-    }
-  }
-
-  @Test("entries of the notification log from before they had an ID column are found by ID")
-  func notificationIDs() async throws {
-    try await withTemporaryDirectory { directory in
-      let path = directory + "/a.sqlite"
-      let first = try await SQLRecordStore.open(
-        path: path, configuration: fresh(), migrations: [Schema.migrations[0]])
-      let database = try await Self.makeDatabase(at: TestStore.address(.public), in: first)
-      let notifications = (0..<1200).map { _ in
-        SubscriptionNotification(
-          database: TestStore.address(.public), subscriber: TestStore.alice,
-          subscription: noteSubscription("s"),
-          change: Change(
-            event: .recordCreated, zoneID: .default, record: nil, notificationID: UUID(),
-            timestamp: TestStore.time(0)))
+      let oldest = Schema.oldestForm
+      let old = Schema.migrations.map { migration in
+        Migration(
+          version: migration.version == oldest ? oldest - 1 : migration.version,
+          statements: migration.statements, fill: migration.fill)
       }
-      try await first.write { session in
-        var numbers = try NumberSupply(of: database, count: notifications.count, from: session)
-        for notification in notifications {
-          try session.connection.run(
-            """
-            INSERT INTO notification_log
-              (database_id, sequence, subscriber, origin_device, logged, content)
-            VALUES ($1, $2, $3, NULL, 0, $4)
-            """,
-            [
-              .integer(database.rawValue), .integer(try numbers.take(from: session)),
-              .text(notification.subscriber), .bytes(notification.storedContent),
-            ])
-        }
-        try session.connection.run(
-          "INSERT INTO subscriber_databases (database_id, subscriber) VALUES ($1, $2)",
-          [.integer(database.rawValue), .text(TestStore.alice)])
-      }
-      await first.close()
-      let migrated = try await SQLRecordStore.open(at: path, configuration: fresh())
-      let log = try await TestStore(migrated)
-      let page = try await log.log(limit: 2000)
-      #expect(page.notifications.count == 1200)
-      let ids = notifications.map(\.change.notificationID)
-      #expect(try await log.mark(ids, at: 1) == Set(ids))
-      #expect(try await log.log(since: page.token, limit: 2000).notifications.count == 1200)
-      await migrated.close()
-    }
-  }
-
-  @Test("a history of dispatched changes that was kept apart goes on, and so does what waited")
-  func separateHistory() async throws {
-    try await withTemporaryDirectory { directory in
-      let path = directory + "/a.sqlite"
-      let first = try await SQLRecordStore.open(
-        path: path, configuration: fresh(), migrations: Array(Schema.migrations.prefix(20)))
-      let database = try await Self.makeDatabase(at: TestStore.address(.public), in: first)
-      @Sendable func change(_ name: String) -> Change {
-        Change(
-          event: .recordCreated, zoneID: .default,
-          record: Record(recordID: RecordID(recordName: name), recordType: "Note"),
-          notificationID: UUID(), timestamp: TestStore.time(0))
-      }
-      @Sendable func content(_ name: String) -> SQLValue {
-        var encoder = RowEncoder(reserving: 100)
-        encoder.encode(change(name))
-        return .bytes(encoder.bytes)
-      }
-      try await first.write { session in
-        try session.connection.run(
-          "UPDATE databases SET last_number = 100 WHERE database_id = $1",
-          [.integer(database.rawValue)])
-        for (slot, (sequence, name, content)) in [
-          (31, "third", content("third")), (11, "first", content("first")), (21, "large", .null),
-        ].enumerated() {
-          try session.connection.run(
-            """
-            INSERT INTO change_history (database_id, slot, sequence, subscription_version,
-              dispatched, record_name, content)
-            VALUES ($1, $2, $3, 1, $4, $5, $6)
-            """,
-            [
-              .integer(database.rawValue), .integer(Int64(slot)), .integer(Int64(sequence)),
-              .integer(TestStore.time(Int64(sequence)).milliseconds), .text(name), content,
-            ])
-        }
-        for (sequence, name, subscriber) in [(41, "begun", "_alice"), (51, "waits", nil)] {
-          try session.connection.run(
-            """
-            INSERT INTO outbox (database_id, sequence, subscription_version, content,
-              settled_subscriber, settled_subscription)
-            VALUES ($1, $2, 1, $3, $4, $5)
-            """,
-            [
-              .integer(database.rawValue), .integer(Int64(sequence)), content(name),
-              SQLValue(subscriber), SQLValue(subscriber.map { _ in "s" }),
-            ])
-        }
-      }
-      await first.close()
-      let migrated = try await SQLRecordStore.open(at: path, configuration: fresh())
-      let past = try await migrated.pastChanges(of: nil, in: database, before: nil, limit: 9)
-      #expect(past.map(\.sequence) == [31, 21, 11])
-      #expect(past.map(\.recordName) == ["third", "large", "first"])
-      #expect(past.map { $0.change == nil } == [false, true, false])
-      #expect(past.map(\.dispatched) == [31, 21, 11].map { TestStore.time($0) })
-      let waiting = try await TestStore(migrated).outbox()
-      #expect(waiting.map(\.change.record?.recordID.recordName) == ["begun", "waits"])
-      #expect(
-        waiting.map(\.settledThrough) == [
-          SubscriptionName(subscriber: "_alice", subscriptionID: "s"), nil,
-        ])
-      #expect(try await migrated.undispatchedDatabases() == [database])
-      try await TestStore(migrated).dispatch(at: 60)
-      #expect(try await migrated.undispatchedDatabases().isEmpty)
-      let then = try await migrated.pastChanges(of: nil, in: database, before: nil, limit: 9)
-      #expect(then.map(\.sequence) == [51, 41, 31, 21, 11])
-      await migrated.close()
+      let store = try await open(old)
+      let saved = try await TestStore(store).save("n")
+      await store.close()
+      let error = await #expect(throws: StoreError.self) { _ = try await open(Schema.migrations) }
+      #expect(error?.code == .olderSchema)
+      #expect(error?.reason.contains("form \(oldest - 1)") == true, "\(error?.reason ?? "")")
+      let kept = try await open(old)
+      #expect(try await TestStore(kept).record("n") == saved)
+      await kept.close()
     }
   }
 

@@ -52,6 +52,11 @@ struct DatabaseMatter: Sendable {
           "the store has form \(form), and this program knows forms up to \(newest): it will be "
             + "refused", "install the newer program that wrote it, or restore a backup from before")
       )
+    case let form? where form < StoreExamination.oldestForm:
+      findings.append(
+        .problem(
+          "the store has form \(form), which Petrel had before its first release: it will be refused",
+          "begin with an empty data directory, or use the older program"))
     case let form? where form < newest:
       findings.append(
         .ok("the store has form \(form); the next start brings it to \(newest): back up first"))

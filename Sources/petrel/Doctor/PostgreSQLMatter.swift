@@ -80,6 +80,10 @@ struct PostgreSQLMatter: Sendable {
       return .problem(
         "the store has form \(form), and this program knows forms up to \(newest): it will be refused",
         "install the newer program that wrote it, or restore a backup from before")
+    case let form? where form < StoreExamination.oldestForm:
+      return .problem(
+        "the store has form \(form), which Petrel had before its first release: it will be refused",
+        "begin with an empty database, or use the older program")
     case let form? where form < newest:
       return .ok("the store has form \(form); the next start brings it to \(newest): back up first")
     case let form?:

@@ -41,9 +41,8 @@ enum Trials {
       --lying-disk, --damaged-file breaks a promise on purpose: the trial must find it
       --folder FOLDER              keeps everything there
       --report FILE                writes the figures as JSON
-    trials disk      lets the disk fail at each step of an old store's conversion
-      --steps NUMBER               of how many steps of each kind (default 12)
-      --seed NUMBER                chooses as an earlier trial did
+    trials disk      lets each of a server's first reads fail once
+      --steps NUMBER               of how many reads (default 12)
     trials soak      uses a server evenly, and looks whether what it takes stays as it was
       --engine sqlite|postgresql   its store (default sqlite)
       --minutes M, --seconds S     how long (default 5 minutes)
