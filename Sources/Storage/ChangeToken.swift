@@ -47,23 +47,18 @@ struct ChangeToken: Equatable {
     let broken = StoreError(
       .changeTokenExpired,
       "the change token is none of this server's feeds; start again without a token")
-    let sealed = tokens.open(text, as: .changes)
-    guard let body = sealed ?? Self.plainBody(of: text) else { throw broken }
+    guard let body = tokens.open(text, as: .changes) else { throw broken }
     do {
       try self.init(decoding: body)
     } catch {
       throw broken
     }
-    guard sealed != nil || tokens.isGood(inTheClear: newest) else { throw broken }
   }
 
   /// - Parameter isRepeatable: Whether the same token always has the same text.
   func text(sealedBy tokens: TokenCipher, isRepeatable: Bool = true) throws -> String {
     try tokens.seal(encoded, as: .changes, isRepeatable: isRepeatable)
   }
-
-  /// The greatest number in it.
-  private var newest: Int64 { max(position, base, walk?.top ?? 0, walk?.below ?? 0) }
 
   // MARK: Contents
 
@@ -95,19 +90,4 @@ struct ChangeToken: Equatable {
   }
 
   // MARK: Tokens in the clear
-
-  /// What is in a token from before they were sealed: between a mark and a check sum.
-  private static func plainBody(of text: String) -> [UInt8]? {
-    guard let data = Data(base64Encoded: text), data.count >= 8, data.first == UInt8(ascii: "T"),
-      digest(of: data.dropLast(4)) == [UInt8](data.suffix(4))
-    else { return nil }
-    return [UInt8](data.dropFirst().dropLast(4))
-  }
-
-  /// FNV-1a, 32 bits.
-  private static func digest(of body: Data) -> [UInt8] {
-    var hash: UInt32 = 0x811C_9DC5
-    for byte in body { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
-    return withUnsafeBytes(of: hash.bigEndian) { Array($0) }
-  }
 }

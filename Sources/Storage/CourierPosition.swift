@@ -14,13 +14,8 @@ public struct CourierPosition: Sendable, Hashable {
 
   /// Reads a position that was given to a client; nil when it is none.
   public init?(_ text: String, sealedBy tokens: TokenCipher) {
-    if let contents = tokens.open(text, as: .courierPosition) {
-      self.init(String(decoding: contents, as: UTF8.self))
-    } else {
-      // From before positions were sealed.
-      self.init(text)
-      guard tokens.isGood(inTheClear: sequences.values.max() ?? 0) else { return nil }
-    }
+    guard let contents = tokens.open(text, as: .courierPosition) else { return nil }
+    self.init(String(decoding: contents, as: UTF8.self))
   }
 
   public func text(sealedBy tokens: TokenCipher) throws -> String {

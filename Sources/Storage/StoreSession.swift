@@ -60,7 +60,7 @@ final class StoreSession {
 
   /// - Parameter tokens: those of the store; without, the session gives nothing to clients.
   init(
-    connection: any SQLConnection, tokens: TokenCipher = .plain,
+    connection: any SQLConnection, tokens: TokenCipher = .unused,
     makeUUID: @escaping @Sendable () -> UUID
   ) throws {
     self.connection = connection

@@ -28,12 +28,9 @@ public struct TokenCipher: Sendable {
   private let cipher: AES128GCM
   private let nonceKey: [UInt8]
   private let tagKey: [UInt8]
-  /// Numbers up to this one are in the clear: those of change tags and tokens that were given away before
-  /// there was a cipher, which are good still.
-  let plainThrough: Int64
 
   /// - Parameter secret: 32 bytes, which all servers on a store share.
-  init(secret: [UInt8], plainThrough: Int64 = 0) {
+  init(secret: [UInt8]) {
     let key = HKDFSHA256.extract(salt: [], secret: secret)
     func derived(_ purpose: String, _ count: Int) -> [UInt8] {
       HKDFSHA256.expand(key, info: purpose.utf8, count: count)
@@ -41,11 +38,10 @@ public struct TokenCipher: Sendable {
     cipher = AES128GCM(key: derived("tokens", 16))
     nonceKey = derived("nonces", 32)
     tagKey = derived("change tags", 16)
-    self.plainThrough = plainThrough
   }
 
   /// For work within the store, that gives nothing away.
-  static let plain = TokenCipher(secret: [], plainThrough: .max)
+  static let unused = TokenCipher(secret: [])
 
   /// The text to give away for some contents.
   ///
@@ -84,10 +80,6 @@ public struct TokenCipher: Sendable {
     return [UInt8](data)
   }
 
-  /// Whether what nobody sealed is taken, when no number in it is greater than `newest`: it may be from
-  /// before there were seals.
-  func isGood(inTheClear newest: Int64) -> Bool { newest <= plainThrough }
-
   // MARK: Names of databases
 
   /// What a database is called in URLs.
@@ -105,25 +97,22 @@ public struct TokenCipher: Sendable {
 
   /// Makes change tags. It takes longer than hundreds of them; keep it.
   func makeChangeTags() throws -> ChangeTags {
-    ChangeTags(block: try AES128Block(key: tagKey), plainThrough: plainThrough)
+    ChangeTags(block: try AES128Block(key: tagKey))
   }
 }
 
 /// The change tags of records.
 final class ChangeTags: Sendable {
   private let block: Mutex<AES128Block>
-  private let plainThrough: Int64
 
-  fileprivate init(block: sending AES128Block, plainThrough: Int64) {
+  fileprivate init(block: sending AES128Block) {
     self.block = Mutex(block)
-    self.plainThrough = plainThrough
   }
 
   /// The tag of a record whose last change has this number.
   ///
   /// Of the 64 bits each is used, so that two changes of a record do not come to have the same.
   func tag(ofVersion version: Int64, in database: DatabaseID) -> String {
-    guard version > plainThrough else { return String(version, radix: 36) }
     let sealed = block.withLock {
       $0.encrypt(UInt64(bitPattern: database.rawValue), UInt64(bitPattern: version)).high
     }

@@ -90,35 +90,4 @@ struct TokenCipherTests {
     #expect(Set([made[0], elsewhere, inOtherStore]).count == 3)
     #expect(try Self.cipher.makeChangeTags().tag(ofVersion: 1, in: database) == made[0])
   }
-
-  // MARK: From before
-
-  /// A token of a feed, as programs wrote it that did not seal it.
-  private static func plain(_ token: ChangeToken) -> String {
-    var encoder = RowEncoder()
-    encoder.encode(token.database.rawValue)
-    var zone: Int64?
-    if case .zone(let number) = token.feed { zone = number }
-    encoder.encode(optional: zone) { $0.encode($1) }
-    encoder.encode(token.position)
-    encoder.encode(token.base)
-    encoder.encode(false)
-    let body = [UInt8(ascii: "T")] + encoder.bytes
-    let hash = body.reduce(0x811C_9DC5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
-    return Data(body + withUnsafeBytes(of: hash.bigEndian) { Array($0) }).base64EncodedString()
-  }
-
-  private static func plain(_ token: NotificationLogToken) -> String {
-    var encoder = RowEncoder()
-    encoder.encode("notifications")
-    encoder.encode(token.recipient.userRecordName)
-    encoder.encode(token.recipient.container)
-    encoder.encode(token.recipient.environment.rawValue)
-    encoder.encode(each: token.places.sorted { $0.key < $1.key }) { encoder, place in
-      encoder.encode(place.key.rawValue)
-      encoder.encode(place.value.position)
-      encoder.encode(place.value.floor)
-    }
-    return Data(encoder.bytes).base64EncodedString()
-  }
 }
