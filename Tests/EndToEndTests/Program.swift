@@ -75,13 +75,14 @@ final class Program: @unchecked Sendable {
   /// What the program has printed.
   var output: String { (try? String(contentsOf: outputFile, encoding: .utf8)) ?? "" }
 
-  /// Waits for a line of the output with a text in it.
+  /// Waits for a line of the output with a text in it, to its end.
   @discardableResult
   func line(containing text: String) async throws -> String {
     var line: Substring?
     try await eventually("the program prints '\(text)'; it printed: \(output)") {
       let isEnded = !process.isRunning
-      line = output.split(separator: "\n").first { $0.contains(text) }
+      line = output.split(separator: "\n", omittingEmptySubsequences: false)
+        .dropLast(isEnded ? 0 : 1).first { $0.contains(text) }
       if line == nil, isEnded { throw Ended(output: output) }
       return line != nil
     }

@@ -57,11 +57,12 @@ public final class Python: @unchecked Sendable {
     (try? String(contentsOf: files.appending(path: name), encoding: .utf8)) ?? ""
   }
 
-  /// Waits for a line that the program prints.
+  /// Waits for a line that the program prints, to its end.
   public func line(beginningWith prefix: String) async throws -> String {
     var found: Substring?
     try await eventually("Python prints '\(prefix)'") {
-      found = output.split(separator: "\n").first { $0.hasPrefix(prefix) }
+      found = output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        .first { $0.hasPrefix(prefix) }
       if found == nil, !process.isRunning { throw Failure(description: text("err")) }
       return found != nil
     }
