@@ -148,7 +148,7 @@ private struct RequestSupply {
 private final class LoadExchange {
   let descriptor: Int32
   private(set) var sent = 0.0
-  /// Whether the answer is 503.
+  /// Whether the answer says that the request may be sent again: 429 or 503.
   private(set) var isRefused = false
   private var received = [UInt8](repeating: 0, count: 256 << 10)
   private var count = 0
@@ -207,7 +207,7 @@ private final class LoadExchange {
 
   private func check() throws {
     let end = min(count, Self.lookedAt)
-    isRefused = received[9..<12].elementsEqual("503".utf8)
+    isRefused = ["429", "503"].contains { received[9..<12].elementsEqual($0.utf8) }
     if isRefused { return }
     if received[9] == UInt8(ascii: "2"), place(of: "serverErrorCode", before: end) == nil { return }
     let text = String(decoding: received[..<min(count, 800)], as: UTF8.self)
