@@ -340,7 +340,10 @@ def fuzz(url, token, directory, examples, seed):
         "--exclude-path", "/aps"]
     # Nothing of a run before this one is to count.
     environment = os.environ | {"SCHEMATHESIS_HOOKS": ""}
-    return subprocess.run(command, cwd=directory, env=environment).returncode
+    run = subprocess.run(command, cwd=directory, env=environment, stderr=subprocess.PIPE, text=True)
+    print(run.stderr, end="", file=sys.stderr)
+    # When its thread dies, schemathesis ends as if it had found nothing.
+    return run.returncode or int("Exception in thread" in run.stderr)
 
 
 def main():

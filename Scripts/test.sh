@@ -22,7 +22,7 @@ tools=$!
 
 step=start
 trap 'status=$?
-  kill $tools 2>/dev/null || true
+  wait $tools || true # or it would go on beside the next run
   if [ $status -eq 0 ]; then echo "make test: passed"; else echo "make test: FAILED ($step)"; fi
   exit $status' EXIT
 
