@@ -238,45 +238,6 @@ final class PostgreSQLConnection: SQLConnection {
     return Int(String(cString: PQcmdTuples(result))) ?? 0
   }
 
-  func query(
-    _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
-  ) throws {
-    try read?.check()
-    try settle()
-    try self.arguments.set(arguments)
-    let prepared = try prepared(statement)
-    let isSent = self.arguments.withPointers(first: prepared.argumentCount) {
-      PQsendQueryPrepared(handle, prepared.name, $0, $1, $2, $3, 1)
-    }
-    guard isSent == 1 else { throw failure(nil, statement) }
-    // However many rows there are, one is in memory at a time.
-    PQsetSingleRowMode(handle)
-    var row: PostgreSQLRow?
-    var failure: (any Error)?
-    while let result = PQgetResult(handle) {
-      defer { PQclear(result) }
-      guard failure == nil else { continue }
-      do {
-        try check(result, statement)
-      } catch {
-        failure = error
-        continue
-      }
-      guard PQntuples(result) > 0 else { continue }
-      do {
-        let standing = row ?? PostgreSQLRow(columnsOf: result)
-        row = standing
-        standing.stand(on: 0, of: result)
-        try visit(standing)
-      } catch {
-        failure = error
-        // Nobody wants the other rows.
-        cancellation()?.send()
-      }
-    }
-    if let failure { throw failure }
-  }
-
   func interruption() -> @Sendable () -> Void {
     let session = cancellation()
     return { session?.send() }
