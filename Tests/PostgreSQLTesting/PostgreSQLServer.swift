@@ -126,7 +126,7 @@ public actor PostgreSQLServer {
     try await template.value
     schemaCount += 1
     let name = "store_\(schemaCount)"
-    try await Self.execute("CREATE DATABASE \(name) TEMPLATE store", at: server.address())
+    try await Self.execute("CREATE DATABASE \(name) TEMPLATE store STRATEGY FILE_COPY", at: server.address())
     return Schema(name: name, address: server.address(database: name), isDatabase: true)
   }
 
