@@ -7,7 +7,7 @@ import Waiting
 
 @testable import APNsSimulation
 
-@Suite("Faults over TLS", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct APNsFaultOverWireTests {
   private let token = RequestFixture.deviceToken
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import APNsSimulation
 
-@Suite("Every reason over TLS", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct APNsReasonOverWireTests {
   private static let otherKey: ES256PrivateKey? = try? ES256PrivateKey()
 

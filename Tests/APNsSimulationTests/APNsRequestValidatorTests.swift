@@ -5,7 +5,6 @@ import Testing
 
 @testable import APNsSimulation
 
-@Suite("What APNs accepts")
 struct APNsRequestValidatorTests {
   private let now = Timestamp(milliseconds: 1_767_225_600_000)
   private let fixture: RequestFixture

@@ -7,7 +7,7 @@ import Waiting
 
 @testable import APNsSimulation
 
-@Suite("A simulator's script over TLS", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct APNsScriptOverWireTests {
   private func run(
     _ script: String, _ body: (TestSimulator) async throws -> Void

@@ -6,7 +6,7 @@ import Testing
 
 @testable import APNsSimulation
 
-@Suite("The simulator over TLS", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct APNsSimulatorTests {
   @Test("accepts a good push, answers with its identifier, and shows it")
   func accepts() async throws {

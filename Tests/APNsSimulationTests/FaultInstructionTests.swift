@@ -2,7 +2,6 @@ import Testing
 
 @testable import APNsSimulation
 
-@Suite("A file of faults")
 struct FaultInstructionTests {
   @Test("each line names a device, a fault and how often")
   func readsLines() throws {

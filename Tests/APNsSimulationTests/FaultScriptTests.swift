@@ -2,7 +2,6 @@ import Testing
 
 @testable import APNsSimulation
 
-@Suite("Scripted faults")
 struct FaultScriptTests {
   @Test("a fault hits its device as often as asked, then the next one comes")
   func counted() {

@@ -4,7 +4,6 @@ import Testing
 
 @testable import APNsSimulation
 
-@Suite("Provider tokens on a connection")
 struct ProviderTokenSessionTests {
   private let now = Timestamp(milliseconds: 1_767_225_600_000)
   private let fixture: RequestFixture

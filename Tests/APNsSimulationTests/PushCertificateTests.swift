@@ -5,7 +5,6 @@ import Testing
 
 @testable import APNsSimulation
 
-@Suite("What a client's certificate allows")
 struct PushCertificateTests {
   private let now = Timestamp(milliseconds: 1_767_225_600_000)
   private let fixture: RequestFixture

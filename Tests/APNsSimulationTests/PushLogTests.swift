@@ -3,7 +3,6 @@ import Testing
 
 @testable import APNsSimulation
 
-@Suite("The pushes that are kept")
 struct PushLogTests {
   private func push(_ number: Int) -> ReceivedPush {
     ReceivedPush(

@@ -5,7 +5,6 @@ import Testing
 
 @testable import APNsSimulation
 
-@Suite("A received push as text")
 struct ReceivedPushTests {
   private let push = ReceivedPush(
     time: Timestamp(milliseconds: 1_767_225_600_123), connection: 2, method: "POST",

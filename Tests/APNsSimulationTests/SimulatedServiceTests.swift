@@ -6,7 +6,6 @@ import Testing
 
 @testable import APNsSimulation
 
-@Suite("What the simulator decides")
 struct SimulatedServiceTests {
   private let now = Timestamp(milliseconds: 1_767_225_600_000)
   private let fixture: RequestFixture

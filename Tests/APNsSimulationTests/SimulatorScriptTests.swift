@@ -3,7 +3,6 @@ import Testing
 
 @testable import APNsSimulation
 
-@Suite("A simulator's script")
 struct SimulatorScriptTests {
   @Test("every key is read, and steps keep their order")
   func readsAll() throws {

@@ -3,7 +3,7 @@ import Testing
 
 /// Assets are protected from being taken for pages; apps still show and read them.
 @Suite(
-  "An asset in a browser", .serialized,
+  .serialized,
   .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
 struct AssetInBrowserTests {
   @Test("an app of another origin uploads a picture, shows it, draws it and reads it")

@@ -9,7 +9,7 @@ import Waiting
 @testable import PetrelServer
 
 @Suite(
-  "Explanations and dry runs in a browser", .serialized,
+  .serialized,
   .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
 struct ConsoleExplainTests {
   private func expectNoErrors(_ cloud: ConsoleCloud) async throws {

@@ -9,7 +9,7 @@ import Waiting
 @testable import PetrelServer
 
 @Suite(
-  "The console in a browser", .serialized,
+  .serialized,
   .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
 struct ConsoleTests {
   /// Pages and something that each shows when it is there.

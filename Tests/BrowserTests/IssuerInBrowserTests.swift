@@ -4,7 +4,7 @@ import OpenIDConnect
 import Testing
 
 @Suite(
-  "Signing in at an issuer in a browser", .serialized,
+  .serialized,
   .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
 struct IssuerInBrowserTests {
   @Test(

@@ -7,7 +7,7 @@ import Waiting
 @testable import PetrelServer
 
 @Suite(
-  "A web app in a browser", .serialized,
+  .serialized,
   .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
 struct WebAppTests {
   private func note(_ name: String, _ title: String) -> JSONValue {

@@ -12,7 +12,7 @@ import WebPushSimulation
 /// subscription at a push service of our own, and what arrives there is handed to the service worker
 /// over DevTools. Everything else is as in life: the page, its requests, the message, the worker.
 @Suite(
-  "Web Push in a browser", .serialized,
+  .serialized,
   .enabled(if: WebDriver.isInstalled, "chromium and chromium-driver are not installed"))
 struct WebPushInBrowserTests {
   @Test("the documented page registers, and its service worker shows what is saved elsewhere")

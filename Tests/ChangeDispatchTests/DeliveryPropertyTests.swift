@@ -9,7 +9,6 @@ import Testing
 @testable import ChangeDispatch
 
 /// Random notifications, answers, pauses and restarts; then all goes well and the books are looked at.
-@Suite("Every delivery comes to one end")
 struct DeliveryPropertyTests {
   /// The service behind the routes, which keeps what it did.
   private final class Service: Sendable {

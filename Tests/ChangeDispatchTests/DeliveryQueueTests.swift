@@ -7,7 +7,6 @@ import Waiting
 
 @testable import ChangeDispatch
 
-@Suite("The queue of deliveries")
 struct DeliveryQueueTests {
   private typealias World = DispatchWorld
 

@@ -5,7 +5,6 @@ import Testing
 
 @testable import ChangeDispatch
 
-@Suite("Scheduling deliveries")
 struct DeliveryScheduleTests {
   private static let now = Timestamp(milliseconds: 1_000)
 

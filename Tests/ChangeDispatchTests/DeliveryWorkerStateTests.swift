@@ -4,7 +4,6 @@ import Testing
 
 @testable import ChangeDispatch
 
-@Suite("What a worker keeps in mind")
 struct DeliveryWorkerStateTests {
   @Test(
     "what would wait is merged into a newer one that was under way beside it",

@@ -8,7 +8,6 @@ import Waiting
 
 @testable import ChangeDispatch
 
-@Suite("Delivering pushes")
 struct DeliveryWorkerTests {
   private typealias World = DispatchWorld
 

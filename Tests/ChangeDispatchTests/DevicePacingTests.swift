@@ -4,7 +4,6 @@ import Testing
 
 @testable import ChangeDispatch
 
-@Suite("The pace of devices")
 struct DevicePacingTests {
   private static let silent = DeliveryScheduleTests.deliveries(1...1)[0]
   private static let visible = DeliveryScheduleTests.deliveries(2...2, alert: "News")[0]

@@ -5,7 +5,6 @@ import Waiting
 
 @testable import ChangeDispatch
 
-@Suite("Dispatching with a store that fails")
 struct DispatcherFailureTests {
   private typealias World = DispatchWorld
 

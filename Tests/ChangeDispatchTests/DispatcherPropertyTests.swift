@@ -7,7 +7,6 @@ import Waiting
 @testable import ChangeDispatch
 
 /// Random histories of several databases against a plain model.
-@Suite("Dispatching is exact")
 struct DispatcherPropertyTests {
   /// When the dispatcher runs.
   enum Moment: String, CaseIterable, Sendable { case beside, afterwards, interrupted }

@@ -5,7 +5,6 @@ import Waiting
 
 @testable import ChangeDispatch
 
-@Suite("Dispatching changes")
 struct DispatcherTests {
   private typealias World = DispatchWorld
 

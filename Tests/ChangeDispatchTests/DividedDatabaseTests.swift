@@ -8,7 +8,6 @@ import Waiting
 @testable import ChangeDispatch
 
 /// Random histories of a database that several servers dispatch in parts, against a plain model.
-@Suite("A database that is dispatched in parts")
 struct DividedDatabaseTests {
   private static let users = (0..<8).map { "_user\($0)" }
 

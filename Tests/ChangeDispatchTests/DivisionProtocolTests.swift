@@ -1,7 +1,6 @@
 import ProtocolModels
 import Testing
 
-@Suite("The protocol of divided databases")
 struct DivisionProtocolTests {
   @Test(
     "notifies everybody of each change once, with crashes and lost leases while it is divided anew",

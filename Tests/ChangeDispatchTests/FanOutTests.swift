@@ -6,7 +6,6 @@ import Waiting
 
 @testable import ChangeDispatch
 
-@Suite("Changes that fire more than one transaction holds")
 struct FanOutTests {
   private typealias World = DispatchWorld
 

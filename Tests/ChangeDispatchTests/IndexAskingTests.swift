@@ -7,7 +7,6 @@ import Waiting
 
 @testable import ChangeDispatch
 
-@Suite("Asking the index which subscriptions a change fits")
 struct IndexAskingTests {
   private typealias World = DispatchWorld
 

@@ -7,7 +7,6 @@ import Waiting
 
 @testable import ChangeDispatch
 
-@Suite("Loading indexes while the server works")
 struct IndexLoadingTests {
   private typealias World = DispatchWorld
 

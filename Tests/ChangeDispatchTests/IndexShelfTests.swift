@@ -5,7 +5,6 @@ import Testing
 
 @testable import ChangeDispatch
 
-@Suite("Keeping indexes in memory")
 struct IndexShelfTests {
   private static let databases = (1...4).map { DatabasePart.whole(DatabaseID(rawValue: $0)) }
 

@@ -5,7 +5,6 @@ import Testing
 
 @testable import ChangeDispatch
 
-@Suite("Scheduling the lanes of databases")
 struct LaneScheduleTests {
   private static let first = DatabasePart.whole(DatabaseID(rawValue: 1))
   private static let second = DatabasePart.whole(DatabaseID(rawValue: 2))

@@ -7,7 +7,6 @@ import Waiting
 @testable import ChangeDispatch
 @testable import Storage
 
-@Suite("A start with very many waiting deliveries")
 struct LargeBacklogTests {
   /// Bytes of memory that the process has.
   private static func residentBytes() throws -> Int {

@@ -1,7 +1,6 @@
 import ProtocolModels
 import Testing
 
-@Suite("The lease protocol")
 struct LeaseProtocolTests {
   @Test(
     "logs each change once and forgets none, with crashes, pauses and lost leases at any step",

@@ -4,7 +4,6 @@ import Testing
 
 @testable import ChangeDispatch
 
-@Suite("The balance of parts among servers")
 struct PartBalanceTests {
   /// Servers that look at the same leases, one after the other.
   private struct Cluster {

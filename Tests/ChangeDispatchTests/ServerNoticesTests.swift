@@ -7,7 +7,6 @@ import Waiting
 
 @testable import ChangeDispatch
 
-@Suite("Servers that give each other notice")
 struct ServerNoticesTests {
   /// A server with the store open, and a reader who waits there.
   private struct Server: Sendable {
@@ -168,7 +167,6 @@ struct ServerNoticesTests {
   }
 }
 
-@Suite("Hearing notices")
 struct NoticeHearingTests {
   private let one = ServerID(rawValue: 1)
   private let two = ServerID(rawValue: 2)

@@ -6,7 +6,6 @@ import Testing
 
 @testable import ChangeDispatch
 
-@Suite("Waiting until all is done")
 struct SettlingTests {
   private typealias World = DispatchWorld
 

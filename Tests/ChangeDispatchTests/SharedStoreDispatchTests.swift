@@ -7,7 +7,6 @@ import Waiting
 @testable import ChangeDispatch
 
 /// Random histories over several servers that share a store, against a plain model.
-@Suite("Dispatching by several servers is exact")
 struct SharedStoreDispatchTests {
   private typealias History = DispatcherPropertyTests.History
 

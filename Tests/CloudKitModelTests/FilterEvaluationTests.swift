@@ -4,7 +4,6 @@ import Testing
 
 /// The table in the documentation of ``CloudKitModel/Filter/matches(_:)``, row by row. The `NOT_…`
 /// row and what holds for all rows is in `FilterPropertyTests`.
-@Suite("Evaluating a filter")
 struct FilterEvaluationTests {
   /// Whether the filter passes a record whose field `f` has the value `field`.
   private func holds(

@@ -3,7 +3,6 @@ import Foundation
 import PropertyTesting
 import Testing
 
-@Suite("What holds for every filter")
 struct FilterPropertyTests {
   private func filter(
     _ comparator: CloudKitModel.Comparator, _ generator: inout SeededGenerator

@@ -2,7 +2,6 @@ import CloudKitModel
 import Foundation
 import Testing
 
-@Suite("Which filters are allowed")
 struct FilterValidationTests {
   private func reason(_ filter: Filter) -> String? {
     do {

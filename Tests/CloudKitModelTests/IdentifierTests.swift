@@ -1,7 +1,6 @@
 import CloudKitModel
 import Testing
 
-@Suite("Rules for names")
 struct IdentifierTests {
   private let longest = String(repeating: "x", count: 255)
 

@@ -3,7 +3,6 @@ import Foundation
 import PropertyTesting
 import Testing
 
-@Suite("Distances on the sphere")
 struct LocationTests {
   private static let quarter = Location.earthRadius * .pi / 2
 

@@ -1,7 +1,6 @@
 import CloudKitModel
 import Testing
 
-@Suite("NotificationInfo")
 struct NotificationInfoTests {
   @Test("An empty info is silent")
   func empty() {

@@ -2,7 +2,6 @@ import CloudKitModel
 import Foundation
 import Testing
 
-@Suite("Random UUIDs")
 struct RandomUUIDTests {
   @Test("are of version 4, differ, and use every bit that is free")
   func random() {

@@ -1,7 +1,6 @@
 import CloudKitModel
 import Testing
 
-@Suite("Access to records")
 struct RecordAccessTests {
   private func record(by creator: String) -> Record {
     Record(

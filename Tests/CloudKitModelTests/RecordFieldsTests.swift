@@ -2,7 +2,6 @@ import CloudKitModel
 import PropertyTesting
 import Testing
 
-@Suite("Record fields")
 struct RecordFieldsTests {
   @Test("behave as a dictionary does, and stand in the order of their names")
   func model() {

@@ -2,7 +2,6 @@ import CloudKitModel
 import Foundation
 import Testing
 
-@Suite("Records")
 struct RecordTests {
   @Test("A key sees a record's own field, a system field, or for all text nothing")
   func values() {

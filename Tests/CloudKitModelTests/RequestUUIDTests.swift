@@ -2,7 +2,6 @@ import CloudKitModel
 import Foundation
 import Testing
 
-@Suite("UUIDs of requests")
 struct RequestUUIDTests {
   @Test("they are random UUIDs of version 4, in small letters, and end in four zero bytes")
   func form() throws {

@@ -4,7 +4,6 @@ import Testing
 
 @testable import CloudKitModel
 
-@Suite("Texts with many combining marks")
 struct StreamSafeTextTests {
   private static let marks: [Unicode.Scalar] = [
     "\u{300}", "\u{301}", "\u{323}", "\u{344}", "\u{345}", "\u{E38}", "\u{E48}", "\u{F71}",

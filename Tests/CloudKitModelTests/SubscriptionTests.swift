@@ -2,7 +2,6 @@ import CloudKitModel
 import Foundation
 import Testing
 
-@Suite("When a subscription fires")
 struct SubscriptionTests {
   private static let work = ZoneID(zoneName: "work")
   private static let home = ZoneID(zoneName: "home")

@@ -1,7 +1,6 @@
 import CloudKitModel
 import Testing
 
-@Suite("Which subscriptions may be saved")
 struct SubscriptionValidationTests {
   private static let work = ZoneID(zoneName: "work")
 

@@ -3,7 +3,6 @@ import Testing
 
 @testable import CloudKitModel
 
-@Suite("Tokens of a text")
 struct TextTokensTests {
   @Test(
     "Words are runs of letters and digits",

@@ -2,7 +2,6 @@ import CloudKitModel
 import Foundation
 import Testing
 
-@Suite("Dates as text")
 struct TimestampISO8601Tests {
   @Test(
     "known moments",

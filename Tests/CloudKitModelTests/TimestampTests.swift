@@ -2,7 +2,6 @@ import CloudKitModel
 import Foundation
 import Testing
 
-@Suite("Timestamp")
 struct TimestampTests {
   @Test(
     "A date is rounded to the nearest millisecond, also before 1970",

@@ -2,7 +2,6 @@ import CloudKitModel
 import PropertyTesting
 import Testing
 
-@Suite("The order of values")
 struct ValueOrderTests {
   @Test(
     "Integers and doubles are compared exactly",

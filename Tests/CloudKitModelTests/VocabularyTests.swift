@@ -2,7 +2,6 @@ import CloudKitModel
 import PropertyTesting
 import Testing
 
-@Suite("Names and numbers of the vocabulary")
 struct VocabularyTests {
   @Test("A scope has CKDatabase's number, another one in pushes, and its word in a path")
   func scopes() {

@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("Printing errors")
 struct ErrorDescriptionTests {
   @Test("an error prints its code, the code's number and its reason")
   func printsReason() {

@@ -2,7 +2,6 @@ import CloudKit
 import CloudKitModel
 import Testing
 
-@Suite("CKError")
 struct ErrorTests {
   private func fail(_ error: CKError) throws { throw error }
 

@@ -2,7 +2,6 @@ import CloudKit
 import CloudKitModel
 import Testing
 
-@Suite("IDs, zones, references and assets")
 struct IdentifierTests {
   private let zoneID = CKRecordZone.ID(zoneName: "Notes", ownerName: "_abc")
 

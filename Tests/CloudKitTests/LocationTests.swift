@@ -1,7 +1,6 @@
 import CoreLocation
 import Testing
 
-@Suite("CLLocation")
 struct LocationTests {
   private let paris = CLLocation(latitude: 48.8566, longitude: 2.3522)
 

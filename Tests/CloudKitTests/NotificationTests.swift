@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("CKNotification")
 struct NotificationTests {
   private static let user = "_0123456789abcdef0123456789abcdef"
 

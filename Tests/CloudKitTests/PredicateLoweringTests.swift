@@ -5,7 +5,6 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("Predicates as filters")
 struct PredicateLoweringTests {
   private let now = Timestamp(milliseconds: 1_000_000)
 

@@ -4,7 +4,6 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("Predicate formats")
 struct PredicateParsingTests {
   struct Case: Sendable {
     var format: String

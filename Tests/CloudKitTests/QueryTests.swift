@@ -2,7 +2,6 @@ import CloudKit
 import CloudKitModel
 import Testing
 
-@Suite("CKQuery, cursors and change tokens")
 struct QueryTests {
   private func query() -> CKQuery {
     let query = CKQuery(

@@ -2,7 +2,6 @@ import CloudKit
 import CloudKitModel
 import Testing
 
-@Suite("Records and the model's records")
 struct RecordConversionTests {
   @Test("Each value has one stored form")
   func values() throws {

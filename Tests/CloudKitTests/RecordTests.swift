@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("CKRecord")
 struct RecordTests {
   private let record = CKRecord(recordType: "Artwork")
 

@@ -2,7 +2,6 @@ import CloudKit
 import CloudKitModel
 import Testing
 
-@Suite("Subscriptions")
 struct SubscriptionTests {
   private let predicate = NSPredicate(format: "artist == %@", "Mona")
 

@@ -2,7 +2,6 @@ import Testing
 
 @testable import Cryptography
 
-@Suite("AES over single blocks")
 struct AES128BlockTests {
   @Test("is that of the standard's example")
   func example() throws {

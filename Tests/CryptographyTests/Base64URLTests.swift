@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import Testing
 
-@Suite struct Base64URLTests {
+struct Base64URLTests {
   @Test("Random bytes of every small length agree with Foundation's base64 and come back")
   func agreesWithFoundation() {
     for count in 0..<200 {
@@ -24,7 +24,7 @@ import Testing
   }
 }
 
-@Suite struct SecureRandomTests {
+struct SecureRandomTests {
   @Test("Two draws differ and have the length asked for")
   func draws() {
     let first = SecureRandom.bytes(count: 32)

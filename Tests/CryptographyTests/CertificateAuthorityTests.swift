@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import Testing
 
-@Suite struct CertificateAuthorityTests {
+struct CertificateAuthorityTests {
   @Test("The openssl tool verifies an issued certificate for each of its hosts")
   func verifies() throws {
     let folder = try TemporaryFolder()

@@ -2,7 +2,6 @@ import Cryptography
 import Foundation
 import Testing
 
-@Suite("What a certificate says")
 struct CertificateSummaryTests {
   @Test("name and time of each certificate of a text, keys among them passed over")
   func chain() throws {

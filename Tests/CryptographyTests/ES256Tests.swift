@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import Testing
 
-@Suite struct ES256Tests {
+struct ES256Tests {
   @Test("A signature is valid for its message and key, and for no other")
   func signs() throws {
     let key = try ES256PrivateKey()

@@ -1,7 +1,7 @@
 import Cryptography
 import Testing
 
-@Suite struct KeyAgreementTests {
+struct KeyAgreementTests {
   @Test("Both sides come to the same secret, and others to another")
   func agrees() throws {
     let anna = try ECDHKeyPair()

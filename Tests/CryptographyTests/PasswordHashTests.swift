@@ -1,7 +1,6 @@
 import Cryptography
 import Testing
 
-@Suite("Hashes of passwords")
 struct PasswordHashTests {
   private static let cheap = PasswordHash.Cost(passes: 1, memory: 8192)
 

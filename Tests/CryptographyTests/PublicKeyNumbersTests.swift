@@ -2,7 +2,6 @@ import Cryptography
 import Foundation
 import Testing
 
-@Suite("Public keys from their numbers")
 struct PublicKeyNumbersTests {
   @Test(
     "a signature that the openssl program makes with an RSA key is accepted, a changed one is not")

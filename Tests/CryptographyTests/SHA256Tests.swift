@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import Testing
 
-@Suite struct SHA256Tests {
+struct SHA256Tests {
   @Test(
     "The hashes of FIPS 180-4's examples come out",
     arguments: [

@@ -7,8 +7,7 @@ import Testing
 import Waiting
 
 /// From a save at the server's program to APNs, by the ways that a configuration may name.
-@Suite(
-  "Ways to APNs", .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct APNsAccessTests {
   /// Subscribes Anna's phone with pushes that are shown, and answers where her laptop saves.
   private func prepare(_ cloud: Cloud) async throws -> CKDatabase {

@@ -3,7 +3,6 @@ import CloudKit
 import Testing
 import Waiting
 
-@Suite("Trouble with APNs")
 struct APNsTroubleTests {
   struct Trouble: Sendable, CustomTestStringConvertible {
     var testDescription: String

@@ -3,7 +3,7 @@ import CloudKitModel
 import Storage
 import Testing
 
-@Suite("Accounts and users that an app sees", .serialized)
+@Suite(.serialized)
 struct AccountTests {
   /// A user of whom something is known, and the container as the user's phone sees it.
   private func eva(in cloud: Cloud) async throws -> (User, CKContainer) {

@@ -2,7 +2,6 @@ import CloudKit
 import Foundation
 import Testing
 
-@Suite("Assets")
 struct AssetTests {
   @Test("A file of 1 MB and a list of files come back as they were saved, with progress")
   func roundTrip() async throws {

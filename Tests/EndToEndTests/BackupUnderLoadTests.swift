@@ -59,9 +59,7 @@ private final class Writers: Sendable {
   }
 }
 
-@Suite(
-  "Backups of a server under load",
-  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct BackupUnderLoadTests {
   private static func run(_ words: [String], in folder: String) async throws -> (Int32, String) {
     let program = try Program("petrel", words, in: folder)

@@ -2,9 +2,7 @@ import CloudKit
 import JSONCoding
 import Testing
 
-@Suite(
-  "Figures of petrel bench",
-  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct BenchmarkFiguresTests {
   private func withFolder(_ body: (String) async throws -> Void) async throws {
     let folder = NSTemporaryDirectory() + "petrel-bench-" + UUID().uuidString

@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("Following changes")
 struct ChangeFeedTests {
   /// The token as an app finds it at its next launch.
   private func relaunched(_ token: CKServerChangeToken) throws -> CKServerChangeToken {

@@ -5,7 +5,6 @@ import Testing
 /// Names whose addresses a stranger chooses, and changes when he likes: what a webhook's URL may have. A
 /// program asks as the server does, through the system's resolver and a name server of the test.
 @Suite(
-  "Names that mean other addresses by the time they are connected to",
   .enabled(if: Program.isBuilt("OutboundProbe"), "the program OutboundProbe is not built"),
   .enabled(if: NameServer.canListen, "port 53 is not for this user"),
   .enabled(if: Program.canRun("petrel", through: ["/usr/bin/unshare", "--mount"]), "no own mounts"))

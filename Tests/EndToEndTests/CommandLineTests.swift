@@ -2,8 +2,7 @@ import CloudKit
 import Testing
 import Waiting
 
-@Suite(
-  "The command line", .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct CommandLineTests {
   private func run(
     _ words: [String], environment: [String: String] = [:], through launcher: [String] = []

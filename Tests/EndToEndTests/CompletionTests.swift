@@ -3,7 +3,7 @@ import Testing
 import Waiting
 
 /// The completions as the shells themselves have them.
-@Suite("Completions", .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct CompletionTests {
   private static func path(of shell: String) -> String? {
     ["/bin/", "/usr/bin/"].map { $0 + shell }.first {

@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("A database")
 struct DatabaseTests {
   @Test("A record comes back as it was saved, with all types of fields")
   func roundTrip() async throws {

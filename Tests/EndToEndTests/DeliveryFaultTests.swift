@@ -4,7 +4,6 @@ import Testing
 import Waiting
 
 /// APNs' bad days, from the save to the last answer.
-@Suite("Every delivery comes to one end, whatever APNs does")
 struct DeliveryFaultTests {
   struct Day: Sendable, CustomTestStringConvertible {
     var testDescription: String

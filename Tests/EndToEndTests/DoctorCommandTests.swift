@@ -13,7 +13,7 @@ private enum Launcher {
   static let ownMounts = ["/usr/bin/unshare", "--mount"]
 }
 
-@Suite("petrel doctor", .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct DoctorCommandTests {
   @Test("a sound setup has no problem, and APNs believes the sender")
   func sound() async throws {

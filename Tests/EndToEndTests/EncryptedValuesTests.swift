@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("Encrypted values")
 struct EncryptedValuesTests {
   @Test("They come back as such, apart from other fields, and can be changed")
   func roundTrip() async throws {

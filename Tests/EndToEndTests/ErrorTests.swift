@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("Errors that an app sees")
 struct ErrorTests {
   /// The error of an item of an operation's results.
   private func error<Value>(_ result: Result<Value, any Error>?) -> CKError? {

@@ -5,7 +5,6 @@ import Storage
 import Testing
 import Waiting
 
-@Suite("A change that fires many subscriptions")
 struct FanOutCrashTests {
   private static let users = 2_000
   private static let subscriptionsEach = 10

@@ -6,7 +6,6 @@ import Testing
 
 /// Issuers have certificates of the system's authorities, so their TLS is asked from outside, in a process
 /// that trusts an authority of the test in place of those.
-@Suite("TLS of connections to issuers")
 struct IssuerTLSTests {
   private static let ownMounts = ["/usr/bin/unshare", "--mount"]
 

@@ -2,7 +2,7 @@ import CloudKit
 import Cryptography
 import Testing
 
-@Suite("petrel keys", .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct KeysCommandTests {
   /// Runs the program in a folder of its own, and answers its exit status and output.
   private func run(_ words: String..., in folder: String) async throws -> (Int32, String) {

@@ -2,9 +2,7 @@ import CloudKit
 import Testing
 import Waiting
 
-@Suite(
-  "Long-lived operations over the death of their process",
-  .enabled(if: Program.isBuilt("OperationProbe"), "the program OperationProbe is not built"))
+@Suite(.enabled(if: Program.isBuilt("OperationProbe"), "the program OperationProbe is not built"))
 struct LongLivedOperationTests {
   /// A cloud, a proxy before it, and programs of one user and device that go through it.
   private struct World {

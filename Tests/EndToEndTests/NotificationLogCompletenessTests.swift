@@ -5,7 +5,6 @@ import Waiting
 
 /// What became of a push makes no difference to the log; what was pruned has its test in
 /// `NotificationLogTests`.
-@Suite("The notification log is complete")
 struct NotificationLogCompletenessTests {
   @available(*, deprecated)
   @Test("where silent pushes became one while APNs was away")

@@ -4,7 +4,6 @@ import Testing
 import Waiting
 
 /// The log of a user with notifications from several databases, as the operations read it.
-@Suite("One notification log for all of a user's databases")
 struct NotificationLogReadingTests {
   @available(*, deprecated)
   @Test(

@@ -3,7 +3,6 @@ import CloudKitModel
 import PetrelServer
 import Testing
 
-@Suite("The notification log")
 struct NotificationLogTests {
   @available(*, deprecated)
   @Test("What one device marks as read, the other sees as read; its ID is that of the push")

@@ -2,7 +2,6 @@ import CloudKit
 import Testing
 import Waiting
 
-@Suite("Operations")
 struct OperationTests {
   private let recordID = CKRecord.ID(recordName: "A")
 

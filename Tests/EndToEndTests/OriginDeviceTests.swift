@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("The device that made a change")
 struct OriginDeviceTests {
   @Test("Of a user's two devices the one that saved gets nothing, the other gets the push")
   func otherDevice() async throws {

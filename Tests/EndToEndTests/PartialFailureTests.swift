@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("Failures of single items")
 struct PartialFailureTests {
   /// What an operation's blocks got, by style.
   private struct Outcome {

@@ -4,9 +4,7 @@ import PostgreSQLTesting
 import Testing
 import Waiting
 
-@Suite(
-  "Commands on a store in PostgreSQL",
-  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct PostgreSQLCommandTests {
   @Test("serve, users, config, doctor and backup know where the store is")
   func commands() async throws {

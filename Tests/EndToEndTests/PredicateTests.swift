@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("Predicates of subscriptions")
 struct PredicateTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var name: String

@@ -3,7 +3,6 @@ import CloudKit
 import Testing
 import Waiting
 
-@Suite("The programs")
 struct ProgramTests {
   @Test(
     "A server that is killed right after each reply loses no push, and repeats one with its apns-id",

@@ -3,7 +3,6 @@ import CloudKit
 import JSONCoding
 import Testing
 
-@Suite("What a push holds")
 struct PushContentTests {
   /// Subscribes Anna's phone with an info, saves a record from another device, and hands over the
   /// push.

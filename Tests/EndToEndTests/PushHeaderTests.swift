@@ -2,7 +2,6 @@ import APNsSimulation
 import CloudKit
 import Testing
 
-@Suite("What a push has in its header fields")
 struct PushHeaderTests {
   @Test(
     "A collapse ID stays in its field, as it is or as its hash, and the push arrives",

@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("Query subscriptions")
 struct QuerySubscriptionTests {
   /// Options and what they fire on when a record is created, updated and deleted.
   static let cases: [(CKQuerySubscription.Options, [String])] = [

@@ -4,7 +4,6 @@ import CloudKitModel
 import Storage
 import Testing
 
-@Suite("Stopping and starting again")
 struct RestartTests {
   @Test("A change that was committed and never dispatched is pushed after the start, once")
   func undispatched() async throws {

@@ -4,9 +4,7 @@ import PostgreSQLTesting
 import Testing
 import Waiting
 
-@Suite(
-  "A store that came from a copy",
-  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct RestoredStoreTests {
   @Test("is served once it was said what became of what was saved after the copy")
   func refused() async throws {

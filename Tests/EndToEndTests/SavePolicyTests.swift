@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("Save policies")
 struct SavePolicyTests {
   typealias Policy = CKModifyRecordsOperation.RecordSavePolicy
 

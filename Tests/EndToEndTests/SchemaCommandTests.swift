@@ -4,7 +4,6 @@ import Storage
 import Testing
 import Waiting
 
-@Suite("Schemas from the command line")
 struct SchemaCommandTests {
   /// Runs `petrel` to its end and answers the status and what it printed.
   private func petrel(_ words: String..., in cloud: Cloud) async throws -> (Int32, String) {

@@ -2,7 +2,7 @@ import CloudKit
 import Testing
 import Waiting
 
-@Suite("petrel serve", .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct ServeCommandTests {
   private func withFolder(_ body: (String) async throws -> Void) async throws {
     let folder = NSTemporaryDirectory() + "petrel-serve-" + UUID().uuidString

@@ -13,9 +13,7 @@ import Waiting
 @testable import Storage
 
 /// Three servers on one PostgreSQL, under load, with whatever may happen to them.
-@Suite(
-  "Several servers under faults",
-  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct ServersUnderFaultsTests {
   /// Each saves in a zone of its own, but for the last, which saves in the public database.
   private static let writers = 4

@@ -15,7 +15,6 @@ import FoundationNetworking
 
 /// Three servers on one PostgreSQL. The clock of one is right, the others' are ten minutes fast and slow.
 @Suite(
-  "Servers whose clocks are off",
   .enabled(
     if: Program.isBuilt("petrel") && Installation.clockLibrary != nil,
     "the program petrel is not built, or faketime is not installed (make tools)"))

@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("Shares that a server without sharing refuses")
 struct SharingTests {
   private let url = URL(string: "https://petrel.example/share/0abc")!
 

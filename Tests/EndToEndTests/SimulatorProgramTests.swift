@@ -6,9 +6,7 @@ import HTTP2Transport
 import PushDelivery
 import Testing
 
-@Suite(
-  "petrel simulate-apns",
-  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct SimulatorProgramTests {
   private func withFolder(_ body: (String) async throws -> Void) async throws {
     let folder = NSTemporaryDirectory() + "petrel-simulator-" + UUID().uuidString

@@ -6,7 +6,6 @@ import Waiting
 
 @testable import PetrelServer
 
-@Suite("What a server leaves behind in its process")
 struct StoppedServerTests {
   /// Something that should not be there any more.
   private struct Part: Sendable {

@@ -4,9 +4,7 @@ import PostgreSQLTesting
 import Testing
 import Waiting
 
-@Suite(
-  "petrel store migrate",
-  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct StoreMigrateCommandTests {
   private struct Outcome {
     var status: Int32

@@ -1,7 +1,7 @@
 import CloudKit
 import Testing
 
-@Suite("petrel users", .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct UsersCommandTests {
   private func withFolder(_ body: (String) async throws -> Void) async throws {
     let folder = NSTemporaryDirectory() + "petrel-users-" + UUID().uuidString

@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("The web courier")
 struct WebCourierTests {
   @available(*, deprecated)
   @Test("It brings notifications of other devices' changes and none of the device's own")

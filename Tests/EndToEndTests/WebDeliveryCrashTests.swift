@@ -7,9 +7,7 @@ import WebPushSimulation
 
 @testable import Storage
 
-@Suite(
-  "Browsers and webhooks of a server that is killed",
-  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct WebDeliveryCrashTests {
   @Test("Each gets every notification, repeats are known by their ID, each delivery has one end")
   func killed() async throws {

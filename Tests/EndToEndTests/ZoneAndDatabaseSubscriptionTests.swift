@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("Record-zone and database subscriptions")
 struct ZoneAndDatabaseSubscriptionTests {
   @Test("A record-zone subscription hears of creations, updates and deletions in its zone alone")
   func recordZone() async throws {

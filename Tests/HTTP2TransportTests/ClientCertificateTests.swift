@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTP2Transport
 
-@Suite("Certificates of clients", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct ClientCertificateTests {
   /// What a server that asks for certificates of `authority` sees of a client.
   private func shown(

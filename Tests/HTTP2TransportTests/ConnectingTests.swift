@@ -5,7 +5,7 @@ import Waiting
 
 @testable import HTTP2Transport
 
-@Suite struct ConnectingTests {
+struct ConnectingTests {
   @Test("A server whose certificate nobody vouches for is rejected")
   func untrusted() async throws {
     let playground = try Playground()

@@ -5,7 +5,7 @@ import Waiting
 
 @testable import HTTP2Transport
 
-@Suite struct EventLoopTests {
+struct EventLoopTests {
   @Test("What is given to a loop runs on its thread in order")
   func order() async throws {
     let loop = try EventLoop(name: "test")

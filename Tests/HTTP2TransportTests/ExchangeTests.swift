@@ -4,7 +4,7 @@ import Waiting
 
 @testable import HTTP2Transport
 
-@Suite struct ExchangeTests {
+struct ExchangeTests {
   @Test("A request arrives with its fields and body, and its answer comes back whole")
   func exchange() async throws {
     let playground = try Playground(answering: { request in

@@ -4,7 +4,7 @@ import Waiting
 
 @testable import HTTP2Transport
 
-@Suite struct FaultTests {
+struct FaultTests {
   /// A playground whose server leaves four requests open.
   private func withFourOpenRequests() async throws -> (Playground, Client, [HTTP2ServerRequest]) {
     let playground = try Playground(configure: { $0.maximumConcurrentStreams = 4 })

@@ -5,7 +5,7 @@ import Waiting
 
 @testable import HTTP2Transport
 
-@Suite struct ForeignServerTests {
+struct ForeignServerTests {
   @Test("nghttpd serves files and takes posts, thousands at a time")
   func nghttpd() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

@@ -8,7 +8,6 @@ import Waiting
 
 /// What a server may send that has gone bad: a client's memory and work stay within bounds, each request
 /// has its outcome, and the connection's end says why.
-@Suite("An HTTP/2 server that is hostile")
 struct HostileServerTests {
   /// A hostile server and a client that trusts it.
   private func with(

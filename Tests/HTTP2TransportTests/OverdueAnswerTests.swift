@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2Transport
 
-@Suite("Answers that do not come", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct OverdueAnswerTests {
   @Test("A request without an answer is broken off alone, with an unknown fate")
   func overdue() async throws {

@@ -5,7 +5,7 @@ import Waiting
 
 @testable import HTTP2Transport
 
-@Suite("Connecting through a proxy", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct ProxyTests {
   private func through(
     _ behaviour: SimulatedProxy.Behaviour, credentials: HTTPProxy.Credentials? = nil,

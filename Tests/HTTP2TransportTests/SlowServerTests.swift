@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP2Transport
 
-@Suite("Servers that read slowly", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct SlowServerTests {
   private let body = [UInt8](repeating: 1, count: 4096)
 

@@ -3,7 +3,7 @@ import Waiting
 
 @testable import HTTP2Transport
 
-@Suite struct StreamLimitTests {
+struct StreamLimitTests {
   @Test("No more requests are open than the peer allows; the others follow as answers come")
   func heldBack() async throws {
     let playground = try Playground(configure: { $0.maximumConcurrentStreams = 3 })

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP2Transport
 
-@Suite struct KeepAliveTests {
+struct KeepAliveTests {
   private let second: Int64 = 1_000_000_000
   private let intervals = KeepAlive.Intervals(
     whileBusy: .seconds(60), whileIdle: .seconds(3600), timeout: .seconds(20))
@@ -36,7 +36,7 @@ import Testing
   }
 }
 
-@Suite struct HTTP2HeadersTests {
+struct HTTP2HeadersTests {
   @Test("Fields keep their order, and the first of a name is found")
   func order() {
     var headers: HTTP2Headers = ["a": "1", "b": "", "": "x"]
@@ -51,7 +51,7 @@ import Testing
   }
 }
 
-@Suite struct FIFOTests {
+struct FIFOTests {
   @Test("A queue agrees with an array", arguments: Seeds.some(10))
   func againstModel(seed: Int) {
     var generator = SeededGenerator(seed: seed)

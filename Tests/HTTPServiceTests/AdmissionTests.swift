@@ -5,7 +5,6 @@ import Waiting
 
 @testable import HTTPService
 
-@Suite("Letting requests in")
 struct AdmissionTests {
   private static let start = ContinuousClock.now
 

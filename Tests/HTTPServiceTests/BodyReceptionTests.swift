@@ -2,7 +2,6 @@ import Testing
 
 @testable import HTTPService
 
-@Suite("Receiving a body")
 struct BodyReceptionTests {
   private func head(_ headers: [(name: String, value: String)] = []) -> RequestHead {
     RequestHead(method: "POST", target: "/", version: "HTTP/1.0", headers: headers)

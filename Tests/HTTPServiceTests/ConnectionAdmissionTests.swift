@@ -3,7 +3,6 @@ import Testing
 
 @testable import HTTPService
 
-@Suite("Admitting connections")
 struct ConnectionAdmissionTests {
   private func peer(_ bytes: UInt8...) -> PeerAddress { PeerAddress(bytes) }
 

@@ -3,7 +3,6 @@ import HTTPService
 import Testing
 import Waiting
 
-@Suite("Who may have connections")
 struct ConnectionLimitTests {
   private static let get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 

@@ -1,7 +1,6 @@
 import HTTPService
 import Testing
 
-@Suite("Cookies")
 struct CookieTests {
   private func cookies(_ field: String?) -> [String] {
     HTTPRequest.cookies(in: field).map { "\($0.name): \($0.value)" }

@@ -2,7 +2,6 @@ import Testing
 
 @testable import HTTPService
 
-@Suite("The state of an exchange")
 struct ExchangeStateTests {
   @Test("an answer that comes after the connection went to sleep wakes it")
   func slowHandler() {

@@ -2,7 +2,6 @@ import Foundation
 import HTTPService
 import Testing
 
-@Suite("Forms")
 struct FormTests {
   private func fields(_ body: String, _ type: String?) -> [String] {
     let request = HTTPRequest(

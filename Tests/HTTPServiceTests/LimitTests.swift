@@ -3,7 +3,6 @@ import HTTPService
 import Testing
 import Waiting
 
-@Suite("Limits")
 struct LimitTests {
   private func post(_ count: Int) -> String {
     "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: \(count)\r\n\r\n"

@@ -3,7 +3,6 @@ import HTTPService
 import Testing
 import Waiting
 
-@Suite("Long polls")
 struct LongPollTests {
   @Test("a thousand requests wait at once while others are answered")
   func thousand() async throws {

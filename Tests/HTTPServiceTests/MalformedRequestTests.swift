@@ -5,7 +5,6 @@ import Waiting
 
 /// Requests that no decent client sends get one answer at most, and nothing behind them is taken for
 /// another request.
-@Suite("Malformed requests")
 struct MalformedRequestTests {
   /// The statuses in what a server sent: one for each head.
   private func statuses(_ text: String) -> [Int] {

@@ -2,7 +2,6 @@ import Testing
 
 @testable import HTTPService
 
-@Suite("How a client keeps up")
 struct PaceTests {
   private let start = ContinuousClock.now
   private let limits = Pace.Limits(

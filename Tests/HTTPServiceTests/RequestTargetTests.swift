@@ -2,7 +2,6 @@ import Foundation
 import HTTPService
 import Testing
 
-@Suite("Request targets")
 struct RequestTargetTests {
   private func request(_ target: String) -> HTTPRequest {
     HTTPRequest(method: "GET", target: target)

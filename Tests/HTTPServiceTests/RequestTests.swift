@@ -7,7 +7,6 @@ import FoundationNetworking
 import Waiting
 #endif
 
-@Suite("Requests over sockets")
 struct RequestTests {
   @Test("an ordinary client gets its answers")
   func urlSession() async throws {

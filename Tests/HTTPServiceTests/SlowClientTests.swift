@@ -3,7 +3,6 @@ import HTTPService
 import Testing
 import Waiting
 
-@Suite("Slow clients")
 struct SlowClientTests {
   private func limit(_ configuration: inout HTTPServer.Configuration) {
     configuration.idleTimeout = .seconds(20)

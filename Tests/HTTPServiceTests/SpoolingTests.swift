@@ -4,7 +4,6 @@ import Synchronization
 import Testing
 import Waiting
 
-@Suite("Bodies in files")
 struct SpoolingTests {
   private func withSpoolingServer(
     limit: Int = 100_000, total: Int = 1 << 30,

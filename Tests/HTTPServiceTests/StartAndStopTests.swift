@@ -3,7 +3,6 @@ import HTTPService
 import Testing
 import Waiting
 
-@Suite("Start and stop")
 struct StartAndStopTests {
   private let get = "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"
 

@@ -4,7 +4,6 @@ import Testing
 
 @testable import HTTPService
 
-@Suite("The state of a stream")
 struct StreamStateTests {
   @Test("a reader that finds nothing sleeps until the next chunk")
   func readerWaits() {

@@ -4,7 +4,6 @@ import Synchronization
 import Testing
 import Waiting
 
-@Suite("Streams")
 struct StreamTests {
   private let get = "GET /s HTTP/1.1\r\nHost: h\r\n\r\n"
 

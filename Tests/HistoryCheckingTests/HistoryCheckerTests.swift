@@ -3,7 +3,6 @@ import Testing
 
 @testable import HistoryChecking
 
-@Suite("The checker of histories")
 struct HistoryCheckerTests {
   @Test("What a server that keeps its promises does is allowed", arguments: [1, 2, 4, 8])
   func allowed(width: Int) {

@@ -3,7 +3,6 @@ import JSONCoding
 import PropertyTesting
 import Testing
 
-@Suite("Reading a JSON document in place")
 struct JSONNodeTests {
   private func root(_ text: String) throws -> JSONNode {
     try JSONDocument(parsing: Data(text.utf8)).root
@@ -69,7 +68,6 @@ struct JSONNodeTests {
   }
 }
 
-@Suite("Parsing JSON beside Foundation")
 struct FoundationParsingTests {
   @Test("Texts mean what they mean to Foundation", arguments: Seeds.some(100))
   func values(seed: Int) throws {

@@ -1,7 +1,6 @@
 import JSONCoding
 import Testing
 
-@Suite("JSONValue")
 struct JSONValueTests {
   @Test("A member that is missing or null is nil, and so are members of other kinds")
   func subscripts() {

@@ -3,7 +3,6 @@ import JSONCoding
 import PropertyTesting
 import Testing
 
-@Suite("Writing JSON")
 struct JSONWriterTests {
   @Test("Objects and arrays get their commas, however they are nested")
   func containers() {

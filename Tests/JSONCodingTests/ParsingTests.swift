@@ -2,7 +2,6 @@ import Foundation
 import JSONCoding
 import Testing
 
-@Suite("Parsing JSON")
 struct ParsingTests {
   @Test(
     "Each kind of value, alone or in a container",

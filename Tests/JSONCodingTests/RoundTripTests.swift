@@ -2,7 +2,6 @@ import JSONCoding
 import PropertyTesting
 import Testing
 
-@Suite("JSON written and parsed again")
 struct RoundTripTests {
   @Test("parse(write(x)) is x, and its text is the same bytes", arguments: Seeds.some(60))
   func roundTrip(seed: Int) throws {

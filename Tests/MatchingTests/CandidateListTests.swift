@@ -3,7 +3,6 @@ import Testing
 
 @testable import Matching
 
-@Suite("Lists of candidates")
 struct RunListTests {
   private func candidate(_ entry: UInt32) -> Candidate {
     Candidate(entry: entry, events: 7, check: .nothing, isMetAgain: false)

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Matching
 
-@Suite("Filters that are evaluated as they are")
 struct FilterTableTests {
   private func filter(_ value: RecordValue) -> Filter { Filter(.field("a"), .equals, value) }
 

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Matching
 
-@Suite("Keys of ordered values")
 struct OrderedKeyTests {
   @Test("doubles have the order of their keys")
   func doubles() throws {

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Matching
 
-@Suite("Owners, and the bytes that stand for what they ask")
 struct OwnerTableTests {
   private func key(_ generator: inout SeededGenerator) -> SubscriptionKey {
     SubscriptionKey(

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Matching
 
-@Suite("Points of one change")
 struct PointSetTests {
   @Test(
     "a set holds what was put there since it was emptied, however much", arguments: Seeds.some(10))

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Matching
 
-@Suite("Points")
 struct PointTableTests {
   private func withBytes<Result>(
     _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) -> Result

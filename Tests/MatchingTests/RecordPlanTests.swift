@@ -3,7 +3,6 @@ import Testing
 
 @testable import Matching
 
-@Suite("What is asked of records")
 struct RecordPlanTests {
   private typealias Asked = RecordPlan.Step.Asked
 

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Matching
 
-@Suite("Samples of what changes have")
 struct SampleTests {
   private func value(_ key: UInt64) -> OrderedValue { OrderedValue(exactly: key) }
 

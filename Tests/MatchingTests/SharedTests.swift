@@ -2,7 +2,6 @@ import Testing
 
 @testable import Matching
 
-@Suite("Values that are shared")
 struct SharedTests {
   private struct Large: Sendable {
     var table = [1, 2, 3]

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Matching
 
-@Suite("The grid over the earth")
 struct SphereGridTests {
   private func place(_ generator: inout SeededGenerator) -> Location {
     func coordinate(_ edges: [Double], _ limit: Double) -> Double {

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Matching
 
-@Suite("Memory of an index of which most is gone")
 struct SubscriptionIndexMemoryTests {
   private func key(_ number: Int) -> SubscriptionKey {
     SubscriptionKey(subscriber: "_user\(number / 3)", subscriptionID: "s\(number)")

@@ -6,7 +6,6 @@ import Testing
 @testable import Matching
 
 /// A case has some 200 operations.
-@Suite("The index against plain evaluation")
 struct SubscriptionIndexPropertyTests {
   @Test(
     "Whatever is inserted, replaced, removed and learnt, it finds what evaluating each one finds",

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Matching
 
-@Suite("SubscriptionIndex")
 struct SubscriptionIndexTests {
   private func key(_ subscriber: String, _ id: String = "s") -> SubscriptionKey {
     SubscriptionKey(subscriber: subscriber, subscriptionID: id)

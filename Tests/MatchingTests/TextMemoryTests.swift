@@ -3,7 +3,6 @@ import Testing
 
 @testable import Matching
 
-@Suite("Memory of texts")
 struct TextMemoryTests {
   private func text(at start: UInt32, _ count: Int, in memory: TextMemory) -> [UInt8] {
     memory.withBytes(at: start, count: UInt32(count)) { Array($0) }

@@ -4,7 +4,6 @@ import JSONCoding
 import Matching
 import Testing
 
-@Suite("The index on a workload with known answers")
 struct WorkloadTests {
   /// The lines of a file in `Fixtures`, whose README says where they come from.
   private func lines(_ name: String) throws -> [String] {

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Measuring
 
-@Suite("Histograms")
 struct HistogramTests {
   @Test("a value falls into the first range whose bound it does not exceed, as a search says")
   func property() {

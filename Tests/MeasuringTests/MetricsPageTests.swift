@@ -2,7 +2,6 @@ import Testing
 
 @testable import Measuring
 
-@Suite("The page of metrics")
 struct MetricsPageTests {
   @Test("each name has its help and type once, and its samples below")
   func samples() {

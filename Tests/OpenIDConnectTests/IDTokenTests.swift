@@ -6,7 +6,6 @@ import Testing
 
 @testable import OpenIDConnect
 
-@Suite("What an ID token must be to be believed")
 struct IDTokenTests {
   private func reason(_ change: @escaping (inout SimulatedIssuer.Behaviour) -> Void) async throws
     -> String

@@ -7,7 +7,6 @@ import Waiting
 
 @testable import OpenIDConnect
 
-@Suite("Signing in at an issuer")
 struct IssuerTests {
   @Test(
     "a code becomes an identity, with RSA and with elliptic-curve keys", arguments: [true, false])

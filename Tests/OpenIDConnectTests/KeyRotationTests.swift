@@ -4,7 +4,6 @@ import Testing
 
 @testable import OpenIDConnect
 
-@Suite("Keys that come and go")
 struct KeyRotationTests {
   @Test("a new key is fetched when it is first used, if a minute has passed since the last fetch")
   func rotates() async throws {

@@ -11,7 +11,6 @@ import Waiting
 
 /// What an issuer may answer that lies, or that somebody has taken over: it signs in nobody but by its own
 /// word, costs little, and leads the server nowhere.
-@Suite("An issuer that lies")
 struct LyingIssuerTests {
   private func document(_ issuer: String, _ member: String, _ url: String) -> JSONValue {
     var members: [String: JSONValue] = [

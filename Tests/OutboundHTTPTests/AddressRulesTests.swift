@@ -3,7 +3,7 @@ import Testing
 
 @testable import OutboundHTTP
 
-@Suite struct AddressRulesTests {
+struct AddressRulesTests {
   @Test(
     "what is not of the public Internet is refused",
     arguments: [

@@ -10,7 +10,6 @@ import Waiting
 
 /// TLS that begins well and does not end so: each request has its outcome, none is taken for answered,
 /// and the next connection is judged anew.
-@Suite("TLS that fails half-way")
 struct BrokenTLSTests {
   @Test(
     "a handshake that is cut in any flight, at any byte, fails the request",

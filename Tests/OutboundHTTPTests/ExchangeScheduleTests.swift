@@ -3,7 +3,7 @@ import Testing
 
 @testable import OutboundHTTP
 
-@Suite struct ExchangeScheduleTests {
+struct ExchangeScheduleTests {
   /// A schedule that can be changed where its answer is looked at.
   private final class Plan {
     private var schedule: ExchangeSchedule<String>

@@ -8,7 +8,7 @@ import Waiting
 
 @testable import OutboundHTTP
 
-@Suite struct HTTPClientTests {
+struct HTTPClientTests {
   private func configuration(
     _ change: (inout HTTPClient.Configuration) -> Void = { _ in }
   ) throws -> HTTPClient.Configuration {

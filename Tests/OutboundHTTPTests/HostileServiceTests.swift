@@ -5,7 +5,6 @@ import Testing
 @testable import OutboundHTTP
 
 /// Push services, webhooks and issuers that have gone bad, over HTTP/2.
-@Suite("A push service that is hostile")
 struct HostileServiceTests {
   /// Each is repeated until the connection is cut.
   static let attacks =

@@ -1,7 +1,7 @@
 import OutboundHTTP
 import Testing
 
-@Suite struct OutboundURLTests {
+struct OutboundURLTests {
   @Test(
     "a good URL has an origin",
     arguments: [

@@ -9,7 +9,6 @@ import Waiting
 
 /// Both ways out that have TLS of their own, against servers that must not be believed or spoken to: the
 /// one to browsers' push services and webhooks, and the one to APNs.
-@Suite("TLS of connections to others")
 struct TLSTests {
   /// An authority that both trust.
   private struct World {

@@ -6,7 +6,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("API tokens")
 struct APITokenTests {
   private static let query = #"{"query": {"recordType": "Note"}}"#
 

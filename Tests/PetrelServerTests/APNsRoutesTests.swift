@@ -7,7 +7,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("The ways to APNs")
 struct APNsRoutesTests {
   private func configuration(
     _ environment: APNsEnvironment, _ change: (inout ServerConfiguration.APNs) -> Void = { _ in }

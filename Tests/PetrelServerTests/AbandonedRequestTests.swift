@@ -8,7 +8,6 @@ import Waiting
 @testable import PetrelServer
 @testable import Storage
 
-@Suite("Requests whose clients have gone")
 struct AbandonedRequestTests {
   @Test("end in PostgreSQL too, those that wait are not begun, and none counts as failed")
   func leaving() async throws {

@@ -6,7 +6,6 @@ import Testing
 @testable import PetrelServer
 @testable import Storage
 
-@Suite("Roles and grants")
 struct AccessTests {
   private static let own = RecordGrants(["_creator": [.read, .write], "_icloud": .create])
 

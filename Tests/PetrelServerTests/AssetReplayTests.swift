@@ -6,7 +6,6 @@ import Testing
 @testable import PetrelServer
 
 /// What was good for one file, sent again: at the same moment, at another server of the same store, later.
-@Suite("What is sent again of assets")
 struct AssetReplayTests {
   @Test("an upload URL takes one file, however many servers get how many at the same moment")
   func uploads() async throws {

@@ -6,7 +6,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Assets")
 struct AssetsTests {
   private static let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
 

@@ -2,7 +2,6 @@ import Foundation
 import JSONCoding
 import Testing
 
-@Suite("Records that are refused")
 struct BadRecordTests {
   /// An operation that fails in a zone with the record `old` in it, whose field `rank` is an
   /// integer.

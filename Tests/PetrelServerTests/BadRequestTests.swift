@@ -4,7 +4,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Requests that are refused as a whole")
 struct BadRequestTests {
   /// A request of Alice's that is refused, and what the refusal says.
   struct Case: Sendable, CustomTestStringConvertible {

@@ -2,7 +2,6 @@ import Foundation
 import JSONCoding
 import Testing
 
-@Suite("Subscriptions that are refused")
 struct BadSubscriptionTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var title: String

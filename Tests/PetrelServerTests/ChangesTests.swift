@@ -4,7 +4,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("changes/zone, changes/database and what they superseded")
 struct ChangesTests {
   @Test("A zone's changes come page by page with its token")
   func zone() async throws {

@@ -6,7 +6,6 @@ import Testing
 
 /// What public clients of the protocol send, byte for byte where it matters, and what their readers
 /// of answers insist on.
-@Suite("What public clients need")
 struct ClientExpectationTests {
   /// The codes that clients' enumerations have.
   private static let codes: Set<String> = [

@@ -3,7 +3,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("A clock that is set under a running server")
 struct ClockWatchTests {
   @Test("what is old is not deleted by a clock that was set forward by more than an hour")
   func forward() {

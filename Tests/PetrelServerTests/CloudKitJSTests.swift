@@ -5,7 +5,6 @@ import Testing
 @testable import PetrelServer
 
 /// What Apple's CloudKit JS and clients made after it send and rely on.
-@Suite("What CloudKit JS needs")
 struct CloudKitJSTests {
   private static let versions = "ckjsBuildVersion=2005ProjectDev34&ckjsVersion=2.6.1"
 

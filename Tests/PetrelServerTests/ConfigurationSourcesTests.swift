@@ -5,7 +5,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Where a configuration comes from")
 struct ConfigurationSourcesTests {
   private static let container = "iCloud.com.example.app"
 

@@ -6,7 +6,6 @@ import Waiting
 
 @testable import PetrelServer
 
-@Suite("Connections of one address")
 struct ConnectionCapTests {
   private func connect(to port: Int) throws -> FileHandle {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

@@ -4,7 +4,6 @@ import Waiting
 
 @testable import PetrelServer
 
-@Suite("How many requests of the web courier are looked after at a time")
 struct CourierDeskTests {
   /// A request that is under way until it is let go.
   private final class Visit: Sendable {

@@ -4,7 +4,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Long polls that wait")
 struct CourierReadersTests {
   @Test("a poll is woken by a notification of its user")
   func wakesByUser() async {

@@ -5,7 +5,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Requests of pages from other origins")
 struct CrossOriginTests {
   private static let origin = "https://app.example.com"
 

@@ -4,9 +4,7 @@ import Waiting
 
 @testable import PetrelServer
 
-@Suite(
-  "A server whose store is damaged",
-  .enabled(if: ProcessInfo.processInfo.environment["PETREL_TEST_STORE"] != "postgres"))
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["PETREL_TEST_STORE"] != "postgres"))
 struct DamagedStoreTests {
   @Test("answers no request any more, tells why, and lives")
   func stops() async throws {

@@ -6,7 +6,6 @@ import Testing
 @testable import PetrelServer
 @testable import PushDelivery
 
-@Suite("What lies in deploy")
 struct DeploymentTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()

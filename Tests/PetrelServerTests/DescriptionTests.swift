@@ -3,7 +3,6 @@ import Testing
 
 /// Holds docs/openapi.yaml to what is served. That answers have the shape it gives is checked by
 /// Scripts/protocol_check.py.
-@Suite("The OpenAPI description")
 struct DescriptionTests {
   /// Paths that are no operations of a container, with a request for each.
   private static let others = [

@@ -7,7 +7,7 @@ import Waiting
 
 /// Subscriptions that did not fire because they are not where the record is: made and asked about over
 /// HTTP, as apps and those who run a server do it.
-@Suite("Explanations of subscriptions that are elsewhere", .serialized)
+@Suite(.serialized)
 struct ElsewhereExplanationTests {
   private static let note = #""title": {"value": "Milk"}"#
 

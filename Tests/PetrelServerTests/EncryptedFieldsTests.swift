@@ -1,7 +1,6 @@
 import JSONCoding
 import Testing
 
-@Suite("Encrypted fields")
 struct EncryptedFieldsTests {
   @Test("The mark is read and written beside value and type")
   func mark() async throws {

@@ -9,7 +9,6 @@ import WebServices
 @testable import Storage
 
 /// Every row of the protocol's table of errors, each from a real cause.
-@Suite("The error table")
 struct ErrorTableTests {
   /// Checks the error of a whole request: status, code, and what every error object has.
   private func check(_ answer: Answer, _ failure: String, _ reason: String) {

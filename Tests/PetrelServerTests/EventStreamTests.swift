@@ -6,7 +6,6 @@ import Waiting
 @testable import PetrelServer
 @testable import Storage
 
-@Suite("The web courier's event stream")
 struct EventStreamTests {
   private static let subscription = """
     {"subscriptionType": "query", "subscriptionID": "s", "firesOn": ["create"],

@@ -9,7 +9,7 @@ import Waiting
 @testable import PetrelServer
 
 /// The changes that are kept for explanations, and what is told from many of them.
-@Suite("What explanations look back at", .serialized)
+@Suite(.serialized)
 struct ExplainedHistoryTests {
   @Test("changes of a record come newest first, those of others do not, and a limit holds")
   func changes() async throws {

@@ -10,7 +10,7 @@ import WebPushSimulation
 @testable import PetrelServer
 
 /// Why a push came, or went no further, asked of a server that did it.
-@Suite("Explanations", .serialized)
+@Suite(.serialized)
 struct ExplanationTests {
   @Test("the time line of a change goes from its commit to each device's answer")
   func timeLine() async throws {

@@ -26,7 +26,6 @@ final class LogLines: Sendable {
   }
 }
 
-@Suite("Failures in the log")
 struct FailureJournalTests {
   @Test("a failed request has a line with its uuid, and no token is in it")
   func requests() async throws {

@@ -3,7 +3,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("The turns of requests")
 struct FairQueueTests {
   private static let limits: FairQueue.Limits = {
     var limits = FairQueue.Limits()

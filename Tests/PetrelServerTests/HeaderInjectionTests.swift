@@ -10,7 +10,6 @@ import Waiting
 
 /// What others send reaches header fields of answers, and of requests to others. `HTTPServiceTests` and
 /// `OutboundHTTPTests` say what the two ends refuse; here is what gets so far.
-@Suite("Texts of others in header fields")
 struct HeaderInjectionTests {
   /// What would begin another header field, cut one off, end the header, or is no ASCII.
   private static let texts = [

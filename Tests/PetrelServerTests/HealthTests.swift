@@ -8,7 +8,6 @@ import Waiting
 
 @testable import PetrelServer
 
-@Suite("The health pages")
 struct HealthTests {
   @Test("a server that does its work lives and is ready")
   func healthy() async throws {

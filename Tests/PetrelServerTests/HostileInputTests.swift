@@ -4,7 +4,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Input that is meant to do harm")
 struct HostileInputTests {
   /// Operations that read a body.
   private static let operations = [

@@ -4,7 +4,6 @@ import PetrelServer
 import Testing
 
 /// Quotas and rates at their edges, from many connections at once.
-@Suite("Limits when many come at once")
 struct LimitEdgeTests {
   private static func quota(_ bytes: Int64) -> ServiceSettings {
     var limits = ServerConfiguration.Limits()

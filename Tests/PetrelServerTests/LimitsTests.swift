@@ -9,7 +9,6 @@ import Waiting
 @testable import PetrelServer
 @testable import Storage
 
-@Suite("The limits of users, databases and containers")
 struct LimitsTests {
   private func settings(_ change: (inout ServerConfiguration.Limits) -> Void) -> ServiceSettings {
     var settings = ServiceSettings()

@@ -6,7 +6,6 @@ import Waiting
 
 @testable import PetrelServer
 
-@Suite("The page of metrics")
 struct MetricsTests {
   @Test("Prometheus' own checks find nothing wrong with it")
   func promtool() async throws {

@@ -8,7 +8,6 @@ import WebServices
 
 @testable import PetrelServer
 
-@Suite("Texts with the character U+0000")
 struct NULTests {
   /// Runs `body` with a server on SQLite, or on PostgreSQL, whose texts cannot have it.
   private func withService(

@@ -3,7 +3,6 @@ import JSONCoding
 import Testing
 import Waiting
 
-@Suite("notifications/…")
 struct NotificationsTests {
   private static func subscription(_ id: String, _ more: String = "") -> String {
     """

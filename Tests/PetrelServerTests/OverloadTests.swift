@@ -1,7 +1,6 @@
 import JSONCoding
 import Testing
 
-@Suite("Overload")
 struct OverloadTests {
   @Test("a write that finds no place gets TRY_AGAIN_LATER with the seconds to wait; reads go on")
   func writesRefused() async throws {

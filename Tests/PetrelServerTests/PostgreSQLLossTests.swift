@@ -7,7 +7,6 @@ import Waiting
 
 @testable import PetrelServer
 
-@Suite("A server whose PostgreSQL goes away")
 struct PostgreSQLLossTests {
   /// The server has the store in a PostgreSQL that the test may stop.
   private func withService(

@@ -3,7 +3,6 @@ import JSONCoding
 import PetrelServer
 import Testing
 
-@Suite("The quota of a private database")
 struct QuotaTests {
   private static let settings: ServiceSettings = {
     var limits = ServerConfiguration.Limits()

@@ -2,7 +2,6 @@ import Foundation
 import JSONCoding
 import Testing
 
-@Suite("records/modify")
 struct RecordsModifyTests {
   /// What each operation makes of a record that exists or not, with a change tag or without.
   struct Case: CustomTestStringConvertible, Sendable {

@@ -3,7 +3,6 @@ import Foundation
 import JSONCoding
 import Testing
 
-@Suite("records/lookup and records/query")
 struct RecordsQueryTests {
   /// Notes `n0` … `n4` with a field of every kind that can be searched.
   private static func fill(_ service: Service) async throws {

@@ -5,7 +5,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Reading the configuration anew")
 struct ReloadingTests {
   private func withKeys(_ body: (String) async throws -> Void) async throws {
     let folder = NSTemporaryDirectory() + "petrel-keys-" + UUID().uuidString

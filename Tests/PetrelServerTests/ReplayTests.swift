@@ -9,7 +9,6 @@ import Testing
 
 /// What was good once, sent again: at the same moment, after a restart, at another server of the same
 /// store, after the clock was set.
-@Suite("What is sent again")
 struct ReplayTests {
   private static func change(_ name: String) -> String {
     #"{"operations": [\#(Service.operation("forceUpdate", name))]}"#

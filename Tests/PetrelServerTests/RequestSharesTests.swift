@@ -5,7 +5,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Request rates that servers keep together")
 struct RequestSharesTests {
   private static let rates = [
     RequestRate(perSecond: 0.5, burst: 1), RequestRate(perSecond: 0.1, burst: 100),

@@ -5,7 +5,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Request rates")
 struct RequestThrottleTests {
   private func at(_ seconds: Double) -> Timestamp {
     Timestamp(milliseconds: 1_700_000_000_000).advanced(bySeconds: seconds)

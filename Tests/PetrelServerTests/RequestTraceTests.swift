@@ -7,7 +7,7 @@ import WebPushSimulation
 
 @testable import PetrelServer
 
-@Suite("A request's UUID, from its answer to its pushes", .serialized)
+@Suite(.serialized)
 struct RequestTraceTests {
   private static let subscription = """
     {"subscriptionID": "notes", "subscriptionType": "query", "firesOn": ["create"],

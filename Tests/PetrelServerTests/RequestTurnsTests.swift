@@ -5,7 +5,6 @@ import WebServices
 
 @testable import PetrelServer
 
-@Suite("Requests that wait for others of their callers")
 struct RequestTurnsTests {
   /// As large as one that takes long.
   private static let bytes = 8 << 20

@@ -2,7 +2,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("When what is beyond its retention is looked for")
 struct RetentionScheduleTests {
   private let began = ContinuousClock.now
 

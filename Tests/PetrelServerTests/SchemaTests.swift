@@ -7,7 +7,6 @@ import Waiting
 
 @testable import PetrelServer
 
-@Suite("Schemas over the wire")
 struct SchemaTests {
   /// Posts to an operation of production.
   private func production(

@@ -4,7 +4,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Signatures that were seen")
 struct SeenSignaturesTests {
   private func mark(_ number: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 32)

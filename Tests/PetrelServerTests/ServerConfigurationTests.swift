@@ -6,7 +6,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("The server's configuration file")
 struct ServerConfigurationTests {
   @Test("every key is read, and file names are taken from the file's directory")
   func readsAll() throws {

@@ -7,7 +7,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Server-to-server keys")
 struct ServerKeyTests {
   private static let query = #"{"query": {"recordType": "Note"}}"#
 

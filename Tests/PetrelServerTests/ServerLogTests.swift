@@ -5,7 +5,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("The log's lines")
 struct ServerLogTests {
   private static let time = Timestamp(milliseconds: 1_772_357_400_250)
 

@@ -5,7 +5,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("When a session's token gives way")
 struct SessionRotationTests {
   private func time(_ seconds: Double) -> Timestamp {
     Timestamp(milliseconds: 1_700_000_000_000).advanced(bySeconds: seconds)

@@ -6,7 +6,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Sessions of web apps")
 struct SessionTests {
   private static let header = "x-apple-cloudkit-web-auth-token"
 

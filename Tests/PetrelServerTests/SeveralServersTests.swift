@@ -7,7 +7,6 @@ import Waiting
 
 @testable import PetrelServer
 
-@Suite("Several servers on one PostgreSQL")
 struct SeveralServersTests {
   /// The first server is the service's; the other has the same store open.
   private func withTwo(

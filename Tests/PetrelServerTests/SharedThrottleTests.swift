@@ -7,7 +7,6 @@ import WebServices
 
 @testable import PetrelServer
 
-@Suite("Limits of servers that share a store")
 struct SharedThrottleTests {
   private func withLimits(_ body: (any SharedLimits) async throws -> Void) async throws {
     let schema = try await PostgreSQLServer.shared.makeSchema()

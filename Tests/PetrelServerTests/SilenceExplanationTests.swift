@@ -9,7 +9,7 @@ import Waiting
 @testable import PetrelServer
 
 /// Why a subscription did not fire, asked of a server where it did not.
-@Suite("Explanations of what did not fire", .serialized)
+@Suite(.serialized)
 struct SilenceExplanationTests {
   @Test("each filter that says no is told with the value it saw, the first one first")
   func filters() async throws {

@@ -8,7 +8,6 @@ import Waiting
 @testable import PetrelServer
 
 /// How a subscription fared with the changes of its database, against a plain count of them.
-@Suite("Tallies of subscriptions")
 struct SubscriptionTallyTests {
   /// A save of a record, as the server is asked for it.
   private struct Save {

@@ -2,7 +2,6 @@ import Foundation
 import JSONCoding
 import Testing
 
-@Suite("subscriptions/…")
 struct SubscriptionsTests {
   private static func query(_ id: String, _ more: String = "") -> String {
     """

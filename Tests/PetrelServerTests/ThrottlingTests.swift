@@ -2,7 +2,6 @@ import JSONCoding
 import PetrelServer
 import Testing
 
-@Suite("Requests that come too fast")
 struct ThrottlingTests {
   private func settings(
     _ subject: RequestRate.Subject, _ more: (inout ServerConfiguration.Limits) -> Void = { _ in }

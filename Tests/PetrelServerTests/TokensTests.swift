@@ -6,7 +6,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("tokens/… and users/caller")
 struct TokensTests {
   private static let hex = String(repeating: "0aFf", count: 16)
 

@@ -7,7 +7,6 @@ import Waiting
 @testable import PetrelServer
 
 /// Subscriptions that should have fired, by all that is known now, and have nothing in the log.
-@Suite("Notifications that the log does not have")
 struct UnloggedNotificationTests {
   private func subscribe(_ service: Service, as user: TestUser) async throws {
     try await service.subscribe(

@@ -6,7 +6,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Users")
 struct UsersTests {
   private static let permit =
     #"{"permissions": [{"permission": "USER_DISCOVERABILITY", "status": "GRANTED"}]}"#

@@ -7,7 +7,6 @@ import Waiting
 
 @testable import PetrelServer
 
-@Suite("The web courier")
 struct WebCourierTests {
   private static func subscription(_ id: String, _ more: String = "") -> String {
     """

@@ -8,7 +8,7 @@ import WebPushSimulation
 @testable import PetrelServer
 
 /// From the saved record to the browser, over a push service of our own.
-@Suite("Notifications for browsers", .serialized)
+@Suite(.serialized)
 struct WebPushDeliveryTests {
   private func subscribe(
     _ service: Service, info: String = #""alertBody": "New note", "shouldBadge": true"#

@@ -7,7 +7,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("webPush/…")
 struct WebPushTests {
   private static func settings(browsers: Int = 3) -> ServiceSettings {
     var settings = ServiceSettings()

@@ -9,7 +9,7 @@ import Waiting
 @testable import PetrelServer
 
 /// From the saved record to a program in Python that checks the signature.
-@Suite("Notifications for webhooks", .serialized, .enabled(if: Python.isInstalled))
+@Suite(.serialized, .enabled(if: Python.isInstalled))
 struct WebhookDeliveryTests {
   private func withReceiver(
     _ statuses: [Int] = [],

@@ -6,7 +6,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("webhooks/…")
 struct WebhooksTests {
   private static func settings(webhooks: Int = 2) -> ServiceSettings {
     var settings = ServiceSettings()

@@ -1,7 +1,6 @@
 import JSONCoding
 import Testing
 
-@Suite("zones/…")
 struct ZonesTests {
   @Test("zones are made, listed, looked up and deleted with what lies in them")
   func lifeOfAZone() async throws {

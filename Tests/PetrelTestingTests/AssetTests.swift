@@ -3,7 +3,6 @@ import Foundation
 import PetrelTesting
 import Testing
 
-@Suite("Assets in a cloud")
 struct AssetTests {
   @Test("the file of one device is there on another, without sockets")
   func roundTrip() async throws {

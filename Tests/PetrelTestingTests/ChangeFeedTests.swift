@@ -3,7 +3,6 @@ import Foundation
 import PetrelTesting
 import Testing
 
-@Suite("Change feeds in a cloud")
 struct ChangeFeedTests {
   @Test("a zone's token that is too old on demand; a zone without one is read all the same")
   func zones() async throws {

@@ -3,7 +3,6 @@ import Foundation
 import PetrelTesting
 import Testing
 
-@Suite("The clock of a cloud")
 struct ClockTests {
   private static let start = Date(timeIntervalSince1970: 1_700_000_000)
 

@@ -4,7 +4,6 @@ import PetrelTesting
 import Testing
 import Waiting
 
-@Suite("A cloud in the test's process")
 struct CloudTests {
   @Test("a record that one device saves is there for another")
   func saves() async throws {

@@ -3,7 +3,6 @@ import Foundation
 import PetrelTesting
 import Testing
 
-@Suite("Faults on demand")
 struct FaultTests {
   private static func error(
     of save: () async throws -> some Any, sourceLocation: SourceLocation = #_sourceLocation

@@ -4,7 +4,6 @@ import Testing
 
 @testable import PetrelTesting
 
-@Suite("Long-lived operations in a cloud")
 struct LongLivedOperationTests {
   @Test("what is kept of them is the cloud's own and goes with it")
   func ownDirectory() async throws {

@@ -61,7 +61,6 @@ private struct NotesStore {
   }
 }
 
-@Suite("An app that keeps notes in sync")
 struct NotesSyncTests {
   @Test("a pinned note reaches the other devices with its title")
   func pinned() async throws {

@@ -3,7 +3,6 @@ import Foundation
 import PetrelTesting
 import Testing
 
-@Suite("The notification log of a cloud")
 struct NotificationLogTests {
   @available(*, deprecated)
   @Test("it is trimmed as the clock goes on, and an older token expires")

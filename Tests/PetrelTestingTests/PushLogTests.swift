@@ -3,7 +3,6 @@ import Testing
 
 @testable import PetrelTesting
 
-@Suite("Keeping pushes")
 struct PushLogTests {
   @Test("readers get each push once and in order, however slow they are", arguments: [1, 7, 1000])
   func readers(limit: Int) async {

@@ -3,7 +3,6 @@ import Foundation
 import PetrelTesting
 import Testing
 
-@Suite("The pushes of a cloud")
 struct PushTests {
   @Test("each device of those who subscribed gets a push, but not the one that made the change")
   func receivers() async throws {

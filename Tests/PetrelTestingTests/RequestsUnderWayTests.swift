@@ -2,7 +2,6 @@ import Testing
 
 @testable import PetrelTesting
 
-@Suite("Waiting for requests")
 struct RequestsUnderWayTests {
   @Test("the wait ends with the last request")
   func waits() async {

@@ -126,7 +126,8 @@ public actor PostgreSQLServer {
     try await template.value
     schemaCount += 1
     let name = "store_\(schemaCount)"
-    try await Self.execute("CREATE DATABASE \(name) TEMPLATE store STRATEGY FILE_COPY", at: server.address())
+    try await Self.execute(
+      "CREATE DATABASE \(name) TEMPLATE store STRATEGY FILE_COPY", at: server.address())
     return Schema(name: name, address: server.address(database: name), isDatabase: true)
   }
 
@@ -142,7 +143,10 @@ public actor PostgreSQLServer {
       try await Self.blocking {
         try HostedPostgreSQL(
           in: Self.folder() + "petrel-pg-\(UUID().uuidString.prefix(8))",
-          settings: ["fsync = off", "max_connections = 300"])
+          settings: [
+            "fsync = off", "full_page_writes = off", "shared_buffers = 16MB",
+            "max_connections = 300",
+          ])
       }
     }
     started = task

@@ -2,7 +2,6 @@ import Testing
 
 @testable import petrel
 
-@Suite("What commands declare")
 struct CommandTests {
   @Test("names differ, and none hides another")
   func names() {

@@ -2,7 +2,6 @@ import Testing
 
 @testable import petrel
 
-@Suite("Numbers of things")
 struct CountingTests {
   @Test("one thing is told as one, none and several as several")
   func counting() {

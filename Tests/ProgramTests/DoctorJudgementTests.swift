@@ -8,7 +8,6 @@ import Testing
 @testable import petrel
 
 /// What the doctor makes of states that a test cannot put a machine into.
-@Suite("The doctor's judgement")
 struct DoctorJudgementTests {
   private func marks(_ findings: [Finding]) -> [Finding.Mark] { findings.map(\.mark) }
 

@@ -4,7 +4,6 @@ import Testing
 
 @testable import petrel
 
-@Suite("The nearest word")
 struct NearestWordTests {
   /// The same by its definition, without a table.
   private static func plain(_ from: ArraySlice<Character>, _ to: ArraySlice<Character>) -> Int {

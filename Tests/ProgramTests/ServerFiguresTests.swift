@@ -2,7 +2,6 @@ import Testing
 
 @testable import petrel
 
-@Suite("Figures of several servers")
 struct ServerFiguresTests {
   private let page = """
     # HELP saves_total Saves.

@@ -4,7 +4,6 @@ import Testing
 
 @testable import petrel
 
-@Suite("How a server opens its store")
 struct StoreConfigurationTests {
   @Test("what the configuration says of how long things are kept comes to the store")
   func retention() {

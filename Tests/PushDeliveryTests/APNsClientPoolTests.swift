@@ -6,7 +6,7 @@ import Waiting
 
 @testable import PushDelivery
 
-@Suite("Several connections of an APNs client", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct APNsClientPoolTests {
   @Test("When all streams are in use and pushes wait, others are opened, each proven by one push")
   func grows() async throws {

@@ -7,7 +7,7 @@ import Waiting
 
 @testable import PushDelivery
 
-@Suite("The APNs client when APNs has trouble", .timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)))
 struct APNsClientScheduleTests {
   @Test(
     "whatever happens, each push has one result, and those told as accepted were accepted",

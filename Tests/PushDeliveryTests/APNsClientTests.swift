@@ -7,7 +7,7 @@ import Waiting
 
 @testable import PushDelivery
 
-@Suite struct APNsClientTests {
+struct APNsClientTests {
   private let accepted = APNsResult.answered(
     status: 200, reason: nil, timestamp: nil, apnsID: nil, retryAfter: nil)
 

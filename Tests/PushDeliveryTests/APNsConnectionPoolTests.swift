@@ -3,7 +3,7 @@ import Testing
 
 @testable import PushDelivery
 
-@Suite struct APNsConnectionPoolTests {
+struct APNsConnectionPoolTests {
   private let limits = APNsConnectionPool.Limits(
     connections: 3, fullness: .nanoseconds(50), idleness: .nanoseconds(1000))
 

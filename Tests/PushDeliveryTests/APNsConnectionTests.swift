@@ -2,7 +2,7 @@ import Testing
 
 @testable import PushDelivery
 
-@Suite struct APNsConnectionTests {
+struct APNsConnectionTests {
   /// A connection that was opened and, unless told otherwise, has its first push answered.
   private func opened(limit: Int = 100, isProven: Bool = true) -> APNsConnection {
     var connection = APNsConnection(number: 1)

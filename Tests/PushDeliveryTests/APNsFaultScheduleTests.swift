@@ -7,7 +7,7 @@ import Waiting
 
 @testable import PushDelivery
 
-@Suite("The APNs connection on any days", .timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(3)))
 struct APNsFaultScheduleTests {
   /// A step that any script may have, for a bounded number of requests.
   private func step(_ random: inout SeededGenerator) -> APNsFault {

@@ -12,7 +12,7 @@ import Waiting
 
 /// For each line of what the connection to APNs does: every push has exactly one outcome, and the
 /// simulator has accepted exactly those that are said to be delivered.
-@Suite("The APNs connection on bad days", .timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)))
 struct APNsFaultTests {
   struct Day: Sendable, CustomTestStringConvertible {
     var testDescription: String

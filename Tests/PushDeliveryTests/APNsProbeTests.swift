@@ -5,7 +5,6 @@ import Testing
 
 @testable import PushDelivery
 
-@Suite("Asking APNs about a sender")
 struct APNsProbeTests {
   private func ask(_ answer: @escaping ScriptedAPNs.Answer) async throws -> APNsProbe {
     let apns = try ScriptedAPNs(answer: answer)

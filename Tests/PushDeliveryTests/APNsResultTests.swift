@@ -2,7 +2,7 @@ import Testing
 
 @testable import PushDelivery
 
-@Suite struct APNsResultTests {
+struct APNsResultTests {
   @Test(
     "a result is told in few words",
     arguments: [

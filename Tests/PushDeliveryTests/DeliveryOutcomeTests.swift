@@ -3,7 +3,6 @@ import Testing
 
 @testable import PushDelivery
 
-@Suite("What becomes of a push")
 struct DeliveryOutcomeTests {
   private static let moment = Timestamp(milliseconds: 1_767_225_600_000)
 
@@ -147,7 +146,6 @@ struct DeliveryOutcomeTests {
   }
 }
 
-@Suite("The delay before a repeat")
 struct RetryPolicyTests {
   private let policy = RetryPolicy(firstDelay: 1, greatestDelay: 60)
 

@@ -9,7 +9,6 @@ import Waiting
 
 /// A server in APNs' place that has gone bad: each push has one result, none of them is a delivery that
 /// was not made, and the client comes back when the server does.
-@Suite("APNs that is hostile")
 struct HostileAPNsTests {
   /// What it sends for each request.
   static let attacks = [

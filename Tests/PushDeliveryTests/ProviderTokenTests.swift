@@ -7,7 +7,7 @@ import Testing
 
 @testable import PushDelivery
 
-@Suite struct ProviderTokenTests {
+struct ProviderTokenTests {
   private let key: ES256PrivateKey
   private let start = Timestamp(milliseconds: 1_767_225_600_700)
 

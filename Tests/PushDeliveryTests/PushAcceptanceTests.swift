@@ -6,7 +6,6 @@ import Testing
 
 @testable import PushDelivery
 
-@Suite("Pushes and what APNs accepts")
 struct PushAcceptanceTests {
   private let now = Timestamp(milliseconds: 1_767_225_600_000)
 

@@ -6,7 +6,6 @@ import Testing
 
 @testable import PushDelivery
 
-@Suite("Any payload")
 struct PushPayloadPropertyTests {
   @Test("is valid JSON within the limit, has what must stay, and is right where it is not pruned")
   func holds() throws {

@@ -5,7 +5,6 @@ import Testing
 
 @testable import PushDelivery
 
-@Suite("Pruning a payload")
 struct PushPayloadPruningTests {
   /// An info in which every part that can go has `size` bytes or more.
   private func heavy(_ size: Int, change: (inout NotificationInfo) -> Void = { _ in })

@@ -4,7 +4,6 @@ import PropertyTesting
 import PushDelivery
 import Testing
 
-@Suite("What the client reads from a payload")
 struct PushPayloadReadingTests {
   enum Parser {
     case client

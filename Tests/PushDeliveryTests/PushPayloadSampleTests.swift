@@ -6,7 +6,6 @@ import Testing
 /// What apps have received from iCloud, as `S1` to `S9` of the notes on the format name it: of the
 /// same event the payload must have the same members with the same values. Petrel sends `aux`
 /// always, where older captures lack it. In which order the members stood the captures do not tell.
-@Suite("Payloads as they were captured")
 struct PushPayloadSampleTests {
   struct Sample: Sendable, CustomTestStringConvertible {
     var testDescription: String

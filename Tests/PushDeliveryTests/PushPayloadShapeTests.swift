@@ -5,7 +5,6 @@ import Testing
 
 @testable import PushDelivery
 
-@Suite("The shape of a payload")
 struct PushPayloadShapeTests {
   private func text(
     _ notification: SubscriptionNotification, badge: Int? = nil, form: PushPayload.Form = .apns

@@ -5,7 +5,6 @@ import Testing
 
 @testable import PushDelivery
 
-@Suite("A push and its headers")
 struct PushTests {
   private let issued = Timestamp(milliseconds: 1_767_225_600_001)
 

@@ -2,7 +2,6 @@ import Testing
 
 @testable import ScaleModel
 
-@Suite("Costs and capacity")
 struct CapacityTests {
   @Test("costs come out again of the cases that were made by them")
   func calibration() throws {

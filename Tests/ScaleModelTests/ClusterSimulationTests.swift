@@ -1,7 +1,6 @@
 import ScaleModel
 import Testing
 
-@Suite("Simulated servers")
 struct ClusterSimulationTests {
   /// A small installation that is far from its limits.
   private func scenario(perSecond rate: Double = 2_000) -> ScaleScenario {

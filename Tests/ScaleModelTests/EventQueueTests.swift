@@ -1,7 +1,6 @@
 import ScaleModel
 import Testing
 
-@Suite("The queue of events")
 struct EventQueueTests {
   @Test("gives events by time, and those of one time in the order in which they were added")
   func order() {

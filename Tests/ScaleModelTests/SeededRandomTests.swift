@@ -1,7 +1,6 @@
 import ScaleModel
 import Testing
 
-@Suite("Seeded random numbers")
 struct SeededRandomTests {
   @Test("a seed gives the same numbers again, another one others")
   func seeds() {

@@ -1,7 +1,6 @@
 import ScaleModel
 import Testing
 
-@Suite("One queue")
 struct SingleQueueTests {
   @Test(
     "has as many jobs as queueing theory says",

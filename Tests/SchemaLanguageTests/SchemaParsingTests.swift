@@ -2,7 +2,6 @@ import CloudKitModel
 import SchemaLanguage
 import Testing
 
-@Suite("Reading schemas")
 struct SchemaParsingTests {
   @Test("the example of the schema language is read")
   func example() throws {

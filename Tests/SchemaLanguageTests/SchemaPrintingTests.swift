@@ -3,7 +3,6 @@ import PropertyTesting
 import SchemaLanguage
 import Testing
 
-@Suite("Printing schemas")
 struct SchemaPrintingTests {
   @Test("a schema is printed in order, with all system fields, in columns")
   func canonical() throws {

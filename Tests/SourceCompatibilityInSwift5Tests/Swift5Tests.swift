@@ -22,7 +22,6 @@ protocol NoteDatabase {
 
 extension CKDatabase: NoteDatabase {}
 
-@Suite("App code in Swift 5 mode")
 struct Swift5Tests {
   private final class Store {
     var records: [CKRecord] = []

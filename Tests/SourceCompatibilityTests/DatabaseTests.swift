@@ -4,7 +4,6 @@ import Testing
 
 /// Every method of a database, in every form. There is no server here, so all of them end with an
 /// error of CloudKit's, on a background queue.
-@Suite("CKDatabase and CKContainer as apps use them")
 struct DatabaseTests {
   private let container = CKContainer(identifier: "iCloud.com.example.unconfigured")
   private var database: CKDatabase { container.privateCloudDatabase }

@@ -2,7 +2,6 @@ import CloudKit
 import Foundation
 import Testing
 
-@Suite("Errors as apps use them")
 struct ErrorTests {
   @Test("Errors are caught by code, cast, and seen as NSError")
   func catching() {

@@ -2,7 +2,6 @@ import CloudKit
 import Foundation
 import Testing
 
-@Suite("Notifications as apps use them")
 struct NotificationTests {
   private func push(_ kind: String, _ contents: [String: Any]) -> [AnyHashable: Any] {
     [

@@ -2,7 +2,6 @@ import CloudKit
 import Foundation
 import Testing
 
-@Suite("Names from before Swift 4.2")
 struct OldNameTests {
   @available(*, deprecated)
   @Test("They mean the types of today")

@@ -2,7 +2,6 @@ import CloudKit
 import Foundation
 import Testing
 
-@Suite("Operations as apps use them")
 struct OperationTests {
   @Test("The operations on records")
   func recordOperations() {

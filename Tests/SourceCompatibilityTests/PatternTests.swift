@@ -40,7 +40,6 @@ protocol NoteContainer {
 
 extension CKContainer: NoteContainer {}
 
-@Suite("Patterns of app code")
 struct PatternTests {
   private static let container = CKContainer(identifier: "iCloud.com.example.unconfigured")
 

@@ -2,7 +2,6 @@ import CloudKit
 import Foundation
 import Testing
 
-@Suite("Queries as apps use them")
 struct QueryTests {
   @available(*, deprecated)
   @Test("A query has a type, a predicate and perhaps an order")

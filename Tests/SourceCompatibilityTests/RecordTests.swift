@@ -2,7 +2,6 @@ import CloudKit
 import Foundation
 import Testing
 
-@Suite("Records as apps use them")
 struct RecordTests {
   @Test("A new record has a type, an ID, and nothing else")
   func newRecord() {
@@ -179,7 +178,6 @@ struct RecordTests {
   }
 }
 
-@Suite("IDs, zones, references and assets as apps use them")
 struct IdentifierTests {
   @Test("Record IDs are values")
   func recordIDs() throws {

@@ -2,7 +2,6 @@ import CloudKit
 import Foundation
 import Testing
 
-@Suite("Sharing and users as apps use them")
 struct SharingTests {
   private let container = CKContainer(identifier: "iCloud.com.example.unconfigured")
   private let root = CKRecord(

@@ -2,7 +2,6 @@ import CloudKit
 import Foundation
 import Testing
 
-@Suite("Subscriptions as apps use them")
 struct SubscriptionTests {
   private let all = NSPredicate(value: true)
 
@@ -106,7 +105,6 @@ struct SubscriptionTests {
   }
 }
 
-@Suite("CKSubscription.NotificationInfo as apps use it")
 struct NotificationInfoTests {
   @Test("An info has nothing set")
   func defaults() {

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Numbers in the order of their keys")
 struct AscendingNumbersTests {
   @Test("they come as if they were sorted", arguments: 0...60)
   func model(count: Int) {

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("One folder of assets for all servers of a store")
 struct AssetFolderTests {
   private func withSchema(_ body: (PostgreSQLAddress, String) async throws -> Void) async throws {
     let schema = try await PostgreSQLServer.shared.makeSchema()

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("The order that columns tell")
 struct CandidateRankingTests {
   private static let keys: [SortKey] = [
     SortKey(.field("count")), SortKey(.field("count"), ascending: false),

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("When the write-ahead log is copied")
 struct CheckpointScheduleTests {
   @Test("A run begins at its mark, follows the writer, and ends while that stands still")
   func run() {

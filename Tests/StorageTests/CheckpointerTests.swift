@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Copying the write-ahead log beside the writer")
 struct CheckpointerTests {
   private static let limit = 200
 

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Conditions by columns")
 struct ColumnConditionTests {
   @Test("a range holds the same keys of eight bytes as numbers", arguments: Seeds.some(4))
   func ranges(seed: Int) {

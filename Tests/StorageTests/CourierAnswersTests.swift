@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("What a courier's reader was given last, where several servers have the store open")
 struct CourierAnswersTests {
   /// Runs `body` with two servers; the first has logged notifications for the reader `web`.
   private func withReader(

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("The index of creators where callers read nothing but their own records")
 struct CreatorIndexTests {
   private static let own = RecordGrants(["_creator": .read, "_icloud": .create])
 

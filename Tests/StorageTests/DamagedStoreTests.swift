@@ -7,7 +7,6 @@ import Waiting
 
 @testable import Storage
 
-@Suite("A damaged store")
 struct DamagedStoreTests {
   /// The error that a server's start ends with; nil when it starts.
   private static func startFailure(_ path: String) async throws -> StoreError? {

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Whose deliveries are taken")
 struct DeliveryOwnershipTests {
   @Test("nothing goes to a device that has become another user's, whatever is still owed to it")
   func anotherUser() async throws {

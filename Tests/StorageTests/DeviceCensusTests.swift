@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("A census of devices")
 struct DeviceCensusTests {
   /// Registers devices, two of which are not counted, and takes the census while the store is open.
   private func check(_ location: StoreLocation) async throws {

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("The shelf of extracts")
 struct ExtractShelfTests {
   private func name(_ field: Int64) -> ExtractShelf.Name {
     IndexExtract.Name(database: DatabaseID(rawValue: 1), field: field)

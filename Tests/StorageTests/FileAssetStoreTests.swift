@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Assets in files")
 struct FileAssetStoreTests {
   private let name = AssetName(database: DatabaseID(rawValue: 7), file: "ab-file")
 

@@ -5,7 +5,6 @@ import Testing
 @testable import Storage
 
 /// ``IndexChanges`` beside a list of what was noted.
-@Suite("Changes of the value index")
 struct IndexChangesTests {
   private struct Row: Hashable {
     var database: Int64

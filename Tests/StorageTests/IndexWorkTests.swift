@@ -5,7 +5,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Building indexes")
 struct IndexWorkTests {
   private static let container = TestStore.container
 

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Columns of keys")
 struct KeyColumnTests {
   @Test(
     "a column holds what was set last, and its copies what was set before",

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Directories of key ranges")
 struct KeyRangeDirectoryTests {
   @Test("a key is in it when it is in one of its ranges", arguments: Seeds.some(20))
   func model(seed: Int) {

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("The least elements")
 struct LeastElementsTests {
   @Test(
     "they are the first of all in order, and those that were dropped are greater",

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("What a process leaves of a write-ahead log and its index")
 struct LogRemainsTests {
   private static let suffixes = ["", "-wal", "-shm"]
 

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Filing the notification log by subscriber")
 struct NotificationFilingTests {
   private static let users = (0..<40).map { "_user\($0)" }
 

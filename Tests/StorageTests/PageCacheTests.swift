@@ -5,7 +5,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("The page cache")
 struct PageCacheTests {
   @Test(
     "Trees that grow and shrink in any order stay whole, in memory and as others read the file",

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Seals of pages")
 struct PageSealTests {
   @Test("the checksum is XXH64")
   func vectors() {

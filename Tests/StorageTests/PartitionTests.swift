@@ -5,7 +5,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("The partition of a database")
 struct PartitionTests {
   private static let users = (0..<20).map { "_user\($0)" }
 

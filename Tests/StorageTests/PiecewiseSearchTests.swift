@@ -2,7 +2,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Searching in pieces")
 struct PiecewiseSearchTests {
   private struct Case: CustomStringConvertible {
     var rows: Int

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Distances of places in the index")
 struct PlaceDistanceTests {
   @Test("they are those of the places, but for what a key leaves out", arguments: Seeds.some(4))
   func model(seed: Int) {

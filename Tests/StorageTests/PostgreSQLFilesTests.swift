@@ -77,7 +77,6 @@ private final class ZoneLoad: Sendable {
   }
 }
 
-@Suite("The files of a PostgreSQL")
 struct PostgreSQLFilesTests {
   private static func withCluster(_ body: (Cluster) async throws -> Void) async throws {
     let cluster = try Cluster()

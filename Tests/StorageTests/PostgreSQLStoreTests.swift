@@ -6,7 +6,6 @@ import Waiting
 
 @testable import Storage
 
-@Suite("A store in PostgreSQL")
 struct PostgreSQLStoreTests {
   private func withLocation(_ body: (StoreLocation, PostgreSQLServer) async throws -> Void)
     async throws

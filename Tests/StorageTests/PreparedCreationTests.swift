@@ -6,7 +6,6 @@ import Testing
 
 /// Each request goes to two stores: to one as requests do, with records prepared before the
 /// transaction where they can be, and to one with nothing prepared.
-@Suite("Records that are prepared before their transaction")
 struct PreparedCreationTests {
   private struct Pair {
     let prepared: TestStore

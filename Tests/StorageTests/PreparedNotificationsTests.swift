@@ -5,7 +5,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Notifications made ready for the writer")
 struct PreparedNotificationsTests {
   @Test(
     "each is stored as it is by itself, whatever they have in common", arguments: Seeds.some(20))

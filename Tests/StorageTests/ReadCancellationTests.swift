@@ -7,7 +7,6 @@ import Waiting
 
 @testable import Storage
 
-@Suite("Reads whose callers have gone")
 struct ReadCancellationTests {
   /// Runs `body` with a store on PostgreSQL of which one thread reads.
   private func withReader(

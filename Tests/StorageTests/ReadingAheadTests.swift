@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Reading pages together")
 struct ReadingAheadTests {
   @Test("a piece of the file is asked for with the first of its pages, and once")
   func anyOrder() {

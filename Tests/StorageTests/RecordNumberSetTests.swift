@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Sets of record numbers")
 struct RecordNumberSetTests {
   @Test("it holds what was inserted, in order", arguments: Seeds.some(20))
   func model(seed: Int) {

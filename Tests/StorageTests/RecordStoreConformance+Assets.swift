@@ -6,7 +6,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Assets")
   struct Assets {
     static let engines = StoreEngine.allCases
     static let day: Int64 = 24 * 60 * 60

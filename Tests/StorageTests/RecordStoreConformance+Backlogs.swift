@@ -6,7 +6,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Deliveries that are not written")
   struct Backlogs {
     private static let engines = StoreEngine.allCases
 

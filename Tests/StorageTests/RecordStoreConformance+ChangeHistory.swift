@@ -6,7 +6,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("How far changes are dispatched, and what is kept of them")
   struct ChangeHistory {
     static let engines = StoreEngine.allCases
 

@@ -5,7 +5,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("What programs and sessions prove themselves with")
   struct Credentials {
     static let engines = StoreEngine.allCases
 

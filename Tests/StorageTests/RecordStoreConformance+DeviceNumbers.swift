@@ -6,7 +6,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Numbers of devices")
   struct DeviceNumbers {
     private static let engines = StoreEngine.allCases
     private static let day: Int64 = 24 * 60 * 60

@@ -7,7 +7,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Dispatch, deliveries and courier")
   struct Dispatch {
     static let engines = StoreEngine.allCases
 

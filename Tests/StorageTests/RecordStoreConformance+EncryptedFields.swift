@@ -4,7 +4,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Encrypted fields")
   struct EncryptedFields {
     static let engines = StoreEngine.allCases
 

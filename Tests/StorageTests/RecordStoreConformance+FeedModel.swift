@@ -5,7 +5,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Clients that follow change feeds")
   struct FeedModel {
     private static let zones = ["x", "y", "z"].map { ZoneID(zoneName: $0) }
     private let origin = ChangeOrigin(userRecordName: TestStore.alice)

@@ -4,7 +4,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Change feeds")
   struct Feeds {
     static let engines = StoreEngine.allCases
     private let origin = ChangeOrigin(userRecordName: TestStore.alice, deviceID: "phone")

@@ -4,7 +4,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Fixed schemas")
   struct FixedSchemas {
     private func production(_ test: TestStore) async throws -> DatabaseID {
       var address = TestStore.address(.public)

@@ -7,7 +7,6 @@ import Testing
 extension RecordStoreConformance {
   /// What a caller is answered in two stores: one has records that the caller may not read, and the other
   /// does not.
-  @Suite("Records that the caller may not read")
   struct HiddenRecords {
     private static let authors = [TestStore.alice, TestStore.bob, "_carol"]
     private static let own = RecordGrants([

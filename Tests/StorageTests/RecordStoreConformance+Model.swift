@@ -6,7 +6,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Against a plain model")
   struct Model {
     /// Random operations on the store and on a dictionary, then random queries on both.
     @Test(

@@ -5,7 +5,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Notification log")
   struct NotificationLog {
     static let engines = StoreEngine.allCases
 

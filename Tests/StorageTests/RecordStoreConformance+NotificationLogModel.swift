@@ -6,7 +6,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Notification log against a plain model")
   struct NotificationLogAgainstModel {
     /// Random notifications, marks and trims, followed by readers that page at their own pace: each
     /// sees what the model says it has not seen, in order, and is told when it missed something.

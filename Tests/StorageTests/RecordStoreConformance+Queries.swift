@@ -4,7 +4,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Queries")
   struct Queries {
     static let engines = StoreEngine.reading
 

@@ -7,7 +7,6 @@ import Testing
 
 extension RecordStoreConformance {
   /// Queries beside plain evaluation of their filters on every record.
-  @Suite("Queries against plain evaluation")
   struct QueryModel {
     /// Efforts by which so few records are searched in every way that many are.
     static let efforts = [

@@ -5,7 +5,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("What users, databases and containers may have at most")
   struct Quotas {
     private static let engines = StoreEngine.allCases
 

@@ -4,7 +4,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Modifying records")
   struct Records {
     static let engines = StoreEngine.allCases
 

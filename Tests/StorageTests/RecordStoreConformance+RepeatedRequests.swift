@@ -4,7 +4,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Requests that come again under their ID")
   struct RepeatedRequests {
     static let engines = StoreEngine.allCases
 

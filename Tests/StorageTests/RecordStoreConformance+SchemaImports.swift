@@ -6,7 +6,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Importing schemas")
   struct SchemaImports {
     private static let container = TestStore.container
 

@@ -4,7 +4,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Schemas in the store")
   struct Schemas {
     @Test(
       "development makes types and fields with what their types can use",

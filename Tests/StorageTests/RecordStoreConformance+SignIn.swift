@@ -5,7 +5,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("The ways in which users sign in")
   struct SignIn {
     static let engines = StoreEngine.allCases
 

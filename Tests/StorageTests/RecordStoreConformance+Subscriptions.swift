@@ -5,7 +5,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Subscriptions")
   struct Subscriptions {
     static let engines = StoreEngine.allCases
 

@@ -6,7 +6,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("What private and public databases hold")
   struct Usage {
     private static let engines = StoreEngine.allCases
 

@@ -5,7 +5,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("What is known of users, and who may be found")
   struct Users {
     static let engines = StoreEngine.allCases
     private static let container = "iCloud.a"

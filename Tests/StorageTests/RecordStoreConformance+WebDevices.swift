@@ -4,7 +4,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Browsers and webhooks")
   struct WebDevices {
     static let engines = StoreEngine.allCases
 

@@ -4,7 +4,6 @@ import Testing
 @testable import Storage
 
 extension RecordStoreConformance {
-  @Suite("Databases, users and zones")
   struct Places {
     static let engines = StoreEngine.allCases
     private let origin = ChangeOrigin(userRecordName: TestStore.alice, deviceID: "phone")

@@ -2,5 +2,4 @@ import Testing
 
 /// What every store does, whatever its engine: one test for each rule of `RecordStore`'s
 /// documentation. Each runs on every `StoreEngine`.
-@Suite("Record store conformance")
 enum RecordStoreConformance {}

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Upgrading servers one after the other")
 struct RollingUpgradeTests {
   private static func next(isGradual: Bool) -> [Migration] {
     let version = (Schema.migrations.last?.version ?? 0) + 1

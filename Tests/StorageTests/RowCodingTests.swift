@@ -5,7 +5,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Coding rows")
 struct RowCodingTests {
   private let notification: SubscriptionNotification = {
     let location = Location(

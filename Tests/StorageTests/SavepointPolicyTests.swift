@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Going without savepoints")
 struct SavepointPolicyTests {
   @Test("a commit that needed them is followed by some that have them")
   func caution() {

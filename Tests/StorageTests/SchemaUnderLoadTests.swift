@@ -5,7 +5,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Schemas that change while others save")
 struct SchemaUnderLoadTests {
   @Test(
     "whatever one server saves while another changes and builds indexes, they are exact",

@@ -6,7 +6,6 @@ import Waiting
 
 @testable import Storage
 
-@Suite("Searches by extracts of the index")
 struct SearchExtractsTests {
   /// Efforts by which extracts are made at once, and used.
   private static func effort(_ rankings: Rankings) -> SearchEffort {

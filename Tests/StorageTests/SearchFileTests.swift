@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Searches over a store's file")
 struct SearchFileTests {
   private func open(_ path: String) async throws -> SQLRecordStore {
     var configuration = StoreConfiguration()

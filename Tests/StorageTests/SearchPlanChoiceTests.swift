@@ -2,7 +2,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("What a search does next")
 struct SearchPlanChoiceTests {
   private let million = 1_000_000.0
 
@@ -133,7 +132,6 @@ struct SearchPlanChoiceTests {
   }
 }
 
-@Suite("Shares of stretches of the index")
 struct EntrySpanTests {
   private func entry(_ value: Int64, _ number: Int64 = 1) -> AccessPath.Position {
     AccessPath.Position(stretch: 0, key: ValueKey.key(of: value), number: number)

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Plans of searches")
 struct SearchPlanTests {
   private struct Step: Sendable {
     var statement: String

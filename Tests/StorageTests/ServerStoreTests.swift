@@ -6,7 +6,6 @@ import Waiting
 
 @testable import Storage
 
-@Suite("Servers that share a store")
 struct ServerStoreTests {
   /// Two servers that have one store open.
   private struct Pair: Sendable {

@@ -7,7 +7,6 @@ import Testing
 @testable import Storage
 
 /// Writers of two servers, on few databases and few names, so that they meet all the time.
-@Suite("Several servers under load")
 struct SeveralServersLoadTests {
   /// Where those who write note what was acknowledged.
   private final class Ledger: Sendable {

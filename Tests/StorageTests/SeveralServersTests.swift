@@ -6,7 +6,6 @@ import Waiting
 
 @testable import Storage
 
-@Suite("Several servers on one PostgreSQL")
 struct SeveralServersTests {
   @Test("those that come to an empty place at once make one store of it")
   func opening() async throws {

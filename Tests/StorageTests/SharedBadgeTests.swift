@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Badges that several servers raise")
 struct SharedBadgeTests {
   /// Runs `body` with two stores, each as another server would have it open.
   private func withTwo(_ body: (TestStore, TestStore) async throws -> Void) async throws {

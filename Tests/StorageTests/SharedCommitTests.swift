@@ -8,7 +8,6 @@ import Testing
 /// Saves leave rows of the value index and more to be written once for a whole commit. Beside a store
 /// whose jobs share commits stands one in which each has a commit of its own, and is made with nothing
 /// prepared: they must tell and hold the same.
-@Suite("What jobs leave to their commit")
 struct SharedCommitTests {
   /// A store, its databases, and whether it has jobs share commits.
   private struct Side {

@@ -6,7 +6,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("What servers count together in the store")
 struct SharedLimitsTests {
   private static let second: Int64 = 1_000_000_000
   private static let start: Int64 = 1_700_000_000 * second

@@ -6,7 +6,6 @@ import Testing
 
 /// Two servers that save for the same user, database and container at the same time: what each has at
 /// most, it has at most on both together.
-@Suite("Limits when two servers save at once")
 struct SharedQuotasTests {
   /// Runs `body` with both servers under the same limits.
   private func withServers(

@@ -3,7 +3,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Where statements go")
 struct StatementRouteTests {
   /// What may ask every node, by how the statement begins. All of it only reads, and nobody who saves,
   /// reads or subscribes waits for it.

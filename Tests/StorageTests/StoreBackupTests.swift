@@ -40,7 +40,6 @@ private final class Load: Sendable {
   }
 }
 
-@Suite("Backups of a store")
 struct StoreBackupTests {
   private static func configuration() -> StoreConfiguration {
     var configuration = StoreConfiguration(role: .server)

@@ -2,7 +2,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("What becomes of a store whose file is not sound")
 struct StoreDamageTests {
   @Test("a sound one is let alone")
   func sound() throws {

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("A look at a store")
 struct StoreExaminationTests {
   private static func look(
     _ path: String, _ depth: StoreExamination.Depth = .quick, within limit: Duration = .seconds(60)

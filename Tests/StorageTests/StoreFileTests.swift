@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("The store's file")
 struct StoreFileTests {
   private func fresh(_ role: StoreConfiguration.Role = .server) -> StoreConfiguration {
     var configuration = StoreConfiguration(role: role)

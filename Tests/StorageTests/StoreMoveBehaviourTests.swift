@@ -5,7 +5,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("A store that was moved")
 struct StoreMoveBehaviourTests {
   /// What one store was asked, and answered.
   private struct Answers: Equatable {

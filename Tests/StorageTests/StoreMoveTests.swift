@@ -5,7 +5,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Moving a store to another engine")
 struct StoreMoveTests {
   private struct Killed: Error {}
 

@@ -6,7 +6,6 @@ import Waiting
 
 @testable import Storage
 
-@Suite("Notices between servers")
 struct StoreNoticesTests {
   /// Two servers that have one store open; the first hears.
   private struct Pair: Sendable {

@@ -6,7 +6,6 @@ import Waiting
 
 @testable import Storage
 
-@Suite("Sharing commits")
 struct StoreWriterTests {
   @Test("in a shared commit a write that fails is undone alone", arguments: StoreEngine.allCases)
   func failing(_ engine: StoreEngine) async throws {

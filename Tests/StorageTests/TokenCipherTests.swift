@@ -5,7 +5,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("What clients are given to keep")
 struct TokenCipherTests {
   private static let cipher = TokenCipher(secret: Array(repeating: 1, count: 32))
   private static let other = TokenCipher(secret: Array(repeating: 2, count: 32))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Storage
 
-@Suite("Rows that who asked does not want", .timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(1)))
 struct UnwantedRowsTests {
   private struct Enough: Error {}
 

@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Keys of the value index")
 struct ValueKeyTests {
   private func checkOrder(_ values: [RecordValue]) {
     for left in values {

@@ -5,7 +5,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("Gathering what goes to the write-ahead log")
 struct WriteAheadLogBufferTests {
   /// A file in memory that can be told to refuse writes.
   private final class MemoryFile {

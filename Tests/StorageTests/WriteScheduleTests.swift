@@ -4,7 +4,6 @@ import Testing
 
 @testable import Storage
 
-@Suite("The turns of writers")
 struct WriteScheduleTests {
   private final class Job: StoreJob {
     let number: Int

@@ -3,7 +3,7 @@ import Testing
 
 @testable import WebDelivery
 
-@Suite struct RetryAfterTests {
+struct RetryAfterTests {
   /// 1 January 2026, midnight.
   private let now = Timestamp(milliseconds: 1_767_225_600_000)
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import WebDelivery
 
-@Suite struct VAPIDTests {
+struct VAPIDTests {
   private let key: ES256PrivateKey
   private let start = Timestamp(milliseconds: 1_767_225_600_000)
 

@@ -8,7 +8,7 @@ import WebPushSimulation
 
 @testable import WebDelivery
 
-@Suite struct WebPushEncryptionTests {
+struct WebPushEncryptionTests {
   private func bytes(_ text: String) throws -> [UInt8] { try #require(Base64URL.decode(text)) }
 
   @Test("the example of RFC 8291 comes out byte for byte")

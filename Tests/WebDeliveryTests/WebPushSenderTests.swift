@@ -10,7 +10,7 @@ import WebPushSimulation
 
 @testable import WebDelivery
 
-@Suite struct WebPushSenderTests {
+struct WebPushSenderTests {
   /// A push service, a browser that subscribed there, and a sender.
   private func withService(
     time: Double = 30, trusts: Bool = true, rules: AddressRules = Fixture.loopback,

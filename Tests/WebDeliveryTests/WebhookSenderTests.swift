@@ -8,7 +8,7 @@ import Testing
 
 @testable import WebDelivery
 
-@Suite("A webhook", .enabled(if: Python.isInstalled))
+@Suite(.enabled(if: Python.isInstalled))
 struct WebhookSenderTests {
   private let secret = WebhookSecret.random()
 

@@ -4,7 +4,6 @@ import PropertyTesting
 import Testing
 import WebServices
 
-@Suite("Change feeds on the wire")
 struct ChangeFeedTests {
   private let client = MessageContext(ownerNaming: .implied)
   private let explicit = MessageContext(ownerNaming: .explicit)

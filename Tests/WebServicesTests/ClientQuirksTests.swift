@@ -4,7 +4,6 @@ import Testing
 import WebServices
 
 /// What known clients of the protocol send that its reference does not have.
-@Suite("Quirks of clients")
 struct ClientQuirksTests {
   @Test("OpenCloudKit creates subscriptions by ID alone: the item fails, not the request")
   func openCloudKitCreate() throws {

@@ -3,7 +3,6 @@ import Foundation
 import Testing
 import WebServices
 
-@Suite("Values of fields")
 struct FieldValueTests {
   @Test(
     "Each type by its name",

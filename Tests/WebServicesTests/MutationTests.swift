@@ -6,7 +6,6 @@ import Testing
 import WebServices
 
 /// Requests that were damaged in transit or made by broken clients.
-@Suite("Mutated requests")
 struct MutationTests {
   private let context = MessageContext(ownerNaming: .explicit)
 

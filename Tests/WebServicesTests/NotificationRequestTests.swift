@@ -4,7 +4,6 @@ import JSONCoding
 import Testing
 import WebServices
 
-@Suite("Requests for the notification log")
 struct NotificationRequestTests {
   @Test("Requests and answers are read as they were written")
   func roundTrip() throws {

@@ -5,7 +5,6 @@ import PropertyTesting
 import Testing
 import WebServices
 
-@Suite("How zones' owners are named on the wire")
 struct OwnerNamingTests {
   private let server = MessageContext(ownerNaming: .relative(to: "_me"))
   private let owner = MessageContext(ownerNaming: .implied)

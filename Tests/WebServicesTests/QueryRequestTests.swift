@@ -3,7 +3,6 @@ import Foundation
 import Testing
 import WebServices
 
-@Suite("Queries and filters")
 struct QueryRequestTests {
   @Test(
     "A broken query names what is wrong",

@@ -3,7 +3,6 @@ import Foundation
 import Testing
 import WebServices
 
-@Suite("Requests for records")
 struct RecordRequestTests {
   @Test(
     "A broken request as a whole names what is wrong",

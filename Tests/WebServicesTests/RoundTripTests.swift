@@ -5,7 +5,6 @@ import Testing
 import WebServices
 
 /// Writes on one side and reads on the other, with values that both sides name alike.
-@Suite("What is written is read as the same")
 struct RoundTripTests {
   private static let seeds = Seeds.some(40)
   private let context = MessageContext(ownerNaming: .explicit)

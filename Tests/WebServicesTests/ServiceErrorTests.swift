@@ -5,7 +5,6 @@ import PropertyTesting
 import Testing
 import WebServices
 
-@Suite("Error objects")
 struct ServiceErrorTests {
   @Test("Each code has Apple's HTTP status", arguments: ServerErrorCode.statuses)
   func statuses(code: ServerErrorCode, status: Int) throws {

@@ -2,7 +2,6 @@ import CloudKitModel
 import Testing
 import WebServices
 
-@Suite("Paths of requests")
 struct ServicePathTests {
   @Test("A database's path is read and written", arguments: DatabaseScope.allCases)
   func database(scope: DatabaseScope) throws {

@@ -4,7 +4,6 @@ import JSONCoding
 import Testing
 import WebServices
 
-@Suite("Shares and users on the wire")
 struct ShareRequestTests {
   private let context = MessageContext(ownerNaming: .explicit)
 

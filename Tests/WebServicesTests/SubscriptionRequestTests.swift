@@ -3,7 +3,6 @@ import Foundation
 import Testing
 import WebServices
 
-@Suite("Requests for subscriptions")
 struct SubscriptionRequestTests {
   private static let query = #""query":{"recordType":"Quake"}"#
 

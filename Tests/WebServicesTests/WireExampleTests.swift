@@ -4,7 +4,6 @@ import Testing
 import WebServices
 
 /// The examples of Apple's reference, byte for byte where Petrel writes them.
-@Suite("Examples on the wire")
 struct WireExampleTests {
   private let client = MessageContext(ownerNaming: .implied)
 

@@ -3,7 +3,6 @@ import Foundation
 import Testing
 import WebServices
 
-@Suite("Requests for zones")
 struct ZoneRequestTests {
   private func operations(_ json: String) throws -> [Result<ZoneOperation, FailedItem>] {
     try ModifyZonesRequest(
@@ -60,7 +59,6 @@ struct ZoneRequestTests {
   }
 }
 
-@Suite("Requests for tokens and users")
 struct TokenRequestTests {
   @Test("Requests and answers are read as they were written")
   func roundTrip() throws {

@@ -1,7 +1,6 @@
 import CloudKit
 import Testing
 
-@Suite("Archives of Apple's framework")
 struct AppleArchiveTests {
   @Test("The module's classes are known by Apple's names before anything of it is called")
   func namesAreRegistered() {

@@ -2,7 +2,6 @@ import CloudKit
 import PropertyTesting
 import Testing
 
-@Suite("Archives of the module's own")
 struct ArchiveTests {
   /// The names of classes in an archive.
   private static func classNames(_ data: Data) throws -> Set<String> {

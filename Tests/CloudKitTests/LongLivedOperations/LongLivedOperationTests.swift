@@ -6,7 +6,6 @@ import WebServices
 @testable import CloudKit
 
 /// A killed process is a copy of its folder: what the disk held at that moment.
-@Suite("Long-lived operations")
 struct LongLivedOperationTests {
   private func container(
     _ state: String, token: String = "t", _ script: @escaping ScriptedTransport.Script

@@ -3,7 +3,6 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("Files that are whole or not there")
 struct SealedFileTests {
   @Test("What was written is read, whatever it holds", arguments: [0, 1, 5000])
   func roundTrip(size: Int) async throws {

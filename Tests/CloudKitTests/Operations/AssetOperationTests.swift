@@ -5,7 +5,6 @@ import WebServices
 
 @testable import CloudKit
 
-@Suite("Operations with assets")
 struct AssetOperationTests {
   /// The bytes of a fetched file, or the code of the record's error.
   private enum Outcome: Equatable {

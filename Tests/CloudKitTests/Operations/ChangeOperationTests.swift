@@ -5,7 +5,6 @@ import WebServices
 
 @testable import CloudKit
 
-@Suite("Operations on change feeds")
 struct ChangeOperationTests {
   private let notes = ZoneID(zoneName: "Notes")
   private let old = ZoneID(zoneName: "Old")

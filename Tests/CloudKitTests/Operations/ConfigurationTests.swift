@@ -3,7 +3,6 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("Configuration")
 struct ConfigurationTests {
   private func parse(
     _ variables: [String: String] = [:], file: String? = nil

@@ -4,7 +4,6 @@ import WebServices
 
 @testable import CloudKit
 
-@Suite("Containers")
 struct ContainerTests {
   @Test("The databases of a container are always the same objects")
   func databases() {

@@ -3,7 +3,6 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("The course of listening to the web courier")
 struct CourierPollTests {
   private let url = URL(string: "http://courier/aps?tok=a")!
 

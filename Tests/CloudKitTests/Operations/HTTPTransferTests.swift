@@ -4,7 +4,6 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("Files over sockets")
 struct HTTPTransferTests {
   private static let bytes = Data((0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 

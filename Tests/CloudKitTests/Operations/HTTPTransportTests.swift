@@ -6,7 +6,6 @@ import WebServices
 
 @testable import CloudKit
 
-@Suite("Requests over sockets")
 struct HTTPTransportTests {
   private static func caller(_ name: String) -> HTTPResponse {
     HTTPResponse(body: .data(UserResponse(userRecordName: name).body))

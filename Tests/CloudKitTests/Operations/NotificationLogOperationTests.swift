@@ -5,7 +5,6 @@ import WebServices
 
 @testable import CloudKit
 
-@Suite("Operations on the notification log")
 struct NotificationLogOperationTests {
   private static let item = NotificationLogItem(payload: [
     "aps": ["alert": "Body", "badge": 3],

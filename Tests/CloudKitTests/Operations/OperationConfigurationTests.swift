@@ -3,7 +3,6 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("Configurations and groups of operations")
 struct OperationConfigurationTests {
   @Test("Defaults are Apple's")
   func defaults() {

@@ -5,7 +5,6 @@ import WebServices
 
 @testable import CloudKit
 
-@Suite("Operations")
 struct OperationTests {
   /// Answers each lookup with the records that were asked for.
   static let found: ScriptedTransport.Script = { request, _ in

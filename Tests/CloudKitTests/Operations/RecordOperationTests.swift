@@ -5,7 +5,6 @@ import WebServices
 
 @testable import CloudKit
 
-@Suite("Operations on records and queries")
 struct RecordOperationTests {
   /// Answers `records/modify` with what `answer` makes of each operation.
   private func modifying(

@@ -5,7 +5,6 @@ import WebServices
 
 @testable import CloudKit
 
-@Suite("Remote notifications over the web courier")
 struct RemoteNotificationsTests {
   private static let token = TokenResponse(
     apnsEnvironment: "development", apnsToken: "t", webcourierURL: "http://c.test/aps?tok=t")

@@ -2,7 +2,6 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("When an operation tries again")
 struct RetryPolicyTests {
   private func patient(timeout: Double? = nil) -> RetryPolicy {
     RetryPolicy(isPatient: true, resourceTimeout: timeout)

@@ -5,7 +5,6 @@ import WebServices
 
 @testable import CloudKit
 
-@Suite("Errors of the service as errors of the framework")
 struct ServiceErrorTests {
   @Test(
     "Each code of the service has its code in the framework, and the reason is kept",

@@ -5,7 +5,6 @@ import WebServices
 
 @testable import CloudKit
 
-@Suite("Operations on subscriptions")
 struct SubscriptionOperationTests {
   /// Answers `subscriptions/modify` as a server would that knows no subscription `missing`.
   static let modifying: ScriptedTransport.Script = { request, _ in

@@ -5,7 +5,6 @@ import WebServices
 
 @testable import CloudKit
 
-@Suite("Operations on zones")
 struct ZoneOperationTests {
   private let notes = ZoneID(zoneName: "Notes")
 

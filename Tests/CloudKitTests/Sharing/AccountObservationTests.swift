@@ -3,7 +3,6 @@ import WebServices
 
 @testable import CloudKit
 
-@Suite("The account status as answers show it")
 struct AccountObservationTests {
   @Test("Only a change counts, not the first thing that is known")
   func changes() {

@@ -4,7 +4,6 @@ import WebServices
 
 @testable import CloudKit
 
-@Suite("Operations on shares and users")
 struct ShareOperationTests {
   private let url = URL(string: "https://x.test/share/0abc#Plans")!
 

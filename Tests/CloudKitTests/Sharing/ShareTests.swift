@@ -4,7 +4,6 @@ import WebServices
 
 @testable import CloudKit
 
-@Suite("Shares")
 struct ShareTests {
   private static let zoneID = CKRecordZone.ID(zoneName: "Notes")
   private let root = CKRecord(

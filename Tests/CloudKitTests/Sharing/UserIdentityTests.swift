@@ -3,7 +3,6 @@ import Testing
 
 @testable import CloudKit
 
-@Suite("User identities")
 struct UserIdentityTests {
   private let recordID = CKRecord.ID(recordName: "_anna")
 

@@ -2,9 +2,7 @@ import CloudKit
 import JSONCoding
 import Testing
 
-@Suite(
-  "Accounts and roles from the command line",
-  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct AccountCommandsTests {
   /// The exit status of mistakes in the words, after which nothing was done.
   private static let usage: Int32 = 64

@@ -3,9 +3,7 @@ import JSONCoding
 import Testing
 import Waiting
 
-@Suite(
-  "Commands on a server's things",
-  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct AdminCommandsTests {
   @Test("zones are listed, made and deleted", arguments: Way.allCases)
   func zones(_ way: Way) async throws {

@@ -2,9 +2,7 @@ import CloudKit
 import JSONCoding
 import Testing
 
-@Suite(
-  "Admin keys of commands",
-  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct AdminKeyCommandTests {
   @Test("a key comes from a file or the environment, and its place is told when it is wrong")
   func keys() async throws {

@@ -4,9 +4,7 @@ import Testing
 import Waiting
 
 /// Whatever the umask lets others read, what Petrel makes is for its user alone.
-@Suite(
-  "Files that Petrel makes",
-  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct PrivateFilesTests {
   private static let container = ["--container", "iCloud.org.example.Files"]
   private static let inContainer = container + ["--data", "data"]

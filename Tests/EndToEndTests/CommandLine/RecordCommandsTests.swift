@@ -2,8 +2,7 @@ import CloudKit
 import JSONCoding
 import Testing
 
-@Suite(
-  "petrel records", .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct RecordCommandsTests {
   @Test("records are saved, found, shown and deleted", arguments: Way.allCases)
   func records(_ way: Way) async throws {

@@ -3,9 +3,7 @@ import JSONCoding
 import PropertyTesting
 import Testing
 
-@Suite(
-  "petrel records export and import",
-  .enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
+@Suite(.enabled(if: Program.isBuilt("petrel"), "the program petrel is not built"))
 struct RecordFilesTests {
   private static let anna = "--database private --user anna"
   private static let ben = "--database private --user ben"

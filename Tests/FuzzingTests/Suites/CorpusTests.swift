@@ -2,7 +2,6 @@ import Foundation
 import Testing
 
 /// The short form of `make fuzz`: what is kept in the corpora, and inputs made of it by a seed.
-@Suite("Hostile input")
 struct CorpusTests {
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Corpora")

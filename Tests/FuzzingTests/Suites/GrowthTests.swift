@@ -6,7 +6,7 @@ import Testing
 /// Work on an input may grow with its size times the logarithm of that, and no faster, whatever the
 /// input is. `PETREL_GROWTH_SIZE` sets the bytes of the inputs. `PETREL_GROWTH_SHARE` sets how many of the cases are
 /// tried: 1 is all of them, 0.01 one of a hundred.
-@Suite("Work grows with the size of what is sent, not with its square", .serialized)
+@Suite(.serialized)
 struct GrowthTests {
   private static let size =
     ProcessInfo.processInfo.environment["PETREL_GROWTH_SIZE"].flatMap(Int.init) ?? 32_768

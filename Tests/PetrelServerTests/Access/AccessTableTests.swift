@@ -5,7 +5,6 @@ import Testing
 @testable import PetrelServer
 
 /// Walks every cell of the tables in docs/access-table.md, against a server over a socket.
-@Suite("Who gets in, cell by cell")
 struct AccessTableTests {
   typealias Found = [AccessTable.Cell: Set<String>]
 

@@ -7,7 +7,6 @@ import Testing
 @testable import PetrelServer
 
 /// Walks the tables of roles and permissions in docs/access-table.md.
-@Suite("What roles give, cell by cell")
 struct GrantTableTests {
   typealias Found = [AccessTable.Cell: Set<String>]
 

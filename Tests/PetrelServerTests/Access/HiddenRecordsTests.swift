@@ -9,7 +9,6 @@ import Testing
 
 /// What Bob and a caller who is not signed in can learn of Alice's records in the public database that grants
 /// keep from them.
-@Suite("What callers can learn of records that they may not read")
 struct HiddenRecordsTests {
   enum Engine: CaseIterable {
     case file

@@ -11,7 +11,6 @@ import WebPushSimulation
 
 /// Bob's requests in two worlds: in one Alice has private things, in the other she has none. He must
 /// not be able to tell which it is, whatever names he guesses.
-@Suite("What one user can learn of another")
 struct NoLeakTests {
   /// What Bob guesses, and Alice may have.
   private static let device = String(repeating: "a1", count: 32)

@@ -6,7 +6,6 @@ import Testing
 @testable import PetrelServer
 
 /// Walks the tables of docs/access-table.md for what is no operation of the protocol.
-@Suite("Who gets at the other pages, cell by cell")
 struct PageTableTests {
   typealias Found = [AccessTable.Cell: Set<String>]
 

@@ -2,7 +2,6 @@ import Foundation
 import Testing
 
 /// Reads the sources for secrets that are compared otherwise than in constant time.
-@Suite("How secrets are compared")
 struct SecretComparisonTests {
   /// Comparisons of what is called like a secret and is none, or tells nothing by its time, each with
   /// the reason.

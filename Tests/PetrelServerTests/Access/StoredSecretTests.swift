@@ -9,7 +9,6 @@ import Testing
 @testable import PetrelServer
 
 /// Makes every kind of secret, and looks for its text where it must not be.
-@Suite("Where secrets are not to be found")
 struct StoredSecretTests {
   private static let password = "correct horse battery staple"
 

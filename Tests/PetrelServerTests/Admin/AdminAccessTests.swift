@@ -8,7 +8,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Who may use the admin API")
 struct AdminAccessTests {
   @Test("A key that was added opens the API, and answers are kept nowhere")
   func key() async throws {

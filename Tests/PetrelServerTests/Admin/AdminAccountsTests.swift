@@ -7,7 +7,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Accounts over the admin API")
 struct AdminAccountsTests {
   private func caller(_ service: Service, _ user: TestUser) async throws -> Int {
     try await service.get("public/users/caller", as: user).status

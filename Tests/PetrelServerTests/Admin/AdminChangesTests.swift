@@ -7,7 +7,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("All that a zone holds, over the admin API and without a server")
 struct AdminChangesTests {
   private static let place = "container=\(Service.container)"
 

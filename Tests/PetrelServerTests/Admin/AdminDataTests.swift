@@ -7,7 +7,6 @@ import Waiting
 
 @testable import PetrelServer
 
-@Suite("What the admin API shows and changes")
 struct AdminDataTests {
   private static let place: [String: JSONValue] = ["container": .string(Service.container)]
 
@@ -367,7 +366,6 @@ struct AdminDataTests {
   }
 }
 
-@Suite("Notifications for who watches them")
 struct LivePushesTests {
   private func entries(_ numbers: Range<Int>) -> [LogEntry] {
     let address = DatabaseAddress(

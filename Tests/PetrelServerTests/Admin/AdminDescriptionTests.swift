@@ -9,7 +9,6 @@ import Waiting
 @testable import PetrelServer
 
 /// Holds what the admin API says of itself to what it does.
-@Suite("The description of the admin API")
 struct AdminDescriptionTests {
   private static let place: [String: JSONValue] = ["container": .string(Service.container)]
 

@@ -7,7 +7,6 @@ import Waiting
 
 @testable import PetrelServer
 
-@Suite("Explanations over the admin API")
 struct AdminExplainTests {
   private static let query = "container=iCloud.com.example.app&environment=development"
 

@@ -4,7 +4,6 @@ import Testing
 @testable import PetrelServer
 
 /// Whether the admin API and the console can be reached, by somebody who has a right key.
-@Suite("Where the admin API can be reached")
 struct AdminExposureTests {
   private func statuses(
     _ settings: ServiceSettings, headers: String = ""

@@ -5,7 +5,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Roles over the admin API")
 struct AdminRolesTests {
   private static let place: [String: JSONValue] = ["container": .string(Service.container)]
   private static let schema = """

@@ -5,7 +5,6 @@ import Waiting
 
 @testable import PetrelServer
 
-@Suite("Schemas as text over the admin API")
 struct AdminSchemaTextTests {
   private func post(
     _ path: String, _ text: String, in container: String? = Service.container, _ key: String,

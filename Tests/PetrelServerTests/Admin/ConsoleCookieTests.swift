@@ -3,7 +3,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("The console's cookie")
 struct ConsoleCookieTests {
   @Test("it is found among others, with and without the prefix of TLS")
   func found() {

@@ -3,7 +3,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Slowing down who guesses passwords")
 struct AttemptLimiterTests {
   private let start = Timestamp(milliseconds: 1_000_000)
 

@@ -2,7 +2,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Pieces of pages")
 struct HTMLTests {
   @Test("text is escaped, in elements and in attributes")
   func escapes() {

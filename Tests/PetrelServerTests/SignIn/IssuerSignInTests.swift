@@ -7,7 +7,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Signing in at an issuer, from the page and back")
 struct IssuerSignInTests {
   private static let key = SigningKey.makeRSA()
 

@@ -7,7 +7,6 @@ import WebServices
 
 @testable import PetrelServer
 
-@Suite("Hashing away from the pool")
 struct PasswordHasherTests {
   private static let cheap = PasswordHash.Cost(passes: 1, memory: 8192)
 

@@ -6,7 +6,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("The sign-in page")
 struct SignInPageTests {
   private static let password = "correct horse"
 

@@ -4,7 +4,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("How the token gets to the app")
 struct SignInRequestTests {
   private func token(
     _ callback: APIToken.SignInCallback = .postMessage, origins: Set<String> = []

@@ -3,7 +3,6 @@ import Testing
 
 @testable import PetrelServer
 
-@Suite("Sealed texts")
 struct TextSealTests {
   private let seal = TextSeal(key: Array(repeating: 7, count: 32))
   private let now = Timestamp(milliseconds: 1_000_000)
