@@ -144,7 +144,7 @@ public actor PostgreSQLServer {
         try HostedPostgreSQL(
           in: Self.folder() + "petrel-pg-\(UUID().uuidString.prefix(8))",
           settings: [
-            "fsync = off", "full_page_writes = off", "shared_buffers = 16MB",
+            "fsync = off", "shared_buffers = 16MB",
             "max_connections = 300",
           ])
       }
