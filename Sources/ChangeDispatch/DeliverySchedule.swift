@@ -51,6 +51,9 @@ struct DeliverySchedule {
   /// Deliveries that may be under way at once.
   let capacity: Int
   private(set) var underWay: Set<Delivery.ID> = []
+  /// Of those under way, what was taken once more: their last outcome is in the store, which is not known
+  /// here yet.
+  private var takenAgain: [Delivery.ID: Delivery] = [:]
   /// Whether the store may hold deliveries that are due and that nobody has taken.
   private(set) var isBehind = true
   /// How often in a row it came to rest, by why: a service that was out of reach for long may be
@@ -125,13 +128,19 @@ struct DeliverySchedule {
     }
   }
 
-  /// Takes in the store's answer and answers those to send now: what is under way, or was finished in
-  /// between, is left out.
+  /// Takes in the store's answer and answers those to send now. What is under way is left out, until
+  /// ``finish(_:)`` where it waited in the store, and so is that whose lease ended and that was finished in
+  /// between.
   mutating func admit(_ taken: TakenDeliveries) -> [Delivery] {
     let finished = finishedMeanwhile ?? []
     finishedMeanwhile = nil
     if !taken.isAll { isBehind = true }
-    let admitted = taken.deliveries.filter { !finished.contains($0.id) && begin($0) }
+    let admitted = taken.deliveries.filter { delivery in
+      let id = delivery.id
+      if taken.renewed.contains(id) { return !finished.contains(id) && begin(delivery) }
+      if underWay.contains(id) { takenAgain[id] = delivery }
+      return begin(delivery)
+    }
     if condition == .probing, admitted.isEmpty, !isBehind { condition = .open }
     return admitted
   }
@@ -163,12 +172,19 @@ struct DeliverySchedule {
   }
 
   /// This one is under way no longer: its outcome is in the store.
-  mutating func finish(_ delivery: Delivery) {
-    guard underWay.remove(delivery.id) != nil else { return }
+  ///
+  /// - Returns: the same delivery if it was taken once more since its outcome is there. It is under way again,
+  ///   and to be sent.
+  @discardableResult
+  mutating func finish(_ delivery: Delivery) -> Delivery? {
+    guard underWay.remove(delivery.id) != nil else { return nil }
     finishedMeanwhile?.insert(delivery.id)
-    guard let name = MergeName(delivery), var newest = newest[name] else { return }
-    newest.count -= 1
-    self.newest[name] = newest.count == 0 ? nil : newest
+    if let name = MergeName(delivery), var newest = newest[name] {
+      newest.count -= 1
+      self.newest[name] = newest.count == 0 ? nil : newest
+    }
+    guard let again = takenAgain.removeValue(forKey: delivery.id), begin(again) else { return nil }
+    return again
   }
 
   /// A delivery waits in the store until then.

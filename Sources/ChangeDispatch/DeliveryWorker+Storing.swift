@@ -48,15 +48,16 @@ extension DeliveryWorker {
     _ outcomes: ArraySlice<DeliveryWorkerState.Outcome>, mergedBeside: Int
   ) {
     let routes = Set(outcomes.map(\.delivery.route))
-    let (wakesTaker, isSettled, backlog) = state.withLock { state in
-      state.settle(outcomes, mergedBeside: mergedBeside)
+    let (again, wakesTaker, isSettled, backlog) = state.withLock { state in
+      let again = state.settle(outcomes, mergedBeside: mergedBeside)
       let isPutOff = outcomes.contains { $0.update.state.isPutOff }
       let needsTaking = routes.contains { state.schedules[$0]?.needsTaking == true }
       let isSettled = state.isSettled
       let wakesTaker = isPutOff || needsTaking || (isSettled && state.waitingCount > 0)
-      return (wakesTaker, isSettled, state.backlogNews())
+      return (again, wakesTaker, isSettled, state.backlogNews())
     }
     tell(backlog)
+    for delivery in again { send(delivery) }
     if wakesTaker { takerSignal.signal() }
     if isSettled { settlement.come() }
   }

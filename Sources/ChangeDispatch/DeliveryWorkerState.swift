@@ -149,22 +149,25 @@ struct DeliveryWorkerState {
   }
 
   /// The outcomes are in the store, where deliveries beside them were merged too.
-  mutating func settle(_ outcomes: ArraySlice<Outcome>, mergedBeside: Int) {
+  ///
+  /// - Returns: deliveries to send: their time has come again already.
+  mutating func settle(_ outcomes: ArraySlice<Outcome>, mergedBeside: Int) -> [Delivery] {
     self.outcomes.removeFirst(outcomes.count)
     metrics.merged += mergedBeside
     addOwed(-mergedBeside)
-    for outcome in outcomes { settle(outcome) }
+    return outcomes.compactMap { settle($0) }
   }
 
-  private mutating func settle(_ outcome: Outcome) {
+  private mutating func settle(_ outcome: Outcome) -> Delivery? {
     let delivery = outcome.delivery
     if outcome.update.state.isPutOff { putOffCount -= 1 }
-    withSchedule(of: delivery.route) { schedule in
-      schedule.finish(delivery)
+    let again = withSchedule(of: delivery.route) { schedule in
+      let again = schedule.finish(delivery)
       switch outcome.update.state {
       case .retry(let due, _, _), .postponed(let due, _): schedule.wait(until: due)
       case .delivered, .abandoned, .merged, .refused: break
       }
+      return again
     }
     switch outcome.update.state {
     case .delivered: metrics.delivered += 1
@@ -179,5 +182,6 @@ struct DeliveryWorkerState {
     case .retry, .postponed: break
     case .delivered, .abandoned, .merged, .refused: addOwed(-1)
     }
+    return again
   }
 }

@@ -5,12 +5,15 @@ import CloudKitModel
 struct DeliveryClaim {
   struct Result: Sendable {
     var taken: [Delivery.ID] = []
+    /// Those of them whose lease had ended.
+    var renewed: Set<Delivery.ID> = []
     var mergedCount = 0
     /// Whether no more were due.
     var isAll = true
 
     mutating func add(_ other: Result) {
       taken += other.taken
+      renewed.formUnion(other.renewed)
       mergedCount += other.mergedCount
     }
   }
@@ -31,16 +34,18 @@ struct DeliveryClaim {
   }
 
   private struct Row {
-    static let columns = "database_id, number, device, merge_key"
+    static let columns = "database_id, number, device, merge_key, leased_by"
 
     var id: Delivery.ID
     var device: Int64
     var mergeKey: String?
+    var wasLeased: Bool
 
     init(_ row: any SQLRow) {
       id = Delivery.ID(row: row)
       device = row.integer(2)
       mergeKey = row.optionalText(3)
+      wasLeased = !row.isNull(4)
     }
   }
 
@@ -187,5 +192,6 @@ struct DeliveryClaim {
         .integer(lease.until.milliseconds), .integer(lease.holder),
       ])
     result.taken.append(row.id)
+    if row.wasLeased { result.renewed.insert(row.id) }
   }
 }

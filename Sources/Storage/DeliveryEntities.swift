@@ -138,6 +138,8 @@ public struct DeliveryRoom: Sendable {
 /// Deliveries that a process took from the store.
 public struct TakenDeliveries: Sendable {
   public var deliveries: [Delivery]
+  /// Those of them whose lease had ended: who had it may be sending them still. The others waited.
+  public var renewed: Set<Delivery.ID>
   /// Those in whose place a newer one goes.
   public var mergedCount: Int
   /// Those whose device or log entry is gone; they are given up.
@@ -146,9 +148,11 @@ public struct TakenDeliveries: Sendable {
   public var isAll: Bool
 
   public init(
-    deliveries: [Delivery] = [], mergedCount: Int = 0, lostCount: Int = 0, isAll: Bool = true
+    deliveries: [Delivery] = [], renewed: Set<Delivery.ID> = [], mergedCount: Int = 0,
+    lostCount: Int = 0, isAll: Bool = true
   ) {
     self.deliveries = deliveries
+    self.renewed = renewed
     self.mergedCount = mergedCount
     self.lostCount = lostCount
     self.isAll = isAll

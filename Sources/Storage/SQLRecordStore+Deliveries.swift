@@ -55,8 +55,8 @@ extension SQLRecordStore {
         })
     }
     return TakenDeliveries(
-      deliveries: deliveries, mergedCount: claimed.mergedCount, lostCount: lost.count,
-      isAll: claimed.isAll)
+      deliveries: deliveries, renewed: claimed.renewed, mergedCount: claimed.mergedCount,
+      lostCount: lost.count, isAll: claimed.isAll)
   }
 
   public func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws {

@@ -267,6 +267,46 @@ struct DeliveryQueueTests {
     }
   }
 
+  @Test(
+    "a push that is due again before it is known that its outcome was written is sent then",
+    arguments: [false, true])
+  func dueEarly(isKnownWhileTaking: Bool) async throws {
+    try await withWorld { world in
+      let (written, taken) = (Gate(), Gate())
+      var store = HookedStore(world.store)
+      store.afterDeliveryUpdate = { updates in
+        if updates.contains(where: \.state.isPutOff) { await written.pass() }
+      }
+      store.afterTaking = { if !$0.deliveries.isEmpty { await taken.pass() } }
+      let route = ScriptedRoute { _, before in
+        before == 0 ? .answer(500, "InternalServerError") : .accepted
+      }
+      let clock = TestClock()
+      let running = RunningWorker(store, clock: clock, route: route)
+      let worker = running.worker
+      try await world.owe(1, worker: worker)
+      try await eventually("that it is to be repeated is written") { written.arrived == 1 }
+      clock.advance(bySeconds: 10)
+      worker.lookForDueDeliveries()
+      try await eventually("it is taken once more") { taken.arrived == 1 }
+      if isKnownWhileTaking {
+        written.open()
+        try await eventually("that is known") { worker.metrics.retried == 1 }
+        taken.open()
+      } else {
+        taken.open()
+        try await eventually("the worker waits for the end of the lease") {
+          worker.state.withLock { $0.schedules.values.contains { $0.nextWake != nil } }
+        }
+        written.open()
+      }
+      try await eventually("it is delivered") { worker.metrics.delivered == 1 }
+      #expect(route.pushes.count == 2)
+      #expect(try await world.owed().isEmpty)
+      await worker.stop()
+    }
+  }
+
   @Test("what is leased to a process is not taken by another until the lease ends")
   func leases() async throws {
     try await withWorld { world in

@@ -66,8 +66,25 @@ struct DeliveryScheduleTests {
     schedule.fallBehind()
     _ = schedule.beginTaking(at: Self.now)
     schedule.finish(Self.deliveries(1...1)[0])
-    #expect(
-      Self.numbers(schedule.admit(TakenDeliveries(deliveries: Self.deliveries(1...3)))) == [3])
+    let deliveries = Self.deliveries(1...3)
+    let taken = TakenDeliveries(deliveries: deliveries, renewed: [deliveries[0].id])
+    #expect(Self.numbers(schedule.admit(taken)) == [3])
+  }
+
+  @Test("what waited in the store goes on as soon as its last outcome is known to be there")
+  func takenEarly() {
+    var schedule = Self.schedule(capacity: 10)
+    let deliveries = Self.deliveries(1...2)
+    _ = schedule.admit(deliveries)
+    schedule.fallBehind()
+    _ = schedule.beginTaking(at: Self.now)
+    // Known while the store is asked, and after its answer.
+    #expect(schedule.finish(deliveries[0]) == nil)
+    #expect(Self.numbers(schedule.admit(TakenDeliveries(deliveries: deliveries))) == [1])
+    #expect(schedule.finish(deliveries[1]) == deliveries[1])
+    #expect(schedule.underWay == Set(deliveries.map(\.id)))
+    for delivery in deliveries { #expect(schedule.finish(delivery) == nil) }
+    #expect(schedule.underWay.isEmpty)
   }
 
   @Test("the store is asked when what was put off is due, however the news of it came")
