@@ -144,8 +144,8 @@ class Run:
         trials = f"{self.build}/debug/trials"
         trial = lambda words: Part("trial: " + words, [trials, *words.split()])
         return [
-            trial("crash --kills 50"),
-            trial("crash --engine postgresql --kills 4 --epoch 4"),
+            trial("crash --kills 25"),
+            trial("crash --engine postgresql --kills 3 --epoch 3"),
             trial("soak --seconds 20 --untimed"),
             trial("overload --seconds 6 --connections 3000 --untimed"),
             trial("overload --attacker --seconds 6 --untimed"),
