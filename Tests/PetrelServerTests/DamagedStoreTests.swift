@@ -9,11 +9,14 @@ struct DamagedStoreTests {
   @Test("answers no request any more, tells why, and lives")
   func stops() async throws {
     try await withService { service in
+      // Records of pages of their own, which nobody reads before they are damaged.
       for number in 0..<20 {
-        #expect(
-          try await service.modify(Service.operation("create", "n\(number)")).outcomes == ["ok"])
+        let text = (0..<5_000).map { _ in String(UInt32.random(in: .min ... .max), radix: 36) }
+        let operation = Service.operation(
+          "create", "n\(number)", #""text": {"value": "\#(text.joined())"}"#)
+        #expect(try await service.modify(operation).outcomes == ["ok"])
       }
-      try await service.restart { $0.tuning.inspectionSeconds = 0 }
+      try await service.restart()
       #expect(try await service.lookup("n1").status == 200)
       let path = service.directory + "/petrel.sqlite"
       let size = try #require(
@@ -25,6 +28,7 @@ struct DamagedStoreTests {
         try file.write(contentsOf: Data("damage".utf8))
       }
       try file.close()
+      _ = try await service.lookup("n11")
       try await eventually("damage is met") {
         try await service.client.send("GET", "/health/ready").status == 503
       }
