@@ -19,7 +19,7 @@ struct HostileShape: Sendable {
   let name: String
   private let growth: Growth
 
-  /// Whether the shape once took the square of its size somewhere, so that every run tries it everywhere.
+  /// Whether the shape once took the square of its size somewhere, so that it is tried more often.
   var isNotorious: Bool {
     ["mixed marks", "decomposed letters", "dots", "an object of falling keys"].contains(name)
   }
