@@ -176,8 +176,9 @@ class Run:
         long = len(LONG_SUITES)
         # Trials wait more than they compute, so they stand between the long suites.
         parts = [part for pair in zip(trials, suites[:len(trials)]) for part in pair]
-        # The longest of the others are of the store.
-        rest = sorted(suites[long:], key=lambda part: not part.name.startswith("StorageTests"))
+        # The longest of the others are of the store, and those about pushes wait most.
+        early = ("StorageTests", "PushDeliveryTests")
+        rest = sorted(suites[long:], key=lambda part: not part.name.startswith(early))
         parts += suites[len(trials):long] + others + rest
         if first:
             wanted = [part for part in suites[long:] + parts if re.search(first, part.name)]
