@@ -1,8 +1,8 @@
 #!/bin/sh
 # What `make test` tries in short, for some hours: crashes on both stores, five minutes of long use, two of overload, a
 # minute of hostile input for each reader, inputs that grow to the size of the largest request, thirty times the made-up
-# requests, and ten times the seeds of each property test. Then deliberate mistakes, which the tests should find. All of it is tried, also after one has
-# failed; the last line says how it went, and the exit status.
+# requests, and ten times the seeds of each property test. Then deliberate mistakes, which the tests should find. All of
+# it is tried, also after one has failed; the last line says how it went, and the exit status.
 set -u
 cd "$(dirname "$0")/.."
 export BUILD="${BUILD:-.build}"
