@@ -1,8 +1,11 @@
-// The names that code from before Swift 4.2 uses.
+// The names that code from before Swift 4.2 uses, and the option set of the first subscriptions.
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 
 @available(*, deprecated, renamed: "CKQuerySubscription.Options")
 public typealias CKQuerySubscriptionOptions = CKQuerySubscription.Options
+
+@available(*, deprecated, renamed: "CKQuerySubscription.Options")
+public typealias CKSubscriptionOptions = CKQuerySubscription.Options
 
 @available(*, deprecated, renamed: "CKSubscription.SubscriptionType")
 public typealias CKSubscriptionType = CKSubscription.SubscriptionType

@@ -155,6 +155,57 @@ struct SubscriptionTests {
     #expect(try archivedAndBack(fullInfo) == fullInfo)
   }
 
+  @available(*, deprecated)
+  @Test(
+    "Those of the first interface go through a secure archive and through a copy as what they are")
+  func firstInterface() throws {
+    let query = CKSubscription(
+      recordType: "Artwork", predicate: predicate, subscriptionID: "q",
+      options: .firesOnRecordUpdate)
+    query.zoneID = CKRecordZone.ID(zoneName: "Z")
+    let zone = CKSubscription(
+      zoneID: CKRecordZone.ID(zoneName: "Z"), subscriptionID: "z", options: [])
+    for subscription in [query, zone] {
+      subscription.notificationInfo = fullInfo
+      let data = try NSKeyedArchiver.archivedData(
+        withRootObject: subscription, requiringSecureCoding: true)
+      let back = try NSKeyedUnarchiver.unarchivedObject(ofClass: CKSubscription.self, from: data)
+      let copy = subscription.copy() as! CKSubscription
+      for one in try [#require(back), copy] {
+        #expect(type(of: one) == CKSubscription.self && one !== subscription)
+        #expect(try one.model() == subscription.model())
+        #expect(one.zoneID == subscription.zoneID && one.predicate == subscription.predicate)
+      }
+      copy.notificationInfo = nil
+      #expect(subscription.notificationInfo == fullInfo)
+    }
+    let copy = query.copy() as! CKSubscription
+    copy.zoneID = nil
+    #expect(query.zoneID?.zoneName == "Z")
+    #expect(try copy.model() != query.model())
+  }
+
+  @available(*, deprecated)
+  @Test("The classes that came after have the first interface's properties too")
+  func firstProperties() {
+    let subscriptions = all
+    #expect(subscriptions.map(\.recordType) == ["Artwork", "Artwork", "Artwork", nil])
+    #expect(subscriptions.map { $0.predicate != nil } == [true, false, false, false])
+    #expect(subscriptions.map(\.zoneID?.zoneName) == ["Z", "Z", nil, nil])
+    #expect(subscriptions.map(\.subscriptionOptions.rawValue) == [9, 0, 0, 0])
+  }
+
+  @available(*, deprecated)
+  @Test("Options for a zone stop the program, and so does another zone for it")
+  func firstInterfaceStops() async {
+    await #expect(processExitsWith: .failure) {
+      _ = CKSubscription(zoneID: .default, options: .firesOnRecordUpdate)
+    }
+    await #expect(processExitsWith: .failure) {
+      CKSubscription(zoneID: .default, options: []).zoneID = nil
+    }
+  }
+
   @Test("What a subscription's predicate cannot say is reported when it is lowered")
   func refusals() {
     for (format, reason) in [

@@ -28,6 +28,7 @@ enum ArchivedClasses {
     "CKShareParticipant": CKShareParticipant.self,
     "CKUserIdentity": CKUserIdentity.self,
     "CKUserIdentityLookupInfo": CKUserIdentityLookupInfo.self,
+    "CKSubscription": CKSubscription.self,
     "CLLocation": CLLocation.self,
   ]
 

@@ -31,7 +31,7 @@ extension CKSubscription {
   }
 
   private func kind() throws(CKError) -> Subscription.Kind {
-    switch self {
+    switch successor ?? self {
     case let query as CKQuerySubscription:
       return .query(
         try query.query(), zoneID: query.zoneID?.model,

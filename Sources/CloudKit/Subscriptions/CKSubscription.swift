@@ -1,4 +1,6 @@
 /// A standing wish to be told of changes. Make one of the subclasses and save it in a database.
+///
+/// Code from before iOS 10 makes it of this class (`CKSubscription+FirstInterface.swift`).
 open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   public typealias ID = String
   public typealias NotificationInfo = CKNotificationInfo
@@ -15,6 +17,9 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
   public let subscriptionType: SubscriptionType
 
   private let info: Locked<NotificationInfo?>
+  /// For a subscription of the first interface, the one of a later class that says the same; nil for those
+  /// classes themselves.
+  let successor: CKSubscription?
 
   /// What the notifications carry and show; nil means silent pushes. Copied when it is set.
   open var notificationInfo: NotificationInfo? {
@@ -29,6 +34,15 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     self.subscriptionID = subscriptionID
     subscriptionType = type
     info = Locked(nil)
+    successor = nil
+  }
+
+  /// The subscription of the first interface that says what its successor says.
+  init(_ successor: CKSubscription) {
+    subscriptionID = successor.subscriptionID
+    subscriptionType = successor.subscriptionType
+    info = successor.info
+    self.successor = successor
   }
 
   static func requireID(_ subscriptionID: ID) {
@@ -43,22 +57,34 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     self.subscriptionID = subscriptionID ?? UUID().uuidString
     subscriptionType = type
     info = Locked(coder.decodeOptional(CKNotificationInfo.self, forKey: "notificationInfo"))
+    successor = nil
   }
 
   open class var supportsSecureCoding: Bool { true }
 
-  /// An archive always names one of the subclasses, which have initializers of their own.
+  /// Reads a subscription of the first interface: the archive of any other names one of the subclasses, which
+  /// have initializers of their own.
   public required init(coder: NSCoder) {
-    stopForInvalidArgument("CKSubscription is abstract: decode one of its subclasses")
+    let successor =
+      coder.containsValue(forKey: "recordType")
+      ? CKQuerySubscription(coder: coder) : CKRecordZoneSubscription(coder: coder)
+    subscriptionID = successor.subscriptionID
+    subscriptionType = successor.subscriptionType
+    info = successor.info
+    self.successor = successor
   }
 
   open func encode(with coder: NSCoder) {
+    if let successor { return successor.encode(with: coder) }
     coder.useArchivedClassNames()
     coder.encodeOptional(subscriptionID, forKey: "subscriptionID")
     coder.encode(notificationInfo, forKey: "notificationInfo")
   }
 
   open func copy(with zone: NSZone? = nil) -> Any {
-    stopForInvalidArgument("CKSubscription is abstract: its subclasses copy themselves")
+    guard let copy = successor?.copy(with: zone) as? CKSubscription else {
+      stopForInvalidArgument("CKSubscription is abstract: its subclasses copy themselves")
+    }
+    return CKSubscription(copy)
   }
 }
