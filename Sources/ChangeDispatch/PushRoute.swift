@@ -96,9 +96,9 @@ extension APNsResult {
 extension Delivery {
   /// When it has lost its worth and is not sent any more.
   var expiration: Timestamp {
-    let isVisible = notification.subscription.notificationInfo?.isVisible == true
+    let isHighPriority = notification.subscription.notificationInfo?.isHighPriority == true
     // A program is not woken by a notification that it missed: it is told late rather than never.
-    let kind = isVisible || device.kind == .webhook ? Push.Kind.alert : .background
+    let kind = isHighPriority || device.kind == .webhook ? Push.Kind.alert : .background
     return logged.advanced(bySeconds: kind.lifetime)
   }
 

@@ -24,10 +24,12 @@ public struct NotificationInfo: Sendable, Hashable {
 
   public init() {}
 
-  /// Whether anything of it is seen or heard on the device: an alert, a badge or a sound. A
-  /// notification without is a background push.
-  public var isVisible: Bool {
-    shouldBadge || soundName != nil || hasAlert
+  /// Whether its notifications have high priority: more stands in `aps` than `content-available`.
+  ///
+  /// CloudKit counts every property but `shouldSendContentAvailable`. Desired keys and a collapse ID do not count
+  /// here, for they do not stand in `aps`, and APNs refuses high priority for `content-available` alone.
+  public var isHighPriority: Bool {
+    shouldBadge || soundName != nil || hasAlert || category != nil || shouldSendMutableContent
   }
 
   /// Whether there is anything to put under `aps.alert`.

@@ -4,7 +4,7 @@ public import CloudKit
 public struct TestPush: Sendable {
   /// What kind of push it is (`apns-push-type`).
   public enum Kind: String, Sendable, Hashable {
-    /// Has an alert, a badge or a sound.
+    /// Has an alert, a badge, a sound, a category or mutable content.
     case alert
     /// Only wakes the app (`shouldSendContentAvailable`).
     case background

@@ -13,7 +13,7 @@ import Foundation
 public struct Push: Sendable, Hashable {
   /// `apns-push-type`.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// Has an alert, a badge or a sound.
+    /// `aps` has more than `content-available`: an alert, a badge, a sound, a category or mutable content.
     case alert
     /// Only wakes the app.
     case background
@@ -63,7 +63,7 @@ public struct Push: Sendable, Hashable {
     self.deviceToken = token
     self.topic = topic
     self.payload = payload
-    kind = payload.isVisible ? .alert : .background
+    kind = payload.kind
     expiration = issued.advanced(bySeconds: kind.lifetime)
     collapseID = notification.subscription.notificationInfo?.collapseIDKey
       .flatMap { PushIdentifier.collapseID($0) }

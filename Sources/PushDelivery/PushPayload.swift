@@ -45,8 +45,8 @@ public struct PushPayload: Sendable, Hashable {
 
   /// UTF-8 JSON.
   public let bytes: [UInt8]
-  /// Whether the device shows or sounds anything: an alert, a badge or a sound is left in it.
-  public let isVisible: Bool
+  /// Whether it only wakes the app, or has more than that left in `aps`.
+  public let kind: Push.Kind
   /// Whether something that belongs in it is missing (`ck.p`).
   public let isPruned: Bool
   /// What had to go to fit the size limit, in the order in which it went.
@@ -84,7 +84,7 @@ public struct PushPayload: Sendable, Hashable {
       }
     }
     self.bytes = bytes
-    isVisible = content.isVisible
+    kind = content.isHighPriority ? .alert : .background
     isPruned = content.isPruned
     prunedParts = pruned
   }

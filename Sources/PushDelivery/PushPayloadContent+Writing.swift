@@ -20,7 +20,7 @@ extension PushPayloadContent {
     if let badge { writer.member("badge", badge) }
     writer.member("sound", ifPresent: sound)
     writer.member("category", ifPresent: category)
-    // APNs wants it on every payload that shows nothing.
+    // APNs wants it on every background push. One of high priority that shows nothing would not be seen at all.
     if isContentAvailable || !isVisible { writer.member("content-available", 1) }
     if isContentMutable { writer.member("mutable-content", 1) }
   }

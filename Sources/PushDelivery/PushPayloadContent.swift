@@ -42,6 +42,9 @@ struct PushPayloadContent: Equatable {
 
   var isVisible: Bool { !alert.isEmpty || badge != nil || sound != nil }
 
+  /// Whether more stands in `aps` than `content-available`.
+  var isHighPriority: Bool { isVisible || category != nil || isContentMutable }
+
   init(_ notification: SubscriptionNotification, badge: Int?, form: PushPayload.Form) {
     let database = notification.database
     let subscription = notification.subscription

@@ -38,9 +38,8 @@ public struct WebPushMessage: Sendable, Hashable {
     self.endpoint = endpoint
     self.keys = keys
     payload = PushPayload(notification, badge: badge, form: .webPush)
-    let kind = payload.isVisible ? Push.Kind.alert : .background
-    expiration = issued.advanced(bySeconds: kind.lifetime)
-    urgency = kind == .alert ? .high : .normal
+    expiration = issued.advanced(bySeconds: payload.kind.lifetime)
+    urgency = payload.kind == .alert ? .high : .normal
     topic = notification.subscription.notificationInfo?.collapseIDKey.flatMap { key in
       key.isEmpty
         ? nil

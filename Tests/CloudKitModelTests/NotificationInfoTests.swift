@@ -4,13 +4,13 @@ import Testing
 struct NotificationInfoTests {
   @Test("An empty info is silent")
   func empty() {
-    #expect(!NotificationInfo().isVisible)
+    #expect(!NotificationInfo().isHighPriority)
     #expect(!NotificationInfo().hasAlert)
     #expect(NotificationInfo().referencedFields.isEmpty)
     #expect(throws: Never.self) { try NotificationInfo().validate() }
   }
 
-  @Test("Any part of an alert makes an alert, and is visible")
+  @Test("Any part of an alert makes an alert, and has high priority")
   func alerts() {
     let parts: [WritableKeyPath<NotificationInfo, String?>] = [
       \.alertBody, \.alertLocalizationKey, \.title, \.titleLocalizationKey, \.subtitle,
@@ -19,25 +19,30 @@ struct NotificationInfoTests {
     for part in parts {
       var info = NotificationInfo()
       info[keyPath: part] = "x"
-      #expect(info.hasAlert && info.isVisible)
+      #expect(info.hasAlert && info.isHighPriority)
     }
   }
 
-  @Test("A badge or a sound is visible without an alert; what else there is, is not")
+  @Test("A badge, a sound, a category and mutable content have high priority without an alert")
+  func partsBesideAnAlert() {
+    for change: (inout NotificationInfo) -> Void in [
+      { $0.shouldBadge = true }, { $0.soundName = "default" }, { $0.category = "c" },
+      { $0.shouldSendMutableContent = true },
+    ] {
+      var info = NotificationInfo()
+      info.shouldSendContentAvailable = true
+      change(&info)
+      #expect(info.isHighPriority && !info.hasAlert)
+    }
+  }
+
+  @Test("What does not stand in aps, or only wakes the app, has no high priority")
   func silentParts() {
-    var badge = NotificationInfo()
-    badge.shouldBadge = true
-    #expect(badge.isVisible && !badge.hasAlert)
-    var sound = NotificationInfo()
-    sound.soundName = "default"
-    #expect(sound.isVisible && !sound.hasAlert)
     var silent = NotificationInfo()
     silent.shouldSendContentAvailable = true
-    silent.shouldSendMutableContent = true
-    silent.category = "c"
     silent.collapseIDKey = "k"
     silent.desiredKeys = ["a"]
-    #expect(!silent.isVisible && !silent.hasAlert)
+    #expect(!silent.isHighPriority && !silent.hasAlert)
   }
 
   @Test("Desired keys and all arguments are referenced, each once")

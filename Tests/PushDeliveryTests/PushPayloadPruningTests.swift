@@ -98,7 +98,7 @@ struct PushPayloadPruningTests {
     let info = NotificationFixture.info { $0.alertBody = String(repeating: "é", count: 3000) }
     let notification = NotificationFixture.query(info)
     let payload = PushPayload(notification, badge: nil, form: .apns)
-    #expect(!payload.isVisible)
+    #expect(payload.kind == .background)
     #expect(try JSONValue(parsing: payload.text)["aps"] == ["content-available": 1])
     let push = Push(
       notification, payload: payload, deviceToken: "AB", topic: "t", issued: .now)

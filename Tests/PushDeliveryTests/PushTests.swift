@@ -21,19 +21,22 @@ struct PushTests {
     Dictionary(uniqueKeysWithValues: push.headers.map { ($0.name, $0.value) })
   }
 
-  @Test("a visible push is an alert of priority 10 that is kept for a day")
-  func alert() {
-    let infos: [NotificationInfo] = [
-      NotificationFixture.info { $0.alertBody = "x" },
-      NotificationFixture.info { $0.shouldBadge = true },
-      NotificationFixture.info { $0.soundName = "default" },
-      NotificationFixture.info {
-        $0.titleLocalizationKey = "T"
-        $0.shouldSendContentAvailable = true
-      },
-      NotificationFixture.info { $0.alertLaunchImage = "x.png" },
+  @Test(
+    "each property that stands in aps makes an alert of priority 10 that is kept for a day",
+    arguments: [false, true])
+  func alert(wakes: Bool) {
+    let properties: [(inout NotificationInfo) -> Void] = [
+      { $0.alertBody = "x" }, { $0.alertLocalizationKey = "x" }, { $0.title = "x" },
+      { $0.titleLocalizationKey = "x" }, { $0.subtitle = "x" },
+      { $0.subtitleLocalizationKey = "x" },
+      { $0.alertActionLocalizationKey = "x" }, { $0.alertLaunchImage = "x.png" },
+      { $0.soundName = "default" }, { $0.shouldBadge = true }, { $0.category = "x" },
+      { $0.shouldSendMutableContent = true },
     ]
-    for info in infos {
+    for property in properties {
+      var info = NotificationInfo()
+      info.shouldSendContentAvailable = wakes
+      property(&info)
       let push = push(info)
       #expect(push.path == "/3/device/00ff")
       #expect(
@@ -45,15 +48,24 @@ struct PushTests {
     }
   }
 
-  @Test("a push that shows nothing is a background push of priority 5 that is kept for an hour")
-  func background() {
-    let infos: [NotificationInfo?] = [
-      nil, NotificationInfo(),
-      NotificationFixture.info { $0.shouldSendContentAvailable = true },
-      NotificationFixture.info { $0.category = "ART" },
+  @Test(
+    "what stands outside aps makes a background push of priority 5 that is kept for an hour",
+    arguments: [false, true])
+  func background(wakes: Bool) {
+    let properties: [(inout NotificationInfo) -> Void] = [
+      { _ in }, { $0.desiredKeys = ["title"] }, { $0.collapseIDKey = "x" },
+      { $0.alertLocalizationArgs = ["title"] }, { $0.titleLocalizationArgs = ["title"] },
+      { $0.subtitleLocalizationArgs = ["title"] },
     ]
-    for info in infos {
-      let headers = headers(push(info))
+    let infos = properties.map { property in
+      var info = NotificationInfo()
+      info.shouldSendContentAvailable = wakes
+      property(&info)
+      return info
+    }
+    for info in infos + [nil] {
+      var headers = headers(push(info))
+      headers["apns-collapse-id"] = nil
       #expect(headers["apns-push-type"] == "background")
       #expect(headers["apns-priority"] == "5")
       #expect(headers["apns-expiration"] == "1767229201")

@@ -2,8 +2,10 @@ package import CloudKitModel
 
 /// What a subscription's notifications carry and show: `CKSubscription.NotificationInfo`.
 ///
-/// Nothing set means a silent push. Pushes that set only `shouldSendContentAvailable` have medium
-/// priority; all others are shown to the user, who must have allowed it.
+/// Nothing set means a silent push. For background delivery, set only `shouldSendContentAvailable`: any other property
+/// makes the notification one of high priority, which APNs delivers at once, and which the user must have allowed.
+/// `desiredKeys` and `collapseIDKey` alone do not, for APNs refuses high priority where nothing but
+/// `content-available` stands in `aps`.
 open class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   private let contents: Locked<NotificationInfo>
 
