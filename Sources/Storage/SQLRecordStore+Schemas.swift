@@ -111,11 +111,7 @@ extension StoreSession {
       SELECT record_type, events, fields FROM subscription_types
       WHERE container = $1 AND environment = $2
       """, [.text(container), .text(environment.rawValue)]
-    ) {
-      SubscriptionType(
-        recordType: $0.text(0), events: .init(rawValue: UInt($0.integer(1))),
-        fields: $0.text(2).split(separator: " ").map(String.init))
-    }.sorted { $0.description < $1.description }
+    ) { SubscriptionType($0) }.sorted { $0.description < $1.description }
   }
 }
 

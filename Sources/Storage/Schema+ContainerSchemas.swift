@@ -65,9 +65,31 @@ extension SubscriptionType {
   }
 
   func columns(container: String, environment: String) -> [SQLValue] {
-    [
-      .text(container), .text(environment), .text(recordType), .integer(Int64(events.rawValue)),
-      .text(fields.joined(separator: " ")),
+    let query =
+      switch self {
+      case .query(let query): query
+      case .recordZone: Self.ofZones
+      case .database: Self.ofDatabases
+      }
+    return [
+      .text(container), .text(environment), .text(query.recordType),
+      .integer(Int64(query.events.rawValue)), .text(query.fields.joined(separator: " ")),
     ]
   }
+
+  /// The type in the columns `record_type`, `events` and `fields`.
+  init(_ row: any SQLRow) {
+    let query = Query(
+      recordType: row.text(0), events: .init(rawValue: UInt(row.integer(1))),
+      fields: row.text(2).split(separator: " ").map(String.init))
+    switch query {
+    case Self.ofZones: self = .recordZone
+    case Self.ofDatabases: self = .database
+    default: self = .query(query)
+    }
+  }
+
+  // What rows of types without a query have. A query's record type is never empty.
+  private static let ofZones = Query(recordType: "", events: [], fields: ["zone"])
+  private static let ofDatabases = Query(recordType: "", events: [], fields: ["database"])
 }

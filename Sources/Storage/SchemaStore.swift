@@ -9,7 +9,7 @@ public protocol SchemaStore: Sendable {
   func schema(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> ContainerSchema
-  /// The types of the query subscriptions that were saved in a container or deployed to it, in the
+  /// The types of the subscriptions that were saved in a container or deployed to it, in the
   /// order of their descriptions.
   func subscriptionTypes(
     of container: String, in environment: ContainerEnvironment

@@ -13,9 +13,9 @@ extension SubscriptionModifier {
     try session.requireIndexes(for: query, in: type, at: address)
   }
 
-  /// Records the type of a query subscription, or refuses one that was not deployed.
+  /// Records the type of a subscription, or refuses one that was not deployed.
   func settleType(of subscription: Subscription) throws {
-    guard let type = SubscriptionType(of: subscription) else { return }
+    let type = SubscriptionType(of: subscription)
     guard session.isFixed(address) else {
       if session.connection.isShared {
         // Others may be about to record the same: nearly always it is there.

@@ -114,6 +114,7 @@ struct ConsoleTests {
       try await cloud.shows("Production has everything that development has")
       let schema = try await cloud.store.schema(of: ConsoleCloud.container, in: .production)
       #expect(schema.recordTypes["Note"]?.fields.keys.sorted() == ["count", "title"])
+      try await cloud.shows("create, update of Note by count")
       try await expectNoErrors(cloud)
     }
   }

@@ -96,7 +96,8 @@ extension RecordStoreConformance {
         #expect(try await subscribe([title]) == nil)
         #expect(try await subscribe([title], in: production) != nil)
         let outcome = try await store.deploySchema(of: TestStore.container, isTrial: false)
-        let type = SubscriptionType(recordType: "Note", events: .events, fields: ["title"])
+        let type = SubscriptionType.query(
+          .init(recordType: "Note", events: .events, fields: ["title"]))
         #expect(outcome.changes == [.addSubscriptionType(type)])
         #expect(try await subscribe([title], in: production) == nil)
         // Other values and flags are the same type; other events and fields are not.
@@ -108,6 +109,60 @@ extension RecordStoreConformance {
         #expect(try await subscribe([], in: production) != nil)
         #expect(
           try await store.subscriptionTypes(of: TestStore.container, in: .production) == [type])
+      }
+    }
+
+    @Test(
+      "production refuses a subscription to a zone or a database until one of development was deployed",
+      arguments: [
+        (
+          Subscription.Kind.recordZone(ZoneID(zoneName: "Z"), recordType: nil),
+          Subscription.Kind.recordZone(ZoneID(zoneName: "Other"), recordType: "Note"),
+          SubscriptionType.recordZone, "all changes of a zone"
+        ),
+        (
+          .database(recordType: nil), .database(recordType: "Note"), .database,
+          "all changes of a database"
+        ),
+      ])
+    func subscriptionsWithoutQuery(
+      kind: Subscription.Kind, another: Subscription.Kind, type: SubscriptionType, text: String
+    ) async throws {
+      try await StoreEngine.sqliteFile.withStore { test in
+        let store = test.store
+        func database(_ environment: ContainerEnvironment) async throws -> DatabaseID {
+          var address = TestStore.address(.private, owner: TestStore.alice)
+          address.environment = environment
+          let database = try await store.database(at: address)
+          _ = try await store.modifyZones(
+            ["Z", "Other"].map { .create(ZoneID(zoneName: $0)) }, in: database,
+            origin: ChangeOrigin(userRecordName: TestStore.alice), timestamp: TestStore.time(0))
+          return database
+        }
+        let development = try await database(.development)
+        let production = try await database(.production)
+        func subscribe(_ kind: Subscription.Kind, in database: DatabaseID) async throws
+          -> ItemFailure?
+        {
+          try await test.subscribe(Subscription(subscriptionID: "s", kind: kind), in: database)
+            .failure
+        }
+        let refusal = try #require(try await subscribe(kind, in: production))
+        #expect(refusal.code == .invalid && refusal.field == "subscriptionType")
+        #expect(
+          refusal.reason.contains("the subscription type '\(text)' is not in the production schema")
+        )
+        #expect(refusal.reason.contains("petrel schema deploy --container \(TestStore.container)"))
+
+        #expect(try await subscribe(kind, in: development) == nil)
+        #expect(try await subscribe(kind, in: production) != nil)
+        let outcome = try await store.deploySchema(of: TestStore.container, isTrial: false)
+        #expect(outcome.changes == [.addSubscriptionType(type)])
+        #expect(try await subscribe(kind, in: production) == nil)
+        #expect(try await subscribe(another, in: production) == nil)
+        #expect(
+          try await store.subscriptionTypes(of: TestStore.container, in: .production) == [type])
+        #expect(try await store.deploySchema(of: TestStore.container, isTrial: false).changes == [])
       }
     }
 

@@ -62,4 +62,10 @@ export async function schema(main) {
         : 'A record type appears when an app saves its first record, or with petrel schema import.')));
   }
   main.append(...shown.recordTypes.map(typeCard));
+  if (shown.subscriptionTypes.length) {
+    main.append(h('section', { class: 'card', 'aria-label': 'Subscription types' }, h('h2', {}, 'Subscription types'),
+      h('p', { class: 'quiet' }, place.environment === 'production'
+        ? 'Production takes subscriptions of these types.' : 'An app has saved subscriptions of these types. A deploy takes them along.'),
+      h('ul', {}, shown.subscriptionTypes.map((type) => h('li', {}, type)))));
+  }
 }

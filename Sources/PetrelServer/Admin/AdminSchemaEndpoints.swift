@@ -12,7 +12,8 @@ struct AdminSchemaEndpoints: AdminEndpoints {
     [
       .get("schema", [.needed("container"), "environment"], show)
         .described(
-          "Record types, fields, indexes and grants, and the whole as text", answers: .schema),
+          "Record types, fields, indexes, grants and subscription types, and the whole as text",
+          answers: .schema),
       .get("schema/differences", [.needed("container")], differences)
         .described(
           "What a deploy would change, and what it would refuse", answers: .schemaOutcome),
@@ -36,6 +37,7 @@ struct AdminSchemaEndpoints: AdminEndpoints {
   private func show(_ request: AdminRequest) async throws -> HTTPResponse {
     let (container, environment) = try request.arguments.place()
     let schema = try await store.schema(of: container, in: environment)
+    let subscriptionTypes = try await store.subscriptionTypes(of: container, in: environment)
     let work = try await store.indexWork().filter {
       $0.container == container && $0.environment == environment
     }
@@ -46,6 +48,7 @@ struct AdminSchemaEndpoints: AdminEndpoints {
           writer.object { Self.write(type, named: name, to: &$0) }
         }
       }
+      writer.member("subscriptionTypes", ifPresent: subscriptionTypes.map { "\($0)" })
       writer.member("roles", ifPresent: schema.roles.sorted())
       writer.key("indexWork")
       writer.array { writer in

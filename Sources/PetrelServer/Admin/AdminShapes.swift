@@ -77,7 +77,8 @@ extension AdminSchema {
   ).named("PlacedIndexWork")
 
   static let schema = object([
-    "recordTypes": .list(recordType), "roles?": .list(.text), "indexWork": .list(indexWork),
+    "recordTypes": .list(recordType), "subscriptionTypes": .list(.text), "roles?": .list(.text),
+    "indexWork": .list(indexWork),
     "text": .text,
   ]).named("Schema")
 
