@@ -330,6 +330,34 @@ struct NotificationTests {
     #expect(!notification.isPruned)
   }
 
+  @Test("The description of each kind says what happened")
+  func descriptions() throws {
+    let owner = CKCurrentUserDefaultName
+    for (json, description) in [
+      (
+        #"{"ck": {"nid": "1", "qry": {"sid": "s", "dbs": 2, "fo": 3, "rid": "r", "zid": "Z", "zoid": "_defaultOwner"}}}"#,
+        "<CKQueryNotification: 1, subscription s, recordDeleted r, zone Z:\(owner), public database>"
+      ),
+      (
+        #"{"ck": {"nid": "2", "p": 1, "qry": {"sid": "s", "dbs": 1, "fo": 1, "af": {"b": 1, "a": 2}}}}"#,
+        #"<CKQueryNotification: 2, subscription s, recordCreated, private database, fields ["a", "b"], pruned>"#
+      ),
+      (
+        #"{"ck": {"nid": "3", "fet": {"sid": "s", "dbs": 1, "zid": "Z", "zoid": "_o"}}}"#,
+        "<CKRecordZoneNotification: 3, subscription s, zone Z:_o, private database>"
+      ),
+      (
+        #"{"ck": {"met": {"dbs": 3}}}"#,
+        "<CKDatabaseNotification: no ID, subscription unknown, shared database>"
+      ),
+    ] {
+      let notification = CKNotification(fromRemoteNotificationDictionary: try payload(json))
+      #expect(notification?.description == description)
+    }
+    let scopes: [CKDatabase.Scope] = [.public, .private, .shared]
+    #expect(scopes.map { "\($0)" } == ["public", "private", "shared"])
+  }
+
   @Test("Raw values are Apple's")
   func rawValues() {
     #expect(CKNotification.NotificationType.query.rawValue == 1)

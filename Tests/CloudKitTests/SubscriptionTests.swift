@@ -185,6 +185,18 @@ struct SubscriptionTests {
     #expect(try copy.model() != query.model())
   }
 
+  @Test("The description of each kind says what it fires on")
+  func descriptions() {
+    #expect(
+      all.map(\.description) == [
+        "<CKQuerySubscription: q, creation, once of Artwork where a == 1 AND b CONTAINS \"x\" in zone Z:"
+          + "\(CKCurrentUserDefaultName)>",
+        "<CKRecordZoneSubscription: z, all changes of Artwork in zone Z:_o>",
+        "<CKDatabaseSubscription: d, all changes of Artwork in the database>",
+        "<CKDatabaseSubscription: e, all changes in the database>",
+      ])
+  }
+
   @available(*, deprecated)
   @Test("The classes that came after have the first interface's properties too")
   func firstProperties() {

@@ -10,4 +10,6 @@ open class CKDatabaseNotification: CKNotification, @unchecked Sendable {
     self.databaseScope = databaseScope
     super.init(contents, type: .database)
   }
+
+  open override var description: String { described(", \(databaseScope) database") }
 }

@@ -46,9 +46,12 @@ open class CKNotification: NSObject, CKNotificationConstructible, @unchecked Sen
   open var isPruned: Bool { contents.isPruned }
   open var subscriptionID: CKSubscription.ID? { contents.subscriptionID }
 
-  open override var description: String {
+  open override var description: String { described("") }
+
+  /// The class, the ID, the subscription, and what happened.
+  func described(_ event: String) -> String {
     "<\(type(of: self)): \(notificationID?.identifier ?? "no ID"), subscription "
-      + "\(subscriptionID ?? "unknown")>"
+      + "\(subscriptionID ?? "unknown")\(event)\(isPruned ? ", pruned" : "")>"
   }
 }
 

@@ -29,4 +29,13 @@ open class CKQueryNotification: CKNotification, @unchecked Sendable {
     self.databaseScope = databaseScope
     super.init(contents, type: .query)
   }
+
+  open override var description: String {
+    let record = recordID.map {
+      " \($0.recordName), zone \($0.zoneID.zoneName):\($0.zoneID.ownerName)"
+    }
+    return described(
+      ", \(queryNotificationReason)\(record ?? ""), \(databaseScope) database"
+        + (recordFields.map { ", fields \($0.keys.sorted())" } ?? ""))
+  }
 }

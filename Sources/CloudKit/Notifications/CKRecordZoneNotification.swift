@@ -9,4 +9,9 @@ open class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
     self.databaseScope = databaseScope
     super.init(contents, type: .recordZone)
   }
+
+  open override var description: String {
+    let zone = recordZoneID.map { ", zone \($0.zoneName):\($0.ownerName)" }
+    return described("\(zone ?? ""), \(databaseScope) database")
+  }
 }

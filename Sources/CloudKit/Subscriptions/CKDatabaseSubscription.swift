@@ -39,4 +39,8 @@ open class CKDatabaseSubscription: CKSubscription, @unchecked Sendable {
     copy.notificationInfo = notificationInfo
     return copy
   }
+
+  open override var description: String {
+    described(recordType: recordType, in: "the database")
+  }
 }

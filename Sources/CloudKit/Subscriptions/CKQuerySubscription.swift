@@ -109,4 +109,14 @@ open class CKQuerySubscription: CKSubscription, @unchecked Sendable {
   open override func copy(with zone: NSZone? = nil) -> Any {
     CKQuerySubscription(copyOf: self)
   }
+
+  open override var description: String {
+    let events = [
+      (Options.firesOnRecordCreation, "creation"), (.firesOnRecordUpdate, "update"),
+      (.firesOnRecordDeletion, "deletion"), (.firesOnce, "once"),
+    ].filter { querySubscriptionOptions.contains($0.0) }.map(\.1)
+    return described(
+      ", \(events.joined(separator: ", ")) of \(recordType ?? "") where \(predicate.canonicalFormat)"
+        + (zoneID.map { " in zone \($0.zoneName):\($0.ownerName)" } ?? ""))
+  }
 }

@@ -49,4 +49,8 @@ open class CKRecordZoneSubscription: CKSubscription, @unchecked Sendable {
     copy.notificationInfo = notificationInfo
     return copy
   }
+
+  open override var description: String {
+    described(recordType: recordType, in: "zone \(zoneID.zoneName):\(zoneID.ownerName)")
+  }
 }

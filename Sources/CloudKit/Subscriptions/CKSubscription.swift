@@ -87,4 +87,18 @@ open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Senda
     }
     return CKSubscription(copy)
   }
+
+  open override var description: String {
+    successor?.description ?? described("")
+  }
+
+  /// The class, the ID, and what the subscription fires on.
+  func described(_ changes: String) -> String {
+    "<\(type(of: self)): \(subscriptionID)\(changes)>"
+  }
+
+  /// What a subscription without a query fires on.
+  func described(recordType: CKRecord.RecordType?, in place: String) -> String {
+    described(", all changes \(recordType.map { "of \($0) " } ?? "")in \(place)")
+  }
 }
