@@ -10,6 +10,16 @@ guard !defaults.bool(forKey: flag) else {
   exit(EXIT_SUCCESS)
 }
 
+let recordZone = CKRecordZone(zoneName: "Feed")
+let zoneOperation = CKModifyRecordZonesOperation(
+  recordZonesToSave: [recordZone], recordZoneIDsToDelete: nil)
+zoneOperation.qualityOfService = .utility
+zoneOperation.modifyRecordZonesResultBlock = { result in
+  if case .failure(let error) = result {
+    print("The zone was not saved: \(error.localizedDescription)")
+  }
+}
+
 let subscription = CKQuerySubscription(
   recordType: "FeedItem",
   predicate: NSPredicate(format: "tags CONTAINS 'Swift'"),
@@ -17,7 +27,7 @@ let subscription = CKQuerySubscription(
   options: .firesOnRecordCreation)
 
 // Only items in this zone count.
-subscription.zoneID = CKRecordZone.default().zoneID
+subscription.zoneID = recordZone.zoneID
 
 // A silent push: the app is woken in the background and the user sees nothing.
 let notificationInfo = CKSubscription.NotificationInfo()
@@ -42,6 +52,8 @@ operation.modifySubscriptionsResultBlock = { result in
   }
 }
 
+operation.addDependency(zoneOperation)
+CKContainer.default().privateCloudDatabase.add(zoneOperation)
 CKContainer.default().privateCloudDatabase.add(operation)
 operation.waitUntilFinished()
 exit(defaults.bool(forKey: flag) ? EXIT_SUCCESS : EXIT_FAILURE)
