@@ -99,6 +99,42 @@ struct PushTests {
     #expect(Set(pushes.map(\.id)).count == pushes.count)
   }
 
+  @Test("records that go with the one they refer to push as if each was deleted by itself")
+  func cascades() async throws {
+    let cloud = try await TestCloud()
+    let tablet = cloud.container(user: "anna", device: "ipad").privateCloudDatabase
+    let phone = cloud.container(user: "anna", device: "iphone").privateCloudDatabase
+    let zone = CKRecordZone(zoneName: "Notes")
+    try await phone.save(zone)
+    func record(_ name: String, of parent: CKRecord? = nil, stars: Int = 0) -> CKRecord {
+      let recordID = CKRecord.ID(recordName: name, zoneID: zone.zoneID)
+      let record = CKRecord(recordType: parent == nil ? "Book" : "Note", recordID: recordID)
+      record["stars"] = stars
+      record["parent_"] = parent.map { CKRecord.Reference(record: $0, action: .deleteSelf) }
+      return record
+    }
+    let book = record("book")
+    let chapter = record("chapter", of: book, stars: 5)
+    let line = record("line", of: chapter, stars: 5)
+    let dull = record("dull", of: chapter, stars: 1)
+    for record in [book, chapter, line, dull] { try await phone.save(record) }
+    let good = CKQuerySubscription(
+      recordType: "Note", predicate: NSPredicate(format: "stars > 3"), subscriptionID: "good",
+      options: .firesOnRecordDeletion)
+    let info = CKSubscription.NotificationInfo(alertBody: "A good note is gone")
+    good.notificationInfo = info
+    let all = CKRecordZoneSubscription(zoneID: zone.zoneID, subscriptionID: "all")
+    all.notificationInfo = info
+    for subscription in [good, all] { try await tablet.save(subscription) }
+
+    try await phone.deleteRecord(withID: book.recordID)
+    let notifications = await cloud.settledPushes().compactMap(\.notification)
+    let deleted = notifications.compactMap { $0 as? CKQueryNotification }
+    #expect(deleted.allSatisfy { $0.queryNotificationReason == .recordDeleted })
+    #expect(deleted.compactMap(\.recordID?.recordName).sorted() == ["chapter", "line"])
+    #expect(notifications.count { $0 is CKRecordZoneNotification } == 4)
+  }
+
   @Test("a payload that is too long is pruned as for APNs")
   func pruned() async throws {
     let cloud = try await TestCloud()
