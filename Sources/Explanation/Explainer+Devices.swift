@@ -61,18 +61,17 @@ extension Explainer {
   private static func reason(
     against device: DeviceToken, for past: PastNotification
   ) -> SilenceReason {
-    let entry = past.entry
-    if device.kind == .courier {
-      return SilenceReason(
-        .courier, "a reader of the web courier comes for what is logged", device: device.token)
-    }
-    let change = entry.notification.change
+    let change = past.entry.notification.change
     if let deviceID = device.deviceID, deviceID == change.deviceID,
       device.userRecordName == change.userRecordName
     {
       return SilenceReason(
         .originDevice, "the device made the change, and is not told of what it knows",
         device: device.token)
+    }
+    if device.kind == .courier {
+      return SilenceReason(
+        .courier, "a reader of the web courier comes for what is logged", device: device.token)
     }
     let reason = past.unsent.reason(
       against: device.kind, device.apnsEnvironment, token: device.token)

@@ -108,6 +108,21 @@ struct ExplanationTests {
     }
   }
 
+  @Test("a reader of the courier on the device that made the change is told of as that device")
+  func readerOfOrigin() async throws {
+    try await withService { service in
+      try await service.watch()
+      _ = try await service.makeReader(as: service.alice, device: "own")
+      try await service.saveNote("A", device: "own")
+      let own = try await service.explain("A") { !$0.notifications.isEmpty }
+      #expect(own.notifications.first?.silentDevices.map(\.code) == [.originDevice])
+      _ = try await service.makeReader(as: service.alice, device: "other")
+      let both = try await service.explain("A") { !$0.notifications.isEmpty }
+      let codes = both.notifications.first?.silentDevices.map(\.code.rawValue).sorted()
+      #expect(codes == ["courier", "originDevice"])
+    }
+  }
+
   @Test("the device that made the change, and one that came later, have no push")
   func originAndLater() async throws {
     try await withPushService { service, push in
