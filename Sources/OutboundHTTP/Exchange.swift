@@ -162,11 +162,19 @@ final class Exchange {
       return .failure(failure(.unreachable, "cannot be reached: \(detail)"))
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE,
       CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
-      return .failure(failure(.notTrusted, "cannot be trusted: \(trustFlaw ?? detail)"))
+      let flaw = trustFlaw ?? detail
+      guard !flaw.contains(Self.plainAnswer) else {
+        return .failure(
+          failure(.notTrusted, "answers without TLS: is its address http: and not https:?"))
+      }
+      return .failure(failure(.notTrusted, "cannot be trusted: \(flaw)"))
     default:
       return .failure(failure(.broken, "gave no answer: \(detail)"))
     }
   }
+
+  /// What OpenSSL says of a peer that answers a handshake with something else, as a plain server does.
+  private static let plainAnswer = "wrong version number"
 
   /// What is wrong with the peer's certificate or TLS. It may have names of the peer's choice in it.
   private var trustFlaw: String? {

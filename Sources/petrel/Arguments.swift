@@ -20,13 +20,22 @@ struct Arguments {
     var help: String
     /// What its value may be, where that is one of some words.
     var words: [String]
+    /// Whether the command does nothing without it.
+    var isRequired: Bool
 
-    init(_ name: String, _ valueName: String?, _ help: String, words: [String] = []) {
+    init(
+      _ name: String, _ valueName: String?, _ help: String, words: [String] = [],
+      isRequired: Bool = false
+    ) {
       self.name = name
       self.valueName = valueName
       self.help = help
       self.words = words
+      self.isRequired = isRequired
     }
+
+    /// As it is typed, such as `--type TYPE`.
+    var usage: String { "--\(name)" + (valueName.map { " " + $0 } ?? "") }
   }
 
   private(set) var positional: [String] = []

@@ -3,7 +3,7 @@ import CloudKitModel
 /// The options by which commands are told a container and its environment.
 enum ContainerOptions {
   static let container = Arguments.Option(
-    "container", "IDENTIFIER", "the container, such as iCloud.com.example.app")
+    "container", "IDENTIFIER", "the container, such as iCloud.com.example.app", isRequired: true)
   static let environment = Arguments.Option(
     "environment", "NAME", "development or production (default development)",
     words: ContainerEnvironment.allCases.map(\.rawValue))

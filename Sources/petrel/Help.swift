@@ -53,13 +53,14 @@ enum Help {
   static func text(of command: any Command.Type, _ style: TextStyle) -> String {
     var text = style.strong("petrel \(command.name)")
     if !command.operands.isEmpty { text += " " + command.operands }
-    if !command.options.isEmpty { text += " [OPTION…]" }
+    for option in command.options where option.isRequired { text += " " + option.usage }
+    if command.options.contains(where: { !$0.isRequired }) { text += " [OPTION…]" }
     text += "\n\n\(command.summary)\n"
     if !command.options.isEmpty {
       text += "\n\(style.strong("options"))\n"
       text += table(
         command.options.map { option in
-          ("--\(option.name)" + (option.valueName.map { " " + $0 } ?? ""), option.help)
+          (option.usage, option.help + (option.isRequired ? "; required" : ""))
         })
     }
     text += "\n\(style.strong("example"))\n  \(command.example)\n"

@@ -12,7 +12,10 @@ enum Output {
 
   /// A line for people on standard error.
   static func complain(_ message: String) {
-    let text = TextStyle.errors.alarming("petrel:") + " \(message)\n"
+    writeError(TextStyle.errors.alarming("petrel:") + " \(message)\n")
+  }
+
+  static func writeError(_ text: String) {
     FileHandle.standardError.write(Data(text.utf8))
   }
 }

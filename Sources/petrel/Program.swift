@@ -48,7 +48,7 @@ enum Program {
 
   private static func run(_ words: [String]) async -> Int32 {
     guard let first = words.first else {
-      Output.write(Help.overview(.output))
+      Output.writeError(Help.overview(.errors))
       return ExitStatus.usage
     }
     if ["help", "--help", "-h"].contains(first) {
@@ -97,10 +97,15 @@ enum Program {
   /// For words that are no command, or only the first word of some, such as `keys`.
   private static func noCommand(_ words: [String]) -> Int32 {
     let rest = words.dropFirst()
+    if rest.isEmpty, let group = Help.text(ofGroup: words[0], .errors) {
+      Output.complain("'\(words[0])' needs a second word:")
+      Output.writeError(group)
+      return ExitStatus.usage
+    }
     let group = Help.text(ofGroup: words[0], .output)
     if let group, rest.allSatisfy({ ["--help", "-h"].contains($0) }) {
       Output.write(group)
-      return rest.isEmpty ? ExitStatus.usage : ExitStatus.done
+      return ExitStatus.done
     }
     let typed = words.prefix(2).filter { !$0.hasPrefix("-") }.joined(separator: " ")
     if group != nil, typed == words[0] {

@@ -71,6 +71,39 @@ struct CommandLineTests {
     #expect(answer.output == "petrel: unknown command 'frobnicate'; see petrel --help\n")
   }
 
+  @Test(
+    "a line that lacks its command prints nothing on standard output",
+    arguments: ["", "users", "explain"])
+  func missingCommand(_ word: String) async throws {
+    let words = word.isEmpty ? [] : [word]
+    let output = try await run(
+      words, through: ["/bin/sh", "-c", "exec \"$0\" \"$@\" 2>/dev/null"])
+    #expect(output == (64, ""))
+    let both = try await run(words)
+    #expect(both.output.contains("  \(word) "))
+    #expect(both.output.hasPrefix("petrel: '\(word)' needs a second word:\n") != word.isEmpty)
+  }
+
+  @Test("an https address of a server without TLS is told as that")
+  func plainServer() async throws {
+    try await Cloud.run { cloud in
+      let server = "https://127.0.0.1:\(await cloud.serverPort)"
+      let answer = try await run(
+        ["users", "list", "--server", server], environment: ["PETREL_ADMIN_KEY": "key"])
+      #expect(answer.status == 1)
+      #expect(
+        answer.output.hasSuffix(" answers without TLS: is its address http: and not https:?\n"),
+        "\(answer.output)")
+    }
+  }
+
+  @Test("the help of a command shows the options that it needs in its line")
+  func requiredOptions() async throws {
+    let help = try await run(["records", "query", "--help"]).output
+    #expect(help.hasPrefix("petrel records query --container IDENTIFIER --type TYPE [OPTION…]\n"))
+    #expect(help.contains("the record type; required\n"))
+  }
+
   @Test("the first word of commands with options asks for the second word")
   func firstWordAlone() async throws {
     let answer = try await run(["explain", "--record", "b"])

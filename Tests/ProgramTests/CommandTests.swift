@@ -24,6 +24,9 @@ struct CommandTests {
       let arguments = try Arguments(own.dropFirst(name.count), options: command.options)
       let operands = command.operands.split(separator: " ").filter { !$0.hasPrefix("[") }
       #expect(arguments.positional.count >= operands.count, "\(command.example)")
+      for option in command.options where option.isRequired {
+        #expect(arguments.string(option.name) != nil, "\(command.example) lacks --\(option.name)")
+      }
     }
   }
 

@@ -175,7 +175,13 @@ final class CurlTransfer: @unchecked Sendable {
       return failure(.timedOut, "\(place) did not answer in time")
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE,
       CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
-      return failure(.unreachable, "\(place) cannot be trusted: \(detail(of: code))")
+      let flaw = detail(of: code)
+      // What OpenSSL says of a server that answers a handshake with something else.
+      guard !flaw.contains("wrong version number") else {
+        return failure(
+          .unreachable, "\(place) answers without TLS; is its address http: and not https:?")
+      }
+      return failure(.unreachable, "\(place) cannot be trusted: \(flaw)")
     default:
       return failure(.answerLost, "the connection to \(place) broke: \(detail(of: code))")
     }

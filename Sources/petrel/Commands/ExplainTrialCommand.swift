@@ -13,7 +13,7 @@ enum ExplainTrialCommand: Command {
       .init(
         "file", "FILE",
         "JSON in the form of CloudKit Web Services, {\"event\": \"create\", \"record\": {…}} or "
-          + "{\"subscription\": {…}}; needed, - is standard input")
+          + "{\"subscription\": {…}}; - is standard input", isRequired: true)
     ] + [ExplainOptions.subscription, ExplainOptions.subscriber] + ExplainOptions.output
 
   static func run(_ arguments: Arguments) async throws -> Int32 {

@@ -48,7 +48,7 @@ enum SchemaWork {
     } catch {
       Output.complain("\(file):\(error.line):\(error.column): \(error.reason)")
       if let excerpt = error.excerpt(of: text) {
-        FileHandle.standardError.write(Data((excerpt + "\n").utf8))
+        Output.writeError(excerpt + "\n")
       }
       return nil
     }

@@ -12,8 +12,10 @@ enum StoreMigrateCommand: Command {
   static let options: [Arguments.Option] = [
     .init(
       "from", "LOCATION",
-      "the store that is moved: a data directory, the file of a store, or postgres://…"),
-    .init("to", "LOCATION", "where it goes: a place of the same kinds that is empty"),
+      "the store that is moved: a data directory, the file of a store, or postgres://…",
+      isRequired: true),
+    .init(
+      "to", "LOCATION", "where it goes: a place of the same kinds that is empty", isRequired: true),
     .init(
       "data", "DIRECTORY",
       "where the assets of a store in PostgreSQL lie (default the other store's data directory)"),

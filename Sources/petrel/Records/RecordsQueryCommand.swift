@@ -10,7 +10,7 @@ enum RecordsQueryCommand: Command {
   static let summary = "Finds records of a type by a predicate."
   static let options: [Arguments.Option] =
     PlaceOptions.all + [
-      .init("type", "TYPE", "the record type; needed"),
+      .init("type", "TYPE", "the record type", isRequired: true),
       .init("predicate", "TEXT", "as apps write it, such as 'magnitude > 5' (default all)"),
       .init("sort", "LIST", "fields to sort by; with - before it from high to low: -time,name"),
       .init("zone", "NAME", "only in this zone (default all zones)"), Listing.limitOption,

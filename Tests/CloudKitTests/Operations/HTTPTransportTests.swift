@@ -95,6 +95,24 @@ struct HTTPTransportTests {
     #expect(error.localizedDescription == "127.0.0.1:1 cannot be connected to")
   }
 
+  @Test("A server without TLS behind an https address: networkFailure that says so")
+  func plainServer() async throws {
+    let error = try await HTTPTransport.withServer { _ in
+      Self.caller("_me")
+    } _: { url in
+      var components = URLComponents(url: url, resolvingAgainstBaseURL: false)
+      components?.scheme = "https"
+      let secure = try #require(components?.url)
+      return try await #require(throws: CKError.self) {
+        try await HTTPTransport.curl.container(secure).userRecordID()
+      }
+    }
+    #expect(error.code == .networkFailure)
+    #expect(
+      error.localizedDescription.hasSuffix(
+        " answers without TLS; is its address http: and not https:?"))
+  }
+
   @Test("No answer in time: networkFailure", arguments: HTTPTransport.allCases)
   func timeOut(transport: HTTPTransport) async throws {
     let error = try await HTTPTransport.withServer { _ in
