@@ -1,16 +1,5 @@
 /// The ID that stands for this user's installation on this machine when none is configured.
 enum DeviceIdentity {
-  /// The directory for Petrel in the user's configuration directory (XDG Base Directory
-  /// Specification: `$XDG_CONFIG_HOME`, by default `~/.config`).
-  static func directory(variables: [String: String]) -> URL {
-    if let base = variables["XDG_CONFIG_HOME"], base.hasPrefix("/") {
-      return URL(fileURLWithPath: base, isDirectory: true)
-        .appendingPathComponent("petrel", isDirectory: true)
-    }
-    return FileManager.default.homeDirectoryForCurrentUser
-      .appendingPathComponent(".config/petrel", isDirectory: true)
-  }
-
   /// The ID in the directory's file; the first call makes one. Programs that start at the same
   /// moment agree on one ID.
   static func persistent(in directory: URL) throws -> String {

@@ -41,7 +41,8 @@ extension PetrelConfiguration {
   }
 
   private static func deviceID(variables: [String: String]) -> String {
-    let directory = DeviceIdentity.directory(variables: variables)
+    let directory = URL(
+      fileURLWithPath: UserDirectory.configuration.path(variables: variables), isDirectory: true)
     do {
       return try DeviceIdentity.persistent(in: directory)
     } catch {
@@ -50,6 +51,12 @@ extension PetrelConfiguration {
           + "this program counts as a new device. Set PETREL_DEVICE to name it")
       return UUID().uuidString
     }
+  }
+
+  /// Where the program keeps what outlives a launch.
+  var stateFolder: String {
+    stateDirectory?.path
+      ?? UserDirectory.state.path(variables: ProcessInfo.processInfo.environment)
   }
 
   static func warn(_ text: String) {

@@ -37,14 +37,15 @@ public struct PetrelConfiguration: Sendable, Hashable {
   public var serverURL: URL
   /// The container that `CKContainer.default()` stands for.
   public var containerIdentifier: String?
-  /// Names the user (`ckWebAuthToken`); nil for requests without a user.
+  /// Names the user (`ckWebAuthToken`); nil for requests without a user. Where a token came after it in an earlier launch, that
+  /// takes its place: see `CKContainer.webAuthToken`.
   public var webAuthToken: String?
   /// Names the app (`ckAPIToken`).
   public var apiToken: String?
   /// Names this device to the server (`clientId`): it gets no notification of its own changes.
   public var deviceID: String
   public var environment: Environment
-  /// Where long-lived operations are kept; nil means `petrel` in the user's state directory
+  /// Where long-lived operations and web auth tokens are kept; nil means `petrel` in the user's state directory
   /// (`$XDG_STATE_HOME`, by default `~/.local/state`).
   public var stateDirectory: URL?
 

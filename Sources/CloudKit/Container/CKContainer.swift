@@ -91,7 +91,8 @@ open class CKContainer: NSObject, @unchecked Sendable {
     do throws(CKError) {
       return .success(
         try WebServicesClient(
-          containerIdentifier: identifier, configuration: configuration, transport: transport))
+          containerIdentifier: identifier, configuration: configuration, transport: transport,
+          keepsSession: transport == nil))
     } catch {
       return .failure(error)
     }

@@ -46,7 +46,7 @@ final class LongLivedJournal {
   /// A damaged file counts as none: calls may be made again, for they carry request IDs.
   private func sealed(_ name: String) -> Data? {
     do throws(CKError) {
-      return try SealedFile.read(folder + "/" + name)
+      return try SealedFile.read(folder + "/" + name, as: .operation)
     } catch {
       PetrelConfiguration.warn(error.localizedDescription)
       return nil
@@ -74,7 +74,7 @@ final class LongLivedJournal {
   // What cannot be written is done again after a restart; the operation itself has not failed.
   private func seal(_ content: Data, at name: String) {
     do throws(CKError) {
-      try SealedFile.seal(content, at: folder + "/" + name)
+      try SealedFile.seal(content, as: .operation, at: folder + "/" + name)
     } catch {
       PetrelConfiguration.warn(error.localizedDescription)
     }

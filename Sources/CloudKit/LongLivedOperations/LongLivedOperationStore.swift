@@ -48,7 +48,7 @@ struct LongLivedOperationStore: Sendable {
   /// - Throws: `internalError` when its file cannot be read.
   func content(of operationID: CKOperation.ID) throws(CKError) -> Data? {
     guard let folder = folder(of: operationID) else { return nil }
-    return try SealedFile.read(folder + "/operation")
+    return try SealedFile.read(folder + "/operation", as: .operation)
   }
 
   // MARK: Running one
@@ -78,7 +78,7 @@ struct LongLivedOperationStore: Sendable {
     }
     try SealedFile.synchronize(directory: directory)
     guard let lock = FolderLock.take(of: folder) else { throw Self.isRunning(operationID) }
-    try SealedFile.seal(content, at: folder + "/operation")
+    try SealedFile.seal(content, as: .operation, at: folder + "/operation")
     return LongLivedJournal(folder: folder, lock: lock)
   }
 
@@ -142,22 +142,12 @@ extension LongLivedOperationStore {
   /// The store for the users and devices of a configuration: other servers, environments, devices
   /// and tokens have other folders.
   init(containerIdentifier: String, configuration: PetrelConfiguration) {
-    let root =
-      configuration.stateDirectory?.path
-      ?? Self.defaultDirectory(variables: ProcessInfo.processInfo.environment)
     let identity = [
       configuration.serverURL.absoluteString, configuration.deviceID,
       configuration.webAuthToken ?? "",
     ]
     directory =
-      "\(root)/operations/\(containerIdentifier)-\(configuration.environment.rawValue)-"
+      "\(configuration.stateFolder)/operations/\(containerIdentifier)-\(configuration.environment.rawValue)-"
       + StableHash.text(of: identity.joined(separator: "\n").utf8)
-  }
-
-  /// The folder for Petrel in the user's state directory (XDG Base Directory Specification:
-  /// `$XDG_STATE_HOME`, by default `~/.local/state`).
-  static func defaultDirectory(variables: [String: String]) -> String {
-    if let base = variables["XDG_STATE_HOME"], base.hasPrefix("/") { return base + "/petrel" }
-    return FileManager.default.homeDirectoryForCurrentUser.path + "/.local/state/petrel"
   }
 }

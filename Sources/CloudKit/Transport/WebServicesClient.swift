@@ -43,13 +43,17 @@ final class WebServicesClient: Sendable {
   let configuration: PetrelConfiguration
   let transport: any WebServicesTransport
   let longLivedOperations: LongLivedOperationStore
-  private let webAuthToken: Locked<String?>
+  private let session: StoredSession?
+  private let token: Locked<String?>
   private let account = Locked(AccountObservation())
 
+  /// - Parameters:
+  ///   - transport: what requests go through; nil means HTTP.
+  ///   - keepsSession: whether the web auth tokens that the server gives are kept on disk.
   /// - Throws: `badContainer` when the configuration or the identifier is no good.
   init(
     containerIdentifier: String, configuration: PetrelConfiguration,
-    transport: (any WebServicesTransport)? = nil
+    transport: (any WebServicesTransport)?, keepsSession: Bool
   ) throws(CKError) {
     try PetrelConfiguration.check(
       containerIdentifier: containerIdentifier, place: "CKContainer(identifier:)")
@@ -60,7 +64,8 @@ final class WebServicesClient: Sendable {
     self.transport = transport ?? Self.transport(to: configuration.serverURL)
     longLivedOperations = LongLivedOperationStore(
       containerIdentifier: containerIdentifier, configuration: configuration)
-    webAuthToken = Locked(configuration.webAuthToken)
+    session = keepsSession ? StoredSession(configuration) : nil
+    token = Locked(session?.token() ?? configuration.webAuthToken)
   }
 
   private static func transport(to serverURL: URL) -> any WebServicesTransport {
@@ -77,7 +82,7 @@ final class WebServicesClient: Sendable {
       scope: call.scope, operation: call.operation)
     var query: [TransportRequest.QueryItem] = []
     if let apiToken = configuration.apiToken { query.append(.init("ckAPIToken", apiToken)) }
-    if let token = webAuthToken.withLock({ $0 }) { query.append(.init("ckWebAuthToken", token)) }
+    if let token = webAuthToken { query.append(.init("ckWebAuthToken", token)) }
     query.append(.init("clientId", configuration.deviceID))
     return TransportRequest(
       method: call.body == nil ? .get : .post, target: .path(path.description, query: query),
@@ -88,8 +93,7 @@ final class WebServicesClient: Sendable {
   /// sent (CloudKit Web Services, "Authenticating users"). Posts `CKAccountChanged` when the answer
   /// shows that there is an account now and was none before, or the reverse.
   func note(_ response: TransportResponse) {
-    let hasToken = webAuthToken.withLock { $0 != nil }
-    if let event = AccountObservation.Event(response, hasToken: hasToken),
+    if let event = AccountObservation.Event(response, hasToken: webAuthToken != nil),
       account.withLock({ $0.handle(event) })
     {
       NotificationCenter.default.post(name: .CKAccountChanged, object: nil)
@@ -97,7 +101,31 @@ final class WebServicesClient: Sendable {
     guard let next = response.headers["x-apple-cloudkit-web-auth-token"], !next.isEmpty else {
       return
     }
-    webAuthToken.withLock { $0 = next }
+    guard token.withLock({ $0.replace(with: next) }) else { return }
+    do {
+      try session?.keep(next)
+    } catch {
+      PetrelConfiguration.warn(
+        "the web auth token cannot be kept, so that the user is signed out at the next launch: "
+          + error.localizedDescription)
+    }
+  }
+
+  /// The token of the next request.
+  var webAuthToken: String? { token.withLock { $0 } }
+
+  func setWebAuthToken(_ next: String?) throws(CKError) {
+    token.withLock { $0 = next }
+    try session?.keep(next)
+  }
+}
+
+extension String? {
+  /// Whether the value is another than before.
+  fileprivate mutating func replace(with next: String) -> Bool {
+    guard self != next else { return false }
+    self = next
+    return true
   }
 }
 

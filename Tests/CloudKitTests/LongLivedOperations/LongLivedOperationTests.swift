@@ -361,7 +361,7 @@ struct LongLivedOperationTests {
       }
       #expect(error?.localizedDescription.contains(file) == true)
       // Whole, but of no known kind.
-      try SealedFile.seal(Data("nonsense".utf8), at: file)
+      try SealedFile.seal(Data("nonsense".utf8), as: .operation, at: file)
       await #expect(throws: CKError.self) {
         try await container.longLivedOperation(for: operation.operationID)
       }
@@ -422,15 +422,6 @@ struct LongLivedOperationTests {
       #expect(outcome.error?.code == .internalError)
       #expect(outcome.error?.localizedDescription.contains("PETREL_STATE") == true)
     }
-  }
-
-  @Test("The state directory is the environment's")
-  func directory() {
-    #expect(
-      LongLivedOperationStore.defaultDirectory(variables: ["XDG_STATE_HOME": "/s"]) == "/s/petrel")
-    #expect(
-      LongLivedOperationStore.defaultDirectory(variables: ["XDG_STATE_HOME": "relative"])
-        .hasSuffix("/.local/state/petrel"))
   }
 }
 

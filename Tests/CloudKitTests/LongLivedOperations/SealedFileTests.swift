@@ -8,9 +8,9 @@ struct SealedFileTests {
   func roundTrip(size: Int) async throws {
     try await withTemporaryFolder { (folder: String) async throws in
       let content = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
-      try SealedFile.seal(Data("former".utf8), at: folder + "/a")
-      try SealedFile.seal(content, at: folder + "/a")
-      #expect(try SealedFile.read(folder + "/a") == content)
+      try SealedFile.seal(Data("former".utf8), as: .operation, at: folder + "/a")
+      try SealedFile.seal(content, as: .operation, at: folder + "/a")
+      #expect(try SealedFile.read(folder + "/a", as: .operation) == content)
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["a"])
     }
   }
@@ -18,7 +18,7 @@ struct SealedFileTests {
   @Test("A file that is not there is nil")
   func absent() async throws {
     try await withTemporaryFolder { (folder: String) async throws in
-      #expect(try SealedFile.read(folder + "/a") == nil)
+      #expect(try SealedFile.read(folder + "/a", as: .operation) == nil)
     }
   }
 
@@ -26,18 +26,26 @@ struct SealedFileTests {
   func damage() async throws {
     try await withTemporaryFolder { (folder: String) async throws in
       let path = folder + "/a"
-      try SealedFile.seal(Data("some\ncontent".utf8), at: path)
+      try SealedFile.seal(Data("some\ncontent".utf8), as: .operation, at: path)
       let whole = try #require(FileManager.default.contents(atPath: path))
       for index in whole.indices {
         var damaged = whole
         damaged[index] ^= 1
         try damaged.write(to: URL(fileURLWithPath: path))
-        let error = #expect(throws: CKError.self) { try SealedFile.read(path) }
+        let error = #expect(throws: CKError.self) { try SealedFile.read(path, as: .operation) }
         #expect(error?.code == .internalError)
         #expect(error?.localizedDescription.contains(path) == true)
         try whole.prefix(index).write(to: URL(fileURLWithPath: path))
-        #expect(throws: CKError.self) { try SealedFile.read(path) }
+        #expect(throws: CKError.self) { try SealedFile.read(path, as: .operation) }
       }
+    }
+  }
+
+  @Test("A file of another content is refused")
+  func otherForm() async throws {
+    try await withTemporaryFolder { (folder: String) async throws in
+      try SealedFile.seal(Data("a".utf8), as: .operation, at: folder + "/a")
+      #expect(throws: CKError.self) { try SealedFile.read(folder + "/a", as: .session) }
     }
   }
 
@@ -45,7 +53,7 @@ struct SealedFileTests {
   func unwritable() async throws {
     try await withTemporaryFolder { (folder: String) async throws in
       let error = #expect(throws: CKError.self) {
-        try SealedFile.seal(Data(), at: folder + "/none/a")
+        try SealedFile.seal(Data(), as: .operation, at: folder + "/none/a")
       }
       #expect(error?.localizedDescription.contains("No such file") == true)
     }

@@ -105,10 +105,17 @@ struct ConfigurationTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["device-id"])
   }
 
-  @Test("The device's ID lies in the user's configuration directory")
-  func directory() {
-    #expect(DeviceIdentity.directory(variables: ["XDG_CONFIG_HOME": "/c"]).path == "/c/petrel")
-    #expect(DeviceIdentity.directory(variables: [:]).path.hasSuffix("/.config/petrel"))
+  @Test("What is set and what is kept lies in the user's directories, by XDG's variables and HOME")
+  func directories() {
+    for (directory, variable, fallback) in [
+      (UserDirectory.configuration, "XDG_CONFIG_HOME", "/.config/petrel"),
+      (.state, "XDG_STATE_HOME", "/.local/state/petrel"),
+    ] {
+      #expect(directory.path(variables: [variable: "/c", "HOME": "/h"]) == "/c/petrel")
+      #expect(directory.path(variables: [variable: "relative", "HOME": "/h"]) == "/h" + fallback)
+      #expect(directory.path(variables: ["HOME": "/h"]) == "/h" + fallback)
+      #expect(directory.path(variables: [:]).hasSuffix(fallback))
+    }
   }
 
   @Test("A container with a bad configuration fails on use, and says why")
