@@ -128,6 +128,8 @@ let package = Package(
       name: "EarthquakeAlerts", dependencies: ["CloudKit"], path: "Examples/EarthquakeAlerts",
       exclude: ["fiji-earthquakes.csv", "README.md"]),
     .executableTarget(
+      name: "FirstProgram", dependencies: ["CloudKit"], path: "Examples/FirstProgram"),
+    .executableTarget(
       name: "FeedItem", dependencies: ["CloudKit"], path: "Examples/FeedItem",
       exclude: ["README.md"]),
 
@@ -335,7 +337,8 @@ if let fuzzer = Context.environment["PETREL_LIBFUZZER"] {
 // seconds: what `make test ONLY=StorageTests.PageCacheTests` builds.
 if let tested = Context.environment["PETREL_TEST_TARGET"] {
   let programs =
-    tested == "EndToEndTests" ? ["petrel", "OperationProbe", "OutboundProbe", "FeedItem"] : []
+    tested == "EndToEndTests"
+    ? ["petrel", "OperationProbe", "OutboundProbe", "FeedItem", "FirstProgram"] : []
   var needed: Set<String> = []
   var waiting = [tested] + programs
   while let name = waiting.popLast() {

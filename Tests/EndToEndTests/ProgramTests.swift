@@ -97,6 +97,43 @@ struct ProgramTests {
     }
   }
 
+  @Test("The README's first program prints a notification of what another device saves")
+  func firstProgram() async throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    func text(_ path: String) throws -> String {
+      try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+    let program = try text("Examples/FirstProgram/main.swift")
+    #expect(try text("README.md").contains("```swift\n\(program)```"))
+    try await Cloud.run { cloud in
+      var environment = [
+        "PETREL_SERVER": await cloud.serverURL.absoluteString,
+        "PETREL_CONTAINER": Cloud.container, "PETREL_TOKEN": try await cloud.token(of: "anna"),
+        "HOME": cloud.directory, "PETREL_DEVICE": "phone",
+      ]
+      // To a file a program prints only when it ends, or has much to print.
+      let phone = try Program(
+        "FirstProgram", environment: environment, through: ["/usr/bin/stdbuf", "--output=L"],
+        in: cloud.directory)
+      let user = try await cloud.container(of: "anna", device: "any").userRecordID().recordName
+      try await eventually("the phone waits") {
+        try await cloud.store.deviceTokens(of: user).contains { $0.kind == .courier }
+      }
+      environment["PETREL_DEVICE"] = "sensor"
+      for magnitude in ["5.9", "6.4"] {
+        let sensor = try Program(
+          "FirstProgram", [magnitude], environment: environment, in: cloud.directory)
+        #expect(try await sensor.end() == 0, "\(sensor.output)")
+      }
+      try await eventually("the phone prints") { phone.output.contains("\n") }
+      try await phone.kill()
+      let lines = phone.output.split(separator: "\n")
+      #expect(lines.count == 1)
+      #expect(lines.first?.contains(", subscription strong, recordCreated ") == true, "\(lines)")
+    }
+  }
+
   @available(*, deprecated)
   @Test("The FeedItem example's operation calls the blocks of both styles")
   func feedItemOperation() async throws {
