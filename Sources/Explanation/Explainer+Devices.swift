@@ -69,7 +69,7 @@ extension Explainer {
         .originDevice, "the device made the change, and is not told of what it knows",
         device: device.token)
     }
-    if device.kind == .courier {
+    if device.kind == .courier, device.registered <= past.entry.logged {
       return SilenceReason(
         .courier, "a reader of the web courier comes for what is logged", device: device.token)
     }

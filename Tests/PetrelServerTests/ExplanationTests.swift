@@ -102,9 +102,13 @@ struct ExplanationTests {
       try await service.saveNote("A")
       let change = try await service.explain("A") { !$0.notifications.isEmpty }
       #expect(change.notifications.first?.silentDevices.map(\.code) == [.noDevice])
+      service.clock.advance(bySeconds: 1)
       _ = try await service.makeReader(as: service.alice)
       let later = try await service.explain("A") { !$0.notifications.isEmpty }
-      #expect(later.notifications.first?.silentDevices.map(\.code) == [.noDevice, .courier])
+      #expect(later.notifications.first?.silentDevices.map(\.code) == [.registeredLater])
+      try await service.saveNote("B")
+      let read = try await service.explain("B") { !$0.notifications.isEmpty }
+      #expect(read.notifications.first?.silentDevices.map(\.code) == [.noDevice, .courier])
     }
   }
 
@@ -117,7 +121,8 @@ struct ExplanationTests {
       let own = try await service.explain("A") { !$0.notifications.isEmpty }
       #expect(own.notifications.first?.silentDevices.map(\.code) == [.originDevice])
       _ = try await service.makeReader(as: service.alice, device: "other")
-      let both = try await service.explain("A") { !$0.notifications.isEmpty }
+      try await service.saveNote("B", device: "own")
+      let both = try await service.explain("B") { !$0.notifications.isEmpty }
       let codes = both.notifications.first?.silentDevices.map(\.code.rawValue).sorted()
       #expect(codes == ["courier", "originDevice"])
     }
