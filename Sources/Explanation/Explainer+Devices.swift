@@ -15,9 +15,9 @@ extension Explainer {
       }
       deliveries.append(explanation)
     }
+    let payload = PushPayload(notification, badge: nil, form: .apns)
     return NotificationExplanation(
-      entry: past.entry,
-      isPruned: PushPayload(notification, badge: nil, form: .apns).isPruned,
+      entry: past.entry, isPruned: payload.isPruned, prunedParts: payload.prunedParts,
       deliveries: deliveries, silentDevices: try await silentDevices(of: past))
   }
 

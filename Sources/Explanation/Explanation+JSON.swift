@@ -50,6 +50,7 @@ extension NotificationExplanation {
       "zoneName": .string(notification.change.zoneID.zoneName),
       "zoneID": notification.change.zoneID.json, "sequence": .int(entry.sequence),
       "event": .string("\(notification.change.event)"), "pruned": .bool(isPruned),
+      "prunedParts": .array(prunedParts.map { .string($0.description) }),
       "changed": .time(notification.change.timestamp),
       "deliveries": .array(deliveries.map(\.json)),
       "silentDevices": .array(silentDevices.map(\.json)),

@@ -1,4 +1,5 @@
 import CloudKitModel
+import PushDelivery
 import Storage
 
 /// What became of a record's recent changes: the time line of each, from its commit to the devices.
@@ -32,6 +33,9 @@ public struct NotificationExplanation: Sendable {
   public var entry: LogEntry
   /// Whether what the push carries had to be cut to fit.
   public var isPruned: Bool
+  /// What had to go of a push that was too large, in the order in which it went; empty where only values are missing that no
+  /// push can carry.
+  public var prunedParts: [PushPayloadPart]
   public var deliveries: [DeliveryExplanation]
   /// Why devices of the subscriber got no push.
   public var silentDevices: [SilenceReason]

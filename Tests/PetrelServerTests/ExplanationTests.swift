@@ -95,6 +95,24 @@ struct ExplanationTests {
     }
   }
 
+  @Test("what a push that is too large lacks is told in the order in which it went")
+  func prunedParts() async throws {
+    try await withService { service in
+      try await service.watch(id: "short")
+      let long = String(repeating: "x", count: 5_000)
+      try await service.watch(id: "long", firesOn: ["create"], info: #""alertBody": "\#(long)""#)
+      try await service.saveNote("A")
+      let change = try await service.explain("A") { $0.notifications.count == 2 }
+      for notification in change.notifications {
+        let isLong = notification.entry.notification.subscription.subscriptionID == "long"
+        #expect(notification.isPruned == isLong)
+        #expect(
+          notification.prunedParts.map(\.description)
+            == (isLong ? ["container identifier", "record ID or zone ID", "reason", "body"] : []))
+      }
+    }
+  }
+
   @Test("a subscriber without a device has no push, and a reader of the courier comes by itself")
   func noDevice() async throws {
     try await withService { service in

@@ -57,7 +57,8 @@ function fired(notification, start, names) {
     h('strong', {}, anchor(subscriptionLink(notification), notification.subscriptionID, { class: 'mono' }), ' fired'),
     ' for ', person(notification.subscriber, names),
     h('div', { class: 'quiet small' }, `${later(notification.logged - start)}, in the log at `, time(notification.logged, { isExact: true }),
-      notification.pruned ? '; what the push carries was cut to fit' : null),
+      !notification.pruned ? null : notification.prunedParts.length
+        ? `; too large for a push, which lacks ${notification.prunedParts.join(', ')}` : '; the push lacks values that none can carry'),
     deliveries(notification, start));
 }
 

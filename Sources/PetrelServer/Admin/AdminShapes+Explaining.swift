@@ -22,7 +22,7 @@ extension AdminSchema {
   private static let explainedNotification = object([
     "notificationID": .text, "subscriptionID": .text, "subscriber": .text, "logged": time.orNull,
     "recordName": text.orNull, "zoneName": .text, "zoneID": zoneID, "sequence": .count,
-    "changed": .time, "event": .text, "pruned": .bool,
+    "changed": .time, "event": .text, "pruned": .bool, "prunedParts": .list(.text),
     "deliveries": .list(explainedDelivery), "silentDevices": .list(silenceReason),
   ]).named("ExplainedNotification")
 

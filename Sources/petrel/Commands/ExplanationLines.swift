@@ -110,11 +110,19 @@ struct ExplanationLines {
     return words
   }
 
+  /// What a push lacks of the notification.
+  private func cut(_ notification: JSONValue) -> String {
+    guard notification["pruned"]?.bool == true else { return "" }
+    let parts = (notification["prunedParts"]?.array ?? []).compactMap(\.string)
+    return parts.isEmpty
+      ? ", without values that no push can carry; whole in the log"
+      : ", too large for a push, which lacks \(parts.joined(separator: ", ")); whole in the log"
+  }
+
   private func lines(ofNotification notification: JSONValue, from start: Int64) -> [String] {
     var lines = [
       "  \(after(start, notification["logged"]))  \(name(ofSubscription: notification)) fired"
-        + (notification["pruned"]?.bool == true
-          ? ", too large for a push: cut there, whole in the log" : "")
+        + cut(notification)
     ]
     lines += list(notification, "deliveries").map { "    " + line(ofDelivery: $0, from: start) }
     lines += list(notification, "silentDevices").map { reason in
