@@ -22,12 +22,16 @@ ONLY ?=
 DATA ?= .petrel
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools build release demo serve test sanitize crash soak overload fuzz nightly graph sbom api format bench clean
+.PHONY: help server-setup setup tools build release demo serve test sanitize crash soak overload fuzz nightly graph sbom api format bench clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
 
-setup: ## Install what Debian 12 lacks (apt; needs root or sudo)
+# What the server alone is built and run with.
+server-setup:
+	@Scripts/setup.sh server
+
+setup: ## Install what Debian 12 lacks for all tasks (apt; needs root or sudo)
 	@Scripts/setup.sh
 
 tools: ## Install that, and what tests and benchmarks use from PyPI and of Prometheus
@@ -36,15 +40,15 @@ tools: ## Install that, and what tests and benchmarks use from PyPI and of Prome
 build: ## Build the server and the client, optimised
 	@$(SWIFT) build -c release --scratch-path $(BUILD)
 
-release: setup ## Build the server with Swift's libraries in it, to run where there is no Swift
+release: server-setup ## Build the server with Swift's libraries in it, to run where there is no Swift
 	@BUILD=$(BUILD) Scripts/release.sh
 
-demo: setup ## Watch subscriptions fire: server, app and push service on this machine
+demo: server-setup ## Watch subscriptions fire: server, app and push service on this machine
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product EarthquakeAlerts
 	@$(BUILD)/release/petrel demo
 
-serve: setup ## Run a server that keeps its data in .petrel
+serve: server-setup ## Run a server that keeps its data in .petrel
 	@$(SWIFT) build -c release --scratch-path $(BUILD) --product petrel
 	@$(BUILD)/release/petrel serve --data $(DATA)
 

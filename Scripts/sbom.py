@@ -126,12 +126,14 @@ def check():
             {(row["module"], row["library"]) for row in server if row["module"] != "–"})
     if ".package(" in package:
         faults.append("Package.swift depends on a package, docs/dependencies.md says that none is")
-    packages = re.search(r'\npackages="\n(.*?)"', (ROOT / "Scripts/setup.sh").read_text(), re.S)
-    ours = {row["package"] for row in building} | {
-        row["package"] for row in testing if row["version"] == "Debian's"} - {"prometheus"}
-    compare("Scripts/setup.sh", set(packages.group(1).split()) - RUNTIME, ours)
+    for list_name, ours in [
+            ("server_packages", {row["package"] for row in building}),
+            ("test_packages", {row["package"] for row in testing if row["version"] == "Debian's"} - {"prometheus"})]:
+        packages = re.search(rf'\n{list_name}="\n(.*?)"', (ROOT / "Scripts/setup.sh").read_text(), re.S)
+        compare(f"Scripts/setup.sh, {list_name},", set(packages.group(1).split()) - RUNTIME, ours)
     headers = {header for _, _, header in libraries}
-    faults.extend(f"Scripts/setup.sh does not install {name}" for name in headers - ours)
+    faults.extend(
+        f"Scripts/setup.sh does not install {name}" for name in headers - {row["package"] for row in building})
     pinned = {tuple(line.split("==")) for line in
               (ROOT / "Scripts/requirements.txt").read_text().splitlines()
               if line and not line.startswith("#")}

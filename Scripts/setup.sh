@@ -1,22 +1,26 @@
 #!/bin/sh
-# Installs with apt what Petrel needs on Debian 12 beyond the Swift toolchain; with the argument
-# `python` also what tests and benchmarks use from PyPI, in $BUILD/python, and promtool, in
-# $BUILD/tools. Says nothing and does nothing when all of it is there.
+# Installs with apt what Petrel needs on Debian 12 beyond the Swift toolchain, and what its tests use; with the
+# argument `server` only what it takes to build and run the server; with `python` also what tests and benchmarks
+# use from PyPI, in $BUILD/python, and promtool, in $BUILD/tools. Says nothing and does nothing when all of it is
+# there.
 set -eu
 cd "$(dirname "$0")/.."
 
 oldest_swift=6.3
 
-packages="
-  make pkg-config git ca-certificates python3 python3-venv graphviz openssl
-  libsqlite3-dev libnghttp2-dev libssl-dev libmicrohttpd-dev libsodium-dev
-  libcurl4-openssl-dev libpq-dev
-  nghttp2-client nghttp2-server chromium chromium-driver bash zsh fish postgresql-15 faketime
+# Lines: tools; the C libraries; what the Swift compiler links with; what the Swift toolchain and Foundation load.
+server_packages="
+  make pkg-config git ca-certificates
+  libsqlite3-dev libnghttp2-dev libssl-dev libmicrohttpd-dev libsodium-dev libcurl4-openssl-dev libpq-dev
   binutils libc6-dev libgcc-12-dev libstdc++-12-dev
   libcurl4 libncurses6 libsqlite3-0 libxml2 libuuid1 zlib1g tzdata
 "
-# Lines of packages: tools; the C libraries; tools that tests use; what the Swift compiler links
-# with; what the Swift toolchain and Foundation load.
+test_packages="
+  python3 python3-venv graphviz openssl bash zsh fish faketime
+  nghttp2-client nghttp2-server chromium chromium-driver postgresql-15
+"
+packages=$server_packages
+[ "${1:-}" = server ] || packages="$server_packages $test_packages"
 
 fail() {
   printf 'setup: %s\n' "$*" >&2
