@@ -257,7 +257,7 @@ let package = Package(
       dependencies: [
         "PropertyTesting", "CloudKit", "CoreLocation", "HTTPService", "WebServices",
         "PredicateLanguage",
-        "CloudKitModel",
+        "CloudKitModel", "Waiting",
       ]),
     // Code as apps have it, with nothing of the package but the module.
     .testTarget(name: "SourceCompatibilityTests", dependencies: ["CloudKit"]),

@@ -5,6 +5,7 @@ final class CourierListener: Sendable {
   /// Seconds without an answer before a poll counts as dead. Servers hold one for up to a minute.
   static let pollTimeout: TimeInterval = 120
   private static let requestTimeout: TimeInterval = 60
+  private static let queue = DispatchQueue(label: "petrel.courier-listener")
 
   private let client: Result<WebServicesClient, CKError>
   private let poll = Locked(CourierPoll())
@@ -82,7 +83,13 @@ final class CourierListener: Sendable {
     let call = ServiceCall.tokens(verb, token: token, configuration: client.configuration)
     let request = client.request(for: call, timeout: Self.requestTimeout)
     let response = try await Self.send(request, over: client.transport).get(orThrow: CKError.init)
-    client.note(response)
+    await withCheckedContinuation { done in
+      // It may write to the disk.
+      Self.queue.async {
+        client.note(response, toRequestWith: request.webAuthToken)
+        done.resume()
+      }
+    }
     guard (200..<300).contains(response.status) else { throw CKError(response) }
     do throws(ServiceError) {
       return try TokenResponse(parsing: response.body)

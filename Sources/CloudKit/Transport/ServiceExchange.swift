@@ -28,6 +28,8 @@ final class ServiceExchange: @unchecked Sendable {
   private var deadline: (any DispatchSourceTimer)?
   private var pause: (any DispatchSourceTimer)?
   private var cancelRequest: (@Sendable () -> Void)?
+  /// The web auth token of the attempt under way.
+  private var sentToken: String?
 
   init(
     client: WebServicesClient, call: ServiceCall, limits: Limits, queue: DispatchQueue,
@@ -64,6 +66,7 @@ final class ServiceExchange: @unchecked Sendable {
     }
     guard let transfer = call.transfer else {
       let request = client.request(for: call, timeout: limits.request)
+      sentToken = request.webAuthToken
       cancelRequest = client.transport.send(request, completion: completion)
       return
     }
@@ -78,7 +81,7 @@ final class ServiceExchange: @unchecked Sendable {
     guard completion != nil else { return }
     switch result {
     case .success(let response):
-      client.note(response)
+      client.note(response, toRequestWith: sentToken)
       if (200..<300).contains(response.status) {
         finish(.success(Answer(body: response.body, mayRepeatWork: policy.mayRepeatWork)))
       } else {

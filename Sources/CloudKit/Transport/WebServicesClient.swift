@@ -82,7 +82,7 @@ final class WebServicesClient: Sendable {
       scope: call.scope, operation: call.operation)
     var query: [TransportRequest.QueryItem] = []
     if let apiToken = configuration.apiToken { query.append(.init("ckAPIToken", apiToken)) }
-    if let token = webAuthToken { query.append(.init("ckWebAuthToken", token)) }
+    if let token = webAuthToken { query.append(.init(TransportRequest.webAuthTokenName, token)) }
     query.append(.init("clientId", configuration.deviceID))
     return TransportRequest(
       method: call.body == nil ? .get : .post, target: .path(path.description, query: query),
@@ -90,9 +90,12 @@ final class WebServicesClient: Sendable {
   }
 
   /// Keeps what an answer says for later requests: the web auth token that follows the one that was
-  /// sent (CloudKit Web Services, "Authenticating users"). Posts `CKAccountChanged` when the answer
-  /// shows that there is an account now and was none before, or the reverse.
-  func note(_ response: TransportResponse) {
+  /// sent (CloudKit Web Services, "Authenticating users"), unless another has taken that one's place
+  /// meanwhile. Posts `CKAccountChanged` when the answer shows that there is an account now and was
+  /// none before, or the reverse. It may write to the disk.
+  ///
+  /// - Parameter sent: the token that the request bore.
+  func note(_ response: TransportResponse, toRequestWith sent: String?) {
     if let event = AccountObservation.Event(response, hasToken: webAuthToken != nil),
       account.withLock({ $0.handle(event) })
     {
@@ -101,7 +104,7 @@ final class WebServicesClient: Sendable {
     guard let next = response.headers["x-apple-cloudkit-web-auth-token"], !next.isEmpty else {
       return
     }
-    guard token.withLock({ $0.replace(with: next) }) else { return }
+    guard sent != next, token.withLock({ $0.replace(sent, with: next) }) else { return }
     do {
       try session?.keep(next)
     } catch {
@@ -121,9 +124,9 @@ final class WebServicesClient: Sendable {
 }
 
 extension String? {
-  /// Whether the value is another than before.
-  fileprivate mutating func replace(with next: String) -> Bool {
-    guard self != next else { return false }
+  /// Takes a value in the place of another, if that is still there, and tells whether it was.
+  fileprivate mutating func replace(_ old: String?, with next: String) -> Bool {
+    guard self == old else { return false }
     self = next
     return true
   }

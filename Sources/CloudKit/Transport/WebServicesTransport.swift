@@ -90,6 +90,14 @@ package struct TransportRequest: Sendable, Hashable {
     self.body = body
     self.timeout = timeout
   }
+
+  /// The web auth token that the request bears.
+  var webAuthToken: String? {
+    guard case .path(_, let query) = target else { return nil }
+    return query.first { $0.name == Self.webAuthTokenName }?.value
+  }
+
+  static let webAuthTokenName = "ckWebAuthToken"
 }
 
 /// An answer, whatever its status.

@@ -2,6 +2,7 @@ import CloudKit
 import Foundation
 import HTTPService
 import Testing
+import Waiting
 import WebServices
 
 @testable import CloudKit
@@ -72,6 +73,35 @@ struct SessionTests {
       try next.setWebAuthToken(nil)
       #expect(world.launch().webAuthToken == nil)
       #expect(world.tokens.current == ["mine"])
+    }
+  }
+
+  @Test(
+    "An answer that comes after the user signed out, or another in, changes nothing of that",
+    arguments: [nil, "another"])
+  func lateAnswer(next: String?) async throws {
+    let (gate, opener) = AsyncStream.makeStream(of: Void.self)
+    let came = Guarded<[String?]>([])
+    try await withTemporaryFolder { (folder: String) async throws in
+      try await HTTPTransport.withServer { request in
+        came.append(request.query("ckWebAuthToken"))
+        for await _ in gate { break }
+        var response = HTTPResponse(body: .data(UserResponse(userRecordName: "_me").body))
+        response.headers.append(("X-Apple-CloudKit-Web-Auth-Token", "first+"))
+        return response
+      } _: { url in
+        let configuration = PetrelConfiguration(
+          serverURL: url, webAuthToken: "first", deviceID: "phone",
+          stateDirectory: URL(fileURLWithPath: folder))
+        let container = CKContainer(
+          identifier: "iCloud.com.example.app", configuration: configuration)
+        async let answer = container.userRecordID()
+        try await eventually("the request is there") { came.current == ["first"] }
+        try container.setWebAuthToken(next)
+        opener.finish()
+        _ = try await answer
+        #expect(container.webAuthToken == next)
+      }
     }
   }
 
