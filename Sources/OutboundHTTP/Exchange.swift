@@ -163,9 +163,9 @@ final class Exchange {
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE,
       CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
       let flaw = trustFlaw ?? detail
-      guard !flaw.contains(Self.plainAnswer) else {
+      guard !Self.signsOfNoTLS.contains(where: { flaw.contains($0) }) else {
         return .failure(
-          failure(.notTrusted, "answers without TLS: is its address http: and not https:?"))
+          failure(.notTrusted, "does not answer in TLS: is its address http: and not https:?"))
       }
       return .failure(failure(.notTrusted, "cannot be trusted: \(flaw)"))
     default:
@@ -173,8 +173,9 @@ final class Exchange {
     }
   }
 
-  /// What OpenSSL says of a peer that answers a handshake with something else, as a plain server does.
-  private static let plainAnswer = "wrong version number"
+  /// What OpenSSL and libcurl say of a peer that answers a handshake with something else, or closes the connection, as a
+  /// plain server does.
+  private static let signsOfNoTLS = ["wrong version number", "OpenSSL SSL_connect: "]
 
   /// What is wrong with the peer's certificate or TLS. It may have names of the peer's choice in it.
   private var trustFlaw: String? {

@@ -1,6 +1,18 @@
 /// The web auth token that came after the one of a configuration, kept for the next launch: the server follows each token of
 /// the sign-in page by another, and takes the former ones for some minutes more.
 struct StoredSession: Sendable {
+  struct Content: Sendable, Hashable, Codable {
+    /// The token that the user signed in with, which stands for the user on this device.
+    var first: String
+    /// The one that the server gave last.
+    var newest: String
+
+    init(_ token: String) {
+      first = token
+      newest = token
+    }
+  }
+
   private let path: String
 
   /// The session that begins with the configuration's token, or with none.
@@ -11,32 +23,36 @@ struct StoredSession: Sendable {
       + StableHash.text(of: identity.joined(separator: "\n").utf8)
   }
 
-  /// The token; nil where none was kept. A damaged file is told on standard error and counts as none.
-  func token() -> String? {
-    do throws(CKError) {
-      return try SealedFile.read(path, as: .session).map { String(decoding: $0, as: UTF8.self) }
+  /// What was kept; nil where nothing was. A damaged file is told on standard error and counts as none.
+  func content() -> Content? {
+    do {
+      return try SealedFile.read(path, as: .session).map {
+        try JSONDecoder().decode(Content.self, from: $0)
+      }
     } catch {
       PetrelConfiguration.warn(error.localizedDescription)
       return nil
     }
   }
 
-  /// Keeps a token, in a file that the program's user alone can read; nil removes it.
+  /// Keeps the tokens, in a file that the program's user alone can read; nil removes it.
   ///
   /// - Throws: `internalError` when the disk does not take it.
-  func keep(_ token: String?) throws(CKError) {
-    guard let token else {
+  func keep(_ content: Content?) throws(CKError) {
+    guard let content else {
       guard unlink(path) == 0 || errno == ENOENT else {
         throw CKError(
           .internalError, "\(path) cannot be removed: \(String(cString: strerror(errno)))")
       }
       return
     }
+    let data: Data
     do {
+      data = try JSONEncoder().encode(content)
       try PrivateFile.makeFolder((path as NSString).deletingLastPathComponent)
     } catch {
       throw CKError(.internalError, error.localizedDescription)
     }
-    try SealedFile.seal(Data(token.utf8), as: .session, at: path)
+    try SealedFile.seal(data, as: .session, at: path)
   }
 }

@@ -139,12 +139,14 @@ struct LongLivedOperationStore: Sendable {
 }
 
 extension LongLivedOperationStore {
-  /// The store for the users and devices of a configuration: other servers, environments, devices
-  /// and tokens have other folders.
-  init(containerIdentifier: String, configuration: PetrelConfiguration) {
+  /// The store for a user and a device of a configuration: other servers, environments, devices and users have other
+  /// folders.
+  ///
+  /// - Parameter firstToken: the web auth token that the user signed in with; nil for nobody.
+  init(containerIdentifier: String, configuration: PetrelConfiguration, firstToken: String?) {
     let identity = [
       configuration.serverURL.absoluteString, configuration.deviceID,
-      configuration.webAuthToken ?? "",
+      firstToken ?? "",
     ]
     directory =
       "\(configuration.stateFolder)/operations/\(containerIdentifier)-\(configuration.environment.rawValue)-"

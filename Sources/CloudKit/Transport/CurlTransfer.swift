@@ -176,10 +176,11 @@ final class CurlTransfer: @unchecked Sendable {
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE,
       CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
       let flaw = detail(of: code)
-      // What OpenSSL says of a server that answers a handshake with something else.
-      guard !flaw.contains("wrong version number") else {
+      // What OpenSSL and libcurl say of a server that answers a handshake with something else, or closes the connection, as
+      // a plain one does.
+      guard !flaw.contains("wrong version number"), !flaw.contains("OpenSSL SSL_connect: ") else {
         return failure(
-          .unreachable, "\(place) answers without TLS; is its address http: and not https:?")
+          .unreachable, "\(place) does not answer in TLS; is its address http: and not https:?")
       }
       return failure(.unreachable, "\(place) cannot be trusted: \(flaw)")
     default:

@@ -42,9 +42,8 @@ final class WebServicesClient: Sendable {
   let containerIdentifier: String
   let configuration: PetrelConfiguration
   let transport: any WebServicesTransport
-  let longLivedOperations: LongLivedOperationStore
-  private let session: StoredSession?
-  private let token: Locked<String?>
+  private let stored: StoredSession?
+  private let session: Locked<StoredSession.Content?>
   private let account = Locked(AccountObservation())
 
   /// - Parameters:
@@ -62,10 +61,9 @@ final class WebServicesClient: Sendable {
     self.containerIdentifier = containerIdentifier
     self.configuration = configuration
     self.transport = transport ?? Self.transport(to: configuration.serverURL)
-    longLivedOperations = LongLivedOperationStore(
-      containerIdentifier: containerIdentifier, configuration: configuration)
-    session = keepsSession ? StoredSession(configuration) : nil
-    token = Locked(session?.token() ?? configuration.webAuthToken)
+    stored = keepsSession ? StoredSession(configuration) : nil
+    session = Locked(
+      stored?.content() ?? configuration.webAuthToken.map { StoredSession.Content($0) })
   }
 
   private static func transport(to serverURL: URL) -> any WebServicesTransport {
@@ -104,9 +102,16 @@ final class WebServicesClient: Sendable {
     guard let next = response.headers["x-apple-cloudkit-web-auth-token"], !next.isEmpty else {
       return
     }
-    guard sent != next, token.withLock({ $0.replace(sent, with: next) }) else { return }
+    let changed = session.withLock { session -> StoredSession.Content? in
+      guard sent != next, session?.newest == sent else { return nil }
+      var changed = session ?? StoredSession.Content(next)
+      changed.newest = next
+      session = changed
+      return changed
+    }
+    guard let changed else { return }
     do {
-      try session?.keep(next)
+      try stored?.keep(changed)
     } catch {
       PetrelConfiguration.warn(
         "the web auth token cannot be kept, so that the user is signed out at the next launch: "
@@ -115,20 +120,19 @@ final class WebServicesClient: Sendable {
   }
 
   /// The token of the next request.
-  var webAuthToken: String? { token.withLock { $0 } }
+  var webAuthToken: String? { session.withLock { $0?.newest } }
 
-  func setWebAuthToken(_ next: String?) throws(CKError) {
-    token.withLock { $0 = next }
-    try session?.keep(next)
+  func setWebAuthToken(_ token: String?) throws(CKError) {
+    let content = token.map { StoredSession.Content($0) }
+    session.withLock { $0 = content }
+    try stored?.keep(content)
   }
-}
 
-extension String? {
-  /// Takes a value in the place of another, if that is still there, and tells whether it was.
-  fileprivate mutating func replace(_ old: String?, with next: String) -> Bool {
-    guard self == old else { return false }
-    self = next
-    return true
+  /// Those of the user who is signed in.
+  var longLivedOperations: LongLivedOperationStore {
+    LongLivedOperationStore(
+      containerIdentifier: containerIdentifier, configuration: configuration,
+      firstToken: session.withLock { $0?.first })
   }
 }
 

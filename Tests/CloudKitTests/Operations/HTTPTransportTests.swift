@@ -110,7 +110,7 @@ struct HTTPTransportTests {
     #expect(error.code == .networkFailure)
     #expect(
       error.localizedDescription.hasSuffix(
-        " answers without TLS; is its address http: and not https:?"))
+        " does not answer in TLS; is its address http: and not https:?"))
   }
 
   @Test("No answer in time: networkFailure", arguments: HTTPTransport.allCases)

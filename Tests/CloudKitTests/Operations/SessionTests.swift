@@ -76,6 +76,27 @@ struct SessionTests {
     }
   }
 
+  @Test("Each user has long-lived operations of their own, whatever token came after the first")
+  func longLivedOperations() async throws {
+    try await World.with(token: "first") { world, _ in
+      func folder(_ container: CKContainer) throws -> String {
+        try container.client.get().longLivedOperations.directory
+      }
+      let container = world.launch()
+      let own = try folder(container)
+      _ = try await container.userRecordID()
+      #expect(container.webAuthToken == "first+")
+      #expect(try folder(container) == own && folder(world.launch()) == own)
+      try container.setWebAuthToken("another")
+      let others = try folder(container)
+      #expect(others != own)
+      _ = try await container.userRecordID()
+      #expect(try folder(world.launch()) == others)
+      try container.setWebAuthToken(nil)
+      #expect(try ![own, others].contains(folder(container)))
+    }
+  }
+
   @Test(
     "An answer that comes after the user signed out, or another in, changes nothing of that",
     arguments: [nil, "another"])
