@@ -170,7 +170,7 @@ struct SubscriptionTests {
       let data = try NSKeyedArchiver.archivedData(
         withRootObject: subscription, requiringSecureCoding: true)
       let back = try NSKeyedUnarchiver.unarchivedObject(ofClass: CKSubscription.self, from: data)
-      let copy = subscription.copy() as! CKSubscription
+      let copy = try #require(subscription.copy() as? CKSubscription)
       for one in try [#require(back), copy] {
         #expect(type(of: one) == CKSubscription.self && one !== subscription)
         #expect(try one.model() == subscription.model())
@@ -179,7 +179,7 @@ struct SubscriptionTests {
       copy.notificationInfo = nil
       #expect(subscription.notificationInfo == fullInfo)
     }
-    let copy = query.copy() as! CKSubscription
+    let copy = try #require(query.copy() as? CKSubscription)
     copy.zoneID = nil
     #expect(query.zoneID?.zoneName == "Z")
     #expect(try copy.model() != query.model())

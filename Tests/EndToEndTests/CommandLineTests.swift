@@ -84,7 +84,7 @@ struct CommandLineTests {
     #expect(both.output.hasPrefix("petrel: '\(word)' needs a second word:\n") != word.isEmpty)
   }
 
-  @Test("an https address of a server without TLS is told as that")
+  @Test("the error for an https address of a server without TLS says so")
   func plainServer() async throws {
     try await Cloud.run { cloud in
       let server = "https://127.0.0.1:\(await cloud.serverPort)"

@@ -95,7 +95,7 @@ struct ExplanationTests {
     }
   }
 
-  @Test("what a push that is too large lacks is told in the order in which it went")
+  @Test("the explanation lists what a push that is too large lacks, in the order in which it went")
   func prunedParts() async throws {
     try await withService { service in
       try await service.watch(id: "short")
@@ -130,7 +130,7 @@ struct ExplanationTests {
     }
   }
 
-  @Test("a reader of the courier on the device that made the change is told of as that device")
+  @Test("a reader of the courier on the device that made the change has the reason of that device")
   func readerOfOrigin() async throws {
     try await withService { service in
       try await service.watch()

@@ -9,7 +9,7 @@ import WebPushSimulation
 
 @testable import PetrelServer
 
-/// What is told of random histories of records, subscriptions and devices, against what the server did and against a plain
+/// Explanations of random histories of records, subscriptions and devices, against what the server did and against a plain
 /// model of what it should do.
 @Suite(.serialized)
 struct RandomHistoryExplanationTests {
@@ -171,7 +171,7 @@ private struct RandomHistory {
     }
   }
 
-  /// What is told of a record's changes, newest first.
+  /// The explanations of a record's changes, newest first.
   private func explanations(
     of name: String, about question: Explainer.Question = .init(), at service: Service
   ) async throws -> [ChangeExplanation] {
@@ -190,11 +190,11 @@ private struct RandomHistory {
       for (id, states) in ids {
         let subscriber = Self.user(person, of: service).recordName
         for name in Set(changes.map(\.name)) {
-          let told = try await explanations(
+          let explained = try await explanations(
             of: name, about: .init(subscriber: subscriber, subscriptionID: id), at: service)
           let made = changes.filter { $0.name == name }
-          try #require(told.count == made.count, "seed \(seed)")
-          for (explanation, change) in zip(told.reversed(), made) {
+          try #require(explained.count == made.count, "seed \(seed)")
+          for (explanation, change) in zip(explained.reversed(), made) {
             let expected = Self.reasons(against: states, for: change)
             let place: Comment = "seed \(seed): \(person) \(id) \(states), \(change)"
             #expect(explanation.notifications.count == (expected == nil ? 1 : 0), place)
@@ -211,7 +211,7 @@ private struct RandomHistory {
   ) -> [SilenceReason.Code]? {
     let then = states.last { $0.step < change.step }?.wish
     if let then, Self.reasons(against: then, for: change).isEmpty { return nil }
-    // All else is told from what there is now.
+    // The explainer knows the present state of a subscription alone.
     guard let now = states.last?.wish else { return [.deletedSubscription] }
     let lastDeletion = states.lastIndex { $0.wish == nil } ?? -1
     guard states[lastDeletion + 1].step < change.step else { return [.notYetSaved] }
@@ -229,10 +229,11 @@ private struct RandomHistory {
     return codes
   }
 
-  /// Each device was owed a push of a notification or has the reason that the model has, and each reader gets what is told to
-  /// be there for it.
+  /// Each device was owed a push of a notification or has the reason that the model has, and each reader gets what waits for
+  /// it by the explanations.
   func checkDevices(at service: Service) async throws {
-    var told: [Device: Set<Int64>] = [:]
+    // What waits for each reader by the explanations.
+    var expected: [Device: Set<Int64>] = [:]
     for name in Set(changes.map(\.name)) {
       let made = changes.filter { $0.name == name }
       for (explanation, change) in zip(
@@ -245,12 +246,12 @@ private struct RandomHistory {
           for (token, device) in known {
             let reasons = notification.silentDevices.filter { $0.device == token }.map(\.code)
             let isOwed = notification.deliveries.contains { $0.delivery.token == token }
-            let expected = reason(against: device, for: change)
+            let modelled = reason(against: device, for: change)
             let place: Comment = "seed \(seed): \(device), \(change)"
-            #expect(reasons == (expected.map { [$0] } ?? []), place)
-            #expect(isOwed == (expected == nil), place)
-            if expected == .courier {
-              told[device, default: []].insert(notification.entry.sequence)
+            #expect(reasons == (modelled.map { [$0] } ?? []), place)
+            #expect(isOwed == (modelled == nil), place)
+            if modelled == .courier {
+              expected[device, default: []].insert(notification.entry.sequence)
             }
           }
           let isPushed = !notification.deliveries.isEmpty
@@ -271,7 +272,7 @@ private struct RandomHistory {
           given.insert(next.entry.sequence)
           try await service.store.acknowledgeCourierEntry(next.entry, forToken: token)
         }
-        #expect(given == told[device] ?? [], "seed \(seed): \(device)")
+        #expect(given == expected[device] ?? [], "seed \(seed): \(device)")
       }
     }
   }

@@ -23,7 +23,7 @@ struct StoredSession: Sendable {
       + StableHash.text(of: identity.joined(separator: "\n").utf8)
   }
 
-  /// What was kept; nil where nothing was. A damaged file is told on standard error and counts as none.
+  /// What was kept; nil where nothing was. A damaged file is named on standard error and counts as none.
   func content() -> Content? {
     do {
       return try SealedFile.read(path, as: .session).map {
