@@ -238,7 +238,7 @@ let package = Package(
       dependencies: [
         "Waiting", "PropertyTesting", "ProxySimulation", "HostilePeer",
         "PushDelivery", "APNsSimulation", "CloudKit", "HTTP2Transport", "Cryptography",
-        "CloudKitModel", "JSONCoding",
+        "WebServices", "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(
       name: "WebDeliveryTests",

@@ -17,7 +17,7 @@ extension Explainer {
     }
     let payload = PushPayload(notification, badge: nil, form: .apns)
     return NotificationExplanation(
-      entry: past.entry, isPruned: payload.isPruned, prunedParts: payload.prunedParts,
+      entry: past.entry, prunedParts: payload.prunedParts,
       deliveries: deliveries, silentDevices: try await silentDevices(of: past))
   }
 

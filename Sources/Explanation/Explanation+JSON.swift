@@ -49,7 +49,7 @@ extension NotificationExplanation {
       "recordName": .text(notification.change.record?.recordID.recordName),
       "zoneName": .string(notification.change.zoneID.zoneName),
       "zoneID": notification.change.zoneID.json, "sequence": .int(entry.sequence),
-      "event": .string("\(notification.change.event)"), "pruned": .bool(isPruned),
+      "event": .string("\(notification.change.event)"), "pruned": .bool(!prunedParts.isEmpty),
       "prunedParts": .array(prunedParts.map { .string($0.description) }),
       "changed": .time(notification.change.timestamp),
       "deliveries": .array(deliveries.map(\.json)),

@@ -31,10 +31,7 @@ public struct ChangeExplanation: Sendable {
 /// One notification on its way.
 public struct NotificationExplanation: Sendable {
   public var entry: LogEntry
-  /// Whether what the push carries had to be cut to fit.
-  public var isPruned: Bool
-  /// What had to go of a push that was too large, in the order in which it went; empty where only values are missing that no
-  /// push can carry.
+  /// What the push lacks of the notification, in the order in which it went; empty where it is whole.
   public var prunedParts: [PushPayloadPart]
   public var deliveries: [DeliveryExplanation]
   /// Why devices of the subscriber got no push.

@@ -19,7 +19,7 @@ struct NotificationsEndpoint: Sendable {
     return NotificationChangesResponse(
       notifications: try page.notifications.map { try Self.item($0, for: recipient) },
       syncToken: page.token, moreComing: page.moreComing
-    ).body
+    ).body(context: context.messageContext())
   }
 
   private static func item(
@@ -29,7 +29,8 @@ struct NotificationsEndpoint: Sendable {
     case .unread(let entry):
       let payload = PushPayload(entry.notification, badge: nil, form: .log)
       return NotificationLogItem(
-        payload: try JSONValue(parsing: Data(payload.bytes)).object ?? [:])
+        payload: try JSONValue(parsing: Data(payload.bytes)).object ?? [:],
+        fields: entry.notification.loggedValues)
     case .read(let notificationID, _):
       return NotificationLogItem(
         readNotificationID: notificationID.uuidString.lowercased(),

@@ -9,11 +9,10 @@ import JSONCoding
 /// // payload.text: {"aps":{"alert":"New artwork","badge":3},"ck":{"ce":2,…,"qry":{"sid":…}}}
 /// ```
 ///
-/// The strings of `alertLocalizationArgs` and desired keys are cut at
+/// The strings of localisation arguments and desired keys are cut at
 /// ``CloudKitModel/ServiceLimits/pushStringLength`` characters. A desired key whose value a payload
-/// cannot carry (bytes, assets, lists, numbers that are not finite) is left out, and the payload is
-/// marked as pruned (`ck.p`), so that the app knows to fetch the record. A payload for the
-/// notification log is neither cut nor marked.
+/// cannot carry (bytes, assets, lists, numbers that are not finite) is left out. Either marks the
+/// payload as pruned (`ck.p`), so that the app knows to fetch the record.
 public struct PushPayload: Sendable, Hashable {
   /// Who reads the payload.
   public enum Form: Sendable, Hashable, CaseIterable {
@@ -26,8 +25,9 @@ public struct PushPayload: Sendable, Hashable {
     /// For the web courier: of any size, and with no `aps` when the subscription has no
     /// notification info.
     case courier
-    /// For a reader of the notification log: as for the courier, but whole. Strings are not cut, and
-    /// nothing is marked as pruned.
+    /// For a reader of the notification log: as for the courier, but strings are not cut. The desired
+    /// values are not in it: they stand beside it with their types
+    /// (``CloudKitModel/SubscriptionNotification/loggedValues``). It is pruned where these lack a value.
     case log
 
     /// Characters of a string before it is cut; nil for no limit.
@@ -48,8 +48,9 @@ public struct PushPayload: Sendable, Hashable {
   /// Whether it only wakes the app, or has more than that left in `aps`.
   public let kind: Push.Kind
   /// Whether something that belongs in it is missing (`ck.p`).
-  public let isPruned: Bool
-  /// What had to go to fit the size limit, in the order in which it went.
+  public var isPruned: Bool { !prunedParts.isEmpty }
+  /// What is missing: what no payload of the form can carry, then what had to go to fit the size limit, in the order in which
+  /// it went.
   public let prunedParts: [PushPayloadPart]
 
   public var text: String { String(decoding: bytes, as: UTF8.self) }
@@ -72,20 +73,17 @@ public struct PushPayload: Sendable, Hashable {
   ) {
     var content = PushPayloadContent(notification, badge: badge, form: form)
     var bytes = content.json()
-    var pruned: [PushPayloadPart] = []
     if let limit = [form.sizeLimit, sizeLimit].compactMap(\.self).min() {
       for part in PushPayloadPart.inPruningOrder where bytes.count > limit {
         let whole = content
         part.remove(&content)
         if content == whole { continue }
-        content.isPruned = true
-        pruned.append(part)
+        content.prunedParts.append(part)
         bytes = content.json()
       }
     }
     self.bytes = bytes
     kind = content.isHighPriority ? .alert : .background
-    isPruned = content.isPruned
-    prunedParts = pruned
+    prunedParts = content.prunedParts
   }
 }

@@ -15,14 +15,14 @@ struct PushPayloadAlertText: Equatable {
   /// The key displaces the text, and arguments without a key have no place to go.
   init(
     text: String?, key: String?, argumentNames: [String]?, fields: RecordFields<RecordValue>,
-    stringLimit: Int?
+    strings: inout PushPayloadStrings
   ) {
     guard let key else {
       self.text = text
       return
     }
     self.key = key
-    arguments = argumentNames?.map { PushPayloadText.argument(fields[$0], limit: stringLimit) }
+    arguments = argumentNames?.map { strings.argument(fields[$0]) }
   }
 
   func write(to writer: inout JSONWriter, text textName: String, prefix: String) {
@@ -48,16 +48,18 @@ struct PushPayloadAlert: Equatable {
 
   init() {}
 
-  init(_ info: NotificationInfo, fields: RecordFields<RecordValue>, stringLimit: Int?) {
+  init(
+    _ info: NotificationInfo, fields: RecordFields<RecordValue>, strings: inout PushPayloadStrings
+  ) {
     title = PushPayloadAlertText(
       text: info.title, key: info.titleLocalizationKey,
-      argumentNames: info.titleLocalizationArgs, fields: fields, stringLimit: stringLimit)
+      argumentNames: info.titleLocalizationArgs, fields: fields, strings: &strings)
     subtitle = PushPayloadAlertText(
       text: info.subtitle, key: info.subtitleLocalizationKey,
-      argumentNames: info.subtitleLocalizationArgs, fields: fields, stringLimit: stringLimit)
+      argumentNames: info.subtitleLocalizationArgs, fields: fields, strings: &strings)
     body = PushPayloadAlertText(
       text: info.alertBody, key: info.alertLocalizationKey,
-      argumentNames: info.alertLocalizationArgs, fields: fields, stringLimit: stringLimit)
+      argumentNames: info.alertLocalizationArgs, fields: fields, strings: &strings)
     actionKey = info.alertActionLocalizationKey
     launchImage = info.alertLaunchImage
   }

@@ -32,7 +32,7 @@ extension PushPayloadContent {
     writer.member("nid", notificationID.uuidString.lowercased())
     writer.key("aux")
     writer.object { _ in }
-    if isPruned { writer.member("p", 1) }
+    if !prunedParts.isEmpty { writer.member("p", 1) }
     writer.key(kind.rawValue)
     writer.object { writer in
       writer.member("sid", subscriptionID)

@@ -29,7 +29,7 @@ struct PushPayloadContent: Equatable {
   var containerIdentifier: String?
   var subscriber: String?
   var notificationID: UUID
-  var isPruned = false
+  var prunedParts: [PushPayloadPart] = []
   var kind: Kind
   var subscriptionID: String
   var scope: DatabaseScope
@@ -68,35 +68,38 @@ struct PushPayloadContent: Equatable {
     case .recordZone: kind = .recordZone
     case .database: kind = .database
     }
-    let isLastWord = notification.carriesLastValues && reason == .recordDeleted
-    if isLastWord { recordType = change.record?.recordType }
+    if notification.carriesLastValues, reason == .recordDeleted {
+      recordType = change.record?.recordType
+    }
     guard let info else { return }
 
     let fields = change.record?.fields ?? [:]
-    alert = PushPayloadAlert(info, fields: fields, stringLimit: form.stringLimit)
+    var strings = PushPayloadStrings(limit: form.stringLimit)
+    alert = PushPayloadAlert(info, fields: fields, strings: &strings)
     self.badge = info.shouldBadge ? badge : nil
     sound = info.soundName
     category = info.category
     isContentAvailable = info.shouldSendContentAvailable
     isContentMutable = info.shouldSendMutableContent
-    if kind == .query, reason == .recordCreated || reason == .recordUpdated || isLastWord {
-      collectDesiredValues(info.desiredKeys ?? [], of: notification, form: form)
-    }
+    collectDesiredValues(of: notification, form: form, strings: &strings)
+    if strings.areCut { prunedParts.append(.endsOfStrings) }
   }
 
   private mutating func collectDesiredValues(
-    _ names: [String], of notification: SubscriptionNotification, form: PushPayload.Form
+    of notification: SubscriptionNotification, form: PushPayload.Form,
+    strings: inout PushPayloadStrings
   ) {
-    for name in names where !desiredValues.contains(where: { $0.name == name }) {
-      guard let value = notification.change.record?.fields[name] else { continue }
-      if let sendable = PushPayloadField.Value(
-        value, in: notification, stringLimit: form.stringLimit)
-      {
+    let desired = notification.desiredValues
+    if form == .log {
+      if notification.loggedValues.count < desired.count { prunedParts.append(.unsendableValues) }
+      return
+    }
+    for (name, value) in desired {
+      if let sendable = PushPayloadField.Value(value, in: notification, strings: &strings) {
         desiredValues.append(PushPayloadField(name: name, value: sendable))
-      } else {
-        isPruned = form != .log
       }
     }
+    if desiredValues.count < desired.count { prunedParts.append(.unsendableValues) }
   }
 
   /// The owner of a zone as a payload names it: `_defaultOwner` in the public database, the owner's

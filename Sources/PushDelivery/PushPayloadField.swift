@@ -15,11 +15,12 @@ struct PushPayloadField: Equatable {
 
     /// Nil for a value that a payload cannot carry.
     init?(
-      _ value: RecordValue, in notification: SubscriptionNotification, stringLimit: Int?
+      _ value: RecordValue, in notification: SubscriptionNotification,
+      strings: inout PushPayloadStrings
     ) {
       switch value {
       case .string(let text):
-        self = .string(PushPayloadText.cut(text, limit: stringLimit))
+        self = .string(strings.cut(text))
       case .int64(let number):
         self = .int64(number)
       case .double(let number) where number.isFinite:

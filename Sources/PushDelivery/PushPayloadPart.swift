@@ -1,4 +1,4 @@
-/// A part of a payload that may go when the payload is too large.
+/// A part of a notification that a payload may lack.
 public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
   /// The part's name, for people.
   public let description: String
@@ -9,7 +9,12 @@ public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
     self.remove = remove
   }
 
-  /// What goes first and what goes last. The values of desired keys go first, as the page of
+  /// Values of desired keys that no payload of the form can carry.
+  static let unsendableValues = PushPayloadPart("values that a push cannot carry") { _ in }
+  /// What comes after the ``CloudKitModel/ServiceLimits/pushStringLength`` characters of a string.
+  static let endsOfStrings = PushPayloadPart("ends of long strings") { _ in }
+
+  /// What goes first and what goes last when a payload is too large. The values of desired keys go first, as the page of
   /// `CKNotification.isPruned` says; then what an app can learn by fetching, then what is heard and
   /// seen, the alert's own text near the end.
   ///

@@ -61,12 +61,12 @@ public struct NotificationChangesResponse: Sendable, Hashable {
     moreComing = try reader.optionalBool("moreComing") ?? false
   }
 
-  public var body: Data {
+  public func body(context: MessageContext) -> Data {
     var writer = JSONWriter(reserving: 512 * (notifications.count + 1))
     writer.object { writer in
       writer.key("notifications")
       writer.array { writer in
-        for notification in notifications { notification.write(to: &writer) }
+        for notification in notifications { notification.write(to: &writer, context: context) }
       }
       writer.member("syncToken", syncToken)
       writer.member("moreComing", moreComing)

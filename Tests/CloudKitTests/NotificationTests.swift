@@ -156,8 +156,42 @@ struct NotificationTests {
     let query = try #require(CKQueryNotification(fromRemoteNotificationDictionary: payload))
     #expect(query.isPruned)
     #expect(query.recordID == nil)
-    #expect(query.queryNotificationReason == .recordUpdated)
+    #expect(query.queryNotificationReason.rawValue == 0)
     #expect(query.containerIdentifier == nil)
+  }
+
+  @Test(
+    "A reason and a database that the payload does not name are unknown, and only a default takes them"
+  )
+  func undisclosed() throws {
+    for kind in ["qry", "fet", "met"] {
+      let payload = try payload(#"{ "ck": { "nid": "n", "p": 1, "\#(kind)": { "sid": "s" } } }"#)
+      let notification = try #require(CKNotification(fromRemoteNotificationDictionary: payload))
+      let scope: CKDatabase.Scope? =
+        switch notification {
+        case let query as CKQueryNotification: query.databaseScope
+        case let zone as CKRecordZoneNotification: zone.databaseScope
+        default: (notification as? CKDatabaseNotification)?.databaseScope
+        }
+      #expect(scope?.rawValue == 0, "\(kind)")
+      #expect(scope.map { ![.public, .private, .shared].contains($0) } == true, "\(kind)")
+      #expect(notification.description.contains("unknown database"), "\(kind)")
+      guard let query = notification as? CKQueryNotification else { continue }
+      #expect(query.description.contains("unknown,"))
+      switch query.queryNotificationReason {
+      case .recordCreated, .recordUpdated, .recordDeleted: Issue.record("a known reason")
+      @unknown default: break
+      }
+    }
+    #expect(CKQueryNotification.Reason(rawValue: 0) == nil && CKDatabase.Scope(rawValue: 0) == nil)
+    for reason in [CKQueryNotification.Reason.recordCreated, .recordUpdated, .recordDeleted] {
+      // No `default`: the case that code cannot name asks for none.
+      switch reason {
+      case .recordCreated: #expect(reason.rawValue == 1)
+      case .recordUpdated: #expect(reason.rawValue == 2)
+      case .recordDeleted: #expect(reason.rawValue == 3)
+      }
+    }
   }
 
   @available(*, deprecated)
@@ -174,7 +208,7 @@ struct NotificationTests {
       """)
     let query = try #require(CKQueryNotification(fromRemoteNotificationDictionary: payload))
     #expect(query.databaseScope == .public)
-    #expect(query.queryNotificationReason == .recordUpdated)
+    #expect(query.queryNotificationReason.rawValue == 0)
     #expect(query.badge == 7)
     #expect(query.soundName == "ping")
     #expect(query.category == "C")

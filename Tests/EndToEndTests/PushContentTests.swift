@@ -193,6 +193,7 @@ struct PushContentTests {
           alertLocalizationKey: "KEY", alertLocalizationArgs: ["text"], desiredKeys: ["text"]),
         ["text": String(repeating: flag, count: 101)], in: cloud)
       let whole = String(repeating: flag, count: 100)
+      #expect(push.notification?.isPruned == true)
       #expect(push.notification?.alertLocalizationArgs == [whole])
       #expect(push.query?.recordFields?["text"] as? String == whole)
     }

@@ -46,7 +46,8 @@ struct NotificationsTests {
       #expect(ck?["p"] == nil && ck?["ce"] == 2 && ck?["cid"]?.string == Service.container)
       #expect(ck?["ckuserid"]?.string == service.alice.recordName)
       #expect(ck?["qry"]?["sid"] == "public" && ck?["qry"]?["dbs"] == 2)
-      #expect(ck?["qry"]?["af"] == ["title": .string(long)])
+      #expect(ck?["qry"]?["af"] == nil)
+      #expect(all[0]["fields"] == ["title": ["value": .string(long), "type": "STRING"]])
       #expect(all[1]["ck"]?["qry"]?["sid"] == "private" && all[1]["aps"] == nil)
       #expect(all.items.allSatisfy { $0["read"] == nil })
 

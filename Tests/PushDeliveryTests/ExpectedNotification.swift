@@ -73,8 +73,9 @@ struct ExpectedNotification {
     return Set(info?.desiredKeys ?? []).reduce(into: [:]) { $0[$1] = record.fields[$1] }
   }
 
-  private static func canBeSent(_ value: RecordValue) -> Bool {
-    switch value {
+  private func canBeSent(_ value: RecordValue) -> Bool {
+    if form == .log { return value.type.element != .asset }
+    return switch value {
     case .string, .int64, .timestamp, .reference: true
     case .double(let number): number.isFinite
     case .location(let place): place.latitude.isFinite && place.longitude.isFinite
@@ -82,12 +83,29 @@ struct ExpectedNotification {
     }
   }
 
+  /// Whether a string that belongs into the payload is longer than it may be.
+  private var hasLongStrings: Bool {
+    let texts = [
+      (info?.alertLocalizationKey, info?.alertLocalizationArgs),
+      (info?.titleLocalizationKey, info?.titleLocalizationArgs),
+      (info?.subtitleLocalizationKey, info?.subtitleLocalizationArgs),
+    ]
+    let arguments = texts.flatMap { $0.0 == nil ? [] : $0.1 ?? [] }
+      .compactMap { change.record?.fields[$0] }
+    return form != .log
+      && (arguments + desired.values).contains {
+        if case .string(let text) = $0 { text.count > 100 } else { false }
+      }
+  }
+
   // MARK: Comparing
 
   @available(*, deprecated)
   func verify(_ read: CKNotification, isPruned: Bool, _ comment: Comment) {
-    let lacksValue = form != .log && desired.values.contains { !Self.canBeSent($0) }
-    #expect(isPruned == (lacksValue || !pruned.isEmpty), comment)
+    let lacksValue = desired.values.contains { !canBeSent($0) }
+    #expect(pruned.contains("values that a push cannot carry") == lacksValue, comment)
+    #expect(pruned.contains("ends of long strings") == hasLongStrings, comment)
+    #expect(isPruned == !pruned.isEmpty, comment)
     #expect(read.isPruned == isPruned, comment)
     #expect(
       read.notificationID?.identifier == change.notificationID.uuidString.lowercased(), comment)
@@ -122,8 +140,8 @@ struct ExpectedNotification {
         .recordDeleted: .recordDeleted,
       ]
       #expect(
-        query.queryNotificationReason == unless("reason", reasons[change.event]) ?? .recordUpdated,
-        comment)
+        query.queryNotificationReason.rawValue
+          == unless("reason", reasons[change.event])?.rawValue ?? 0, comment)
       #expect(same(query.recordID?.zoneID, change.record == nil ? nil : zoneID), comment)
       if zoneID != nil {
         #expect(same(query.recordID?.recordName, change.record?.recordID.recordName), comment)
@@ -141,7 +159,7 @@ struct ExpectedNotification {
   }
 
   private func verifyFields(_ read: [String: Any]?, _ comment: Comment) {
-    let values = desired.filter { Self.canBeSent($0.value) }
+    let values = desired.filter { canBeSent($0.value) }
     guard let expected = unless("values of desired keys", values.isEmpty ? nil : values) else {
       #expect(read == nil, comment)
       return
@@ -154,6 +172,9 @@ struct ExpectedNotification {
         case .string(let text): same(found as? String, cut(text))
         case .int64(let number): (found as? NSNumber)?.int64Value == number
         case .double(let number): isSame(found as? NSNumber, number)
+        case .timestamp(let moment) where form == .log:
+          (found as? Date).map { ($0.timeIntervalSince1970 * 1000).rounded() }
+            == Double(moment.milliseconds)
         case .timestamp(let moment):
           (found as? NSNumber).map { ($0.doubleValue * 1000).rounded() }
             == Double(moment.milliseconds)
@@ -161,7 +182,9 @@ struct ExpectedNotification {
           (found as? CLLocation).map { [$0.coordinate.latitude, $0.coordinate.longitude] }
             == [place.latitude, place.longitude]
         case .reference(let reference): isSame(found as? CKRecord.Reference, reference)
-        case .bytes, .asset, .list: false
+        case .bytes(let data): found as? Data == data
+        case .list(_, let values): (found as? [Any])?.count == values.count
+        case .asset: false
         }
       #expect(isSame, "\(comment): \(name) is \(String(describing: found)) instead of \(value)")
     }

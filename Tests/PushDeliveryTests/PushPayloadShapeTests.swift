@@ -191,7 +191,7 @@ struct PushPayloadShapeTests {
   }
 
   @Test(
-    "a value that a payload cannot carry is left out, and the payload marked but for the log",
+    "a value that a payload cannot carry is left out, and the payload marked",
     arguments: PushPayload.Form.allCases)
   func unsendable(form: PushPayload.Form) throws {
     let values: [RecordValue] = [
@@ -204,9 +204,14 @@ struct PushPayloadShapeTests {
         info, fields: ["good": .int64(1), "bad": value])
       let payload = PushPayload(notification, badge: nil, form: form)
       let ck = try #require(try JSONValue(parsing: payload.text)["ck"])
-      #expect(ck["qry"]?["af"] == ["good": 1], "\(value)")
-      #expect(ck["p"] == (form == .log ? nil : 1))
-      #expect(payload.isPruned == (form != .log) && payload.prunedParts.isEmpty)
+      let isMissing = form != .log || value.type.element == .asset
+      #expect(ck["qry"]?["af"] == (form == .log ? nil : ["good": 1]), "\(value)")
+      #expect(ck["p"] == (isMissing ? 1 : nil), "\(value)")
+      #expect(
+        payload.prunedParts.map(\.description)
+          == (isMissing ? ["values that a push cannot carry"] : []))
+      let logged = notification.loggedValues
+      #expect(logged["good"] == .int64(1) && logged.count == (value.type.element == .asset ? 1 : 2))
     }
   }
 
@@ -246,6 +251,29 @@ struct PushPayloadShapeTests {
     #expect(
       payload["ck"]?["qry"]?["af"]?["long"]
         == .string(String(repeating: "e\u{301}", count: 99) + "\r\n"))
+    #expect(payload["ck"]?["p"] == 1)
+  }
+
+  @Test("a string that is cut marks the payload, also where only an argument of the alert is")
+  func cutMark() {
+    for (count, isCut) in [(100, false), (101, true)] {
+      let values: RecordFields<RecordValue> = [
+        "text": .string(String(repeating: "é", count: count))
+      ]
+      let infos = [
+        NotificationFixture.info { $0.desiredKeys = ["text"] },
+        NotificationFixture.info {
+          $0.titleLocalizationKey = "K"
+          $0.titleLocalizationArgs = ["text"]
+        },
+      ]
+      for info in infos {
+        let notification = NotificationFixture.query(info, fields: values)
+        let payload = PushPayload(notification, badge: nil, form: .apns)
+        #expect(payload.isPruned == isCut)
+        #expect(payload.prunedParts.map(\.description) == (isCut ? ["ends of long strings"] : []))
+      }
+    }
   }
 
   @Test("the notification log has strings whole, and no size limit")
@@ -261,7 +289,7 @@ struct PushPayloadShapeTests {
     #expect(!payload.isPruned && payload.prunedParts.isEmpty)
     let json = try JSONValue(parsing: payload.text)
     #expect(json["aps"]?["alert"]?["loc-args"] == [.string(long)])
-    #expect(json["ck"]?["qry"]?["af"] == ["long": .string(long)])
-    #expect(json["ck"]?["p"] == nil)
+    #expect(notification.loggedValues == ["long": .string(long)])
+    #expect(json["ck"]?["qry"]?["af"] == nil && json["ck"]?["p"] == nil)
   }
 }

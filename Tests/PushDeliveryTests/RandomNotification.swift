@@ -49,6 +49,11 @@ struct RandomNotification {
     }
   }
 
+  /// No name of a zone has the character U+0000: no request comes in with one.
+  private mutating func zoneID() -> ZoneID {
+    ZoneID(zoneName: name().replacing("\u{0}", with: "0"))
+  }
+
   private mutating func value() -> RecordValue {
     switch Int.random(in: 0..<10, using: &generator) {
     case 0...3: .string(text())
@@ -56,8 +61,12 @@ struct RandomNotification {
     case 5: .double(Double(bitPattern: generator.next()))
     case 6: .timestamp(Timestamp(milliseconds: .random(in: -1 << 50...1 << 50, using: &generator)))
     case 7: .location(Location(latitude: 12.5, longitude: -0.25))
-    case 8: .reference(Reference(recordName: name(), zoneID: maybe { ZoneID(zoneName: $0.name()) }))
-    default: .bytes(Data([1, 2, 3]))
+    case 8: .reference(Reference(recordName: name(), zoneID: maybe { $0.zoneID() }))
+    default:
+      [
+        .bytes(Data([1, 2, 3])), .list(of: .timestamp, [.timestamp(Timestamp(milliseconds: 5))]),
+        .asset(Asset(fileChecksum: "sum", size: 3)),
+      ].randomElement(using: &generator)!
     }
   }
 

@@ -45,7 +45,8 @@ struct NotificationTests {
         "fet", ["sid": "z", "zid": "Work", "zoid": "_owner", "dbs": 3]))
     #expect((zone as? CKRecordZoneNotification)?.recordZoneID?.zoneName == "Work")
     #expect((zone as? CKRecordZoneNotification)?.databaseScope != nil)
-    let database = CKNotification(fromRemoteNotificationDictionary: push("met", ["sid": "d"]))
+    let database = CKNotification(
+      fromRemoteNotificationDictionary: push("met", ["sid": "d", "dbs": 1]))
     #expect((database as? CKDatabaseNotification)?.databaseScope == .private)
     #expect(CKNotification(fromRemoteNotificationDictionary: ["aps": ["badge": 1]]) == nil)
   }

@@ -13,15 +13,21 @@ struct NotificationRequestTests {
     ] {
       #expect(try NotificationChangesRequest(parsing: request.body) == request)
     }
+    let context = MessageContext(ownerNaming: .relative(to: "_user"))
     let response = NotificationChangesResponse(
       notifications: [
-        NotificationLogItem(payload: [
-          "aps": ["alert": "b"], "ck": ["nid": "n", "qry": ["af": ["x": 1.5, "y": 2]]],
-        ]),
+        NotificationLogItem(
+          payload: ["aps": ["alert": "b"], "ck": ["nid": "n", "qry": ["sid": "s", "dbs": 1]]],
+          fields: [
+            "date": .timestamp(Timestamp(milliseconds: 1)), "data": .bytes(Data([1])),
+            "list": .list(of: .double, [.double(1), .double(.infinity)]),
+            "reference": .reference(Reference(recordName: "r", zoneID: ZoneID(zoneName: "Notes"))),
+          ]),
         NotificationLogItem(
           readNotificationID: "m", container: "iCloud.c", environment: .production),
       ], syncToken: "T", moreComing: true)
-    #expect(try NotificationChangesResponse(parsing: response.body) == response)
+    #expect(
+      try NotificationChangesResponse(parsing: response.body(context: context)) == response)
     let marks = MarkNotificationsReadRequest(notificationIDs: ["a", "b"])
     #expect(try MarkNotificationsReadRequest(parsing: marks.body) == marks)
     let marked = MarkNotificationsReadResponse(notifications: [
@@ -40,7 +46,7 @@ struct NotificationRequestTests {
           readNotificationID: "m", container: "iCloud.c", environment: .development)
       ], syncToken: "T", moreComing: false)
     #expect(
-      try JSONValue(parsing: response.body) == [
+      try JSONValue(parsing: response.body(context: MessageContext(ownerNaming: .explicit))) == [
         "notifications": [
           ["ck": ["ce": 2, "cid": "iCloud.c", "nid": "m", "aux": [:]], "read": true]
         ], "syncToken": "T", "moreComing": false,

@@ -57,8 +57,7 @@ function fired(notification, start, names) {
     h('strong', {}, anchor(subscriptionLink(notification), notification.subscriptionID, { class: 'mono' }), ' fired'),
     ' for ', person(notification.subscriber, names),
     h('div', { class: 'quiet small' }, `${later(notification.logged - start)}, in the log at `, time(notification.logged, { isExact: true }),
-      !notification.pruned ? null : notification.prunedParts.length
-        ? `; too large for a push, which lacks ${notification.prunedParts.join(', ')}` : '; the push lacks values that none can carry'),
+      notification.pruned ? `; the push lacks ${notification.prunedParts.join(', ')}` : null),
     deliveries(notification, start));
 }
 

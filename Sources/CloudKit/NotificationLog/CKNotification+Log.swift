@@ -1,9 +1,9 @@
 internal import JSONCoding
-internal import WebServices
+package import WebServices
 
 extension CKNotification {
   /// The notification that an entry of the notification log holds.
-  static func logged(_ item: NotificationLogItem) -> CKNotification? {
+  package static func logged(_ item: NotificationLogItem) -> CKNotification? {
     if item.isRead {
       guard case .object(let ck)? = item.payload["ck"], let id = ck["nid"]?.string else {
         return nil
@@ -11,6 +11,6 @@ extension CKNotification {
       return readNotification(
         id: CKNotificationID(id), containerIdentifier: ck["cid"]?.string)
     }
-    return CKNotification(fromRemoteNotificationDictionary: userInfo(item.payload))
+    return read(userInfo(item.payload), fields: item.fields)
   }
 }

@@ -3,7 +3,7 @@
 /// A payload that was cut down so far that its kind is lost is read as one of these too: it means
 /// "fetch the changes".
 open class CKDatabaseNotification: CKNotification, @unchecked Sendable {
-  /// The database; the private one where the payload does not say.
+  /// The database; a scope of the raw value 0 where the payload does not say.
   public let databaseScope: CKDatabase.Scope
 
   init(_ contents: Contents, databaseScope: CKDatabase.Scope) {

@@ -9,7 +9,8 @@ extension CKNotificationConstructible where Self: CKNotification {
   ///
   /// - Parameter notificationDictionary: The payload as the app received it.
   public init?(fromRemoteNotificationDictionary notificationDictionary: [AnyHashable: Any]) {
-    guard let notification = CKNotification.read(notificationDictionary) as? Self else {
+    guard let notification = CKNotification.read(notificationDictionary, fields: [:]) as? Self
+    else {
       return nil
     }
     self = notification
@@ -17,16 +18,23 @@ extension CKNotificationConstructible where Self: CKNotification {
 }
 
 extension CKNotification {
-  fileprivate static func read(_ payload: [AnyHashable: Any]) -> CKNotification? {
+  /// - Parameter fields: The values of desired keys that stand beside the payload; a push has them in it.
+  static func read(
+    _ payload: [AnyHashable: Any], fields: RecordFields<RecordValue>
+  ) -> CKNotification? {
     guard let payload = PayloadObject(payload), let ck = payload.object("ck") else { return nil }
     let aps = payload.object("aps")
     if let query = ck.object("qry") {
+      let recordID = recordID(query, ck: ck)
+      let zoneID = recordID?.zoneID ?? .default
       return CKQueryNotification(
         Contents(ck: ck, kind: query, aps: aps),
         reason: query.integer("fo").flatMap { CKQueryNotification.Reason(rawValue: $0) }
-          ?? .recordUpdated,
-        recordFields: query.object("af").map { recordFields($0, of: query, ck: ck) },
-        recordID: recordID(query, ck: ck), databaseScope: databaseScope(query))
+          ?? .undisclosed,
+        recordFields: fields.isEmpty
+          ? query.object("af").map { recordFields($0, of: query, ck: ck) }
+          : Dictionary(uniqueKeysWithValues: fields.map { ($0.key, $0.value.object(in: zoneID)) }),
+        recordID: recordID, databaseScope: databaseScope(query))
     }
     if let zone = ck.object("fet") {
       return CKRecordZoneNotification(
@@ -40,7 +48,7 @@ extension CKNotification {
 
   private static func databaseScope(_ kind: PayloadObject?) -> CKDatabase.Scope {
     kind?.integer("dbs").flatMap { DatabaseScope(payloadNumber: $0) }
-      .map { CKDatabase.Scope($0) } ?? .private
+      .map { CKDatabase.Scope($0) } ?? .undisclosed
   }
 
   private static func recordID(_ kind: PayloadObject, ck: PayloadObject) -> CKRecord.ID? {
@@ -62,7 +70,7 @@ extension CKNotification {
   static func ownerName(_ owner: String, of kind: PayloadObject, ck: PayloadObject) -> String {
     let isOwn =
       owner == "_defaultOwner"
-      || (owner == ck.string("ckuserid") && databaseScope(kind) == .private)
+      || (owner == ck.string("ckuserid") && ![.public, .shared].contains(databaseScope(kind)))
     return isOwn ? CKCurrentUserDefaultName : owner
   }
 }

@@ -1,7 +1,7 @@
 /// That a record-zone subscription fired: something in the zone changed.
 open class CKRecordZoneNotification: CKNotification, @unchecked Sendable {
   public let recordZoneID: CKRecordZone.ID?
-  /// The database; the private one where the payload does not say.
+  /// The database; a scope of the raw value 0 where the payload does not say.
   public let databaseScope: CKDatabase.Scope
 
   init(_ contents: Contents, recordZoneID: CKRecordZone.ID?, databaseScope: CKDatabase.Scope) {

@@ -114,9 +114,7 @@ struct ExplanationLines {
   private func cut(_ notification: JSONValue) -> String {
     guard notification["pruned"]?.bool == true else { return "" }
     let parts = (notification["prunedParts"]?.array ?? []).compactMap(\.string)
-    return parts.isEmpty
-      ? ", without values that no push can carry; whole in the log"
-      : ", too large for a push, which lacks \(parts.joined(separator: ", ")); whole in the log"
+    return ", the push lacks \(parts.joined(separator: ", ")); whole in the log"
   }
 
   private func lines(ofNotification notification: JSONValue, from start: Int64) -> [String] {

@@ -6,16 +6,21 @@ import WebServices
 @testable import CloudKit
 
 struct NotificationLogOperationTests {
-  private static let item = NotificationLogItem(payload: [
-    "aps": ["alert": "Body", "badge": 3],
-    "ck": [
-      "ce": 2, "cid": "iCloud.test", "ckuserid": "_user", "nid": "first", "aux": [:],
-      "qry": [
-        "sid": "s", "dbs": 1, "fo": 1, "rid": "r", "zid": "_defaultZone", "zoid": "_user",
-        "af": ["int": 5, "double": 2.5, "text": "long", "flag": true],
+  private static let item = NotificationLogItem(
+    payload: [
+      "aps": ["alert": "Body", "badge": 3],
+      "ck": [
+        "ce": 2, "cid": "iCloud.test", "ckuserid": "_user", "nid": "first", "aux": [:],
+        "qry": ["sid": "s", "dbs": 1, "fo": 1, "rid": "r", "zid": "Notes", "zoid": "_user"],
       ],
     ],
-  ])
+    fields: [
+      "int": .int64(5), "double": .double(2.5), "text": .string("long"),
+      "date": .timestamp(Timestamp(milliseconds: 1_500)), "data": .bytes(Data([1, 2])),
+      "dates": .list(of: .timestamp, [.timestamp(Timestamp(milliseconds: 0))]),
+      "reference": .reference(Reference(recordName: "other")),
+    ])
+  private static let context = MessageContext(ownerNaming: .relative(to: "_user"))
   private static let read = NotificationLogItem(
     readNotificationID: "second", container: "iCloud.test", environment: .development)
 
@@ -27,11 +32,12 @@ struct NotificationLogOperationTests {
     switch parsed.syncToken {
     case nil:
       return .ok(
-        NotificationChangesResponse(notifications: [item], syncToken: "one", moreComing: true).body)
+        NotificationChangesResponse(notifications: [item], syncToken: "one", moreComing: true)
+          .body(context: context))
     case "one":
       return .ok(
         NotificationChangesResponse(notifications: [read], syncToken: "two", moreComing: false)
-          .body)
+          .body(context: context))
     default:
       return .error(ServiceError(.changeTokenExpired, "too old"))
     }
@@ -66,11 +72,16 @@ struct NotificationLogOperationTests {
     #expect(query?.notificationType == .query && query?.isPruned == false)
     #expect(query?.alertBody == "Body" && query?.badge == 3)
     #expect(query?.notificationID == CKNotificationID("first"))
-    #expect(query?.recordID == CKRecord.ID(recordName: "r"))
+    let notes = CKRecordZone.ID(zoneName: "Notes")
+    #expect(query?.recordID == CKRecord.ID(recordName: "r", zoneID: notes))
     #expect(query?.recordFields?["int"] as? Int == 5)
     #expect(query?.recordFields?["double"] as? Double == 2.5)
     #expect(query?.recordFields?["text"] as? String == "long")
-    #expect(query?.recordFields?["flag"] as? Bool == true)
+    #expect(query?.recordFields?["date"] as? Date == Date(timeIntervalSince1970: 1.5))
+    #expect(query?.recordFields?["data"] as? Data == Data([1, 2]))
+    #expect(query?.recordFields?["dates"] as? [Date] == [Date(timeIntervalSince1970: 0)])
+    let reference = query?.recordFields?["reference"] as? CKRecord.Reference
+    #expect(reference?.recordID == CKRecord.ID(recordName: "other", zoneID: notes))
     let marked = seen.current.last
     #expect(marked?.notificationType == .readNotification)
     #expect(marked?.notificationID == CKNotificationID("second"))

@@ -110,6 +110,6 @@ extension CloudDevice {
       key: RecordKey(
         database: query["dbs"]?.int == 2 ? "public" : user, zone: query["zid"]?.string ?? "",
         name: query["rid"]?.string ?? ""),
-      mark: isDeletion ? nil : query["af"]?["mark"]?.string)
+      mark: isDeletion ? nil : item["fields"]?["mark"]?["value"]?.string)
   }
 }
