@@ -216,7 +216,8 @@ let package = Package(
         "Cryptography",
       ]),
     .testTarget(
-      name: "HTTPServiceTests", dependencies: ["PropertyTesting", "Waiting", "HTTPService"]),
+      name: "HTTPServiceTests",
+      dependencies: ["PropertyTesting", "Waiting", "HTTPService", "OutboundHTTP"]),
     .testTarget(
       name: "OutboundHTTPTests",
       dependencies: [

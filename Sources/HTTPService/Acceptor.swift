@@ -28,8 +28,9 @@ final class Acceptor: Sendable {
             (PeerAddress($0), PeerAddress.text(of: $0))
           }
         }
+        let isOfFile = Int32(address.ss_family) == AF_UNIX
         let refused = places.take(
-          for: peer, isCapped: !configuration.isProxy(text), descriptor: descriptor
+          for: peer, isCapped: !isOfFile && !configuration.isProxy(text), descriptor: descriptor
         ) {
           _ = counters.connectionsEvicted.add(registry.evictIdle($1, of: $0, places))
         }
@@ -58,7 +59,7 @@ final class Acceptor: Sendable {
   /// Stops listening at once: whoever connects from now on is refused by the system. Blocks until
   /// the thread has ended; to be called once.
   func stop() {
-    shutdown(socket.descriptor, Int32(SHUT_RDWR))
+    socket.shutDown()
     ended.wait()
     socket.close()
   }

@@ -12,7 +12,8 @@ extension Connection {
     }
     let request = HTTPRequest(
       method: head.method, target: head.target, headers: head.headers, body: incoming.body,
-      bodyFile: incoming.bodyFile, remoteAddress: remoteAddress)
+      bodyFile: incoming.bodyFile, remoteAddress: remoteAddress,
+      isFromSocketFile: isOfSocketFile)
     let task = Task { [self, ticket] in
       let response = await server.handler(request)
       if let ticket { server.admission.withLock { $0.leave(ticket) } }

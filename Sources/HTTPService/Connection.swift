@@ -48,6 +48,7 @@ final class Connection: @unchecked Sendable {
   let native: NativeConnection
   let loop: LoopContext
   let remoteAddress: String
+  let isOfSocketFile: Bool
   var incoming: Incoming
   let shared = Mutex(Shared())
 
@@ -56,6 +57,7 @@ final class Connection: @unchecked Sendable {
     self.native = native
     self.loop = loop
     remoteAddress = native.remoteAddress
+    isOfSocketFile = native.isOfSocketFile
     incoming = Incoming(reception: BodyReception(limit: server.configuration.maximumBodySize))
     let ticket = server.places?.ticket(ofDescriptor: native.descriptor)
     shared.withLock { $0.ticket = ticket }

@@ -22,8 +22,10 @@ public struct HTTPRequest: Sendable {
   /// The body, where ``HTTPServer/Spooling`` says that it goes to a file. The server lets go of it
   /// when the answer is sent.
   public var bodyFile: HTTPBodyFile?
-  /// The numeric address of the peer, without the port.
+  /// The numeric address of the peer, without the port; empty where ``isFromSocketFile``.
   public var remoteAddress: String
+  /// Whether the peer connected to the server's ``SocketFile``, which only the server's own user and root can.
+  public var isFromSocketFile: Bool
 
   /// A request from its parts, as a test without sockets needs it.
   ///
@@ -31,7 +33,8 @@ public struct HTTPRequest: Sendable {
   ///   (`/a/b?c=d`), an absolute URL (its scheme and authority are dropped), or `*`.
   public init(
     method: String, target: String, headers: [(name: String, value: String)] = [],
-    body: Data = Data(), bodyFile: HTTPBodyFile? = nil, remoteAddress: String = "127.0.0.1"
+    body: Data = Data(), bodyFile: HTTPBodyFile? = nil, remoteAddress: String = "127.0.0.1",
+    isFromSocketFile: Bool = false
   ) {
     let target = RequestTarget(target)
     self.method = method
@@ -43,6 +46,7 @@ public struct HTTPRequest: Sendable {
     self.body = body
     self.bodyFile = bodyFile
     self.remoteAddress = remoteAddress
+    self.isFromSocketFile = isFromSocketFile
   }
 
   /// The value of the first query parameter with this name; nil where there is none.

@@ -35,7 +35,7 @@ extension HTTPServer {
   func exchangesEnded() { drain.checkIdle() }
 
   private func stop(_ running: Running, within limit: Duration) async {
-    await Self.blocking { running.acceptor.stop() }
+    await Self.blocking { for acceptor in running.acceptors { acceptor.stop() } }
     configuration.onStop()
     await waitForExchanges(within: limit)
     registry.abandonAll()

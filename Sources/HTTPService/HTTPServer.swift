@@ -24,7 +24,9 @@ import Synchronization
 public final class HTTPServer: Sendable {
   struct Running {
     var loops: [EventLoop]
-    var acceptor: Acceptor
+    var acceptors: [Acceptor]
+    var places: ConnectionPlaces
+    var limits: ConnectionAdmission.Limits
     var watch: DisconnectWatch
     var slowClients: SlowClientWatch
     var port: Int
@@ -82,6 +84,27 @@ public final class HTTPServer: Sendable {
     try result.get()
   }
 
+  /// Serves programs of this machine as well that connect to a file, which its owner alone can open. Their requests say so
+  /// (``HTTPRequest/isFromSocketFile``). The file goes when the server stops.
+  ///
+  /// - Precondition: the server runs.
+  /// - Throws: ``HTTPServerError`` where the file cannot be listened at; the server runs on without.
+  public func listen(at file: SocketFile) throws(HTTPServerError) {
+    let socket = try ListeningSocket(file)
+    phase.withLock { phase in
+      guard case .running(var running) = phase else {
+        socket.shutDown()
+        socket.close()
+        return
+      }
+      running.acceptors.append(
+        Acceptor(
+          socket: socket, loops: running.loops, places: running.places, limits: running.limits,
+          server: self))
+      phase = .running(running)
+    }
+  }
+
   /// The places of connections; nil before the start, when how many there are is not known.
   var places: ConnectionPlaces? { currentPlaces.withLock { $0 } }
 
@@ -103,8 +126,10 @@ public final class HTTPServer: Sendable {
     currentPlaces.withLock { $0 = places }
     return Running(
       loops: loops,
-      acceptor: Acceptor(
-        socket: socket, loops: loops, places: places, limits: limits, server: self),
+      acceptors: [
+        Acceptor(socket: socket, loops: loops, places: places, limits: limits, server: self)
+      ],
+      places: places, limits: limits,
       watch: DisconnectWatch(
         registry: registry, interval: .seconds(1), handlingTime: configuration.handlingTime),
       slowClients: SlowClientWatch(

@@ -4,8 +4,10 @@ import Glibc
 /// A socket that listens.
 struct ListeningSocket: Sendable {
   let descriptor: Int32
-  /// The port it really listens at.
+  /// The port it really listens at; 0 for a file.
   let port: Int
+  /// The file that it listens at, where it is of this machine alone.
+  private let file: SocketFile?
 
   init(address: String, port: Int) throws(HTTPServerError) {
     guard (0...65535).contains(port) else {
@@ -43,6 +45,19 @@ struct ListeningSocket: Sendable {
     }
     self.descriptor = descriptor
     self.port = Self.port(of: descriptor) ?? port
+    file = nil
+  }
+
+  init(_ file: SocketFile) throws(HTTPServerError) {
+    descriptor = try file.listen()
+    port = 0
+    self.file = file
+  }
+
+  /// Listens no more. The file goes first: as long as this socket listens, no other takes its place.
+  func shutDown() {
+    if let file { unlink(file.path) }
+    shutdown(descriptor, Int32(SHUT_RDWR))
   }
 
   func close() { Glibc.close(descriptor) }

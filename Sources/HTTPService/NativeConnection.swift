@@ -27,6 +27,11 @@ struct NativeConnection: @unchecked Sendable {
       descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
   }
 
+  /// Whether the peer connected to a file of this machine.
+  var isOfSocketFile: Bool {
+    microhttpd_client_address(pointer).map { Int32($0.pointee.sa_family) == AF_UNIX } ?? false
+  }
+
   /// The peer's numeric address; empty where the library has none.
   var remoteAddress: String {
     microhttpd_client_address(pointer).map { PeerAddress.text(of: $0) } ?? ""

@@ -32,19 +32,24 @@ struct PeerAddress: Sendable, Hashable {
   }
 
   init(_ address: UnsafePointer<sockaddr>) {
-    if Int32(address.pointee.sa_family) == AF_INET6 {
+    switch Int32(address.pointee.sa_family) {
+    case AF_INET6:
       self = address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
         withUnsafeBytes(of: $0.pointee.sin6_addr) { PeerAddress($0) }
       }
-    } else {
+    case AF_INET:
       self = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
         withUnsafeBytes(of: $0.pointee.sin_addr) { PeerAddress($0) }
       }
+    default:
+      // A socket of this machine has no address.
+      self.init([])
     }
   }
 
   /// The numeric form of a socket's address; empty where it has none.
   static func text(of address: UnsafePointer<sockaddr>) -> String {
+    if Int32(address.pointee.sa_family) == AF_UNIX { return "" }
     let size =
       address.pointee.sa_family == sa_family_t(AF_INET6)
       ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size

@@ -102,6 +102,7 @@ final class Exchange {
       // Not one of the environment either: the address would be the proxy's.
       (CURLOPT_PROXY, ""), (CURLOPT_USERAGENT, configuration.userAgent),
       (CURLOPT_CAINFO, configuration.authorityFile), (CURLOPT_SSL_CIPHER_LIST, Self.ciphers),
+      (CURLOPT_UNIX_SOCKET_PATH, configuration.socketPath),
     ]
     for case (let option, let text?) in texts {
       let code = petrel_curl_set_text(easy, option, text)
@@ -234,9 +235,11 @@ final class Exchange {
   }
 
   private static let openSocket: petrel_curl_opener = { context, purpose, address in
-    guard let address, let exchange = exchange(context),
-      let target = IPAddress(petrel_curl_address(address))
-    else { return petrel_curl_bad_socket }
+    guard let address, let exchange = exchange(context) else { return petrel_curl_bad_socket }
+    if exchange.configuration.socketPath != nil { return petrel_curl_open_socket(address) }
+    guard let target = IPAddress(petrel_curl_address(address)) else {
+      return petrel_curl_bad_socket
+    }
     guard exchange.configuration.rules.allow(target) else {
       exchange.refused = target
       exchange.noteRefusal()

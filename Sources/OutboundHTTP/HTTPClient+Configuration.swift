@@ -23,6 +23,8 @@ extension HTTPClient {
     public var allowsHTTP = false
     /// A file with the certificates to trust instead of the system's, PEM.
     public var authorityFile: String?
+    /// A file of this machine to connect to (unix(7)), whatever host a URL names; ``rules`` do not apply to it.
+    public var socketPath: String?
     /// What the server calls itself.
     public var userAgent = "petrel"
 

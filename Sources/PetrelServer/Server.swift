@@ -31,6 +31,7 @@ public final class Server: Sendable {
   let requestTimes = RequestTimes()
   private let health: ServerHealth
   private let address: Address
+  private let log: ServerLog
 
   /// For those who are there before the server is.
   private struct Reference: Sendable {
@@ -52,6 +53,7 @@ public final class Server: Sendable {
   ) throws {
     self.configuration = configuration
     self.store = store
+    self.log = log
     let address = Address()
     self.address = address
     let routes = try OutwardRoutes(configuration: configuration, store: store, clock: clock)
@@ -126,8 +128,10 @@ public final class Server: Sendable {
 
   /// Begins to listen, and dispatches and delivers what an earlier process left.
   ///
+  /// - Parameter socket: where commands of this machine reach the server too, if anywhere. A server that cannot listen there
+  ///   says so in its log, and goes on.
   /// - Throws: `HTTPServerError` when the address cannot be listened on; nothing runs then.
-  public func start() throws {
+  public func start(listeningAt socket: SocketFile? = nil) throws {
     // First, for it alone can fail. What is committed before the dispatcher runs stands in the
     // outbox, where it looks at its start.
     try http.start()
@@ -136,6 +140,14 @@ public final class Server: Sendable {
     let url = configuration.publicURL ?? "http://\(host):\(http.port)"
     address.url.withLock { $0 = url }
     service.start()
+    guard let socket else { return }
+    do {
+      try http.listen(at: socket)
+    } catch {
+      log.warning(
+        "commands on this machine have to name the server with --server and an admin key",
+        ["cause": .string(error.reason)])
+    }
   }
 
   /// Tells those who ask `/health/ready` that the server wants no new requests, which it still takes.

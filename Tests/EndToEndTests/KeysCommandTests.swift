@@ -6,7 +6,9 @@ import Testing
 struct KeysCommandTests {
   /// Runs the program in a folder of its own, and answers its exit status and output.
   private func run(_ words: String..., in folder: String) async throws -> (Int32, String) {
-    let program = try Program("petrel", words, in: folder)
+    // The word of the group alone is no command.
+    let place = words.count == 1 || words.last == "--help" ? [] : ["--data", ".petrel"]
+    let program = try Program("petrel", words + place, in: folder)
     let status = try await program.end()
     return (status, program.output)
   }
@@ -15,6 +17,8 @@ struct KeysCommandTests {
     let folder = NSTemporaryDirectory() + "petrel-keys-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
+    let store = try Program("petrel", ["store", "init", "--data", ".petrel"], in: folder)
+    #expect(try await store.end() == 0, "\(store.output)")
     try await body(folder)
   }
 
@@ -128,7 +132,8 @@ struct KeysCommandTests {
       """.write(
         toFile: folder + "/p384.pem", atomically: true, encoding: .utf8)
       let program = try Program(
-        "petrel", ["keys"] + words.split(separator: " ").map(String.init), in: folder)
+        "petrel", ["keys"] + words.split(separator: " ").map(String.init) + ["--data", ".petrel"],
+        in: folder)
       #expect(try await program.end() != 0)
       #expect(program.output.contains(expected), "\(program.output)")
     }

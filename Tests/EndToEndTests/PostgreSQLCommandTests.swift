@@ -65,12 +65,15 @@ struct PostgreSQLCommandTests {
     #expect(restore.status == 1 && restore.output.contains("pg_restore"), "\(restore.output)")
     #expect(!FileManager.default.fileExists(atPath: data + "/petrel.sqlite"))
 
-    // Without its configuration a command would look into another store.
-    let lost = try Program("petrel", ["users", "list", "--data", data], in: folder)
-    #expect(try await lost.end() == 64)
-    #expect(lost.output.contains("is in PostgreSQL"), "\(lost.output)")
+    // The server of the directory knows where its store is.
+    let found = try Program("petrel", ["users", "list", "--data", data], in: folder)
+    #expect(try await found.end() == 0, "\(found.output)")
     server.signal(SIGTERM)
     #expect(try await server.end() == 0, "\(server.output)")
+    // Without it and its configuration a command would make another store.
+    let lost = try Program("petrel", ["users", "add", "zoe", "--data", data], in: folder)
+    #expect(try await lost.end() == 64)
+    #expect(lost.output.contains("is in PostgreSQL"), "\(lost.output)")
     #expect(try await run("servers", "list").output == "no server has the store open\n")
     try await PostgreSQLServer.shared.drop(schema)
   }

@@ -14,13 +14,17 @@ struct UsersCommandTests {
   private func run(
     _ words: String..., input: String? = nil, in folder: String
   ) async throws -> (Int32, String) {
-    let program = try Program("petrel", ["users"] + words, input: input, in: folder)
+    let program = try Program(
+      "petrel", ["users"] + words + ["--data", ".petrel"], input: input, in: folder)
     return (try await program.end(), program.output)
   }
 
   @Test("Users are added, listed, given passwords and further tokens, and signed out")
   func users() async throws {
     try await withFolder { folder in
+      // The first user's store is made, and the program says where.
+      let first = try await run("add", "ben", in: folder)
+      #expect(first.0 == 0 && first.1.contains("there was no store here: '\(folder)/.petrel' has"))
       let added = try await run("add", "anna", in: folder)
       #expect(added.0 == 0, "\(added.1)")
       let more = try await run("add-token", "anna", "--expires-in", "12h", in: folder)
@@ -35,9 +39,16 @@ struct UsersCommandTests {
     }
   }
 
-  @Test("A name that is missing or unknown is told")
+  @Test("A name that is missing or unknown is told, and so is a store that is missing")
   func mistakes() async throws {
     try await withFolder { folder in
+      for words in [["list"], ["add-token", "anna"], ["sign-out", "anna"]] {
+        let program = try Program("petrel", ["users"] + words, in: folder)
+        #expect(try await program.end() == 64)
+        #expect(program.output.contains("there is no store in '.petrel'"), "\(program.output)")
+        #expect(!FileManager.default.fileExists(atPath: folder + "/.petrel"))
+      }
+      _ = try await run("add", "anna", in: folder)
       for command in ["add", "add-token", "sign-out"] {
         let none = try await run(command, in: folder)
         #expect(none.0 == 64 && none.1.contains("needs one NAME"), "\(none.1)")

@@ -24,6 +24,7 @@ struct AdminAdmission: Sendable {
   /// - Throws: `NOT_FOUND` where there is no admin API, or no console and the request is for it;
   ///   `ACCESS_DENIED` for addresses that may not use it.
   func check(_ request: HTTPRequest) throws(ServiceError) {
+    if request.isFromSocketFile { return }
     guard isServed else {
       throw ServiceError(
         .notFound,

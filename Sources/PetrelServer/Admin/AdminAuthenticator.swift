@@ -7,7 +7,7 @@ import Synchronization
 import WebServices
 
 /// Finds out who makes a request of the admin API: a program shows an admin key, a browser the cookie
-/// of a session that began with one.
+/// of a session that began with one. A program that connects to the socket in the data directory needs neither.
 final class AdminAuthenticator: Sendable {
   /// The header field in which a page shows that it is the console: other sites cannot send it.
   static let proofHeader = "X-Petrel-CSRF"
@@ -38,6 +38,7 @@ final class AdminAuthenticator: Sendable {
   ///   `AUTHENTICATION_FAILED` for a key that is none, `ACCESS_DENIED` where a browser would change
   ///   something without the proof that its page is the console, `THROTTLED` after many wrong keys.
   func identity(of request: HTTPRequest) async throws -> AdminIdentity {
+    if request.isFromSocketFile { return .local }
     if let field = request.header("Authorization") {
       let parts = field.split(separator: " ", maxSplits: 1)
       guard parts.count == 2, parts[0].lowercased() == "bearer" else {

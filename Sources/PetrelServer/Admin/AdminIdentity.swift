@@ -4,12 +4,13 @@ import Storage
 /// Who makes a request of the admin API.
 struct AdminIdentity: Sendable {
   /// The key that was shown with the request, or when the session began; nil for a program that has
-  /// the store itself open.
+  /// the store itself open, or came through the socket in its directory.
   var key: AdminKey?
   /// The browser's session; nil for a program that shows its key with each request.
   var session: ConsoleSession?
 
-  /// A program that has the store itself open: who may read its file needs no key.
+  /// A program that has the store itself open, or came through the socket in its directory: who may open the files there
+  /// needs no key.
   static let local = AdminIdentity()
 
   /// Under which name records of the public database are changed.

@@ -43,9 +43,9 @@ struct AdminRouter: Sendable {
     let admin = AdminRequest(
       identity: identity, arguments: arguments, now: clock(), http: request)
     var response = try await endpoint.answer(admin)
-    if endpoint.changes, let key = identity.key {
-      log.info(
-        "admin: \(path) by the key \(key.identifier)", ["request": .string("\(admin.uuid)")])
+    if endpoint.changes {
+      let name = identity.key.map { "the key \($0.identifier)" } ?? "the data directory's owner"
+      log.info("admin: \(path) by \(name)", ["request": .string("\(admin.uuid)")])
     }
     response.headers.append((RequestRouter.uuidHeader, "\(admin.uuid)"))
     return response

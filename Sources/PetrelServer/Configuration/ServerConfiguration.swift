@@ -1,4 +1,6 @@
 import CloudKitModel
+import Foundation
+import HTTPService
 import Storage
 
 /// How a server is set up.
@@ -129,6 +131,15 @@ public struct ServerConfiguration: Sendable, Hashable {
 
   /// The store's file in the data directory, unless it is in PostgreSQL.
   public var storePath: String { dataDirectory + "/petrel.sqlite" }
+
+  /// Where the server listens for commands of this machine.
+  public var socketFile: SocketFile {
+    let directory = URL(fileURLWithPath: dataDirectory).standardizedFileURL.path
+    return SocketFile(path: directory + "/\(Self.socketName)")
+  }
+
+  /// The name of the socket in each data directory.
+  public static let socketName = "petrel.socket"
 
   /// Where assets lie whose store is in PostgreSQL.
   public var assetsPath: String { assetDirectory ?? dataDirectory + "/petrel-assets" }

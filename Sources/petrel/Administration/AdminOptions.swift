@@ -1,4 +1,5 @@
 import Foundation
+import HTTPService
 import PetrelServer
 import Storage
 
@@ -32,21 +33,30 @@ enum AdminOptions {
     _ arguments: Arguments, _ work: Work = .besideServer, makesStore: Bool = false,
     _ body: (any AdminAccess) async throws -> Value
   ) async throws -> Value {
-    if let remote = try remote(arguments) {
-      do {
-        let value = try await body(remote)
-        await remote.close()
-        return value
-      } catch {
-        await remote.close()
-        throw error
-      }
+    guard let server = try server(arguments) else {
+      return try await withLocal(arguments, work, makesStore: makesStore, body)
     }
-    return try await withLocal(arguments, work, makesStore: makesStore, body)
+    do {
+      let value = try await body(server)
+      await server.close()
+      return value
+    } catch {
+      await server.close()
+      throw error
+    }
+  }
+
+  /// The server that the options name, or the one that runs on the data directory that they name; nil where there is neither.
+  static func server(_ arguments: Arguments) throws -> RemoteAdminAccess? {
+    if let named = try remote(arguments) { return named }
+    let (configuration, _) = try ConfigurationOptions.configuration(arguments)
+    // Servers with a store in PostgreSQL learn from it what a command changes, and may have other directories.
+    guard configuration.postgreSQL == nil, configuration.socketFile.isListenedAt else { return nil }
+    return try RemoteAdminAccess(socket: configuration.socketFile)
   }
 
   /// The server that the options name; nil where they name a data directory, or nothing.
-  static func remote(_ arguments: Arguments) throws -> RemoteAdminAccess? {
+  private static func remote(_ arguments: Arguments) throws -> RemoteAdminAccess? {
     let named = arguments.string("server")
     let local = ConfigurationOptions.ofStore.map(\.name).first { arguments.string($0) != nil }
     let isOnStore = local != nil
@@ -68,6 +78,18 @@ enum AdminOptions {
     return try RemoteAdminAccess(server: server, key: key)
   }
 
+  /// Refuses to make a store in a directory that nobody named beside a server that runs on another: what the command adds
+  /// would be unknown to it.
+  private static func refuseSecondStore(_ arguments: Arguments) throws {
+    guard !ServeCommand.isDataDirectoryNamed(arguments) else { return }
+    let running = SocketFile.listening(named: ServerConfiguration.socketName).filter(\.isListenedAt)
+    guard let first = running.first else { return }
+    let others = running.count == 1 ? "" : ", and \(running.count - 1) more run on others"
+    throw UsageError(
+      "there is no store in '\(ServeCommand.dataDirectory(arguments))', and a server runs on '\(first.directory)'\(others): "
+        + "name the one that is meant with --data; with '--data .petrel' a new store is made here")
+  }
+
   private static func withLocal<Value: Sendable>(
     _ arguments: Arguments, _ work: Work, makesStore: Bool,
     _ body: (any AdminAccess) async throws -> Value
@@ -75,21 +97,23 @@ enum AdminOptions {
     // As its server has it: in which environments the schema is fixed, say.
     let (configuration, _) = try ConfigurationOptions.configuration(arguments)
     let directory = configuration.dataDirectory
-    if !makesStore, configuration.postgreSQL == nil,
-      !FileManager.default.fileExists(atPath: configuration.storePath)
-    {
+    let isMissing =
+      configuration.postgreSQL == nil
+      && !FileManager.default.fileExists(atPath: configuration.storePath)
+    if isMissing, !makesStore {
       throw UsageError(
         "there is no store in '\(directory)'; name its directory with --data, its PostgreSQL with "
           + "--store, or a server with --server")
     }
+    if isMissing { try refuseSecondStore(arguments) }
     let isServed = try await SQLRecordStore.isServed(at: configuration.storeLocation)
     // On a PostgreSQL the servers are left word of what is committed.
     let takesServersPlace = work == .withoutServer && configuration.postgreSQL == nil
     if takesServersPlace, isServed {
       throw AdminFailure(
-        "a server has the store in '\(directory)' open, and would not notice this change: name it "
-          + "with --server and an admin key (where it is another command that changes records, wait "
-          + "for its end)")
+        "another program has the store in '\(directory)' open, and does not listen at "
+          + "'\(configuration.socketFile.path)': wait for the end of another command that changes records, or name a server "
+          + "with --server and an admin key")
     }
     // Who takes a server's place keeps one from starting meanwhile.
     var storeConfiguration = StoreConfiguration(
@@ -99,6 +123,10 @@ enum AdminOptions {
       storeConfiguration.tuning.cacheKilobytes = 16 * 1024
     }
     let store = try await ServeCommand.openStore(of: configuration, with: storeConfiguration)
+    if isMissing {
+      Output.complain(
+        "there was no store here: '\(configuration.socketFile.directory)' has a new one")
+    }
     do {
       let value = try await body(
         LocalAdminAccess(store: store, isServed: isServed, configuration: configuration))

@@ -1,20 +1,26 @@
 import Foundation
+import HTTPService
 import JSONCoding
 import OutboundHTTP
 
-/// The admin API of a server that runs, over HTTP with an admin key.
+/// The admin API of a server that runs, over HTTP with an admin key, or through the socket in its data directory.
 struct RemoteAdminAccess: AdminAccess {
   /// Bytes of an answer at most. A page of records has 200, of up to a megabyte each.
   private static let answerLimit = 512 << 20
 
+  /// What the URLs of requests begin with.
   private let server: String
-  private let key: AdminKeySource.Key
+  /// The server's name in messages.
+  private let name: String
+  /// Nil for the socket, whose owner needs none.
+  private let key: AdminKeySource.Key?
   private let client: HTTPClient
 
   /// - Parameter server: the server's URL, such as `https://cloud.example.com`.
   /// - Throws: ``UsageError`` for what is no URL of a server.
   init(server: String, key: AdminKeySource.Key) throws {
     self.server = server.hasSuffix("/") ? String(server.dropLast()) : server
+    name = self.server
     self.key = key
     do {
       _ = try OutboundURL(self.server, allowsHTTP: true, rules: .anywhere)
@@ -25,6 +31,16 @@ struct RemoteAdminAccess: AdminAccess {
       Output.complain("the admin key goes to \(self.server) without TLS: others may read it")
     }
     client = try HTTPClient(Self.configuration, name: "petrel-admin")
+  }
+
+  /// - Parameter socket: the socket of a server of this machine.
+  init(socket: SocketFile) throws {
+    server = "http://localhost"
+    name = "the server at '\(socket.path)'"
+    key = nil
+    var configuration = Self.configuration
+    configuration.socketPath = socket.path
+    client = try HTTPClient(configuration, name: "petrel-admin")
   }
 
   private static func isOnThisMachine(_ server: String) -> Bool {
@@ -95,10 +111,9 @@ struct RemoteAdminAccess: AdminAccess {
   ) async throws -> OutboundAnswer {
     try await send(
       call.method == .get ? .get : .post, to: "\(server)/admin/v1/\(call.target)",
-      headers: [
-        (name: "Authorization", value: "Bearer \(key.text)"),
-        (name: "Content-Type", value: "application/json"),
-      ], body: Array(call.body), receive: receive)
+      headers: [(name: "Content-Type", value: "application/json")]
+        + (key.map { [(name: "Authorization", value: "Bearer \($0.text)")] } ?? []),
+      body: Array(call.body), receive: receive)
   }
 
   private func send(
@@ -114,13 +129,13 @@ struct RemoteAdminAccess: AdminAccess {
     } catch let error as OutboundURL.Flaw {
       throw AdminFailure("\(url.prefix(200)) \(error)")
     } catch let error as OutboundError {
-      throw AdminFailure("no answer from \(server): \(error)")
+      throw AdminFailure("no answer from \(name): \(error)")
     }
   }
 
   func remark(on failure: AdminFailure) -> String? {
     switch failure.code {
-    case "AUTHENTICATION_FAILED": "the key came from \(key.origin)"
+    case "AUTHENTICATION_FAILED": key.map { "the key came from \($0.origin)" }
     case "INTERNAL_ERROR": failure.uuid.map { "the server's log has it as \($0)" }
     default: nil
     }

@@ -13,7 +13,7 @@ enum KeysListCommand: Command {
     guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
     let container =
       arguments.string("container") == nil ? nil : try ContainerOptions.container(arguments)
-    let answer = try await AdminOptions.withAccess(arguments, makesStore: true) {
+    let answer = try await AdminOptions.withAccess(arguments) {
       try await $0.get("keys")
     }
     let keys = (answer["keys"]?.array ?? []).filter { key in

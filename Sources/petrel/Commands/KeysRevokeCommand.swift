@@ -9,7 +9,7 @@ enum KeysRevokeCommand: Command {
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let word = try arguments.word(
       "IDENTIFIER as 'petrel keys list' shows it, or the text of an API token or an admin key")
-    let answer = try await AdminOptions.withAccess(arguments, makesStore: true) {
+    let answer = try await AdminOptions.withAccess(arguments) {
       try await $0.post("keys/revoke", ["identifier": .string(word)])
     }
     KeysListCommand.tell(answer, "revoked", arguments)

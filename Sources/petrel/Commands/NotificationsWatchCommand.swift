@@ -13,12 +13,13 @@ enum NotificationsWatchCommand: Command {
       .init(
         "text", "TEXT", "only those with this in a record's, subscriber's or subscription's name"),
       .init("count", "NUMBER", "stops after so many"), AdminOptions.json,
-    ] + AdminOptions.all.filter { $0.name != "data" }
+    ] + AdminOptions.all
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
-    guard let remote = try AdminOptions.remote(arguments) else {
-      throw UsageError("needs --server: a store by itself logs nothing")
+    guard let remote = try AdminOptions.server(arguments) else {
+      throw UsageError(
+        "needs a server, and none runs on this data directory: name one with --server")
     }
     let count = try arguments.int("count", in: 1...Int.max) ?? .max
     let text = arguments.string("text")?.lowercased()

@@ -23,7 +23,7 @@ enum RolesCommand {
     var body = try place(arguments)
     body["role"] = words[0]
     body["user"] = words[1]
-    let answer = try await AdminOptions.withAccess(arguments, makesStore: true) { [body] in
+    let answer = try await AdminOptions.withAccess(arguments) { [body] in
       try await $0.post(path, body.json)
     }
     if arguments.flag("json") { Output.json(answer) }
@@ -67,7 +67,7 @@ enum RolesListCommand: Command {
   static func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes no words but options") }
     let place = try RolesCommand.place(arguments)
-    let answer = try await AdminOptions.withAccess(arguments, makesStore: true) {
+    let answer = try await AdminOptions.withAccess(arguments) {
       try await $0.get("roles", place.mapValues { $0 })
     }
     if arguments.flag("json") {

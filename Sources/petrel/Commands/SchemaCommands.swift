@@ -19,7 +19,7 @@ enum SchemaExportCommand: Command {
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let container = try SchemaWork.container(arguments)
     let environment = try ContainerOptions.environment(arguments)
-    let schema = try await AdminOptions.withAccess(arguments, makesStore: true) {
+    let schema = try await AdminOptions.withAccess(arguments) {
       try await $0.get(
         "schema", ["container": container, "environment": environment.rawValue])
     }
@@ -119,7 +119,7 @@ enum SchemaDeployCommand: Command {
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let container = try SchemaWork.container(arguments)
     let isTrial = arguments.flag("dry-run")
-    return try await AdminOptions.withAccess(arguments, makesStore: true) { access in
+    return try await AdminOptions.withAccess(arguments) { access in
       let outcome =
         isTrial
         ? try await access.get("schema/differences", ["container": container])
@@ -138,7 +138,7 @@ enum SchemaStatusCommand: Command {
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes no words but options") }
-    let answer = try await AdminOptions.withAccess(arguments, makesStore: true) {
+    let answer = try await AdminOptions.withAccess(arguments) {
       try await $0.get("schema/index-work")
     }
     if arguments.flag("json") {

@@ -28,7 +28,7 @@ enum ServeCommand: Command {
     }
     // Who reads that it listens may stop it at once, or have it read its configuration anew.
     let interruption = await Interruption()
-    try server.start()
+    try server.start(listeningAt: configuration.socketFile)
     let reloading = Reloading(server: server, log: log, sources: sources) {
       try ConfigurationOptions.configuration(arguments, files: true)
     }
@@ -52,6 +52,11 @@ enum ServeCommand: Command {
   /// The data directory that the options name.
   static func dataDirectory(_ arguments: Arguments) -> String {
     arguments.string("data") ?? ProcessInfo.processInfo.environment["PETREL_DATA"] ?? ".petrel"
+  }
+
+  /// Whether the data directory is one that somebody chose.
+  static func isDataDirectoryNamed(_ arguments: Arguments) -> Bool {
+    arguments.string("data") != nil || ProcessInfo.processInfo.environment["PETREL_DATA"] != nil
   }
 
   /// Opens the store in a data directory, which is made when there is none.

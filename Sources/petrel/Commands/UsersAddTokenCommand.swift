@@ -12,7 +12,7 @@ enum UsersAddTokenCommand: Command {
   static func run(_ arguments: Arguments) async throws -> Int32 {
     var body: [String: JSONValue] = ["user": .string(try arguments.word("NAME"))]
     body["lifetime"] = try UsersAddCommand.lifetime(arguments)
-    let user = try await AdminOptions.withAccess(arguments, makesStore: true) { [body] in
+    let user = try await AdminOptions.withAccess(arguments) { [body] in
       try await $0.post("users/add-token", body)
     }
     UsersAddCommand.tellToken(of: user, arguments)

@@ -11,7 +11,7 @@ enum UsersListCommand: Command {
 
   static func run(_ arguments: Arguments) async throws -> Int32 {
     guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
-    try await AdminOptions.withAccess(arguments, makesStore: true) { access in
+    try await AdminOptions.withAccess(arguments) { access in
       try await Listing(
         "users", of: "users", ["text": arguments.string("text")], by: access,
         emptiness: "there are no users",

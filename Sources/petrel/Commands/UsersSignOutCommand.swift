@@ -15,7 +15,7 @@ enum UsersSignOutCommand: Command {
   static func run(_ arguments: Arguments) async throws -> Int32 {
     let name = try arguments.word("NAME")
     let isEverywhere = arguments.flag("everywhere")
-    let answer = try await AdminOptions.withAccess(arguments, makesStore: true) { access in
+    let answer = try await AdminOptions.withAccess(arguments) { access in
       try await access.post(
         "users/sign-out", ["user": .string(name), "everywhere": .bool(isEverywhere)])
     }

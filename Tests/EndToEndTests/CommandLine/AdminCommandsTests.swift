@@ -223,7 +223,7 @@ struct AdminCommandsTests {
     }
   }
 
-  @Test("beside a server a subscription works at once, and records are refused")
+  @Test("beside a server without a socket a subscription works at once, and records are refused")
   func besideServer() async throws {
     try await AdminDesk.run(
       .overHTTP,
@@ -242,7 +242,7 @@ struct AdminCommandsTests {
       ] {
         let refused = try await store.inContainer("\(command) \(place)")
         #expect(refused.status == 1, "\(refused.output)")
-        #expect(refused.output.contains("name it with --server"), "\(refused.output)")
+        #expect(refused.output.contains("name a server with --server"), "\(refused.output)")
       }
       let saved = try await store.inContainer(
         "subscriptions save all --type Item --alert New \(place)")
