@@ -46,8 +46,8 @@ let package = Package(
       dependencies: [
         "Explanation", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService",
         "HTTP2Transport", "OpenIDConnect", "WebDelivery", "OutboundHTTP", "Cryptography",
-        "WebServices", "SchemaLanguage", "PredicateLanguage", "CloudKitModel", "JSONCoding",
-        "Measuring", "KillPoints", "CConsoleFiles",
+        "WebServices", "SchemaLanguage", "PredicateLanguage", "StringTables", "CloudKitModel",
+        "JSONCoding", "Measuring", "KillPoints", "CConsoleFiles",
       ]),
     .target(
       name: "Explanation",
@@ -62,11 +62,14 @@ let package = Package(
       ]),
     .target(
       name: "PushDelivery",
-      dependencies: ["HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding"]),
+      dependencies: [
+        "StringTables", "HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding",
+      ]),
     .target(
       name: "WebDelivery",
       dependencies: [
-        "PushDelivery", "OutboundHTTP", "Cryptography", "CloudKitModel", "JSONCoding",
+        "PushDelivery", "StringTables", "OutboundHTTP", "Cryptography", "CloudKitModel",
+        "JSONCoding",
       ]),
     .target(name: "Matching", dependencies: ["CloudKitModel", "CPrefetch"]),
     .target(
@@ -89,7 +92,8 @@ let package = Package(
     .target(
       name: "CloudKit",
       dependencies: [
-        "CoreLocation", "WebServices", "PredicateLanguage", "CloudKitModel", "JSONCoding", "CCurl",
+        "CoreLocation", "WebServices", "PredicateLanguage", "StringTables", "CloudKitModel",
+        "JSONCoding", "CCurl",
       ]),
     .target(name: "CoreLocation"),
 
@@ -97,6 +101,7 @@ let package = Package(
     .target(name: "WebServices", dependencies: ["CloudKitModel", "JSONCoding"]),
     .target(name: "SchemaLanguage", dependencies: ["CloudKitModel"]),
     .target(name: "PredicateLanguage", dependencies: ["CloudKitModel"]),
+    .target(name: "StringTables"),
     .target(name: "CloudKitModel"),
     .target(name: "JSONCoding"),
 
@@ -126,7 +131,7 @@ let package = Package(
     // Programs written against the client as an app would be.
     .executableTarget(
       name: "EarthquakeAlerts", dependencies: ["CloudKit"], path: "Examples/EarthquakeAlerts",
-      exclude: ["fiji-earthquakes.csv", "README.md"]),
+      exclude: ["fiji-earthquakes.csv", "README.md"], resources: [.copy("Strings")]),
     .executableTarget(
       name: "FirstProgram", dependencies: ["CloudKit"], path: "Examples/FirstProgram"),
     .executableTarget(
@@ -198,6 +203,7 @@ let package = Package(
     .testTarget(
       name: "HistoryCheckingTests", dependencies: ["PropertyTesting", "HistoryChecking"]),
     .testTarget(name: "MeasuringTests", dependencies: ["PropertyTesting", "Measuring"]),
+    .testTarget(name: "StringTablesTests", dependencies: ["PropertyTesting", "StringTables"]),
     .testTarget(name: "CloudKitModelTests", dependencies: ["PropertyTesting", "CloudKitModel"]),
     .testTarget(
       name: "SchemaLanguageTests",
@@ -245,7 +251,8 @@ let package = Package(
       name: "WebDeliveryTests",
       dependencies: [
         "Waiting", "PropertyTesting", "PythonPrograms", "WebPushSimulation", "WebDelivery",
-        "PushDelivery", "OutboundHTTP", "Cryptography", "CloudKitModel", "JSONCoding",
+        "PushDelivery", "StringTables", "OutboundHTTP", "Cryptography", "CloudKitModel",
+        "JSONCoding",
       ]),
     .testTarget(
       name: "APNsSimulationTests",
@@ -306,7 +313,8 @@ let package = Package(
       name: "BrowserTests",
       dependencies: [
         "Waiting", "PythonPrograms", "IssuerSimulation", "WebPushSimulation", "PetrelServer",
-        "Storage", "HTTPService", "OpenIDConnect", "OutboundHTTP", "CloudKitModel", "JSONCoding",
+        "StringTables", "Storage", "HTTPService", "OpenIDConnect", "OutboundHTTP",
+        "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(
       name: "PetrelTestingTests", dependencies: ["Waiting", "PetrelTesting", "CloudKit"]),
@@ -372,7 +380,7 @@ if Context.environment["PETREL_CHECKED"] != nil {
 // Apple's systems get the client alone. They have a CoreLocation and a URLSession of their own, and a CloudKit too:
 // who depends on this package there renames its module (docs/coming-from-apple.md).
 let client: Set = [
-  "CloudKit", "WebServices", "PredicateLanguage", "CloudKitModel", "JSONCoding",
+  "CloudKit", "WebServices", "PredicateLanguage", "StringTables", "CloudKitModel", "JSONCoding",
 ]
 package.platforms = [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)]
 package.products.removeAll { $0.name != "CloudKit" }

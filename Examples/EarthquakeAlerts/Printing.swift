@@ -5,8 +5,8 @@ func show(_ text: String) {
   FileHandle.standardOutput.write(Data((text + "\n").utf8))
 }
 
-/// What a push shows: what APNs got, and what CloudKit makes of it.
-func describe(_ push: ArrivedPush, for subscriber: String) -> String {
+/// What a push shows: what APNs got, what CloudKit makes of it, and what the user reads.
+func describe(_ push: ArrivedPush, for subscriber: String, from strings: PetrelStrings) -> String {
   let headers = push.headers.filter { $0.key.hasPrefix("apns-") }.sorted { $0.key < $1.key }
     .map { "\($0.key): \($0.value)" }
   return """
@@ -14,7 +14,15 @@ func describe(_ push: ArrivedPush, for subscriber: String) -> String {
        \(headers.joined(separator: "  "))
        \(push.payloadText)
        \(describe(push.notification))
+       \(alertText(of: push.notification, from: strings))
     """
+}
+
+/// The title and the text, in the user's language where the app has strings for them.
+private func alertText(of notification: CKNotification?, from strings: PetrelStrings) -> String {
+  let alert = notification?.petrelAlert(from: strings)
+  let texts = [alert?.title, alert?.body].compactMap(\.self)
+  return texts.isEmpty ? "nothing to show" : texts.joined(separator: " – ")
 }
 
 private func describe(_ notification: CKNotification?) -> String {

@@ -26,6 +26,8 @@ func container(of user: String) throws -> CKContainer {
 
 func run() async throws -> Int32 {
   let earthquakes = try Earthquake.read(from: environment("EARTHQUAKES_CSV"))
+  let strings = try PetrelStrings(
+    contentsOf: Bundle.module.bundleURL.appendingPathComponent("Strings"))
   let subscribers = [
     Subscriber.strong(in: try container(of: "anna")),
     Subscriber.nearSuva(in: try container(of: "ben")),
@@ -49,7 +51,8 @@ func run() async throws -> Int32 {
       let complaint = ledger.arrived(
         subscriptionID: notification?.subscriptionID ?? "an unknown subscription",
         record: notification?.recordID?.recordName ?? "an unknown record", at: push.arrival)
-      show(describe(push, for: names[push.deviceToken] ?? "an unknown device"))
+      show(
+        describe(push, for: names[push.deviceToken] ?? "an unknown device", from: strings))
       if let complaint { show("   ✗ \(complaint)") }
     }
   }

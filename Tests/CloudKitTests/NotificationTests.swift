@@ -114,6 +114,36 @@ struct NotificationTests {
     }
   }
 
+  @Test(
+    "The texts of an alert come from the app's strings, and from the payload where there are none")
+  func localized() throws {
+    let folder = URL(
+      fileURLWithPath: NSTemporaryDirectory() + "petrel-strings-" + UUID().uuidString)
+    let table = folder.appendingPathComponent("de.lproj")
+    try FileManager.default.createDirectory(at: table, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try Data("\"NEW_%@_%@\" = \"%2$@ neu in %1$@\"; SUB = Unten; OPEN = Auf;".utf8)
+      .write(to: table.appendingPathComponent("Localizable.strings"))
+    let strings = try PetrelStrings(contentsOf: folder, languages: ["de-AT"])
+    func alert(_ aps: String) throws -> PetrelAlert? {
+      let payload = try payload(#"{ "aps": \#(aps), "ck": { "nid": "n", "met": {} } }"#)
+      return CKNotification(fromRemoteNotificationDictionary: payload)?.petrelAlert(from: strings)
+    }
+    #expect(
+      try alert(
+        """
+        { "alert": { "title": "T", "subtitle-loc-key": "SUB", "loc-key": "NEW_%@_%@",
+          "loc-args": ["Notizen", "Milch"], "action-loc-key": "OPEN" } }
+        """)
+        == PetrelAlert(title: "T", subtitle: "Unten", body: "Milch neu in Notizen", action: "Auf"))
+    #expect(try alert(#"{ "alert": "B" }"#) == PetrelAlert(body: "B"))
+    #expect(
+      try alert(
+        #"{ "alert": { "title-loc-key": "OTHER", "loc-key": "OTHER", "body": "B" } }"#)
+        == PetrelAlert(body: "B"))
+    #expect(try alert("{}") == PetrelAlert())
+  }
+
   @Test("A payload without CloudKit's part is no notification")
   func foreign() throws {
     #expect(CKNotification(fromRemoteNotificationDictionary: [:]) == nil)

@@ -20,7 +20,7 @@ open class CKNotification: NSObject, CKNotificationConstructible, @unchecked Sen
 
   public let notificationType: NotificationType
 
-  private let contents: Contents
+  let contents: Contents
 
   init(_ contents: Contents, type: NotificationType) {
     self.contents = contents

@@ -1,0 +1,34 @@
+import Foundation
+
+extension PetrelStrings {
+  /// The languages that the user of this program prefers, the most preferred first.
+  ///
+  /// On Linux they are those of the environment by gettext's rules: the list `LANGUAGE`, then the first of `LC_ALL`,
+  /// `LC_MESSAGES` and `LANG` that is set. With `C` and `POSIX` there is none. On Apple's systems they are those of the
+  /// settings.
+  public static var userLanguages: [String] {
+    #if os(Linux)
+    userLanguages(in: ProcessInfo.processInfo.environment)
+    #else
+    Locale.preferredLanguages
+    #endif
+  }
+
+  /// <https://www.gnu.org/software/gettext/manual/html_node/Locale-Environment-Variables.html>
+  static func userLanguages(in environment: [String: String]) -> [String] {
+    let names = ["LC_ALL", "LC_MESSAGES", "LANG"]
+    let locale = names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? "C"
+    let tag = tag(ofLocale: locale)
+    guard !tag.isEmpty else { return [] }
+    let list = environment["LANGUAGE", default: ""].split(separator: ":").map {
+      self.tag(ofLocale: String($0))
+    }
+    return (list + [tag]).filter { !$0.isEmpty }
+  }
+
+  /// `de-AT` of `de_AT.UTF-8@euro`; empty for a locale without a language.
+  private static func tag(ofLocale locale: String) -> String {
+    let name = locale.prefix { $0 != "." && $0 != "@" }
+    return name == "C" || name == "POSIX" ? "" : String(name).replacing("_", with: "-")
+  }
+}
