@@ -4,6 +4,7 @@ import Cryptography
 import OutboundHTTP
 import PushDelivery
 import Storage
+import StringTables
 import Synchronization
 import WebDelivery
 
@@ -13,16 +14,23 @@ final class WebRoutes: Sendable {
   private let browsers: BrowserRoute?
   private let webhooks: WebhookRoute?
 
-  /// - Throws: ``ConfigurationError`` when no requests can be sent.
+  /// - Throws: ``ConfigurationError`` when no requests can be sent, or the strings of a container
+  ///   cannot be read.
   init(
     configuration: ServerConfiguration, key: WebPushKey?,
     clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError) {
+    var strings: [String: PetrelStrings] = [:]
+    for (container, settings) in configuration.containers {
+      strings[container] = try settings.strings?.read(container: container)
+    }
     do {
       browsers = try configuration.webPush.flatMap { settings in
         try key.map { try BrowserRoute(settings, key: $0, clock: clock) }
       }
-      webhooks = try configuration.webhooks.map { try WebhookRoute($0, clock: clock) }
+      webhooks = try configuration.webhooks.map {
+        try WebhookRoute($0, strings: strings, clock: clock)
+      }
     } catch {
       throw ConfigurationError("nothing can be sent to browsers and webhooks: \(error)")
     }
@@ -123,11 +131,15 @@ private final class WebhookRoute: Sendable {
   let client: HTTPClient
   private let settings: ServerConfiguration.Webhooks
   private let sender: WebhookSender
+  /// By container.
+  private let strings: [String: PetrelStrings]
 
   init(
-    _ settings: ServerConfiguration.Webhooks, clock: @escaping @Sendable () -> Timestamp
+    _ settings: ServerConfiguration.Webhooks, strings: [String: PetrelStrings],
+    clock: @escaping @Sendable () -> Timestamp
   ) throws(OutboundError) {
     self.settings = settings
+    self.strings = strings
     client = try HTTPClient(settings.outbound.client(waitingPerOrigin: 512), name: "webhooks")
     sender = WebhookSender(client: client, clock: clock)
   }
@@ -142,7 +154,8 @@ private final class WebhookRoute: Sendable {
         delivery.notification, badge: delivery.badge,
         url: try OutboundURL(
           endpoint.url, allowsHTTP: settings.outbound.allowsHTTP, rules: settings.outbound.rules),
-        webhook: delivery.device.token)
+        webhook: delivery.device.token,
+        strings: strings[delivery.notification.database.container])
       sender.send(
         message, signedWith: WebhookSecret(bytes: endpoint.secrets), attempt: attempt.previous,
         random: attempt.random

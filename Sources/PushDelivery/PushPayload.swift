@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import JSONCoding
+import StringTables
 
 /// The JSON of one subscription notification: `{"aps": {…}, "ck": {…}}`, as iCloud sends it.
 ///
@@ -65,13 +66,17 @@ public struct PushPayload: Sendable, Hashable {
   /// - Parameters:
   ///   - badge: the number to show if the subscription asks for a badge, after counting this
   ///     notification; nil to send none.
+  ///   - strings: the app's strings. Beside a key of theirs the payload has the text that they make;
+  ///     without them, and without the key in them, the key alone.
   ///   - sizeLimit: bytes that the payload may have, where that is less than the form allows.
   /// - Complexity: linear in the size of what is written; an oversized payload is written once for
   ///   each part that has to go.
   public init(
-    _ notification: SubscriptionNotification, badge: Int?, form: Form, sizeLimit: Int? = nil
+    _ notification: SubscriptionNotification, badge: Int?, form: Form,
+    strings: PetrelStrings? = nil,
+    sizeLimit: Int? = nil
   ) {
-    var content = PushPayloadContent(notification, badge: badge, form: form)
+    var content = PushPayloadContent(notification, badge: badge, form: form, strings: strings)
     var bytes = content.json()
     if let limit = [form.sizeLimit, sizeLimit].compactMap(\.self).min() {
       for part in PushPayloadPart.inPruningOrder where bytes.count > limit {

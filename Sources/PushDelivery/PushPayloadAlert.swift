@@ -1,8 +1,10 @@
 import CloudKitModel
 import JSONCoding
+import StringTables
 
 /// The text of an alert, or of its title or subtitle: as it is, or a key of the app's localised
-/// strings with the arguments that go into it.
+/// strings with the arguments that go into it, and what they make together where the strings are
+/// known.
 struct PushPayloadAlertText: Equatable {
   var text: String?
   var key: String?
@@ -15,14 +17,15 @@ struct PushPayloadAlertText: Equatable {
   /// The key displaces the text, and arguments without a key have no place to go.
   init(
     text: String?, key: String?, argumentNames: [String]?, fields: RecordFields<RecordValue>,
-    strings: inout PushPayloadStrings
+    texts: inout PushPayloadTexts, strings: PetrelStrings?
   ) {
     guard let key else {
       self.text = text
       return
     }
     self.key = key
-    arguments = argumentNames?.map { strings.argument(fields[$0]) }
+    arguments = argumentNames?.map { texts.argument(fields[$0]) }
+    self.text = strings?.text(forKey: key, arguments: arguments ?? [])
   }
 
   func write(to writer: inout JSONWriter, text textName: String, prefix: String) {
@@ -38,6 +41,8 @@ struct PushPayloadAlert: Equatable {
   var subtitle = PushPayloadAlertText()
   var body = PushPayloadAlertText()
   var actionKey: String?
+  /// The text of ``actionKey``.
+  var action: String?
   var launchImage: String?
 
   var isEmpty: Bool { body.isEmpty && hasOnlyBody }
@@ -49,18 +54,21 @@ struct PushPayloadAlert: Equatable {
   init() {}
 
   init(
-    _ info: NotificationInfo, fields: RecordFields<RecordValue>, strings: inout PushPayloadStrings
+    _ info: NotificationInfo, fields: RecordFields<RecordValue>, texts: inout PushPayloadTexts,
+    strings: PetrelStrings?
   ) {
     title = PushPayloadAlertText(
       text: info.title, key: info.titleLocalizationKey,
-      argumentNames: info.titleLocalizationArgs, fields: fields, strings: &strings)
+      argumentNames: info.titleLocalizationArgs, fields: fields, texts: &texts, strings: strings)
     subtitle = PushPayloadAlertText(
       text: info.subtitle, key: info.subtitleLocalizationKey,
-      argumentNames: info.subtitleLocalizationArgs, fields: fields, strings: &strings)
+      argumentNames: info.subtitleLocalizationArgs, fields: fields, texts: &texts,
+      strings: strings)
     body = PushPayloadAlertText(
       text: info.alertBody, key: info.alertLocalizationKey,
-      argumentNames: info.alertLocalizationArgs, fields: fields, strings: &strings)
+      argumentNames: info.alertLocalizationArgs, fields: fields, texts: &texts, strings: strings)
     actionKey = info.alertActionLocalizationKey
+    action = actionKey.flatMap { strings?.text(forKey: $0) }
     launchImage = info.alertLaunchImage
   }
 
@@ -77,6 +85,7 @@ struct PushPayloadAlert: Equatable {
       title.write(to: &writer, text: "title", prefix: "title-")
       subtitle.write(to: &writer, text: "subtitle", prefix: "subtitle-")
       body.write(to: &writer, text: "body", prefix: "")
+      writer.member("action", ifPresent: action)
       writer.member("action-loc-key", ifPresent: actionKey)
       writer.member("launch-image", ifPresent: launchImage)
     }

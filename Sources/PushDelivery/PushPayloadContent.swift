@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StringTables
 
 /// What a payload says, before it is bytes. What is nil or empty is not written.
 struct PushPayloadContent: Equatable {
@@ -45,7 +46,10 @@ struct PushPayloadContent: Equatable {
   /// Whether more stands in `aps` than `content-available`.
   var isHighPriority: Bool { isVisible || category != nil || isContentMutable }
 
-  init(_ notification: SubscriptionNotification, badge: Int?, form: PushPayload.Form) {
+  init(
+    _ notification: SubscriptionNotification, badge: Int?, form: PushPayload.Form,
+    strings: PetrelStrings? = nil
+  ) {
     let database = notification.database
     let subscription = notification.subscription
     let change = notification.change
@@ -74,20 +78,20 @@ struct PushPayloadContent: Equatable {
     guard let info else { return }
 
     let fields = change.record?.fields ?? [:]
-    var strings = PushPayloadStrings(limit: form.stringLimit)
-    alert = PushPayloadAlert(info, fields: fields, strings: &strings)
+    var texts = PushPayloadTexts(limit: form.stringLimit)
+    alert = PushPayloadAlert(info, fields: fields, texts: &texts, strings: strings)
     self.badge = info.shouldBadge ? badge : nil
     sound = info.soundName
     category = info.category
     isContentAvailable = info.shouldSendContentAvailable
     isContentMutable = info.shouldSendMutableContent
-    collectDesiredValues(of: notification, form: form, strings: &strings)
-    if strings.areCut { prunedParts.append(.endsOfStrings) }
+    collectDesiredValues(of: notification, form: form, texts: &texts)
+    if texts.areCut { prunedParts.append(.endsOfStrings) }
   }
 
   private mutating func collectDesiredValues(
     of notification: SubscriptionNotification, form: PushPayload.Form,
-    strings: inout PushPayloadStrings
+    texts: inout PushPayloadTexts
   ) {
     let desired = notification.desiredValues
     if form == .log {
@@ -95,7 +99,7 @@ struct PushPayloadContent: Equatable {
       return
     }
     for (name, value) in desired {
-      if let sendable = PushPayloadField.Value(value, in: notification, strings: &strings) {
+      if let sendable = PushPayloadField.Value(value, in: notification, texts: &texts) {
         desiredValues.append(PushPayloadField(name: name, value: sendable))
       }
     }

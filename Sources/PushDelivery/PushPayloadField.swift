@@ -16,11 +16,11 @@ struct PushPayloadField: Equatable {
     /// Nil for a value that a payload cannot carry.
     init?(
       _ value: RecordValue, in notification: SubscriptionNotification,
-      strings: inout PushPayloadStrings
+      texts: inout PushPayloadTexts
     ) {
       switch value {
       case .string(let text):
-        self = .string(strings.cut(text))
+        self = .string(texts.cut(text))
       case .int64(let number):
         self = .int64(number)
       case .double(let number) where number.isFinite:

@@ -3,9 +3,10 @@ import Cryptography
 import Foundation
 import OutboundHTTP
 import PushDelivery
+import StringTables
 
-/// One notification for one webhook: a POST of the JSON that the web courier would give, signed as
-/// the Standard Webhooks specification says.
+/// One notification for one webhook: a POST of the JSON that the web courier would give, with the texts
+/// of the app's strings where the server has them, signed as the Standard Webhooks specification says.
 ///
 /// <https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md>
 public struct WebhookMessage: Sendable, Hashable {
@@ -14,13 +15,16 @@ public struct WebhookMessage: Sendable, Hashable {
   public var identifier: UUID
   public var payload: PushPayload
 
-  /// - Parameter webhook: the identifier of the webhook, which makes the message's own.
+  /// - Parameters:
+  ///   - webhook: the identifier of the webhook, which makes the message's own.
+  ///   - strings: the app's strings, for the texts beside their keys.
   public init(
-    _ notification: SubscriptionNotification, badge: Int?, url: OutboundURL, webhook: String
+    _ notification: SubscriptionNotification, badge: Int?, url: OutboundURL, webhook: String,
+    strings: PetrelStrings? = nil
   ) {
     self.url = url
     identifier = notification.deliveryID(forDevice: webhook)
-    payload = PushPayload(notification, badge: badge, form: .courier)
+    payload = PushPayload(notification, badge: badge, form: .courier, strings: strings)
   }
 
   /// The request to the receiver.

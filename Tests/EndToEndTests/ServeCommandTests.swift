@@ -62,7 +62,8 @@ struct ServeCommandTests {
         "prot": 1,
         "limits": {"waitingPushes": "many"},
         "containers": {"iCloud.a": {"apns":
-          {"topic": "a.b", "teamID": "T", "keyID": "K", "keyFile": "none.p8"}}},
+          {"topic": "a.b", "teamID": "T", "keyID": "K", "keyFile": "none.p8"},
+          "strings": {"folder": "none"}}},
         "webPush": {"subject": "mailto:a@example.com",
           "keyFile": "none.pem"}
       }
@@ -73,8 +74,9 @@ struct ServeCommandTests {
         "\(file):3: limits: 'waitingPushes' must be a whole number from",
       ]
       let inFiles = [
+        "\(file):6: containers: iCloud.a: strings: \(folder)/none: is no folder that can be read",
         "\(file):5: containers: iCloud.a: apns: keyFile \(folder)/none.p8 cannot be read",
-        "\(file):7: webPush: keyFile \(folder)/none.pem cannot be read",
+        "\(file):8: webPush: keyFile \(folder)/none.pem cannot be read",
       ]
       for (words, mistakes) in [
         (["serve"], own + inFiles), (["config", "--check"], own + inFiles), (["config"], own),

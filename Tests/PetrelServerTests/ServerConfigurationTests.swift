@@ -27,7 +27,7 @@ struct ServerConfigurationTests {
          "apns": {"topic": "a", "teamID": "TEAM123456", "keyID": "KEY1234567",
                   "keyFile": "key.p8", "host": "localhost", "port": 2197,
                   "authorityFile": "/etc/ca.pem"}},
-        "iCloud.b": {}}}
+        "iCloud.b": {}, "iCloud.c": {"strings": {"folder": "app", "languages": ["de"]}}}}
       """)
     #expect(configuration.address == "0.0.0.0")
     #expect(configuration.port == 9000)
@@ -58,6 +58,9 @@ struct ServerConfigurationTests {
           label: "Example", scopes: ["email"]))
     #expect(configuration.publicURL == "https://cloud.example.com")
     #expect(configuration.containers["iCloud.b"] == ServerConfiguration.Container())
+    let strings = try #require(configuration.containers["iCloud.c"]?.strings)
+    #expect(strings.folder.path.hasSuffix("/app") && strings.folder.path.hasPrefix("/"))
+    #expect(strings.languages == ["de"])
     let container = try #require(configuration.containers["iCloud.a"])
     #expect(!container.excludesOriginDevice)
     let apns = try #require(container.apns)

@@ -137,6 +137,7 @@ struct ConfigurationKey: Sendable {
   private static let container: [ConfigurationKey] = [
     .init("excludesOriginDevice", .boolean), .init("refusesEqualSubscriptions", .boolean),
     .init("deletionsCarryLastValues", .boolean),
+    .init("strings", .object([.init("folder", .text), .init("languages", .list)])),
     .init(
       "apns",
       .object([

@@ -20,6 +20,9 @@ extension ServerConfiguration {
       }
     }
     for (container, settings) in containers.sorted(by: { $0.key < $1.key }) {
+      look(at: ["containers", container, "strings", "folder"]) { () throws(ConfigurationError) in
+        _ = try settings.strings?.read(container: container)
+      }
       guard let apns = settings.apns else { continue }
       let path = ["containers", container, "apns"]
       let key =

@@ -94,6 +94,7 @@ extension ServerConfiguration.Container {
   fileprivate init(_ reader: ConfigurationReader) throws(ConfigurationError) {
     try reader.allow([
       "apns", "excludesOriginDevice", "refusesEqualSubscriptions", "deletionsCarryLastValues",
+      "strings",
     ])
     self.init(
       excludesOriginDevice: try reader.bool("excludesOriginDevice") ?? true,
@@ -101,6 +102,9 @@ extension ServerConfiguration.Container {
       deletionsCarryLastValues: try reader.bool("deletionsCarryLastValues") ?? false)
     if let settings = try reader.object("apns") {
       apns = try ServerConfiguration.APNs(settings)
+    }
+    if let settings = try reader.object("strings") {
+      strings = try ServerConfiguration.Strings(settings)
     }
   }
 }

@@ -55,15 +55,20 @@ public struct ServerConfiguration: Sendable, Hashable {
     /// Whether notifications of deletions carry the record type and the last values of the desired
     /// keys, which Apple's do not.
     public var deletionsCarryLastValues: Bool
+    /// Nil when the server does not have the app's strings; messages to webhooks then have the keys
+    /// of localised alerts alone.
+    public var strings: Strings?
 
     public init(
       apns: APNs? = nil, excludesOriginDevice: Bool = true,
-      refusesEqualSubscriptions: Bool = false, deletionsCarryLastValues: Bool = false
+      refusesEqualSubscriptions: Bool = false, deletionsCarryLastValues: Bool = false,
+      strings: Strings? = nil
     ) {
       self.apns = apns
       self.excludesOriginDevice = excludesOriginDevice
       self.refusesEqualSubscriptions = refusesEqualSubscriptions
       self.deletionsCarryLastValues = deletionsCarryLastValues
+      self.strings = strings
     }
   }
 

@@ -3,6 +3,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import Storage
+import StringTables
 import Synchronization
 
 /// The ways out of the server, which are exchanged while it runs when their keys change.
@@ -20,6 +21,7 @@ final class OutwardRoutes: Sendable {
     var settings: [String: ServerConfiguration.APNs] = [:]
     var webPush: ServerConfiguration.WebPush?
     var webhooks: ServerConfiguration.Webhooks?
+    var strings: [String: ServerConfiguration.Strings] = [:]
     var files: [String: [UInt8]] = [:]
   }
 
@@ -127,6 +129,10 @@ final class OutwardRoutes: Sendable {
       configuration.webhooks?.outbound.authorityFile,
     ] {
       if let file { origin.note(file) }
+    }
+    origin.strings = configuration.containers.compactMapValues(\.strings)
+    for strings in origin.strings.values {
+      for file in PetrelStrings.files(in: strings.folder) { origin.note(file) }
     }
     return origin
   }

@@ -86,7 +86,7 @@ extension IssuerSettings {
 }
 
 extension ConfigurationReader {
-  fileprivate func strings(_ key: String) throws(ConfigurationError) -> [String]? {
+  func strings(_ key: String) throws(ConfigurationError) -> [String]? {
     guard let value = json[key] else { return nil }
     guard let list = value.array, list.allSatisfy({ $0.string != nil }) else {
       throw mistake(key, "'\(key)' must be a list of strings")

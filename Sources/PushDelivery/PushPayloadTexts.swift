@@ -1,7 +1,7 @@
 import CloudKitModel
 
 /// Turns values into the strings of one payload, and notes whether one of them lost its end.
-struct PushPayloadStrings {
+struct PushPayloadTexts {
   /// Characters of a string before it is cut; nil for no limit.
   let limit: Int?
   private(set) var areCut = false
