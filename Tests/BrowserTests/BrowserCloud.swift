@@ -23,7 +23,7 @@ struct BrowserCloud: Sendable {
 
   static func run(
     issuer: IssuerSettings? = nil, webPush: ServerConfiguration.WebPush? = nil,
-    _ body: (BrowserCloud) async throws -> Void
+    languages: [String] = ["en-US"], _ body: (BrowserCloud) async throws -> Void
   ) async throws {
     let store = try await SQLRecordStore.inMemory()
     var configuration = ServerConfiguration(dataDirectory: "")
@@ -37,7 +37,7 @@ struct BrowserCloud: Sendable {
     do {
       _ = try await store.addUser(named: "anna", at: .now)
       try await Account.setPassword(password, ofUserNamed: "anna", in: store, at: .now)
-      try await WebDriver.run { browser in
+      try await WebDriver.run(languages: languages) { browser in
         try await body(BrowserCloud(store: store, server: server, app: app, browser: browser))
       }
       outcome = .success(())

@@ -3,7 +3,7 @@ import HTTPService
 import Synchronization
 
 /// The app of docs/web-push.md: its page and its service worker as they stand there, with names and
-/// tokens put in.
+/// tokens put in, and the reader of strings that the page names.
 final class DocumentedApp: Sendable {
   private struct File: Sendable {
     var type: String
@@ -18,9 +18,10 @@ final class DocumentedApp: Sendable {
   private let files = Files()
 
   init() throws {
-    let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../docs/web-push.md")
-    let text = try String(contentsOf: page, encoding: .utf8)
+    let text = try Self.text(ofFile: "docs/web-push.md")
+    let reader = File(
+      type: "text/javascript", text: try Self.text(ofFile: "Examples/WebPush/strings.js"))
+    files.all.withLock { $0["/strings.js"] = reader }
     for (language, path, type) in [
       ("html", "/", "text/html"), ("js", "/worker.js", "text/javascript"),
     ] {
@@ -43,6 +44,17 @@ final class DocumentedApp: Sendable {
 
   /// Service workers are for secure origins, of which this is one.
   var origin: String { "http://localhost:\(server.port)" }
+
+  private static func text(ofFile path: String) throws -> String {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("../../" + path)
+    return try String(contentsOf: file, encoding: .utf8)
+  }
+
+  /// Serves another file.
+  func add(_ text: String, at path: String) {
+    files.all.withLock { $0[path] = File(type: "text/plain", text: text) }
+  }
 
   /// Puts in what a reader of the page would.
   func put(_ value: String, insteadOf placeholder: String) throws {

@@ -18,14 +18,19 @@ final class WebDriver: Sendable {
   private let session: String
 
   /// Runs `body` with a browser that has a profile of its own.
-  static func run(_ body: (WebDriver) async throws -> Void) async throws {
+  ///
+  /// - Parameter languages: what the user wants, the most wanted first.
+  static func run(
+    languages: [String] = ["en-US"], _ body: (WebDriver) async throws -> Void
+  ) async throws {
     let folder = NSTemporaryDirectory() + "petrel-browser-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let driver = try await DriverProcess(Self.programs[0], folder: folder)
     let outcome: Result<Void, any Error>
     do {
-      try await body(try await WebDriver(driver, profile: folder + "/profile"))
+      try await body(
+        try await WebDriver(driver, profile: folder + "/profile", languages: languages))
       outcome = .success(())
     } catch {
       outcome = .failure(error)
@@ -36,7 +41,7 @@ final class WebDriver: Sendable {
     try outcome.get()
   }
 
-  private init(_ driver: DriverProcess, profile: String) async throws {
+  private init(_ driver: DriverProcess, profile: String, languages: [String]) async throws {
     self.driver = driver
     let options: JSONValue = [
       "binary": .string(Self.programs[1]),
@@ -45,6 +50,7 @@ final class WebDriver: Sendable {
         "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
         "--no-first-run", .string("--user-data-dir=\(profile)"), "--window-size=800,600",
       ],
+      "prefs": ["intl.accept_languages": .string(languages.joined(separator: ","))],
     ]
     let answer = try await Self.send(
       "POST", driver.url + "/session",

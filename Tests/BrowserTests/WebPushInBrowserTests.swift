@@ -17,39 +17,85 @@ import WebPushSimulation
 struct WebPushInBrowserTests {
   @Test("the documented page registers, and its service worker shows what is saved elsewhere")
   func shows() async throws {
+    try await withApp { app, push, cloud in
+      let anna = try #require(try await cloud.store.user(named: "anna"))
+      let devices = try await cloud.store.deviceTokens(of: anna.userRecordName)
+      #expect(devices.map(\.kind) == [.webPush])
+      #expect(devices.first?.deviceID == "my-browser")
+
+      let first = try await show(
+        #"{ "alertBody": "Milk is in the fridge" }"#, of: app, through: push, in: cloud)
+      #expect(first?["title"] == "Notes")
+      #expect(first?["body"] == "Milk is in the fridge")
+      #expect(first?["rid"] == "A")
+
+      try await cloud.browser.click("#off")
+      try await eventually("the browser is forgotten") {
+        try await cloud.store.deviceTokens(of: anna.userRecordName).isEmpty
+      }
+    }
+  }
+
+  private static let localized = """
+    { "alertLocalizationKey": "NEW_%@", "alertLocalizationArgs": ["title"],
+      "titleLocalizationKey": "Notebook" }
+    """
+
+  @Test(
+    "the documented service worker shows a localised alert in the browser's language",
+    arguments: [
+      [
+        "/strings/Localizable.xcstrings": """
+        { "sourceLanguage": "en", "version": "1.0", "strings": {
+          "Notebook": {},
+          "NEW_%@": { "localizations": { "de": {
+            "stringUnit": { "state": "translated", "value": "Neu: %1$@" } } } } } }
+        """
+      ],
+      [
+        "/strings/de.lproj/Localizable.strings": "\"NEW_%@\" = \"Neu\\U003a %@\";",
+        "/strings/Base.lproj/Localizable.strings": "\"NEW_%@\" = \"New: %@\"; Notebook;",
+      ],
+    ])
+  func localized(tables: [String: String]) async throws {
+    try await withApp(languages: ["de-AT", "fr"], tables) { app, push, cloud in
+      let shown = try await show(Self.localized, of: app, through: push, in: cloud)
+      #expect(shown?["title"] == "Notebook")
+      #expect(shown?["body"] == "Neu: Butter")
+    }
+  }
+
+  @Test("without strings the documented service worker says that something changed")
+  func withoutStrings() async throws {
+    try await withApp { app, push, cloud in
+      let shown = try await show(Self.localized, of: app, through: push, in: cloud)
+      #expect(shown?["title"] == "Notes")
+      #expect(shown?["body"] == "Something changed")
+    }
+  }
+
+  /// Runs `body` with the app, open in a browser that is registered for pushes.
+  ///
+  /// - Parameter files: Texts that the app serves besides, by path.
+  private func withApp(
+    languages: [String] = ["en-US"], _ files: [String: String] = [:],
+    _ body: (DocumentedApp, SimulatedPushService, BrowserCloud) async throws -> Void
+  ) async throws {
     let folder = NSTemporaryDirectory() + "petrel-push-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let push = try SimulatedPushService(folder: folder)
     let app = try DocumentedApp()
+    for (path, text) in files { app.add(text, at: path) }
     var webPush = ServerConfiguration.WebPush(subject: "mailto:ops@example.com")
     webPush.outbound.allowedNetworks = ["127.0.0.0/8"].compactMap(IPNetwork.init)
     webPush.outbound.authorityFile = push.authorityFile
     do {
-      try await BrowserCloud.run(webPush: webPush) { cloud in
+      try await BrowserCloud.run(webPush: webPush, languages: languages) { cloud in
         let anna = try #require(try await cloud.store.user(named: "anna"))
         try await open(app, as: anna, in: cloud)
         try await subscribe(push, in: cloud)
-        let devices = try await cloud.store.deviceTokens(of: anna.userRecordName)
-        #expect(devices.map(\.kind) == [.webPush])
-        #expect(devices.first?.deviceID == "my-browser")
-
-        let message = try await notification(of: anna, through: push, in: cloud)
-        let text = try #require(message.text)
-        var first: JSONValue?
-        try await eventually("the worker shows a notification") {
-          try await deliver(text, to: app, in: cloud)
-          first = try await shown(in: cloud).array?.first
-          return first != nil
-        }
-        #expect(first?["title"] == "Notes")
-        #expect(first?["body"] == "Milk is in the fridge")
-        #expect(first?["rid"] == "A")
-
-        try await cloud.browser.click("#off")
-        try await eventually("the browser is forgotten") {
-          try await cloud.store.deviceTokens(of: anna.userRecordName).isEmpty
-        }
+        try await body(app, push, cloud)
       }
     } catch {
       await app.stop()
@@ -58,6 +104,26 @@ struct WebPushInBrowserTests {
     }
     await app.stop()
     await push.stop()
+  }
+
+  /// The notification that the worker shows for a record that another device saves.
+  ///
+  /// - Parameter notificationInfo: the subscription's, in JSON.
+  private func show(
+    _ notificationInfo: String, of app: DocumentedApp, through push: SimulatedPushService,
+    in cloud: BrowserCloud
+  ) async throws -> JSONValue? {
+    let anna = try #require(try await cloud.store.user(named: "anna"))
+    let message = try await notification(
+      notificationInfo, of: anna, through: push, in: cloud)
+    let text = try #require(message.text)
+    var first: JSONValue?
+    try await eventually("the worker shows a notification") {
+      try await deliver(text, to: app, in: cloud)
+      first = try await shown(in: cloud).array?.first
+      return first != nil
+    }
+    return first
   }
 
   private func open(_ app: DocumentedApp, as user: User, in cloud: BrowserCloud) async throws {
@@ -104,7 +170,8 @@ struct WebPushInBrowserTests {
 
   /// Saves a record as another device of the user, and answers what came to the push service.
   private func notification(
-    of user: User, through push: SimulatedPushService, in cloud: BrowserCloud
+    _ notificationInfo: String, of user: User, through push: SimulatedPushService,
+    in cloud: BrowserCloud
   ) async throws -> SimulatedPushService.Message {
     let answer = try await cloud.browser.run(
       """
@@ -113,15 +180,17 @@ struct WebPushInBrowserTests {
           operationType: "create", subscription: {
             subscriptionID: "notes", subscriptionType: "query", firesOn: ["create"],
             query: { recordType: "Note" },
-            notificationInfo: { alertBody: "Milk is in the fridge" } } }] });
-      """, .string(BrowserCloud.container))
+            notificationInfo: arguments[1] } }] });
+      """, .string(BrowserCloud.container), try JSONValue(parsing: Data(notificationInfo.utf8)))
     #expect(answer["subscriptions"]?.array?.first?["subscriptionID"] == "notes", "\(answer.text)")
     try await cloud.saveElsewhere(
       [
         "operations": [
           [
             "operationType": "create",
-            "record": ["recordType": "Note", "recordName": "A", "fields": [:]],
+            "record": [
+              "recordType": "Note", "recordName": "A", "fields": ["title": ["value": "Butter"]],
+            ],
           ]
         ]
       ], as: user)
