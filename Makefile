@@ -22,7 +22,7 @@ ONLY ?=
 DATA ?= .petrel
 
 .DEFAULT_GOAL := help
-.PHONY: help server-setup setup tools build release demo serve test sanitize crash soak overload fuzz nightly graph sbom api format bench clean
+.PHONY: help server-setup setup tools build release demo serve test sanitize crash soak overload fuzz nightly graph sbom api predicates format bench clean
 
 help: ## List the tasks
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -91,6 +91,9 @@ sbom: ## Write docs/sbom.cdx.json from docs/dependencies.md and what is installe
 api: ## Compare the client with Apple's symbols, into docs/api-coverage.md
 	@BUILD=$(BUILD) Scripts/build.sh
 	@Scripts/api_coverage.py --build $(BUILD)
+
+predicates: setup ## Write docs/predicates.md from what a server answers to its examples
+	@PETREL_WRITE_PAGES=1 BUILD=$(BUILD) ONLY=EndToEndTests.PredicatePageTests Scripts/test.sh
 
 format: ## Format all Swift files
 	@$(SWIFT) format --in-place --parallel --recursive Package.swift Sources Tests Examples
