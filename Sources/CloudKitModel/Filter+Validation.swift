@@ -32,19 +32,22 @@ extension Filter {
     guard let value else { return }
     let wanted = value.type
     let mismatch = broken("cannot compare a field of type \(fieldType) with \(wanted)")
+    guard fieldType.isList || !comparator.comparesList else {
+      throw broken("needs a field with a list, not one of type \(fieldType)")
+    }
     switch comparator.negated ?? comparator {
     case .containsAllTokens, .containsAnyTokens:
       guard fieldType.element == .string else { throw mismatch }
     case .listContains, .listMemberBeginsWith:
-      guard fieldType.isList, Self.comparable(fieldType.element, wanted.element) else {
-        throw mismatch
-      }
+      guard Self.comparable(fieldType.element, wanted.element) else { throw mismatch }
     case .listContainsAll, .listContainsAny:
-      guard fieldType.isList, isEmptyList || Self.comparable(fieldType.element, wanted.element)
+      guard isEmptyList || Self.comparable(fieldType.element, wanted.element)
       else { throw mismatch }
     case .isIn:
-      guard !fieldType.isList, isEmptyList || equatable(fieldType.element, wanted.element)
-      else { throw mismatch }
+      guard !fieldType.isList else {
+        throw broken("needs a field with a single value, not one of type \(fieldType)")
+      }
+      guard isEmptyList || equatable(fieldType.element, wanted.element) else { throw mismatch }
     case .equals:
       guard fieldType.isList == wanted.isList, equatable(fieldType.element, wanted.element)
       else { throw mismatch }

@@ -135,6 +135,27 @@ struct FilterValidationTests {
     #expect(!fits(FieldType(.string), .lessThan, .target("_ann"), key: creator))
   }
 
+  @Test("Against a field's type: the error says whether the field should hold a list")
+  func listsAgainstTypes() {
+    func reason(_ type: FieldType, _ filter: Filter) -> String? {
+      do throws(ModelError) {
+        try filter.validate(against: type)
+        return nil
+      } catch {
+        return error.reason
+      }
+    }
+    #expect(
+      reason(FieldType(.string), Filter(.field("f"), .listContains, .string("a")))
+        == "LIST_CONTAINS on 'f' needs a field with a list, not one of type STRING")
+    #expect(
+      reason(FieldType(.string), Filter(.field("f"), .notListMemberBeginsWith, .string("a")))
+        == "NOT_LIST_MEMBER_BEGINS_WITH on 'f' needs a field with a list, not one of type STRING")
+    #expect(
+      reason(.list(of: .string), Filter(.field("f"), .isIn, .strings("a")))
+        == "IN on 'f' needs a field with a single value, not one of type STRING_LIST")
+  }
+
   @Test("A query has at most 100 filters, and a sort needs a field")
   func queries() {
     let filter = Filter(.field("f"), .equals, .int64(1))
