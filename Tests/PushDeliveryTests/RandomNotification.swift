@@ -49,10 +49,10 @@ struct RandomNotification {
     }
   }
 
-  /// No name of a zone has the character U+0000: no request comes in with one.
-  private mutating func zoneID() -> ZoneID {
-    ZoneID(zoneName: name().replacing("\u{0}", with: "0"))
-  }
+  /// A name without the character U+0000: no request comes in with one that has it.
+  private mutating func savedName() -> String { name().replacing("\u{0}", with: "0") }
+
+  private mutating func zoneID() -> ZoneID { ZoneID(zoneName: savedName()) }
 
   private mutating func value() -> RecordValue {
     switch Int.random(in: 0..<10, using: &generator) {
@@ -61,7 +61,7 @@ struct RandomNotification {
     case 5: .double(Double(bitPattern: generator.next()))
     case 6: .timestamp(Timestamp(milliseconds: .random(in: -1 << 50...1 << 50, using: &generator)))
     case 7: .location(Location(latitude: 12.5, longitude: -0.25))
-    case 8: .reference(Reference(recordName: name(), zoneID: maybe { $0.zoneID() }))
+    case 8: .reference(Reference(recordName: savedName(), zoneID: maybe { $0.zoneID() }))
     default:
       [
         .bytes(Data([1, 2, 3])), .list(of: .timestamp, [.timestamp(Timestamp(milliseconds: 5))]),
@@ -95,8 +95,8 @@ struct RandomNotification {
 
   mutating func next() -> SubscriptionNotification {
     let zoneID = ZoneID(
-      zoneName: generator.chance(1, in: 3) ? ZoneID.defaultZoneName : name(),
-      ownerName: generator.chance(1, in: 2) ? ZoneID.currentOwnerName : name())
+      zoneName: generator.chance(1, in: 3) ? ZoneID.defaultZoneName : savedName(),
+      ownerName: generator.chance(1, in: 2) ? ZoneID.currentOwnerName : savedName())
     let kinds: [Subscription.Kind] = [
       .query(Query(recordType: "Art"), zoneID: nil, options: .events),
       .recordZone(zoneID, recordType: nil), .database(recordType: nil),
@@ -118,9 +118,11 @@ struct RandomNotification {
     return SubscriptionNotification(
       database: DatabaseAddress(
         container: "iCloud." + name(), environment: .development,
-        scope: DatabaseScope.allCases.randomElement(using: &generator)!, owner: maybe { $0.name() }),
+        scope: DatabaseScope.allCases.randomElement(using: &generator)!,
+        owner: maybe { $0.savedName() }),
       // A user record name is the server's own, but its length is checked nowhere.
-      subscriber: generator.chance(1, in: 10) ? "u" + text() : name(),
+      subscriber: generator.chance(1, in: 10)
+        ? "u" + text().replacing("\u{0}", with: "0") : savedName(),
       subscription: Subscription(
         subscriptionID: name(), kind: kind,
         notificationInfo: generator.chance(9, in: 10) ? info() : nil),
