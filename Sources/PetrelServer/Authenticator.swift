@@ -18,7 +18,7 @@ struct Authenticator: Sendable {
     store: any RecordStore, webAuthTokens: WebAuthTokens, signatureWindow: Double,
     clock: @escaping @Sendable () -> Timestamp
   ) {
-    serverKeys = ServerKeyVerifier(window: signatureWindow, store: store, clock: clock)
+    serverKeys = ServerKeyVerifier(window: signatureWindow, clock: clock)
     directory = CredentialDirectory(store: store, clock: clock)
     self.webAuthTokens = webAuthTokens
   }
@@ -32,8 +32,7 @@ struct Authenticator: Sendable {
   func credentials(of request: HTTPRequest, for path: ServicePath) async throws -> Credentials {
     let entry = try await directory.entry(for: path)
     if let signed = try SignedRequest(request) {
-      return Credentials(
-        caller: try await serverKeys.caller(of: signed, request, for: path, keys: entry))
+      return try serverKeys.credentials(of: signed, request, for: path, keys: entry)
     }
     let apiToken = entry.asksForAPIToken ? try entry.apiToken(of: request) : nil
     var credentials = Credentials(caller: .anonymous, apiToken: apiToken)

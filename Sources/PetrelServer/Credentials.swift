@@ -3,6 +3,8 @@ import Storage
 /// What a request shows of who sends it.
 struct Credentials: Sendable, Hashable {
   var caller: Caller
+  /// The signature that a server-to-server key's change came with, not used up yet; nil for what only reads, and for others.
+  var signature: SignatureUse?
   /// The API token that came with the request: that of a web app. Nil for native clients, for
   /// server-to-server keys, and where the container asks for none.
   var apiToken: APIToken?

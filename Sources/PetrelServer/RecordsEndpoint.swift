@@ -18,11 +18,20 @@ struct RecordsEndpoint: Sendable {
     let database = try await databases.database(at: address)
     var operations = request.operations.map { $0.flatMap(SharesEndpoint.check) }
     if request.isAtomic { operations = Self.failingTogether(operations) }
+    var requestID = request.requestID
+    if let signature = context.credentials.signature, requestID == nil {
+      // A record without a name gets another each time, so that two equal requests may be meant.
+      if request.namesAllRecords {
+        requestID = signature.requestID
+      } else {
+        try await signature.spend(in: store)
+      }
+    }
     var modification = RecordModification(
       database: database, operations: operations.compactMap { try? $0.get() },
       isAtomic: request.isAtomic, origin: origin,
       appliesGrants: context.appliesGrants, timestamp: context.now,
-      requestID: request.requestID)
+      requestID: requestID)
     modification.quota = context.databaseQuota
     modification.clientChangeToken = request.clientChangeTokenData.map {
       ClientChangeToken(data: [UInt8]($0), deviceID: context.deviceID)

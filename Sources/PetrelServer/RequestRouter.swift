@@ -10,6 +10,7 @@ final class RequestRouter: Sendable {
 
   private let containers: [String: ServerConfiguration.Container]
   private let authenticator: Authenticator
+  private let signatures: any CredentialStore
   let courier: WebCourier
   private let assetTransfers: AssetTransfers
   private let endpoints: [String: Endpoint]
@@ -37,6 +38,7 @@ final class RequestRouter: Sendable {
     throttle = RequestThrottle(
       rates: configuration.limits.requestRates, sharing: store.sharedLimits)
     limits = configuration.limits
+    signatures = store
     self.signIn = signIn
     self.admin = admin
     self.turns = turns
@@ -293,6 +295,8 @@ final class RequestRouter: Sendable {
     let keys = countedKeys(of: request, with: credentials)
     try await throttle.admit(keys, at: clock())
     if case .serverKey = credentials.caller { try path.checkServerKeyMayUse() }
+    // That operation keeps its answers, and uses the signature up where it cannot.
+    if path.operation != "records/modify" { try await credentials.signature?.spend(in: signatures) }
     let container = containers[path.container] ?? ServerConfiguration.Container()
     var context = RequestContext(
       path: path, credentials: credentials,

@@ -7,32 +7,44 @@ import WebServices
 
 /// Checks the signatures of server-to-server requests.
 ///
-/// A signature is taken once. All those within the window are remembered in memory, as far as
-/// ``SeenSignatures`` has room; those of requests that change something stand in the store as well,
-/// so that such a request cannot come twice across a restart either.
+/// A signature is good for one change: the store remembers those of requests that change something, across restarts and for
+/// all servers, until the date of the request is out of every window. A request that only reads may be sent again within the
+/// window, as a client does that lost the answer.
 final class ServerKeyVerifier: Sendable {
-  /// Signatures of one key that are remembered.
-  private static let capacity = 250_000
-
   /// How far the date of a request may be from the server's, in seconds.
   private let window: Double
-  private let store: any RecordStore
   private let clock: @Sendable () -> Timestamp
-  private let seen = Mutex<[String: SeenSignatures]>([:])
+  /// What was forgotten, as far as the clock's readings tell.
+  private let memory = Mutex(Memory())
 
-  init(window: Double, store: any RecordStore, clock: @escaping @Sendable () -> Timestamp) {
+  private struct Memory {
+    var latest = Timestamp(milliseconds: .min)
+    /// Of dates up to this one the store may have forgotten signatures that are within the window again.
+    var forgotten = Timestamp(milliseconds: .min)
+
+    /// A clock that is set back brings dates into the window again whose signatures expired before. They are refused, up to
+    /// the moment itself: who signs a request when it is sent has a later date.
+    mutating func note(_ now: Timestamp) {
+      if now < latest {
+        let expired = latest.advanced(bySeconds: -ServerConfiguration.maximumSignatureWindow)
+        forgotten = max(min(forgotten, now), min(expired, now))
+      }
+      latest = now
+    }
+  }
+
+  init(window: Double, clock: @escaping @Sendable () -> Timestamp) {
     self.window = window
-    self.store = store
     self.clock = clock
   }
 
-  /// The caller that a signed request comes from.
+  /// The caller that a signed request comes from, with the signature where the request changes something.
   ///
   /// - Throws: `AUTHENTICATION_FAILED` saying what is wrong with the key, the date or the signature.
-  func caller(
+  func credentials(
     of signed: SignedRequest, _ request: HTTPRequest, for path: ServicePath,
     keys: CredentialDirectory.Entry
-  ) async throws -> Caller {
+  ) throws(ServiceError) -> Credentials {
     guard let entry = keys.serverKeys[signed.keyID] else {
       throw Self.failure(
         "the key ID '\(signed.keyID.prefix(80))' is not known for \(path.container) "
@@ -54,37 +66,23 @@ final class ServerKeyVerifier: Sendable {
         "the signature is not valid for this key and the message "
           + "'\(signed.expectedMessage(for: request))'")
     }
-    try await take(signed, keyID: entry.key.keyID, changes: !path.onlyReads, now: now)
-    return .serverKey(keyID: entry.key.keyID, userRecordName: entry.key.userRecordName)
-  }
-
-  /// Marks a valid signature as seen.
-  private func take(
-    _ signed: SignedRequest, keyID: String, changes: Bool, now: Timestamp
-  ) async throws {
-    let mark = signed.signature.raw.prefix(32)
-    let verdict = seen.withLock {
-      $0[keyID, default: SeenSignatures(capacity: Self.capacity)].insert(
-        mark, date: signed.date, now: now, window: window)
+    var credentials = Credentials(
+      caller: .serverKey(keyID: entry.key.keyID, userRecordName: entry.key.userRecordName))
+    if path.onlyReads { return credentials }
+    let expires = signed.date.advanced(bySeconds: ServerConfiguration.maximumSignatureWindow)
+    let forgotten = memory.withLock { memory in
+      memory.note(now)
+      return memory.forgotten
     }
-    switch verdict {
-    case .new: break
-    case .seen: throw Self.replayed
-    case .forgotten:
+    guard signed.date > forgotten else {
       throw Self.failure(
-        "the request's date \(signed.dateText) is older than the signatures that the server can "
-          + "remember while so many come; set the clock, and sign each request when it is sent")
+        "the server's clock was set back, and it may have forgotten signatures of the request's date \(signed.dateText); "
+          + "sign the request when it is sent")
     }
-    guard changes else { return }
-    let isNew = try await store.takeSignature(
-      Array(mark), ofKey: keyID,
-      until: signed.date.advanced(bySeconds: ServerConfiguration.maximumSignatureWindow))
-    guard isNew else { throw Self.replayed }
+    credentials.signature = SignatureUse(
+      keyID: entry.key.keyID, mark: Array(signed.signature.raw.prefix(32)), expires: expires)
+    return credentials
   }
-
-  private static let replayed = failure(
-    "the signature was used before; sign each request anew, the same request again with another "
-      + "date")
 
   private static func failure(_ reason: String) -> ServiceError {
     ServiceError(.authenticationFailed, reason)

@@ -19,6 +19,9 @@ public struct ModifyRecordsRequest: Sendable {
   /// Petrel's addition: after a lost answer a client may send the same request again.
   public var requestID: String?
 
+  /// Whether each operation names its record, so that the server chooses no name.
+  public private(set) var namesAllRecords = true
+
   public init(
     operations: [RecordOperation], isAtomic: Bool, desiredKeys: Set<String>? = nil,
     requestID: String? = nil
@@ -34,9 +37,12 @@ public struct ModifyRecordsRequest: Sendable {
     let reader = try MessageReader(parsing: body, context: context)
     let zoneID = try reader.zoneID() ?? .default
     let list = try reader.limitedElements(of: "operations")
+    var namesAllRecords = true
     operations = try list.items(named: "record") { (element) throws(ServiceError) in
-      try RecordOperation(element, zoneID: zoneID)
+      if try element.optional("record")?.optional("recordName") == nil { namesAllRecords = false }
+      return try RecordOperation(element, zoneID: zoneID)
     }
+    self.namesAllRecords = namesAllRecords
     itemDesiredKeys = try list.itemDesiredKeys()
     isAtomic = try reader.optionalBool("atomic") ?? true
     desiredKeys = try reader.optionalStrings("desiredKeys").map(Set.init)
