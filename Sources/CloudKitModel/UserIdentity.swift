@@ -2,6 +2,10 @@ import Foundation
 
 /// What is known of a user: who it is, what the user is called, and how the user was looked up.
 public struct UserIdentity: Sendable, Hashable {
+  /// Stands in the stamps of public records for users that were deleted. It names no user, and is one and
+  /// the same for all of them.
+  public static let deletedUserRecordName = "__deletedUser__"
+
   /// Nil for someone without an account here.
   public var userRecordName: String?
   public var nameComponents: PersonNameComponents?

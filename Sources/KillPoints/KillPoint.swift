@@ -26,6 +26,8 @@ public enum KillPoint: String, CaseIterable, Sendable {
   case afterPush
   /// What became of pushes is written.
   case afterOutcome
+  /// A step of the deletion of a user is committed.
+  case afterDeletionStep
   /// The write-ahead log is about to be copied into the database.
   case beforeCheckpoint
   /// It was copied.

@@ -47,6 +47,8 @@ extension ServiceError {
       self.init(.tryAgainLater, "the server is stopping", retryAfter: 5)
     case .badContinuation, .unkeptText:
       self.init(.badRequest, error.reason)
+    case .userDeleted:
+      self.init(.authenticationFailed, error.reason)
     case .changeTokenExpired:
       self.init(.changeTokenExpired, error.reason)
     default:

@@ -1,7 +1,7 @@
 import CloudKitModel
 
 /// What those who run the server do with a store, beyond what the server itself needs.
-public protocol AdministrationStore: Sendable {
+public protocol AdministrationStore: UserDeletionStore, UserHoldingsStore {
   // MARK: Access
 
   func addAdminKey(_ key: AdminKey) async throws

@@ -28,9 +28,10 @@ struct DeliveryOrder: Sendable {
 extension SQLRecordStore {
   /// Writes something about devices, and carries out what follows from it.
   func writeDevices<Value: Sendable>(
+    locking locks: WriteLocks = .reference,
     _ body: @escaping @Sendable (StoreSession, inout [DeliveryOrder]) throws -> Value
   ) async throws -> Value {
-    let (value, orders) = try await write(locking: .reference) { session in
+    let (value, orders) = try await write(locking: locks) { session in
       var orders: [DeliveryOrder] = []
       let value = try body(session, &orders)
       guard !session.isDistributed else { return (value, orders) }

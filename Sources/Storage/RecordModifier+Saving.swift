@@ -200,7 +200,7 @@ extension RecordModifier {
       limit: limit)
   }
 
-  private func write(
+  func write(
     _ stored: StoredRecord, type: RecordTypeEntry, version: Int64, over current: StoredRecord?
   ) throws {
     var encoder = RowEncoder(reserving: 256)

@@ -16,6 +16,7 @@ struct RecordModifier {
   var database: DatabaseID { modification.database }
 
   init(_ modification: RecordModification, session: StoreSession) throws {
+    try session.refuseDeleted(modification.origin.userRecordName)
     self.modification = modification
     self.session = session
     address = try session.address(of: modification.database)

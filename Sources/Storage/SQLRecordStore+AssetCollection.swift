@@ -126,13 +126,20 @@ extension StoreSession {
     }
   }
 
+  func disposableAssets(of database: DatabaseID) throws -> [AssetName] {
+    try connection.rows(
+      "SELECT file FROM asset_disposals WHERE database_id = $1 LIMIT $2",
+      [.integer(database.rawValue), .integer(Retention.batch)]
+    ) { AssetName(database: database, file: $0.text(0)) }
+  }
+
   fileprivate func disposableAssets() throws -> [AssetName] {
     try connection.rows(
       "SELECT database_id, file FROM asset_disposals LIMIT $1", [.integer(Retention.batch)]
     ) { AssetName(database: DatabaseID(rawValue: $0.integer(0)), file: $0.text(1)) }
   }
 
-  fileprivate func forgetDisposals(_ names: [AssetName]) throws {
+  func forgetDisposals(_ names: [AssetName]) throws {
     for name in names {
       try connection.run(
         "DELETE FROM asset_disposals WHERE database_id = $1 AND file = $2",

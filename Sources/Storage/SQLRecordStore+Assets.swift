@@ -6,7 +6,10 @@ extension SQLRecordStore {
   ) async throws {
     try await write(locking: .database(database)) { session in
       _ = try session.existingZone(zoneID, of: database)
-      for upload in uploads { try session.add(upload, to: database) }
+      for upload in uploads {
+        try session.refuseDeleted(upload.userRecordName)
+        try session.add(upload, to: database)
+      }
     }
   }
 
@@ -59,6 +62,7 @@ extension SQLRecordStore {
     timestamp: Timestamp, makeReceipt: @escaping @Sendable () -> String
   ) async throws -> [Asset] {
     try await write(locking: .database(database)) { session in
+      try session.refuseDeleted(user)
       let zoneNumber = try session.existingZone(zoneID, of: database)
       return try places.flatMap { place in
         try session.assets(
@@ -158,6 +162,14 @@ extension StoreSession {
   fileprivate func addAsset(
     _ file: AssetFile, named name: String, to database: DatabaseID
   ) throws -> Bool {
+    // The user who uploads it may have been deleted while the file was written.
+    let isExpected = try connection.first(
+      "SELECT 1 FROM asset_uploads WHERE database_id = $1 AND receipt = $2",
+      [.integer(database.rawValue), .text(name)]
+    ) { _ in true }
+    guard isExpected != nil else {
+      throw ItemFailure(.notFound, "there is no such upload any more; ask for a new URL")
+    }
     let added = try connection.run(
       """
       INSERT INTO assets (database_id, checksum, file, size, released) VALUES ($1, $2, $3, $4, 0)

@@ -109,6 +109,7 @@ extension StoreSession {
   }
 
   func save(_ token: DeviceToken, ordering orders: inout [DeliveryOrder]) throws {
+    try refuseDeleted(token.userRecordName)
     try lockDevice(token.token, kind: token.kind)
     let known = try deviceToken(token.token, kind: token.kind)?.device
     let startsAnew = known.map { !$0.hasSameReader(as: token) } ?? true

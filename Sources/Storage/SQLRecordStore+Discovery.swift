@@ -31,6 +31,7 @@ extension SQLRecordStore {
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) async throws {
     try await write(locking: .reference) { session in
+      try session.refuseDeleted(userRecordName)
       for (permission, status) in statuses {
         try session.connection.run(
           """

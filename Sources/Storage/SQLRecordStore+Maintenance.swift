@@ -57,6 +57,7 @@ extension SQLRecordStore {
     try await trimChangeFeeds(
       before: timestamp.advanced(bySeconds: -configuration.deletionRetention))
     try await trimAssets(at: timestamp)
+    try await forgetDeletedUsers(at: timestamp)
     try await self.limits?.sweep()
   }
 }
@@ -67,7 +68,7 @@ extension SQLRecordStore {
 
   /// Files the entries of the notification log that wait for it, as far as they do by now: what is
   /// dropped is found in the index.
-  private func fileNotifications() async throws {
+  func fileNotifications() async throws {
     guard let tail else { return }
     let generation = tail.generation
     while tail.hasUnfiled(through: generation) {

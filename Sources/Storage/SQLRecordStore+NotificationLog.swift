@@ -30,6 +30,7 @@ extension SQLRecordStore {
     }
     for state in states where !state.unread.isEmpty {
       try await write(locking: .database(state.database)) {
+        try $0.refuseDeleted(subscriber)
         try $0.mark(state.unread, of: subscriber, in: state.database, at: timestamp)
       }
     }

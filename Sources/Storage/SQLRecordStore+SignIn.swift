@@ -21,6 +21,9 @@ extension SQLRecordStore {
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
   ) async throws {
     try await writeDevices { session, orders in
+      if let user = try session.user(named: name) {
+        try session.refuseDeleted(user.userRecordName)
+      }
       let changed = try session.connection.run(
         """
         INSERT INTO user_passwords (user_record_name, hash, changed)
@@ -52,10 +55,15 @@ extension SQLRecordStore {
     boundTo identity: IssuedIdentity, proposing name: String, profile: UserProfile,
     at timestamp: Timestamp
   ) async throws -> User {
-    if let known = try await read({ try $0.user(boundTo: identity) }) { return known }
+    if let known = try await read({ try $0.user(boundTo: identity) }), !known.isBeingDeleted {
+      return known
+    }
     return try await write(locking: .reference) { session in
       // Another sign-in of the same person may have come first.
-      if let known = try session.user(boundTo: identity) { return known }
+      if let known = try session.user(boundTo: identity) {
+        try session.refuseDeleted(known.userRecordName)
+        return known
+      }
       let user = try session.addUser(proposing: name, profile: profile, at: timestamp)
       try session.connection.run(
         """

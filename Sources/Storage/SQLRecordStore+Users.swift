@@ -34,7 +34,9 @@ extension User {
   static let selection = """
     SELECT users.name, users.user_record_name, users.created, users.email, users.phone,
       users.name_prefix, users.given_name, users.middle_name, users.family_name,
-      users.name_suffix, users.nickname
+      users.name_suffix, users.nickname, (
+        SELECT COUNT(*) FROM user_deletions
+        WHERE user_deletions.user_record_name = users.user_record_name)
     FROM users
     """
 
@@ -50,6 +52,7 @@ extension User {
       name: row.text(0), userRecordName: row.text(1),
       created: Timestamp(milliseconds: row.integer(2)),
       profile: UserProfile(stored: row.optionalText(3), row.optionalText(4), names))
+    isBeingDeleted = row.integer(11) > 0
   }
 }
 

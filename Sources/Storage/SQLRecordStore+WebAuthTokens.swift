@@ -78,6 +78,7 @@ extension StoreSession {
   }
 
   func addWebAuthToken(_ token: WebAuthToken) throws {
+    try refuseDeleted(token.userRecordName)
     _ = try connection.run(
       """
       INSERT INTO web_auth_tokens

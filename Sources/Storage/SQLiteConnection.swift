@@ -1,10 +1,12 @@
 import CSQLite
 import Foundation
 import Glibc
+import Synchronization
 
 /// A connection to an SQLite database.
 final class SQLiteConnection: SQLConnection {
   private let handle: OpaquePointer
+  private let busyTimeout: Int32
   private var statements: [String: SQLiteStatement] = [:]
   /// Some of them by where their texts lie in memory.
   private var recent = [(text: String, statement: SQLiteStatement)?](repeating: nil, count: 256)
@@ -32,7 +34,8 @@ final class SQLiteConnection: SQLConnection {
     }
     handle = opened
     sqlite3_extended_result_codes(handle, 1)
-    sqlite3_busy_timeout(handle, Int32(clamping: tuning.busyTimeoutMilliseconds))
+    busyTimeout = Int32(clamping: tuning.busyTimeoutMilliseconds)
+    sqlite3_busy_timeout(handle, busyTimeout)
     do {
       try execute("PRAGMA page_size = \(PageCache.pageSize)")
       if path != nil { reserveRoomForSeals() }
@@ -80,7 +83,8 @@ final class SQLiteConnection: SQLConnection {
     }
     handle = opened
     sqlite3_extended_result_codes(handle, 1)
-    sqlite3_busy_timeout(handle, 1_000)
+    busyTimeout = 1_000
+    sqlite3_busy_timeout(handle, busyTimeout)
     sqlite3_keep_log_on_close(handle)
   }
 
@@ -276,6 +280,34 @@ final class SQLiteConnection: SQLConnection {
     // Busy is who reads longer; what could be copied was.
     guard result == SQLITE_OK || result == SQLITE_BUSY else { throw failure("checkpoint") }
     return Int(max(0, copied))
+  }
+
+  /// Makes the file anew of what is in it, so that nothing is left of what was deleted or overwritten. It
+  /// goes through a temporary file beside the store, with as much as the store has, and then through the
+  /// log, as one transaction.
+  func eraseFreePages() throws {
+    try damage?.check()
+    guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return }
+    let folder = URL(fileURLWithPath: String(cString: name)).deletingLastPathComponent().path
+    try execute("PRAGMA temp_store = FILE")
+    defer { try? execute("PRAGMA temp_store = MEMORY") }
+    let result = Self.temporaryFiles.withLock { _ in sqlite3_vacuum_by_file_in(handle, folder) }
+    guard result == SQLITE_OK else { throw failure("VACUUM") }
+  }
+
+  /// The place of temporary files is the process's. No statement needs one but those that say so.
+  private static let temporaryFiles = Mutex(())
+
+  /// Copies the log into the file and cuts it off; false when somebody reads from it for longer than a
+  /// moment.
+  func eraseLog() throws -> Bool {
+    try damage?.check()
+    sqlite3_busy_timeout(handle, Self.patienceMilliseconds)
+    defer { sqlite3_busy_timeout(handle, busyTimeout) }
+    let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    guard result == SQLITE_OK || result == SQLITE_BUSY else { throw failure("checkpoint") }
+    if result == SQLITE_OK { loggedPages = 0 }
+    return result == SQLITE_OK
   }
 
   /// Copies the database as the transaction under way sees it into a file that is not there yet.

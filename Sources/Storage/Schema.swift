@@ -9,9 +9,10 @@ enum Schema {
   /// never released, and are refused.
   static let migrations = [
     Migration(
-      version: 32,
+      version: 33,
       statements: [
-        counters, directories, users, signIn, programCredentials, adminAccess, records, changeFeeds,
+        counters, directories, users, userDeletions, signIn, programCredentials, adminAccess,
+        records, changeFeeds,
         assets, answeredRequests, containerSchemas, subscriptions, outbox, servers, parts,
         notificationLog, notificationIndex, devices, deliveries, sharedLimits,
       ].flatMap(\.self), fill: makeClientSecret)

@@ -45,6 +45,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public static let outOfOrder = Code(description: "outOfOrder")
     /// Another server dispatches the changes of the database by now.
     public static let leaseLost = Code(description: "leaseLost")
+    /// The user who would write is being deleted, or was.
+    public static let userDeleted = Code(description: "userDeleted")
     /// A change token is older than what the store still knows of; start without one.
     public static let changeTokenExpired = Code(description: "changeTokenExpired")
   }

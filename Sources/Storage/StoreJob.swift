@@ -5,6 +5,8 @@ protocol StoreJob: AnyObject, Sendable {
   var gathersWrites: Bool { get }
   /// What it has for itself while it runs.
   var locks: WriteLocks { get }
+  /// Whether the writer runs the job by itself, in no transaction.
+  var isOutsideTransactions: Bool { get }
   /// By which a read is given up; nil for one that is carried out in any case.
   var cancellation: ReadCancellation? { get }
   /// Does the work. What it returns or throws is kept until ``finish(_:)``. It is done again, in a
@@ -17,6 +19,7 @@ protocol StoreJob: AnyObject, Sendable {
 
 extension StoreJob {
   var locks: WriteLocks { .rows }
+  var isOutsideTransactions: Bool { false }
   var cancellation: ReadCancellation? { nil }
 }
 
@@ -25,6 +28,7 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   // Touched by one thread at a time: the one that runs and finishes the job.
   let gathersWrites: Bool
   let locks: WriteLocks
+  let isOutsideTransactions: Bool
   let cancellation: ReadCancellation?
   private let body: @Sendable (StoreSession) throws -> Value
   private let continuation: CheckedContinuation<Value, any Error>
@@ -33,12 +37,14 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
 
   init(
     _ continuation: CheckedContinuation<Value, any Error>, locks: WriteLocks = .rows,
-    gathersWrites: Bool = false, cancellation: ReadCancellation? = nil,
+    gathersWrites: Bool = false, isOutsideTransactions: Bool = false,
+    cancellation: ReadCancellation? = nil,
     _ body: @escaping @Sendable (StoreSession) throws -> Value
   ) {
     self.continuation = continuation
     self.locks = locks
     self.gathersWrites = gathersWrites
+    self.isOutsideTransactions = isOutsideTransactions
     self.cancellation = cancellation
     self.body = body
   }

@@ -222,7 +222,7 @@ extension StoreSession {
       let position = change.isCurrent ? change.position : 0
       through[change.log] = max(through[change.log] ?? 0, position)
     }
-    for (log, position) in through {
+    for (log, position) in through where try !isDeleted(log.subscriber) {
       try connection.run(
         """
         INSERT INTO trimmed_logs (database_id, subscriber, trimmed_through) VALUES ($1, $2, $3)

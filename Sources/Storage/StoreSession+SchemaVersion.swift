@@ -18,6 +18,7 @@ extension StoreSession {
     catalog.types = [:]
     catalog.typesByNumber = [:]
     catalog.roles = [:]
+    catalog.deletedUsers = nil
     catalog.schemaVersion = version
   }
 

@@ -100,6 +100,9 @@ struct Catalog {
   var routes: [DeliveryRoute: DeliveryRoute.ID] = [:]
   /// The custom roles of users, without the system's.
   var roles: [MemberKey: Set<String>] = [:]
+  /// The hashes of the users who are being deleted or were lately, as of ``schemaVersion``; nil before
+  /// they are asked for.
+  var deletedUsers: Set<[UInt8]>?
   /// The schema version that types and roles were read at; nil before the first is read.
   var schemaVersion: Int64?
 

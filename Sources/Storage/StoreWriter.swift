@@ -76,7 +76,17 @@ final class StoreWriter: @unchecked Sendable {
     }
   }
 
-  private func perform(_ group: [any StoreJob], in session: StoreSession, thread: Int) {
+  private func perform(_ jobs: [any StoreJob], in session: StoreSession, thread: Int) {
+    for job in jobs where job.isOutsideTransactions {
+      do {
+        try job.run(in: session)
+        job.finish(nil)
+      } catch {
+        job.finish(error)
+      }
+    }
+    let group = jobs.filter { !$0.isOutsideTransactions }
+    if group.isEmpty { return }
     tally.begin(thread)
     let failures: [(any Error)?]
     do {

@@ -215,6 +215,8 @@ final class CrashTrial {
   private var points: [String] {
     let ofFiles: Set<KillPoint> = [.beforeCheckpoint, .afterCheckpoint]
     return KillPoint.allCases.filter { options.engine == .sqlite || !ofFiles.contains($0) }
+      // The users of this trial stay.
+      .filter { $0 != .afterDeletionStep }
       .map(\.rawValue)
   }
 

@@ -1,0 +1,80 @@
+import CloudKitModel
+
+extension Record {
+  /// Whether the user created the record or modified it last.
+  func hasStamp(of user: String) -> Bool {
+    created?.userRecordName == user || modified?.userRecordName == user
+  }
+
+  /// Whether this is the record of type `Users` that the user has for what others are to know.
+  func isUserRecord(of user: String) -> Bool {
+    recordType == "Users" && recordID.recordName == user
+  }
+
+  /// Puts ``UserIdentity/deletedUserRecordName`` in the place of a user in the stamps.
+  mutating func makeAnonymous(_ user: String) {
+    created?.makeAnonymous(user)
+    modified?.makeAnonymous(user)
+  }
+}
+
+extension Record.Stamp {
+  fileprivate mutating func makeAnonymous(_ user: String) {
+    guard userRecordName == user else { return }
+    userRecordName = UserIdentity.deletedUserRecordName
+    deviceID = nil
+  }
+}
+
+extension Change {
+  /// Takes a user's name out of a change that was dispatched.
+  ///
+  /// - Parameter deletes: whether a record goes with its user; then its values go, too.
+  /// - Returns: whether the user's name was there. As a value of others' it stays.
+  mutating func makeAnonymous(_ user: String, deletes: (Record) -> Bool) -> Bool {
+    let isUsers = userRecordName == user
+    guard isUsers || record?.hasStamp(of: user) == true || record?.isUserRecord(of: user) == true
+    else { return false }
+    if isUsers {
+      userRecordName = UserIdentity.deletedUserRecordName
+      deviceID = nil
+    }
+    guard var changed = record else { return true }
+    if deletes(changed) {
+      changed.fields = RecordFields()
+      changed.encryptedFields = []
+      changed.parent = nil
+    }
+    if changed.isUserRecord(of: user) {
+      changed.recordID.recordName = UserIdentity.deletedUserRecordName
+    }
+    changed.makeAnonymous(user)
+    record = changed
+    return true
+  }
+}
+
+extension RecordModifier {
+  /// Takes a user's name out of a record's stamps: a change as any other, but that the stamps keep their
+  /// times.
+  mutating func makeAnonymous(_ user: String, in current: StoredRecord) throws {
+    guard let type = try session.recordType(named: current.record.recordType, at: address) else {
+      throw StoreError(
+        .corrupt, "record '\(current.record.recordID)' is of a type that the schema does not have")
+    }
+    let version = try numbers.take(from: session)
+    latest = version
+    var stored = current
+    stored.record.makeAnonymous(user)
+    stored.record.recordChangeTag = session.changeTags.tag(ofVersion: version, in: database)
+    try write(stored, type: type, version: version, over: current)
+    try session.updateIndexes(from: current, to: stored, type: type, in: database)
+    let record = stored.record
+    try post(.recordUpdated, record: record, sequence: version)
+  }
+
+  /// Has the zone follow the latest change, which was made outside of ``run()``.
+  func noteChange(inZone zoneNumber: Int64) {
+    session.gathered.zoneVersions[Catalog.ZoneKey(database: database, number: zoneNumber)] = latest
+  }
+}

@@ -1,0 +1,423 @@
+import CloudKitModel
+
+/// One transaction of the deletion of a user.
+///
+/// Each step removes a batch of what its stage is for in one database, or finds that there is no more and
+/// goes on to the next database or stage. What it removes is looked for again in the transaction, so that a
+/// step may be taken twice.
+struct UserDeletionStep {
+  /// Rows that a step removes, and that it looks at where it has to look at all.
+  static let batch = Retention.batch
+
+  private var row: UserDeletionRow
+  private let user: String
+  let timestamp: Timestamp
+  let session: StoreSession
+
+  init(_ row: UserDeletionRow, at timestamp: Timestamp, in session: StoreSession) {
+    self.row = row
+    // Only the last stage has none, and it has no steps of this kind.
+    user = row.user ?? ""
+    self.timestamp = timestamp
+    self.session = session
+  }
+
+  private var connection: any SQLConnection { session.connection }
+  private var database: DatabaseID { DatabaseID(rawValue: row.database) }
+  private var place: SQLValue { .integer(row.database) }
+
+  /// Takes the step and keeps how far the deletion is.
+  ///
+  /// - Throws: ``LocksNeeded``.
+  mutating func run() throws -> UserDeletion {
+    let before = row
+    if row.deletion.stage != .account, row.database == 0 {
+      row.database = try nextDatabase() ?? 0
+      if row.database != 0 { try session.require(.database(database)) }
+    }
+    if try removeSome(), row.deletion.state != .waiting { try goOn() }
+    var kept = row
+    kept.deletion.state = before.deletion.state
+    if kept != before { try session.keep(row) }
+    return row.deletion
+  }
+
+  /// Goes on with the next database, in a step with its locks, or with the next stage.
+  private mutating func goOn() throws {
+    row.position = 0
+    row.database = row.database == 0 ? 0 : try nextDatabase() ?? 0
+    guard row.database == 0 else { return }
+    guard let next = UserDeletion.Stage(rawValue: row.deletion.stage.rawValue + 1) else { return }
+    row.deletion.stage = next
+  }
+
+  /// The database behind the one where the step is in which there may be something for its stage.
+  private func nextDatabase() throws -> Int64? {
+    let behind = SQLValue.integer(row.database)
+    let found: Int64?? =
+      switch row.deletion.stage {
+      case .publicRows, .subscriptions, .publicRecords, .dispatch, .changes, .notifications:
+        try connection.first(
+          "SELECT MIN(number) FROM database_addresses WHERE scope = $1 AND number > $2",
+          [.integer(Int64(DatabaseScope.public.rawValue)), behind]
+        ) { $0.optionalInteger(0) }
+      case .privateDatabases:
+        try connection.first(
+          "SELECT MIN(number) FROM database_addresses WHERE owner = $1 AND number > $2",
+          [.text(user), behind]
+        ) { $0.optionalInteger(0) }
+      case .notificationIndex:
+        try connection.first(
+          "SELECT MIN(number) FROM subscriber_databases WHERE subscriber = $1 AND number > $2",
+          [.text(user), behind]
+        ) { $0.optionalInteger(0) }
+      case .account, .erasure: nil
+      }
+    return found ?? nil
+  }
+
+  /// Removes a batch in the database, or the account; true when there is no more.
+  private mutating func removeSome() throws -> Bool {
+    if row.deletion.stage == .account {
+      try removeAccount()
+      return true
+    }
+    guard row.database != 0 else { return true }
+    switch row.deletion.stage {
+    case .publicRows:
+      guard try removeUploads(of: user) else { return false }
+      return try removeRows()
+    case .subscriptions: return try removeSubscriptions()
+    case .publicRecords: return try changeRecords()
+    case .dispatch: return try waitForDispatch()
+    case .changes: return try changeHistory()
+    case .notifications:
+      guard try changeNotifications() else { return false }
+      return try removeRows()
+    case .privateDatabases: return try removeDatabase()
+    case .notificationIndex: return try removeIndexEntries()
+    case .account, .erasure: return true
+    }
+  }
+}
+
+// MARK: Rows by their keys
+
+extension UserDeletionStep {
+  /// Removes a batch of rows of a table in the database.
+  ///
+  /// - Parameter condition: which of them, with the user's name as `$3`.
+  /// - Returns: how many.
+  private mutating func remove(
+    _ table: String, _ key: [String], where condition: String? = nil, limit: Int64
+  ) throws -> Int64 {
+    let columns = key.joined(separator: ", ")
+    let which = condition.map { " AND \($0)" } ?? ""
+    let removed = try connection.run(
+      """
+      DELETE FROM \(table) WHERE database_id = $1 AND (\(columns)) IN (
+        SELECT \(columns) FROM \(table) WHERE database_id = $1\(which) LIMIT $2)
+      """, [place, .integer(limit)] + (condition == nil ? [] : [.text(user)]))
+    row.deletion.done += removed
+    return Int64(removed)
+  }
+
+  /// Removes the user's rows in tables that have the user's name; true when there are no more.
+  private mutating func removeRows() throws -> Bool {
+    for (stage, table, column) in UserTraces.publicColumns where stage == row.deletion.stage {
+      guard let key = UserTraces.databaseTables.first(where: { $0.name == table })?.key else {
+        continue
+      }
+      if table == "subscription_deletions" { try forgetSubscriptionDeletions() }
+      let removed = try remove(table, key, where: "\(column) = $3", limit: Self.batch)
+      if removed == Self.batch { return false }
+    }
+    return true
+  }
+
+  /// Who has not heard of the user's deletions reads all subscriptions anew.
+  private func forgetSubscriptionDeletions() throws {
+    try connection.run(
+      """
+      UPDATE databases SET forgotten_version = COALESCE((
+        SELECT MAX(version) FROM subscription_deletions
+        WHERE subscription_deletions.database_id = $1 AND subscriber = $2
+          AND version > forgotten_version), forgotten_version)
+      WHERE database_id = $1
+      """, [place, .text(user)])
+  }
+
+  private mutating func removeSubscriptions() throws -> Bool {
+    let names = try connection.rows(
+      """
+      SELECT subscription_id FROM subscriptions WHERE database_id = $1 AND subscriber = $2
+      ORDER BY subscription_id LIMIT $3
+      """, [place, .text(user), .integer(Self.batch)]
+    ) { SubscriptionName(subscriber: user, subscriptionID: $0.text(0)) }
+    guard !names.isEmpty else { return true }
+    let version = try session.raiseSubscriptionVersion(of: database)
+    for name in names {
+      _ = try session.deleteSubscription(
+        name, in: database, version: version, timestamp: timestamp)
+    }
+    row.deletion.done += names.count
+    return names.count < Int(Self.batch)
+  }
+
+  /// Forgets a batch of uploads and receipts; true when there are no more.
+  ///
+  /// - Parameter uploader: whose; nil for all, of a database that goes with its assets.
+  private mutating func removeUploads(of uploader: String?) throws -> Bool {
+    let receipts = try connection.rows(
+      """
+      SELECT receipt, CASE WHEN token_hash IS NULL THEN 1 ELSE 0 END FROM asset_uploads
+      WHERE database_id = $1 AND user_record_name = COALESCE($2, user_record_name) LIMIT $3
+      """, [place, SQLValue(uploader), .integer(Self.batch)]
+    ) { (name: $0.text(0), isRereference: $0.integer(1) != 0) }
+    for receipt in receipts {
+      if !receipt.isRereference {
+        try session.disposeOfAssetFile(named: receipt.name, unlessKeptIn: database)
+      }
+      let checksum = try connection.first(
+        "DELETE FROM asset_uploads WHERE database_id = $1 AND receipt = $2 RETURNING checksum",
+        [place, .text(receipt.name)]
+      ) { $0.optionalText(0) }
+      if uploader != nil, let checksum, let checksum { try disposeOfAsset(checksum) }
+    }
+    row.deletion.done += receipts.count
+    return receipts.count < Int(Self.batch)
+  }
+
+  /// Has a file removed at once that no record and no receipt names any more.
+  private func disposeOfAsset(_ checksum: String) throws {
+    let file = try connection.first(
+      """
+      DELETE FROM assets WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL
+        AND NOT EXISTS (
+          SELECT 1 FROM asset_uploads
+          WHERE asset_uploads.database_id = $1 AND asset_uploads.checksum = $2)
+      RETURNING file
+      """, [place, .text(checksum)]
+    ) { $0.text(0) }
+    if let file { try dispose(of: file) }
+  }
+
+  private func dispose(of file: String) throws {
+    try connection.run(
+      """
+      INSERT INTO asset_disposals (database_id, file) VALUES ($1, $2)
+      ON CONFLICT (database_id, file) DO NOTHING
+      """, [place, .text(file)])
+  }
+
+  /// Removes a batch of what a private database has, and in the end the database; true when it is gone.
+  private mutating func removeDatabase() throws -> Bool {
+    guard try removeUploads(of: nil) else { return false }
+    let files = try connection.rows(
+      "SELECT file FROM assets WHERE database_id = $1 LIMIT $2", [place, .integer(Self.batch)]
+    ) { $0.text(0) }
+    for file in files { try dispose(of: file) }
+    let assets = try remove("assets", ["checksum"], limit: Self.batch)
+    // Their files are removed before the next step.
+    guard assets == 0, try session.disposableAssets(of: database).isEmpty else { return false }
+    var left = Self.batch
+    for table in UserTraces.databaseTables {
+      left -= try remove(table.name, table.key, limit: left)
+      if left == 0 { return false }
+    }
+    // Whoever writes to the database has its lock, so nothing can have come meanwhile.
+    try connection.run("DELETE FROM databases WHERE database_id = $1", [place])
+    try connection.run("DELETE FROM database_addresses WHERE number = $1", [place])
+    row.deletion.done += 1
+    return true
+  }
+
+  private mutating func removeIndexEntries() throws -> Bool {
+    let removed = try connection.run(
+      """
+      DELETE FROM notification_index WHERE database_id = $1 AND (run, subscriber, sequence) IN (
+        SELECT entries.run, entries.subscriber, entries.sequence
+        FROM notification_runs CROSS JOIN notification_index AS entries
+        WHERE entries.run = notification_runs.run AND entries.subscriber = $2
+          AND entries.database_id = $1 LIMIT $3)
+        AND run IN (SELECT run FROM notification_runs) AND subscriber = $2
+      """, [place, .text(user), .integer(Self.batch)])
+    row.deletion.done += removed
+    return removed < Int(Self.batch)
+  }
+
+  private mutating func removeAccount() throws {
+    let tokens = try connection.rows(
+      "DELETE FROM gone_devices WHERE user_record_name = $1 RETURNING token", [.text(user)]
+    ) { $0.text(0) }
+    for (table, column) in UserTraces.accountColumns {
+      row.deletion.done += try connection.run(
+        "DELETE FROM \(table) WHERE \(column) = $1", [.text(user)])
+    }
+    for token in Set(tokens).sorted() { try session.dropDeviceNumber(of: token) }
+    row.user = nil
+    row.deletion.name = nil
+    row.deletion.userRecordName = nil
+  }
+}
+
+// MARK: What is looked through
+
+extension UserDeletionStep {
+  private var nameBytes: SQLValue { .bytes(Array(user.utf8)) }
+
+  /// A condition for rows whose contents have the user's name.
+  private var names: String { session.contentHolds("$4") }
+
+  /// The end of the next batch of rows, in the order of a number; nil when there are no more.
+  private func endOfBatch(_ table: String, by number: String) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT MAX(\(number)) FROM (
+        SELECT \(number) FROM \(table) WHERE database_id = $1 AND \(number) > $2
+        ORDER BY \(number) LIMIT $3) AS batch
+      """, [place, .integer(row.position), .integer(Self.batch)]
+    ) { $0.optionalInteger(0) } ?? nil
+  }
+
+  private mutating func changeRecords() throws -> Bool {
+    guard let end = try endOfBatch("records", by: "record_number") else { return true }
+    let numbers = try connection.rows(
+      """
+      SELECT record_number FROM records
+      WHERE database_id = $1 AND record_number > $2 AND record_number <= $3 AND \(names)
+      ORDER BY record_number
+      """, [place, .integer(row.position), .integer(end), nameBytes]
+    ) { $0.integer(0) }
+    row.position = end
+    guard !numbers.isEmpty else { return false }
+    var modifier = try RecordModifier(
+      RecordModification(
+        database: database, operations: [], isAtomic: false,
+        origin: ChangeOrigin(userRecordName: UserIdentity.deletedUserRecordName),
+        appliesGrants: false, timestamp: timestamp), session: session)
+    for number in numbers {
+      let stored = try connection.first(
+        StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
+        [place, .integer(number)], StoredRecord.Row.init
+      ).map { try session.storedRecord($0, in: database) }
+      // It may have gone with one that it refers to.
+      guard let stored, stored.record.hasStamp(of: user) else { continue }
+      if deletes(stored.record) {
+        try modifier.delete(stored)
+        for holding in stored.record.assetHoldings { try disposeOfAsset(holding.checksum) }
+      } else {
+        try modifier.makeAnonymous(user, in: stored)
+      }
+      row.deletion.done += 1
+      modifier.noteChange(inZone: stored.zoneNumber)
+    }
+    session.gathered.numbers[database] = modifier.numbers
+    return false
+  }
+
+  /// Whether the record goes: the user's own of the type `Users` has the user's name for its own.
+  private func deletes(_ record: Record) -> Bool {
+    if record.isUserRecord(of: user) { return true }
+    return row.deletion.publicRecords == .delete && record.created?.userRecordName == user
+  }
+
+  /// What others are to learn of the records has to come to them before the traces go.
+  private mutating func waitForDispatch() throws -> Bool {
+    if row.position == 0 {
+      row.position =
+        try connection.first(
+          "SELECT last_number FROM databases WHERE database_id = $1", [place]
+        ) { $0.integer(0) } ?? 0
+    }
+    let through = try session.dispatchPosition(of: database)?.wholeThrough ?? .min
+    let waits = try connection.first(
+      """
+      SELECT 1 FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 LIMIT 1
+      """, [place, .integer(through), .integer(row.position)]
+    ) { _ in true }
+    if waits != nil { row.deletion.state = .waiting }
+    return true
+  }
+
+  private mutating func changeHistory() throws -> Bool {
+    guard let end = try endOfBatch("outbox", by: "sequence") else { return true }
+    let changes = try connection.rows(
+      """
+      SELECT sequence, content FROM outbox
+      WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 AND \(names)
+      ORDER BY sequence
+      """, [place, .integer(row.position), .integer(end), nameBytes]
+    ) { (sequence: $0.integer(0), content: $0.bytes(1)) }
+    for (sequence, content) in changes {
+      var decoder = try RowDecoder(content, of: "change \(sequence) of database \(row.database)")
+      var change = try decoder.decodeChange()
+      try decoder.finish()
+      guard change.makeAnonymous(user, deletes: deletes) else { continue }
+      var encoder = RowEncoder(reserving: content.count)
+      encoder.encode(change)
+      try connection.run(
+        "UPDATE outbox SET content = $3 WHERE database_id = $1 AND sequence = $2",
+        [place, .integer(sequence), .bytes(encoder.bytes)])
+      row.deletion.done += 1
+    }
+    try connection.run(
+      """
+      UPDATE outbox SET record_name = NULL WHERE database_id = $1 AND sequence > $2
+        AND sequence <= $3 AND record_name = $4
+      """, [place, .integer(row.position), .integer(end), .text(user)])
+    row.position = end
+    return false
+  }
+
+  private mutating func changeNotifications() throws -> Bool {
+    guard let end = try endOfBatch("notification_log", by: "sequence") else { return true }
+    let address = try session.address(of: database)
+    let entries = try connection.rows(
+      """
+      SELECT sequence, subscriber, content FROM notification_log
+      WHERE database_id = $1 AND sequence > $2 AND sequence <= $3
+        AND (subscriber = $5 OR \(names))
+      ORDER BY sequence
+      """, [place, .integer(row.position), .integer(end), nameBytes, .text(user)]
+    ) { (sequence: $0.integer(0), subscriber: $0.text(1), content: $0.bytes(2)) }
+    for (sequence, subscriber, content) in entries {
+      if subscriber == user {
+        try remove(entry: sequence)
+      } else {
+        var notification = try SubscriptionNotification(
+          stored: content, database: address, subscriber: subscriber)
+        guard notification.change.makeAnonymous(user, deletes: deletes) else { continue }
+        try connection.run(
+          "UPDATE notification_log SET content = $3 WHERE database_id = $1 AND sequence = $2",
+          [place, .integer(sequence), .bytes(notification.storedContent)])
+      }
+      row.deletion.done += 1
+    }
+    row.position = end
+    return false
+  }
+
+  /// Removes a notification with its deliveries. Their numbers follow it, up to the next.
+  private func remove(entry sequence: Int64) throws {
+    let next = try connection.first(
+      """
+      SELECT sequence FROM notification_log WHERE database_id = $1 AND sequence > $2
+      ORDER BY sequence LIMIT 1
+      """, [place, .integer(sequence)]
+    ) { $0.integer(0) }
+    let deliveries = [place, .integer(sequence), .integer(next ?? .max)]
+    for statement in [
+      "DELETE FROM refused_pushes WHERE database_id = $1 AND number > $2 AND number < $3",
+      """
+      DELETE FROM deliveries
+      WHERE database_id = $1 AND number > $2 AND number < $3 AND log_sequence = $2
+      """,
+    ] {
+      try connection.run(statement, deliveries)
+    }
+    try connection.run(
+      "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2",
+      [place, .integer(sequence)])
+  }
+}

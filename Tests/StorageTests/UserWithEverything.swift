@@ -1,0 +1,254 @@
+import CloudKitModel
+import Foundation
+import Testing
+
+@testable import Storage
+
+/// A user who has something of every kind in a store, each with a marker to look for.
+struct UserWithEverything {
+  let user: User
+  let privateID: DatabaseID
+  let zone: ZoneID
+  /// Another environment's.
+  let otherID: DatabaseID
+
+  static let account = "anna-MARK-account"
+
+  /// What must not be found once the user is deleted.
+  var markers: [String] {
+    [
+      user.userRecordName, "MARK-", "mark.anna@example.com", "4915112340001",
+      Self.hash.map { String(UnicodeScalar($0)) }.joined(),
+    ]
+  }
+
+  /// The hash of a token, in letters so that it can be looked for as the others.
+  static let hash = Array("mArKhAsH0123456789abcdefghijklmn".utf8)
+
+  private static let device = "MARK-device"
+
+  /// Makes the user with private databases in two environments.
+  ///
+  /// - Parameter isMarkedInPublic: whether public records have markers, too.
+  static func make(in test: TestStore, isMarkedInPublic: Bool) async throws -> UserWithEverything {
+    let store = test.store
+    var names = PersonNameComponents()
+    names.givenName = "MARK-given"
+    let user = try await store.addUser(
+      named: account,
+      profile: try UserProfile(
+        emailAddress: "mark.anna@example.com", phoneNumber: "+4915112340001", nameComponents: names),
+      at: TestStore.time(1))
+    func database(_ environment: ContainerEnvironment) async throws -> DatabaseID {
+      try await store.database(
+        at: DatabaseAddress(
+          container: TestStore.container, environment: environment, scope: .private,
+          owner: user.userRecordName))
+    }
+    let made = UserWithEverything(
+      user: user, privateID: try await database(.development),
+      zone: ZoneID(zoneName: "MARK-zone"), otherID: try await database(.production))
+    try await made.fillAccount(test)
+    try await made.fillPrivateDatabase(test)
+    try await made.fillPublicDatabase(test, marker: isMarkedInPublic ? "MARK" : "kept")
+    return made
+  }
+
+  private var name: String { user.userRecordName }
+
+  private func fillAccount(_ test: TestStore) async throws {
+    let store = test.store
+    try await store.setPasswordHash(
+      "MARK-password", ofUserNamed: Self.account, at: TestStore.time(2))
+    for session in [
+      nil,
+      WebAuthToken.Session?.some(
+        .init(
+          id: Array("MARK-session".utf8), container: TestStore.container, environment: .development,
+          lifetime: 100)),
+    ] {
+      try await store.addWebAuthToken(
+        WebAuthToken(
+          hash: session == nil ? Self.hash : Array("MARK-second-hash".utf8), userRecordName: name,
+          created: TestStore.time(2), expires: TestStore.time(1_000_000), session: session))
+    }
+    try await store.setApplicationPermissions(
+      [.userDiscoverability: .granted], of: name, container: TestStore.container,
+      environment: .development)
+    for (number, kind) in [DeviceToken.Kind.apns, .webPush, .webhook, .courier].enumerated() {
+      try await store.saveDeviceToken(
+        DeviceToken(
+          kind: kind, token: "MARK-token-\(number)", container: TestStore.container,
+          environment: .development, apnsEnvironment: .development, userRecordName: name,
+          deviceID: Self.device + "\(number)", registered: TestStore.time(3),
+          endpoint: kind == .webPush || kind == .webhook
+            ? WebEndpoint(url: "https://example.com/MARK-url", secrets: Array("MARK-secret".utf8))
+            : nil))
+    }
+  }
+
+  private func subscription(_ name: String) -> Subscription {
+    noteSubscription(
+      "MARK-subscription-\(name)",
+      filters: [
+        Filter(.field("title"), .notEquals, .string("MARK-predicate"))
+      ], badge: true, desiredKeys: ["title"])
+  }
+
+  private func fillPrivateDatabase(_ test: TestStore) async throws {
+    let store = test.store
+    let origin = ChangeOrigin(userRecordName: name, deviceID: Self.device)
+    let zones = try await store.modifyZones(
+      [.create(zone), .create(ZoneID(zoneName: "MARK-gone-zone"))], in: privateID, origin: origin,
+      timestamp: TestStore.time(4))
+    #expect(zones.count == 2)
+    for database in [privateID, test.publicID] {
+      let outcome = try await test.subscribe(subscription("kept"), as: name, in: database)
+      #expect(outcome.failure == nil)
+      _ = try await test.subscribe(subscription("gone"), as: name, in: database)
+      _ = try await store.modifySubscriptions(
+        [.delete(subscriptionID: "MARK-subscription-gone")], of: name, in: database,
+        refusesEqualContent: false, timestamp: TestStore.time(5))
+    }
+    let asset = try await test.upload(
+      "MARK-asset-bytes", receipt: "MARK-receipt", by: name, zone: zone, in: privateID)
+    try await store.addAssetUploads(
+      [TestStore.announced("MARK-announced", field: "file", by: name)], inZone: .default,
+      of: privateID)
+    try await test.save(
+      "MARK-target", ["title": .string("MARK-predicate hit")], zone: zone, in: privateID, by: name,
+      device: Self.device, at: 6)
+    for number in 0..<12 {
+      var fields: RecordFields<RecordValue?> = [
+        "title": .string("MARK-predicate \(number)"), "text": .string("MARK-value \(number)"),
+        "bytes": .bytes(Data("MARK-bytes".utf8)), "number": .int64(Int64(number)),
+        "list": .list(of: .string, [.string("MARK-list"), .string("b")]),
+        "target": .reference(Reference(recordName: "MARK-target", action: .deleteSelf)),
+      ]
+      if number == 0 { fields["file"] = .asset(asset) }
+      try await test.save(
+        "MARK-private-\(number)", fields, zone: zone, in: privateID, by: name,
+        device: Self.device, at: 7)
+    }
+    // Of several sizes: what was overwritten must not be found either.
+    for length in [10, 6_000, 40] {
+      try await test.save(
+        "MARK-rewritten", ["text": .string("MARK-" + String(repeating: "x", count: length))],
+        in: privateID, by: name, at: 8)
+    }
+    _ = try await test.delete("MARK-private-5", zone: zone, in: privateID)
+    _ = try await store.modifyZones(
+      [.delete(ZoneID(zoneName: "MARK-gone-zone"))], in: privateID, origin: origin,
+      timestamp: TestStore.time(9))
+    var modification = RecordModification(
+      database: privateID,
+      operations: [
+        RecordOperation(
+          kind: .create, recordID: RecordID(recordName: "MARK-named", zoneID: zone),
+          recordType: "Note", fields: [:])
+      ], isAtomic: true, origin: origin, appliesGrants: true, timestamp: TestStore.time(9),
+      requestID: "MARK-request")
+    modification.clientChangeToken = ClientChangeToken(
+      data: Array("MARK-client-token".utf8), deviceID: Self.device)
+    _ = try await store.modifyRecords(modification)
+    try await test.dispatch(privateID, at: 10)
+    try await test.save("MARK-undispatched", in: privateID, by: name, at: 11)
+  }
+
+  private func fillPublicDatabase(_ test: TestStore, marker: String) async throws {
+    _ = try await test.subscribe(
+      noteSubscription("watch", desiredKeys: ["title"]), as: TestStore.bob)
+    try await test.register("bobs-token", user: TestStore.bob)
+    let asset = try await test.upload(
+      "\(marker)-public-bytes", receipt: "\(marker)-public", by: name)
+    _ = try await test.upload("MARK-unused-bytes", receipt: "MARK-unused", by: name)
+    for number in 0..<4 {
+      var fields: RecordFields<RecordValue?> = ["title": .string("\(marker)-title \(number)")]
+      if number == 0 { fields["file"] = .asset(asset) }
+      // Their names stay in the memory of deletions for those who read the feed.
+      try await test.save("public-\(number)", fields, by: name, device: Self.device, at: 12)
+    }
+    try await test.save("bobs", ["title": .string("bob's")], by: TestStore.bob, at: 12)
+    try await test.save(
+      "bobs", ["title": .string("changed")], by: name, device: Self.device, at: 13)
+    try await test.save(
+      name, type: "Users", ["motto": .string("MARK-motto")], by: name, device: Self.device, at: 13)
+    // Other users' changes fire the user's subscription, too.
+    try await test.save("hit", ["title": .string("another's")], by: TestStore.bob, at: 14)
+    try await test.dispatch(at: 15)
+    _ = try await test.delete("hit")
+    // Marks as read, in the log of all databases.
+    let page = try await test.store.notificationLog(
+      of: Recipient(
+        userRecordName: name, container: TestStore.container, environment: .development),
+      since: nil, limit: 100)
+    let identifiers = page.notifications.compactMap { notification in
+      if case .unread(let entry) = notification {
+        entry.notification.change.notificationID
+      } else {
+        nil
+      }
+    }
+    #expect(identifiers.count > 2)
+    _ = try await test.store.markNotificationsRead(
+      Array(identifiers.prefix(2)),
+      of: Recipient(
+        userRecordName: name, container: TestStore.container, environment: .development),
+      timestamp: TestStore.time(16))
+  }
+}
+
+extension TestStore {
+  /// What of these texts stands in any row of any table, with the table's name.
+  func tables(having markers: [String]) async throws -> Set<String> {
+    let store = try #require(store as? SQLRecordStore)
+    let needles = markers.map { Array($0.utf8) }
+    return try await store.read { session in
+      var found: Set<String> = []
+      for name in try StoreTable.names(session.connection) where name != "store_form" {
+        let table = try StoreTable(named: name, in: session.connection)
+        try session.connection.query(table.selection(), []) { row in
+          for (column, kind) in table.columns.map(\.kind).enumerated()
+          where kind != .integer && !row.isNull(Int32(column)) {
+            let value =
+              kind == .text ? Array(row.text(Int32(column)).utf8) : row.bytes(Int32(column))
+            for (marker, needle) in zip(markers, needles) where value.holds(needle) {
+              found.insert("\(name).\(table.columns[column].name): \(marker)")
+            }
+          }
+        }
+      }
+      return found
+    }
+  }
+
+  /// Takes steps until there are no more, or until a server would have to dispatch.
+  ///
+  /// - Returns: the last deletion that was seen.
+  @discardableResult
+  func continueDeletions(at seconds: Int64 = 100) async throws -> UserDeletion? {
+    var last: UserDeletion?
+    for _ in 0..<10_000 {
+      guard
+        let next = try await store.administration.continueUserDeletion(at: Self.time(seconds))
+      else { return last }
+      last = next
+      if next.state == .waiting { return next }
+    }
+    Issue.record("a deletion goes on for ever: \(last as Any)")
+    return last
+  }
+}
+
+extension [UInt8] {
+  /// Whether these bytes have those in a row.
+  func holds(_ other: [UInt8]) -> Bool {
+    guard let first = other.first else { return true }
+    var rest = self[...]
+    while rest.count >= other.count, let begin = rest.firstIndex(of: first) {
+      if self[begin...].starts(with: other) { return true }
+      rest = rest[(begin + 1)...]
+    }
+    return false
+  }
+}
