@@ -34,6 +34,7 @@ public final class CloudService: Sendable {
   private let worker: DeliveryWorker
   private let maintenance = Mutex<Task<Void, Never>?>(nil)
   private let indexing = Mutex<Task<Void, Never>?>(nil)
+  private let deleting = Mutex<Task<Void, Never>?>(nil)
 
   /// Makes a service over an open store. The store is not closed when the service stops.
   ///
@@ -207,6 +208,13 @@ public final class CloudService: Sendable {
         }
       }
     }
+    deleting.withLock { [store, log, clock, executor] deleting in
+      if deleting == nil {
+        deleting = Task(executorPreference: executor) {
+          await UserDeleter(store: store, log: log, clock: clock).run()
+        }
+      }
+    }
   }
 
   /// The answer to a request; never fails, for what goes wrong is in the answer.
@@ -254,6 +262,7 @@ public final class CloudService: Sendable {
     endPolls()
     maintenance.withLock { $0 }?.cancel()
     indexing.withLock { $0 }?.cancel()
+    deleting.withLock { $0 }?.cancel()
     await dispatcher.stop()
     await worker.stop()
     await presence?.stop()

@@ -13,13 +13,17 @@ struct NotificationsEndpoint: Sendable {
   func changes(_ context: RequestContext) async throws -> Data {
     let recipient = try context.recipient()
     let request = try NotificationChangesRequest(parsing: context.body)
-    let page = try await store.notificationLog(
+    return try await changes(
       of: recipient, since: request.syncToken,
       limit: ServiceLimits.pageSize(askedFor: request.resultsLimit))
+  }
+
+  func changes(of recipient: Recipient, since token: String?, limit: Int) async throws -> Data {
+    let page = try await store.notificationLog(of: recipient, since: token, limit: limit)
     return NotificationChangesResponse(
       notifications: try page.notifications.map { try Self.item($0, for: recipient) },
       syncToken: page.token, moreComing: page.moreComing
-    ).body(context: context.messageContext())
+    ).body(context: MessageContext(ownerNaming: .relative(to: recipient.userRecordName)))
   }
 
   private static func item(

@@ -56,6 +56,40 @@ struct ConsoleTests {
     }
   }
 
+  @Test("a user is deleted when that is meant, with a choice for public records, and else stays")
+  func userDeletion() async throws {
+    try await ConsoleCloud.run { cloud in
+      func dialog() async throws -> String {
+        try await cloud.browser.run(
+          "return [...document.querySelectorAll('dialog')].at(-1)?.innerText ?? '';"
+        ).string ?? ""
+      }
+      try await cloud.signIn()
+      try await cloud.open("users", until: "anna")
+      try await cloud.press("anna")
+      try await eventually("the way to an export is told") {
+        try await dialog().contains("petrel users export \(cloud.anna.userRecordName) --to")
+      }
+      try await cloud.press("Delete…")
+      try await eventually("it is asked for") { try await dialog().contains("Delete anna?") }
+      // Without a choice the form is not sent.
+      try await cloud.press("Delete anna")
+      #expect(try await dialog().contains("Delete anna?"))
+      try await cloud.press("Cancel")
+      try await eventually("the account is shown still") {
+        try await dialog().contains("User record")
+      }
+      #expect(try await cloud.store.user(named: "anna")?.isBeingDeleted == false)
+      try await cloud.press("Delete…")
+      try await cloud.browser.click("input[value=keep]")
+      try await cloud.press("Delete anna")
+      try await eventually("the user is deleted") {
+        try await cloud.store.user(named: "anna") == nil
+      }
+      try await expectNoErrors(cloud)
+    }
+  }
+
   @Test("records are browsed, queried by a predicate, edited, made and deleted")
   func records() async throws {
     try await ConsoleCloud.run { cloud in

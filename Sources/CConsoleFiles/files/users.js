@@ -14,7 +14,7 @@ export function users(main) {
     results.replaceChildren(pagedList({
       caption: 'Users',
       columns: [
-        { title: 'Name', cell: (user) => h('button', { type: 'button', class: 'link', onclick: () => open(user) }, user.name) },
+        { title: 'Name', cell: (user) => h('button', { type: 'button', class: 'link', onclick: () => open(user, begin) }, user.name) },
         { title: 'Full name', cell: (user) => user.fullName },
         { title: 'E-mail', cell: (user) => user.emailAddress },
         { title: 'User record', cell: (user) => h('code', {}, user.userRecordName) },
@@ -31,7 +31,31 @@ export function users(main) {
   begin();
 }
 
-async function open(user) {
+/** Asks what a deletion is to do with public records; undefined when it is not meant. */
+function deletionChoice(user) {
+  return new Promise((resolve) => {
+    let answer;
+    const choices = [['keep', 'Keep public records, without the user’s name'], ['delete', 'Delete public records, too']]
+      .map(([value, title]) => ({ value, title, input: h('input', { type: 'radio', name: 'publicRecords', value, required: true }) }));
+    const dialog = sheet(`Delete ${user.name}?`, null, [
+      h('p', {}, `Private databases, files, subscriptions and devices of ${user.name} go for good. `
+        + 'Backups that were made before have them still.'),
+      h('form', { onsubmit: (event) => {
+        event.preventDefault();
+        answer = choices.find((choice) => choice.input.checked)?.value;
+        dialog.close();
+      } },
+      choices.map(({ title, input }) => h('p', {}, h('label', {}, input, ' ', title))),
+      h('div', { class: 'actions' },
+        h('button', { class: 'bad' }, `Delete ${user.name}`),
+        h('button', { type: 'button', onclick: () => dialog.close() }, 'Cancel'))),
+    ], { drawer: false });
+    dialog.addEventListener('close', () => resolve(answer));
+  });
+}
+
+/** @param changed is called when the list is no longer what it was. */
+async function open(user, changed) {
   const trouble = h('div', {});
   const list = h('div', { class: 'card flush' }, h('p', { class: 'more' }, 'Loading devices…'));
   async function signOut(everywhere) {
@@ -42,14 +66,26 @@ async function open(user) {
     const done = await attempt(trouble, () => post('users/sign-out', { user: user.userRecordName, everywhere }));
     if (done) toast(`${done.sessions} ${done.sessions === 1 ? 'session' : 'sessions'} ended.`);
   }
-  sheet(user.name, user.fullName, [
+  async function remove() {
+    const publicRecords = await deletionChoice(user);
+    if (!publicRecords) return;
+    const begun = await attempt(trouble, () => post('users/delete', { user: user.userRecordName, publicRecords }));
+    if (!begun) return;
+    toast(`${user.name} is being deleted.`);
+    drawer.close();
+    changed();
+  }
+  const drawer = sheet(user.name, user.fullName, [
     h('div', { class: 'card' }, definitions([
       ['User record', h('code', {}, user.userRecordName)], ['E-mail', user.emailAddress], ['Phone', user.phoneNumber],
-      ['Since', time(user.created)]])),
-    h('h3', {}, 'Devices'), list, trouble,
+      ['Since', time(user.created)], ['State', user.isBeingDeleted ? 'being deleted' : undefined]])),
+    h('h3', {}, 'Devices'), list,
+    h('h3', {}, 'Everything of this user as files'),
+    h('p', { class: 'small' }, h('code', {}, `petrel users export ${user.userRecordName} --to FOLDER`)), trouble,
     h('div', { class: 'actions' },
       h('button', { type: 'button', onclick: () => signOut(false) }, 'Sign out of web apps…'),
-      h('button', { type: 'button', class: 'bad', onclick: () => signOut(true) }, 'Sign out everywhere…')),
+      h('button', { type: 'button', class: 'bad', onclick: () => signOut(true) }, 'Sign out everywhere…'),
+      h('button', { type: 'button', class: 'bad', onclick: remove }, 'Delete…')),
   ]);
   await attempt(list, async () => {
     const { devices } = await get('devices', { user: user.userRecordName });

@@ -25,6 +25,7 @@ extension User {
     writer.member("emailAddress", ifPresent: profile.emailAddress)
     writer.member("phoneNumber", ifPresent: profile.phoneNumber)
     writer.member("fullName", ifPresent: profile.nameComponents?.fullName)
+    if isBeingDeleted { writer.member("isBeingDeleted", true) }
   }
 }
 

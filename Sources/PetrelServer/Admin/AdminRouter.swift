@@ -1,5 +1,6 @@
 import CloudKitModel
 import HTTPService
+import Storage
 import WebServices
 
 /// Finds the endpoint for a request of the admin API.
@@ -42,7 +43,13 @@ struct AdminRouter: Sendable {
     let arguments = try AdminArguments(request, known: endpoint.arguments)
     let admin = AdminRequest(
       identity: identity, arguments: arguments, now: clock(), http: request)
-    var response = try await endpoint.answer(admin)
+    var response: HTTPResponse
+    do {
+      response = try await endpoint.answer(admin)
+    } catch let error as StoreError where error.code == .userDeleted {
+      // To the user it is a failed sign-in, which the operator's is not.
+      throw ServiceError(.notFound, error.reason)
+    }
     if endpoint.changes {
       let name = identity.key.map { "the key \($0.identifier)" } ?? "the data directory's owner"
       log.info("admin: \(path) by \(name)", ["request": .string("\(admin.uuid)")])

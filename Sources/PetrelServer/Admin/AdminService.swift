@@ -61,6 +61,8 @@ final class AdminService: Sendable {
       AdminSubscriptionsEndpoints(store: store, databases: databases),
       AdminUsersEndpoints(store: store, databases: databases),
       AdminAccountsEndpoints(store: store, accounts: accounts),
+      AdminUserDeletionEndpoints(store: store, accounts: accounts),
+      AdminUserHoldingsEndpoints(store: store, links: links),
       AdminRolesEndpoints(store: store),
       AdminKeysEndpoints(store: store),
       AdminServersEndpoints(store: store),

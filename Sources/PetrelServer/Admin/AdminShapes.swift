@@ -103,13 +103,36 @@ extension AdminSchema {
 
   private static let userMembers: [String: AdminSchema] = [
     "name": .text, "userRecordName": .text, "created": .time, "emailAddress?": .text,
-    "phoneNumber?": .text, "fullName?": .text,
+    "phoneNumber?": .text, "fullName?": .text, "isBeingDeleted?": .bool,
   ]
 
   static let user = object(userMembers).named("User")
 
   static let userWithToken = object(userMembers.merging(["token": .text]) { $1 })
     .named("UserWithToken")
+
+  static let userDeletion = object([
+    "identifier": .text, "name?": .text, "userRecordName?": .text,
+    "publicRecords": word(UserDeletion.PublicRecords.allCases.map(\.rawValue)),
+    "stage": word(UserDeletion.Stage.allCases.map { "\($0)" }), "stageNumber": .count,
+    "stages": .count, "done": .count, "began": .time,
+  ]).named("UserDeletion")
+
+  private static let placeMembers: [String: AdminSchema] = [
+    "container": .text, "environment": environment,
+  ]
+
+  static let userHoldings = object([
+    "passwordChanged?": .time,
+    "identities": .list(object(["issuer": .text, "subject": .text, "created": .time])),
+    "tokens": .list(
+      object([
+        "container?": .text, "environment?": environment, "created": .time, "expires": .time,
+      ])),
+    "roles": .list(object(placeMembers.merging(["role": .text]) { $1 })),
+    "permissions": .list(
+      object(placeMembers.merging(["permission": .text, "status": .text]) { $1 })),
+  ]).named("UserHoldings")
 
   static let device = object([
     "kind": word(["apns", "courier", "webPush", "webhook"]), "token": .text, "container": .text,
