@@ -10,6 +10,7 @@ enum Program {
     DemoCommand.self, UsersAddCommand.self,
     UsersListCommand.self, UsersShowCommand.self,
     UsersPasswordCommand.self, UsersAddTokenCommand.self, UsersSignOutCommand.self,
+    UsersExportCommand.self, UsersDeleteCommand.self,
     KeysAddAPITokenCommand.self, KeysAddServerKeyCommand.self, KeysAddAdminKeyCommand.self,
     KeysListCommand.self, KeysRevokeCommand.self,
     RolesGrantCommand.self, RolesRevokeCommand.self, RolesListCommand.self,

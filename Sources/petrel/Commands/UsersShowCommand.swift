@@ -30,6 +30,7 @@ enum UsersShowCommand: Command {
     if let created = user["created"] {
       Output.line("  \("added".padding(to: 12))\(created.timeText)")
     }
+    if user["isBeingDeleted"]?.bool == true { Output.line("  is being deleted") }
     let rows = devices["devices"]?.array ?? []
     Output.line(rows.isEmpty ? "no devices" : "devices:")
     var table = Table(DevicesListCommand.columns)

@@ -6,6 +6,10 @@ import Foundation
 struct AssetFolder: Sendable {
   private let directory: String
 
+  init(directory: String) {
+    self.directory = directory
+  }
+
   /// What `--assets` and `--without-assets` say.
   static func choice(
     _ arguments: Arguments

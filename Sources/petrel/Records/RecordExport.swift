@@ -48,6 +48,23 @@ struct RecordExport {
     }
   }
 
+  /// Writes the records of a public database that a user created or modified last, in the order in which
+  /// they were made.
+  mutating func writePublicRecords(of user: String) async throws {
+    var query: [String: String?] = place.mapValues { $0 }
+    query["user"] = user
+    query["limit"] = "200"
+    while true {
+      let page = try await access.get("users/public-records", query)
+      var lines = JSONLines()
+      for record in page["records"]?.array ?? [] { try await add(record, to: &lines) }
+      try output.write(contentsOf: lines.takeData())
+      progress.show(records.counting("record") + " ")
+      guard let next = page["continuationMarker"]?.string else { return }
+      query["continuation"] = next
+    }
+  }
+
   private mutating func add(_ json: JSONValue, to lines: inout JSONLines) async throws {
     guard let members = json.object else { return }
     if members["recordType"] == .string(PortableRecord.shareType) {

@@ -31,6 +31,8 @@ struct PrivateFilesTests {
     ("users password", .words(["anna", "--data", "data"], input: "correct horse 7\n")),
     ("users add-token", .words(["anna", "--data", "data"])),
     ("users sign-out", .words(["anna", "--data", "data"])),
+    ("users export", .words(["anna", "--to", "anna-data", "--data", "data"])),
+    ("users delete", .leftOut("writes into the store alone, as 'users sign-out' does")),
     ("keys add-api-token", .words(["web"] + inContainer)),
     ("keys add-server-key", .words(["feed", "--new-private-key", "feed.pem"] + inContainer)),
     ("keys add-admin-key", .words(["--label", "me", "--data", "data"])),

@@ -1,0 +1,113 @@
+import Foundation
+import JSONCoding
+import Storage
+
+/// `petrel users delete`
+enum UsersDeleteCommand: Command {
+  static let name = "users delete"
+  static let example = "petrel users delete anna --public-records keep"
+  static let summary =
+    "Deletes a user with all that is the user's; backups and exports that were made before have it still."
+  static let operands = "NAME"
+  static let options: [Arguments.Option] =
+    [
+      .init(
+        "public-records", "WHAT",
+        "what becomes of public records that the user created: keep leaves them without the user's "
+          + "name, delete deletes them", words: choices, isRequired: true),
+      .init("yes", nil, "does not ask whether it is meant"), AdminOptions.json,
+    ] + AdminOptions.all
+
+  private static let choices = UserDeletion.PublicRecords.allCases.map(\.rawValue)
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let name = try arguments.word("NAME, or user record name")
+    guard let choice = arguments.string("public-records") else {
+      throw UsageError("needs --public-records keep or --public-records delete")
+    }
+    guard choices.contains(choice) else {
+      throw UsageError("--public-records must be keep or delete, not '\(choice)'")
+    }
+    return try await AdminOptions.withAccess(arguments, .withoutServer) { access in
+      let user = try await access.get("users/show", ["user": name])
+      if !arguments.flag("yes"), user["isBeingDeleted"]?.bool != true {
+        try confirm(user["name"]?.string ?? name, choice)
+      }
+      let deletion = try await access.post(
+        "users/delete", ["user": .string(name), "publicRecords": .string(choice)])
+      let progress = ProgressLine()
+      defer { progress.end() }
+      let isWhole =
+        if let local = access as? LocalAdminAccess {
+          try await finish(on: local.store, isServed: local.isServed, progress)
+        } else {
+          try await follow(deletion, on: access, progress)
+        }
+      progress.end()
+      if arguments.flag("json") {
+        var members = deletion.object ?? [:]
+        members["isWhole"] = .bool(isWhole)
+        Output.json(.object(members))
+      } else if isWhole {
+        Output.line("deleted \(user["name"]?.string ?? name)".printable)
+      } else {
+        Output.line(
+          "\(user["name"]?.string ?? name)".printable
+            + " can do nothing any more. The rest goes when a server has dispatched the changes of "
+            + "public records: the next one that starts goes on by itself")
+      }
+      return 0
+    }
+  }
+
+  /// Asks whoever sits at the terminal to type the user's name.
+  private static func confirm(_ name: String, _ choice: String) throws {
+    guard isatty(STDIN_FILENO) == 1 else {
+      throw UsageError("needs --yes where nobody can be asked: what is deleted cannot come back")
+    }
+    let records =
+      choice == "keep"
+      ? "Public records that the user created stay without the user's name."
+      : "Public records that the user created are deleted, too."
+    Output.writeError(
+      "This deletes the user '\(name)'".printable
+        + " with private databases, files, subscriptions and devices.\n"
+        + records + " It cannot be undone.\nType the name to go on: ")
+    guard readLine() == name else {
+      throw AdminFailure("another name was typed; nothing was deleted")
+    }
+  }
+
+  /// Takes the steps in this process.
+  ///
+  /// - Returns: false when the rest needs a server and none has the store open.
+  private static func finish(
+    on store: any RecordStore, isServed: Bool, _ progress: ProgressLine
+  ) async throws -> Bool {
+    while let deletion = try await store.administration.continueUserDeletion(at: .now) {
+      progress.show(text(deletion.done, "\(deletion.stage)"))
+      guard deletion.state == .waiting else { continue }
+      if deletion.stage == .dispatch, !isServed { return false }
+      try await Task.sleep(for: .milliseconds(200))
+    }
+    return true
+  }
+
+  /// Waits for the server, which takes the steps.
+  private static func follow(
+    _ deletion: JSONValue, on access: any AdminAccess, _ progress: ProgressLine
+  ) async throws -> Bool {
+    while true {
+      let all = try await access.get("users/deletions")["deletions"]?.array ?? []
+      guard let now = all.first(where: { $0["identifier"] == deletion["identifier"] }) else {
+        return true
+      }
+      progress.show(text(Int(now["done"]?.int ?? 0), now["stage"]?.string ?? ""))
+      try await Task.sleep(for: .milliseconds(300))
+    }
+  }
+
+  private static func text(_ done: Int, _ stage: String) -> String {
+    done.counting("row") + " removed or made anonymous (\(stage)) "
+  }
+}

@@ -1,0 +1,45 @@
+import JSONCoding
+
+/// `petrel users export`
+enum UsersExportCommand: Command {
+  static let name = "users export"
+  static let example = "petrel users export anna --to anna-data"
+  static let summary =
+    "Writes all that is a user's as files: account, records, assets, subscriptions, notifications."
+  static let operands = "NAME"
+  static let options: [Arguments.Option] =
+    [
+      .init(
+        "to", "FOLDER", "the folder to make; one that is there must be empty", isRequired: true),
+      AdminOptions.json,
+    ] + AdminOptions.all
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    let name = try arguments.word("NAME, or user record name")
+    guard let target = arguments.string("to"), !target.isEmpty else {
+      throw UsageError("needs --to FOLDER")
+    }
+    return try await AdminOptions.withAccess(arguments) { access in
+      let user = try await access.get("users/show", ["user": name])
+      let folder = try ExportFolder(target)
+      defer { folder.discard() }
+      let progress = ProgressLine()
+      defer { progress.end() }
+      var export = UserExport(access: access, user: user, folder: folder, progress: progress)
+      try await export.run()
+      try folder.keep()
+      progress.end()
+      if arguments.flag("json") {
+        Output.json([
+          "folder": .string(target), "records": .int(Int64(export.records)),
+          "notifications": .int(Int64(export.notifications)),
+        ])
+      } else {
+        Output.line(
+          export.records.counting("record") + " and "
+            + export.notifications.counting("notification") + " in \(target)".printable)
+      }
+      return 0
+    }
+  }
+}

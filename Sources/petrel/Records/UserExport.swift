@@ -1,0 +1,140 @@
+import Foundation
+import JSONCoding
+
+/// Writes all that is a user's as files, with one page of it in memory: docs/command-line.md has their
+/// layout.
+struct UserExport {
+  let access: any AdminAccess
+  /// The user, as the admin API has it.
+  let user: JSONValue
+  let folder: ExportFolder
+  let progress: ProgressLine
+  private(set) var records = 0
+  private(set) var notifications = 0
+
+  init(
+    access: any AdminAccess, user: JSONValue, folder: ExportFolder, progress: ProgressLine
+  ) {
+    self.access = access
+    self.user = user
+    self.folder = folder
+    self.progress = progress
+  }
+
+  private var recordName: String { user["userRecordName"]?.string ?? "" }
+
+  mutating func run() async throws {
+    try await writeAccount()
+    try await writeDevices()
+    for container in try await access.get("containers")["containers"]?.array ?? [] {
+      guard let name = container["container"]?.string else { continue }
+      for environment in container["environments"]?.array ?? [] {
+        guard let environment = environment.string else { continue }
+        let place = ["container": name, "environment": environment]
+        let path = ExportFolder.name(for: name) + "/" + environment
+        try await writePrivateDatabase(place, to: path + "/private")
+        try await writePublicDatabase(place, to: path + "/public")
+        try await writeNotifications(place, to: path + "/notifications.jsonl")
+      }
+    }
+  }
+
+  private func writeAccount() async throws {
+    var members = user.object ?? [:]
+    let holdings = try await access.get("users/holdings", ["user": recordName])
+    members.merge(holdings.object ?? [:]) { $1 }
+    try folder.write(.object(members), to: "account.json")
+  }
+
+  /// Devices without what opens a way to them: of a token no more than its end is told.
+  private func writeDevices() async throws {
+    let lines = try folder.lines("devices.jsonl")
+    try await eachPage("devices", of: "devices", ["user": recordName]) { device in
+      var members = device.object ?? [:]
+      members["token"] = members["token"]?.string.map { .string("…" + $0.suffix(4)) }
+      members["userName"] = nil
+      try lines.add(.object(members))
+    }
+    try lines.close()
+  }
+
+  private mutating func writePrivateDatabase(
+    _ place: [String: String], to path: String
+  ) async throws {
+    var place = place
+    place["database"] = "private"
+    place["user"] = recordName
+    let zones = try await access.get("zones", place)["zones"]?.array ?? []
+    if zones.isEmpty { return }
+    try folder.write(["zones": .array(zones)], to: path + "/zones.json")
+    let lines = try folder.lines(path + "/records.jsonl")
+    var export = recordExport(place, to: lines)
+    for zone in zones {
+      if let name = zone["zoneName"]?.string { try await export.write(zone: name) }
+    }
+    records += export.records
+    try lines.close()
+    try await writeSubscriptions(place, to: path + "/subscriptions.jsonl")
+  }
+
+  private mutating func writePublicDatabase(
+    _ place: [String: String], to path: String
+  ) async throws {
+    let lines = try folder.lines(path + "/records.jsonl")
+    var export = recordExport(place, to: lines)
+    try await export.writePublicRecords(of: recordName)
+    records += export.records
+    try lines.close()
+    try await writeSubscriptions(place, to: path + "/subscriptions.jsonl")
+  }
+
+  private func recordExport(_ place: [String: String], to lines: LinesFile) -> RecordExport {
+    RecordExport(
+      access: access, place: place, recordType: nil, assets: .kept,
+      folder: AssetFolder(directory: folder.path("assets")), output: lines.file, progress: progress)
+  }
+
+  private func writeSubscriptions(_ place: [String: String], to path: String) async throws {
+    let lines = try folder.lines(path)
+    var query = place
+    query["subscriber"] = recordName
+    try await eachPage("subscriptions", of: "subscriptions", query) { entry in
+      try lines.add(entry["subscription"] ?? entry)
+    }
+    try lines.close()
+  }
+
+  private mutating func writeNotifications(
+    _ place: [String: String], to path: String
+  ) async throws {
+    let lines = try folder.lines(path)
+    var query: [String: String?] = place.mapValues { $0 }
+    query["user"] = recordName
+    query["limit"] = "200"
+    while true {
+      let page = try await access.get("users/notifications", query)
+      for notification in page["notifications"]?.array ?? [] {
+        try lines.add(notification)
+        notifications += 1
+      }
+      progress.show(notifications.counting("notification") + " ")
+      guard page["moreComing"]?.bool == true else { break }
+      query["syncToken"] = page["syncToken"]?.string
+    }
+    try lines.close()
+  }
+
+  private func eachPage(
+    _ path: String, of name: String, _ arguments: [String: String],
+    _ visit: (JSONValue) throws -> Void
+  ) async throws {
+    var query: [String: String?] = arguments.mapValues { $0 }
+    query["limit"] = "200"
+    while true {
+      let page = try await access.get(path, query)
+      for element in page[name]?.array ?? [] { try visit(element) }
+      guard let next = page["continuation"]?.string else { return }
+      query["continuation"] = next
+    }
+  }
+}
