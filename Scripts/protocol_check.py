@@ -131,6 +131,9 @@ def walk(client):
     root = "/device/1/{container}/{environment}/"
     for method in ("GET", "POST"):
         key = client.send(method, root + "webPush/key").json()["applicationServerKey"]
+    for method in ("GET", "POST"):
+        limits = client.send(method, root + "server/limits").json()["limits"]
+        assert limits["operationsPerRequest"] == {"value": 400, "unit": "count"}, limits
     browser = {"endpoint": "https://push.example.com/1", "expirationTime": None, "keys": {
         "p256dh": key, "auth": "AAAAAAAAAAAAAAAAAAAAAA"}}
     client.device("webPush/register", {"subscription": browser, "clientId": "tab"})

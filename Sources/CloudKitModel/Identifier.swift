@@ -1,17 +1,14 @@
 /// The rules for names that users give to zones, records, types and fields.
 public enum Identifier {
-  /// The greatest length of a record, zone or owner name, in characters.
-  public static let maximumLength = 255
-
   /// Throws unless `name` has 1 to 255 printable ASCII characters and does not begin with `_`.
   public static func validate(_ name: String, as role: String) throws(ModelError) {
     guard !name.isEmpty else {
       throw ModelError(.invalidName, field: role, "\(role) must not be empty")
     }
-    guard name.utf8.count <= maximumLength else {
+    guard name.utf8.count <= ServiceLimits.nameLength else {
       throw ModelError(
         .invalidName, field: role,
-        "\(role) has \(name.utf8.count) characters; the limit is \(maximumLength)")
+        "\(role) has \(name.utf8.count) characters; the limit is \(ServiceLimits.nameLength)")
     }
     guard name.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
       throw ModelError(.invalidName, field: role, "\(role) '\(name)' is not plain ASCII")
@@ -30,9 +27,10 @@ public enum Identifier {
         .invalidName, field: name,
         "field name '\(name)' must begin with a letter and hold only letters, digits and '_'")
     }
-    guard name.utf8.count <= maximumLength else {
+    guard name.utf8.count <= ServiceLimits.nameLength else {
       throw ModelError(
-        .invalidName, field: name, "field name is longer than \(maximumLength) characters")
+        .invalidName, field: name,
+        "field name is longer than \(ServiceLimits.nameLength) characters")
     }
   }
 
@@ -44,10 +42,10 @@ public enum Identifier {
         .invalidName, field: "recordType",
         "record type '\(name)' must begin with a letter and hold only letters, digits and '_'")
     }
-    guard name.utf8.count <= maximumLength else {
+    guard name.utf8.count <= ServiceLimits.nameLength else {
       throw ModelError(
         .invalidName, field: "recordType",
-        "recordType is longer than \(maximumLength) characters")
+        "recordType is longer than \(ServiceLimits.nameLength) characters")
     }
   }
 

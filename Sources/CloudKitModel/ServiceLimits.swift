@@ -1,4 +1,6 @@
-/// The limits that CloudKit documents, in one place.
+/// The limits that CloudKit documents, and those that hold for each server, in one place.
+///
+/// ``all`` names each of them for clients: a new one goes there too.
 public enum ServiceLimits {
   /// Operations in one request.
   public static let operationsPerRequest = 400
@@ -8,6 +10,20 @@ public enum ServiceLimits {
   public static func pageSize(askedFor count: Int) -> Int {
     count == 0 ? recordsPerPage : min(count, recordsPerPage)
   }
+  /// Bytes of stored changes after which an answer of `changes/zone` or `records/changes` ends. The zones
+  /// behind have more coming.
+  public static let changesPageSize = 4 << 20
+  /// Bytes of stored contents after which an answer of `notifications/changes` ends.
+  public static let notificationsPageSize = 1 << 20
+  /// Characters of the name of a record, zone, record type, field or role, of a subscription's ID and of a
+  /// request's ID.
+  public static let nameLength = 255
+  /// Bytes of a container's identifier.
+  public static let containerIdentifierSize = 255
+  /// Bytes of a device's APNs token. Apple does not fix the length; today's have 32.
+  public static let deviceTokenSize = 256
+  /// Containers in which one token of the web courier may listen.
+  public static let containersPerCourierToken = 16
   /// Bytes of the data that a client leaves with its changes (`clientChangeTokenData`).
   public static let clientChangeTokenSize = 10_000
   /// Bytes of a record's fields, assets not counted.

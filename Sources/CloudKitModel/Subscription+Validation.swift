@@ -8,10 +8,10 @@ extension Subscription {
       throw ModelError(
         .invalidSubscription, field: "subscriptionID", "subscriptionID must not be empty")
     }
-    guard subscriptionID.utf8.count <= Identifier.maximumLength else {
+    guard subscriptionID.utf8.count <= ServiceLimits.nameLength else {
       throw ModelError(
         .invalidSubscription, field: "subscriptionID",
-        "subscriptionID has \(subscriptionID.utf8.count) bytes; the limit is \(Identifier.maximumLength)"
+        "subscriptionID has \(subscriptionID.utf8.count) bytes; the limit is \(ServiceLimits.nameLength)"
       )
     }
     switch kind {

@@ -6,9 +6,6 @@ import WebServices
 /// `changes/database`, `changes/zone`, and what they superseded: `zones/changes` and
 /// `records/changes`.
 struct ChangesEndpoint: Sendable {
-  /// Bytes of stored changes after which an answer ends; the zones behind have more coming.
-  private static let answerSize = 4 << 20
-
   let store: any RecordStore
   let databases: DatabaseDirectory
   let links: AssetLinks
@@ -49,7 +46,7 @@ struct ChangesEndpoint: Sendable {
     let request = try ZoneChangesRequest(
       parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: address)
-    var size = Self.answerSize
+    var size = ServiceLimits.changesPageSize
     var answers: [Result<RecordChangesResponse, FailedItem>] = []
     for zone in request.zones {
       switch zone {
@@ -68,7 +65,7 @@ struct ChangesEndpoint: Sendable {
     let request = try RecordChangesRequest(
       parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: address)
-    var size = Self.answerSize
+    var size = ServiceLimits.changesPageSize
     switch try await page(of: request, in: database, context, size: &size) {
     case .success(let page):
       return page.body(context: context.messageContext(), for: request)

@@ -65,6 +65,7 @@ final class RequestRouter: Sendable {
     let webhooks = WebhooksEndpoint(store: store, settings: configuration.webhooks)
     let users = UsersEndpoint(store: store)
     let shares = SharesEndpoint()
+    let serverLimits = LimitsEndpoint(configuration)
     endpoints = [
       "records/modify": records.modify,
       "records/lookup": records.lookup,
@@ -101,6 +102,7 @@ final class RequestRouter: Sendable {
       "users/lookup/id": users.lookUpID,
       "users/lookup/contacts": users.lookUpContacts,
       "users/permissions": users.permissions,
+      "server/limits": serverLimits.limits,
     ]
     operationNames = OperationNames(endpoints.keys)
   }
@@ -109,6 +111,7 @@ final class RequestRouter: Sendable {
   private static let readOnly: Set<String> = [
     "zones/list", "subscriptions/list", "users/caller", "users/current", "users/discover",
     "users/lookup/contacts", "users/permissions", "webPush/key", "webhooks/list",
+    "server/limits",
   ]
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {

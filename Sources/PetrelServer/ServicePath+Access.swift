@@ -6,7 +6,7 @@ extension ServicePath {
     "records/query", "records/lookup", "records/changes", "records/resolve", "zones/list",
     "zones/lookup", "zones/changes", "changes/zone", "changes/database", "subscriptions/list",
     "subscriptions/lookup", "notifications/changes", "users/caller", "users/current",
-    "webPush/key", "webhooks/list",
+    "webPush/key", "webhooks/list", "server/limits",
   ]
   /// Operations by which a caller learns who it is.
   private static let introductions: Set<String> = ["users/caller", "users/current"]

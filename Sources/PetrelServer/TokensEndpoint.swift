@@ -8,11 +8,8 @@ import WebServices
 struct TokensEndpoint: Sendable {
   /// How long a web courier token lives, in seconds: twelve hours.
   static let courierLifetime = 43_200.0
-  /// Bytes of a device token at least and at most. Apple does not fix the length; today's have 32.
-  private static let deviceTokenSizes = 16...256
-
-  /// Containers in which one courier token may listen.
-  private static let containerLimit = 16
+  /// Bytes of a device token at least and at most.
+  private static let deviceTokenSizes = 16...ServiceLimits.deviceTokenSize
 
   let store: any RecordStore
   let limits: ServerConfiguration.Limits
@@ -93,12 +90,14 @@ struct TokensEndpoint: Sendable {
     if made.container == path.container, made.environment == path.environment { return made }
     let known = try await store.courierRegistrations(ofToken: made.token)
     let further = made.listening(in: path.container, path.environment)
-    guard known.contains(where: { $0.token == further.token }) || known.count < Self.containerLimit
+    guard
+      known.contains(where: { $0.token == further.token })
+        || known.count < ServiceLimits.containersPerCourierToken
     else {
       throw ServiceError(
         .badRequest,
-        "apnsToken: is registered for \(Self.containerLimit) containers already; make another "
-          + "with tokens/create", limit: Self.containerLimit)
+        "apnsToken: is registered for \(ServiceLimits.containersPerCourierToken) containers already; make another "
+          + "with tokens/create", limit: ServiceLimits.containersPerCourierToken)
     }
     return further
   }

@@ -50,11 +50,11 @@ struct SchemaParser {
     guard !name.hasPrefix("_") else {
       throw token.error("role '\(name)' begins with '_', which is kept for system roles")
     }
-    guard !name.isEmpty, name.utf8.count <= Identifier.maximumLength,
+    guard !name.isEmpty, name.utf8.count <= ServiceLimits.nameLength,
       name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
     else {
       throw token.error(
-        "the name of a role has 1 to \(Identifier.maximumLength) bytes without control characters")
+        "the name of a role has 1 to \(ServiceLimits.nameLength) bytes without control characters")
     }
     guard schema.roles.insert(name).inserted else {
       throw token.error("role '\(name)' was created before")

@@ -3,9 +3,6 @@ import Foundation
 
 /// Reads a page of a user's notification log, in a transaction that sees one state of the store.
 struct NotificationLogReading {
-  /// Bytes of stored contents after which a page ends.
-  static let pageSize = 1 << 20
-
   let recipient: Recipient
   let session: StoreSession
   private let unfiledRows: [NotificationIndexRow]
@@ -35,7 +32,7 @@ struct NotificationLogReading {
     }
     var notifications: [LoggedNotification] = []
     var size = 0
-    while notifications.count < limit, size < Self.pageSize {
+    while notifications.count < limit, size < ServiceLimits.notificationsPageSize {
       guard let next = Self.oldest(of: queues), let change = queues[next].popFirst() else { break }
       token.places[change.database]?.position = change.position
       if let notificationID = change.marked {

@@ -49,9 +49,9 @@ public struct ModifyRecordsRequest: Sendable {
     numbersAsStrings = try reader.optionalBool("numbersAsStrings") ?? false
     clientChangeTokenData = try reader.clientChangeTokenData()
     requestID = try reader.optionalString("requestID")
-    if let requestID, requestID.isEmpty || requestID.utf8.count > Identifier.maximumLength {
+    if let requestID, requestID.isEmpty || requestID.utf8.count > ServiceLimits.nameLength {
       throw try reader.member("requestID").mistake(
-        "must have 1 to \(Identifier.maximumLength) bytes")
+        "must have 1 to \(ServiceLimits.nameLength) bytes")
     }
   }
 

@@ -26,9 +26,6 @@ public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
     self.operation = operation
   }
 
-  /// Bytes of a container's identifier.
-  private static let containerLimit = 255
-
   /// Reads a path.
   ///
   /// - Throws: `BAD_REQUEST` naming the part that is wrong, `NOT_FOUND` when it is no path of the
@@ -58,12 +55,13 @@ public struct ServicePath: Sendable, Hashable, CustomStringConvertible {
       throw ServiceError(.badRequest, "container '\(container)' must begin with 'iCloud.'")
     }
     // Whoever names it makes it, and it stands in logs.
-    guard container.utf8.count <= Self.containerLimit,
+    guard container.utf8.count <= ServiceLimits.containerIdentifierSize,
       container.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
     else {
       throw ServiceError(
         .badRequest,
-        "the container must have at most \(Self.containerLimit) bytes and no control characters")
+        "the container must have at most \(ServiceLimits.containerIdentifierSize) bytes and no control characters"
+      )
     }
     if prefix == "database", parts.first != "tokens" {
       guard let word = parts.popFirst(), let scope = DatabaseScope(pathComponent: word) else {

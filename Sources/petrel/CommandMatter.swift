@@ -9,7 +9,7 @@ enum CommandMatter: String, CaseIterable {
   /// The matter of the commands with this first word.
   init(ofCommandsBeginning word: some StringProtocol) {
     switch word {
-    case "serve", "config", "doctor", "backup", "restore", "store", "servers", "version":
+    case "serve", "config", "limits", "doctor", "backup", "restore", "store", "servers", "version":
       self = .running
     case "records", "zones", "schema", "subscriptions": self = .data
     case "users", "keys", "roles", "devices": self = .access

@@ -5,7 +5,8 @@ import Foundation
 @main
 enum Program {
   static let commands: [any Command.Type] = [
-    ServeCommand.self, ConfigCommand.self, DoctorCommand.self, BackupCommand.self,
+    ServeCommand.self, ConfigCommand.self, LimitsCommand.self, DoctorCommand.self,
+    BackupCommand.self,
     RestoreCommand.self, StoreInitCommand.self, StoreMigrateCommand.self, StoreRestoredCommand.self,
     DemoCommand.self, UsersAddCommand.self,
     UsersListCommand.self, UsersShowCommand.self,

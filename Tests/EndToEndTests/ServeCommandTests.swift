@@ -98,6 +98,25 @@ struct ServeCommandTests {
     }
   }
 
+  @Test("'petrel limits' prints what a server with this configuration answers")
+  func limits() async throws {
+    try await withFolder { folder in
+      try #"{"limits": {"subscriptionsPerUser": 7}}"#.write(
+        toFile: folder + "/server.json", atomically: true, encoding: .utf8)
+      func run(_ words: String...) async throws -> (Int32, String) {
+        let program = try Program("petrel", ["limits", "--data", folder] + words, in: folder)
+        return (try await program.end(), program.output)
+      }
+      let (status, text) = try await run()
+      #expect(status == 0)
+      #expect(text.contains(#/\nsubscriptionsPerUser +7 +count\n/#), "\(text)")
+      #expect(text.contains(#/\nrecordSize +1000000 +bytes\n/#), "\(text)")
+      let (_, json) = try await run("--json")
+      #expect(json.contains(#""subscriptionsPerUser":{"value":7,"unit":"count"}"#), "\(json)")
+      #expect(try await run("all").0 == 64)
+    }
+  }
+
   @Test("a backup may have a name without a folder, and a slash at its end")
   func relativeNames() async throws {
     try await withFolder { folder in

@@ -137,7 +137,7 @@ final class Service: Sendable {
     var query: [String] = []
     if let user { query.append("ckWebAuthToken=\(Self.escaped(user.token))") }
     if let device { query.append("clientId=\(device)") }
-    let isOfDevices = ["tokens/", "notifications/", "webPush/", "webhooks/"].contains {
+    let isOfDevices = ["tokens/", "notifications/", "webPush/", "webhooks/", "server/"].contains {
       operation.hasPrefix($0)
     }
     let prefix = isOfDevices ? "device" : "database"

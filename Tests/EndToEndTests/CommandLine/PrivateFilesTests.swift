@@ -76,6 +76,7 @@ struct PrivateFilesTests {
     ("doctor", .words(["--offline", "--data", "data"])),
     ("serve", .until("listens on", ["--data", "data", "--port", "0"])),
     ("config", .words(["--data", "data"])),
+    ("limits", .words(["--data", "data"])),
     ("backup", .words(["backups/first", "--data", "data"])),
     ("restore", .words(["backups/first", "--data", "restored"])),
     ("store restored", .leftOut("writes into PostgreSQL alone")),

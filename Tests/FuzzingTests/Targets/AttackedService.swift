@@ -75,7 +75,7 @@ final class AttackedService: Sendable {
   ]
 
   static func target(_ operation: String) -> String {
-    let isOfDevices = ["tokens/", "notifications/", "webPush/", "webhooks/"].contains {
+    let isOfDevices = ["tokens/", "notifications/", "webPush/", "webhooks/", "server/"].contains {
       operation.hasPrefix($0)
     }
     return "/\(isOfDevices ? "device" : "database")/1/\(container)/development/\(operation)"

@@ -42,7 +42,7 @@ extension FuzzTarget {
     "webPush/unregister", "webhooks/register", "webhooks/list", "webhooks/delete",
     "public/users/discover", "public/users/lookup/email", "public/users/lookup/id",
     "public/users/permissions", "shared/records/query", "shared/zones/list",
-    "public/records/resolve",
+    "public/records/resolve", "server/limits",
   ]
 
   private static func choice<Element>(_ byte: UInt8?, of elements: [Element]) -> Element {

@@ -83,6 +83,7 @@ extension AccessWorld {
     "users/lookup/id": { _ in #"{"users": [{"userRecordName": "_nobody"}]}"# },
     "users/lookup/contacts": { _ in "" },
     "users/permissions": { _ in "" },
+    "server/limits": { _ in "" },
   ]
 
   /// The operations that the server knows, as it says itself.
@@ -94,7 +95,7 @@ extension AccessWorld {
 
   /// Operations of devices are for a container, the others for each of its databases.
   static func scopes(of operation: String) -> [String] {
-    let isOfDevices = ["tokens/", "notifications/", "webPush/", "webhooks/"].contains {
+    let isOfDevices = ["tokens/", "notifications/", "webPush/", "webhooks/", "server/"].contains {
       operation.hasPrefix($0)
     }
     return isOfDevices ? [""] : ["public", "private", "shared"]

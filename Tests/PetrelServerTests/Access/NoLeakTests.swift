@@ -179,6 +179,7 @@ struct NoLeakTests {
     ask(
       "tokens/register", #"{"apnsEnvironment": "development", "apnsToken": "\#(device)"}"#)
     ask("webhooks/list", "{}")
+    ask("server/limits", "")
     ask("webhooks/register", #"{"url": "https://hooks.example.com/a"}"#)
     ask("webhooks/delete", #"{"webhookId": "webhook:secret"}"#)
     return questions

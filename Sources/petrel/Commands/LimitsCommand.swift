@@ -1,0 +1,33 @@
+import CloudKitModel
+import JSONCoding
+import PetrelServer
+import WebServices
+
+/// `petrel limits`
+enum LimitsCommand: Command {
+  static let name = "limits"
+  static let example = "petrel limits --data /var/lib/petrel"
+  static let summary = "Prints the limits that a server tells its clients."
+  static let options =
+    ConfigurationOptions.ofStore + [
+      .init("json", nil, "print them as the server answers them")
+    ]
+
+  static func run(_ arguments: Arguments) async throws -> Int32 {
+    guard arguments.positional.isEmpty else { throw UsageError("takes no words") }
+    let limits = try ConfigurationOptions.configuration(arguments).configuration.clientLimits
+    if arguments.flag("json") {
+      Output.line(String(decoding: LimitsResponse(limits: limits).body, as: UTF8.self))
+      return ExitStatus.done
+    }
+    var table = Table([.init("LIMIT", "name"), .init("VALUE", "value"), .init("UNIT", "unit")])
+    table.print(
+      limits.map { limit in
+        let value = Int64(exactly: limit.value).map { JSONValue.int($0) } ?? .double(limit.value)
+        return .object([
+          "name": .string(limit.name), "value": value, "unit": .string(limit.unit.rawValue),
+        ])
+      })
+    return ExitStatus.done
+  }
+}
