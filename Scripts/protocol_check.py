@@ -154,6 +154,12 @@ def walk(client):
         {"operationType": "delete", "subscription": {"subscriptionID": "all"}},
         {"operationType": "create", "subscription": {"subscriptionID": "nothing"}}]})["subscriptions"]
     assert [bool(item.get("serverErrorCode")) for item in saved] == [False] * 4 + [True], saved
+    watched = {"subscriptionID": "all", "subscriptionType": "query", "firesOn": ["create"], "query": {"recordType": "Note"}}
+    replaced = client.operation("subscriptions/modify", {"operations": [
+        {"operationType": "create", "subscription": watched},
+        {"operationType": "create", "subscription": {"subscriptionID": "all", "subscriptionType": "database"}},
+        {"operationType": "delete", "subscription": {"subscriptionID": "all"}}]})["subscriptions"]
+    assert [item.get("replacedSubscriptionType") for item in replaced] == [None, "query", None], replaced
     for call in (client.read, client.operation):
         assert len(call("subscriptions/list")["subscriptions"]) == 2
     client.operation("subscriptions/lookup", {"subscriptions": ["none", {"subscriptionID": "query"}]})

@@ -26,6 +26,13 @@ public struct Subscription: Sendable, Hashable {
     case database(recordType: String?)
   }
 
+  /// The name of a kind.
+  public enum KindName: String, Sendable, Hashable, CaseIterable {
+    case query
+    case zone
+    case database
+  }
+
   public var subscriptionID: String
   public var kind: Kind
   public var notificationInfo: NotificationInfo?
@@ -50,6 +57,14 @@ public struct Subscription: Sendable, Hashable {
 }
 
 extension Subscription.Kind {
+  public var name: Subscription.KindName {
+    switch self {
+    case .query: .query
+    case .recordZone: .zone
+    case .database: .database
+    }
+  }
+
   /// Whether a subscription of this kind fires on `change`; see ``Subscription/matches(_:)``.
   public func matches(_ change: Change) -> Bool {
     switch self {

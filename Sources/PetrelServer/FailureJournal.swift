@@ -9,7 +9,7 @@ import WebServices
 /// given can be found in the log.
 ///
 /// A line has no query, for tokens are in it, no secret of an upload URL, and no text of the client's
-/// but its path, which is cut. When lines come too fast some are left out, and counted.
+/// but its path and the IDs of subscriptions, which are cut. When lines come too fast some are left out, and counted.
 final class FailureJournal: Sendable {
   /// Lines in the log at most.
   private static let lineRate = RequestRate(perSecond: 100, burst: 1000)
@@ -83,6 +83,23 @@ final class FailureJournal: Sendable {
     if rest > 0 { fields.append(("more", .int(Int64(rest)))) }
     write(
       failures.contains { $0.code.isOurs } ? .error : .info, "items failed", fields)
+  }
+
+  /// Subscriptions of a request replaced others of another type, as a client does that uses one ID twice.
+  /// The first of them stand in the line.
+  func note(
+    _ replaced: [ReplacedSubscription], of request: HTTPRequest, called uuid: RequestUUID,
+    by caller: Caller?
+  ) {
+    guard !replaced.isEmpty else { return }
+    let named = replaced.prefix(Self.itemCount).map {
+      "\(Self.bounded($0.subscriptionID, to: ServiceLimits.nameLength)):\($0.former)>\($0.present)"
+    }
+    let rest = replaced.count - named.count
+    var fields = Self.fields(for: request, called: uuid, caller)
+    fields.append(("subscriptions", .string(named.joined(separator: ","))))
+    if rest > 0 { fields.append(("more", .int(Int64(rest)))) }
+    write(.warning, "subscriptions replaced others of another type", fields)
   }
 
   private typealias Field = (name: String, value: JSONValue)

@@ -312,6 +312,9 @@ final class RequestRouter: Sendable {
     context.report = { [journal] in
       journal.note($0, of: request, called: uuid, by: credentials.caller)
     }
+    context.reportReplacements = { [journal] in
+      journal.note($0, of: request, called: uuid, by: credentials.caller)
+    }
     do {
       // The caller comes first, before the API token that he uses.
       let answer = try await turns.take(

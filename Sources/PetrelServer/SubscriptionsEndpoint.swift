@@ -54,7 +54,8 @@ struct SubscriptionsEndpoint: Sendable {
     let items = operations.map { operation in
       operation.flatMap { _ -> Result<SubscriptionsResponse.Item, FailedItem> in
         switch remaining.popFirst() {
-        case .saved(let subscription): .success(.subscription(subscription))
+        case .saved(let subscription, let replaced):
+          .success(.subscription(subscription, replaced: replaced))
         case .deleted(let subscriptionID): .success(.deleted(subscriptionID: subscriptionID))
         case .failed(let subscriptionID, let failure):
           .failure(
@@ -67,6 +68,13 @@ struct SubscriptionsEndpoint: Sendable {
         }
       }
     }
+    context.reportReplacements(
+      items.compactMap { item in
+        guard case .success(.subscription(let subscription, let replaced?)) = item else {
+          return nil
+        }
+        return ReplacedSubscription(by: subscription, replaced)
+      })
     return SubscriptionsResponse(subscriptions: context.reported(items)).body(
       context: context.messageContext())
   }

@@ -69,7 +69,8 @@ public enum ZoneOutcome: Sendable, Hashable {
 
 /// What became of one subscription operation.
 public enum SubscriptionOutcome: Sendable, Hashable {
-  case saved(Subscription)
+  /// - Parameter replaced: the kind of the subscription that had the ID before, where it was another one.
+  case saved(Subscription, replaced: Subscription.KindName? = nil)
   case deleted(subscriptionID: String)
   case failed(subscriptionID: String, ItemFailure)
 }

@@ -50,6 +50,12 @@ struct SubscriptionModifier {
     let key: [SQLValue] = [
       .integer(database.rawValue), .text(subscriber), .text(subscription.subscriptionID),
     ]
+    let former = try session.connection.first(
+      """
+      SELECT content FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """, key
+    ) { try Subscription(stored: $0.bytes(0)).kind.name }
     try session.connection.run(
       """
       INSERT INTO subscriptions
@@ -63,7 +69,7 @@ struct SubscriptionModifier {
       DELETE FROM subscription_deletions
       WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
       """, key)
-    return .saved(subscription)
+    return .saved(subscription, replaced: former == subscription.kind.name ? nil : former)
   }
 
   /// Refuses a subscription that the user does not have yet, when the user has enough.

@@ -34,9 +34,13 @@ extension Subscription {
     }
   }
 
-  package func write(to writer: inout JSONWriter, context: MessageContext) {
+  /// - Parameter replaced: the kind of the subscription that this one replaced, where it is another.
+  package func write(
+    to writer: inout JSONWriter, context: MessageContext, replaced: KindName? = nil
+  ) {
     writer.object { writer in
       writer.member("subscriptionID", subscriptionID)
+      writer.member("replacedSubscriptionType", ifPresent: replaced?.rawValue)
       switch kind {
       case .query(let query, let zoneID, let options):
         writer.member("subscriptionType", "query")

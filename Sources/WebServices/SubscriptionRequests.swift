@@ -92,7 +92,9 @@ public struct LookupSubscriptionsRequest: Sendable {
 public struct SubscriptionsResponse: Sendable {
   /// One subscription of an answer.
   public enum Item: Sendable, Hashable {
-    case subscription(Subscription)
+    /// - Parameter replaced: the kind of the subscription that had the ID before, where a save replaced
+    ///   one of another kind. Petrel's own.
+    case subscription(Subscription, replaced: Subscription.KindName? = nil)
     case deleted(subscriptionID: String)
   }
 
@@ -108,7 +110,10 @@ public struct SubscriptionsResponse: Sendable {
       if try element.optionalBool("deleted") == true {
         return .deleted(subscriptionID: try element.member("subscriptionID").string())
       }
-      return .subscription(try Subscription(element))
+      // A kind that a later server knows is no reason to refuse its answer.
+      let replaced = try element.optionalString("replacedSubscriptionType")
+      return .subscription(
+        try Subscription(element), replaced: replaced.flatMap(Subscription.KindName.init))
     }
   }
 
@@ -119,8 +124,8 @@ public struct SubscriptionsResponse: Sendable {
       writer.array { writer in
         for item in subscriptions {
           switch item {
-          case .success(.subscription(let subscription)):
-            subscription.write(to: &writer, context: context)
+          case .success(.subscription(let subscription, let replaced)):
+            subscription.write(to: &writer, context: context, replaced: replaced)
           case .success(.deleted(let subscriptionID)):
             writer.object { writer in
               writer.member("subscriptionID", subscriptionID)

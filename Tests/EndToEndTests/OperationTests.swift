@@ -47,6 +47,31 @@ struct OperationTests {
     }
   }
 
+  // MARK: Warnings
+
+  @Test(
+    "A program is warned on standard error that a subscription replaced one of another type",
+    .enabled(if: Program.isBuilt("OperationProbe"), "the program OperationProbe is not built"))
+  func replacedSubscription() async throws {
+    try await Cloud.run { cloud in
+      let program = try Program(
+        "OperationProbe", ["subscribe", "news"],
+        environment: [
+          "PETREL_SERVER": await cloud.serverURL.absoluteString,
+          "PETREL_CONTAINER": Cloud.container, "PETREL_TOKEN": try await cloud.token(of: "anna"),
+          "PETREL_DEVICE": "anna-phone",
+        ], in: cloud.directory)
+      #expect(try await program.end() == 0)
+      #expect(
+        program.output == """
+          petrel: saving the database subscription 'news' replaced the query subscription with the \
+          same ID; give each subscription an ID of its own
+          subscribed
+
+          """)
+    }
+  }
+
   // MARK: Queues
 
   @Test("Operations wait for others, for blocks, and for what a block adds")

@@ -8,6 +8,7 @@ import CloudKit
 //     OperationProbe list              lists the long-lived operations
 //     OperationProbe block-tasks       blocks more tasks than there are threads for tasks
 //     OperationProbe query CURSORFILE  goes on with a query
+//     OperationProbe subscribe ID…     saves a query and a database subscription with each ID
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 let container = CKContainer.default()
@@ -86,6 +87,21 @@ case "query":
   else { stop("no cursor") }
   let page = try await container.privateCloudDatabase.records(continuingMatchFrom: cursor)
   say("found \(page.matchResults.map(\.0.recordName).joined(separator: " "))")
+
+case "subscribe":
+  let database = container.privateCloudDatabase
+  let info = CKSubscription.NotificationInfo(shouldSendContentAvailable: true)
+  for subscriptionID in arguments.dropFirst() {
+    let query = CKQuerySubscription(
+      recordType: "Item", predicate: NSPredicate(value: true), subscriptionID: subscriptionID,
+      options: .firesOnRecordCreation)
+    let whole = CKDatabaseSubscription(subscriptionID: subscriptionID)
+    for subscription in [query, query, whole] {
+      subscription.notificationInfo = info
+      _ = try await database.save(subscription)
+    }
+  }
+  say("subscribed")
 
 default:
   stop("OperationProbe: what to do?")

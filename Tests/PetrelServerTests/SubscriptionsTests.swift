@@ -1,6 +1,10 @@
+import CloudKitModel
 import Foundation
+import HTTPService
 import JSONCoding
 import Testing
+
+@testable import PetrelServer
 
 struct SubscriptionsTests {
   private static func query(_ id: String, _ more: String = "") -> String {
@@ -54,6 +58,72 @@ struct SubscriptionsTests {
       #expect(query?["notificationInfo"]?["alertBody"] == "Hi")
       #expect(query?["notificationInfo"]?["additionalFields"] == ["title"])
     }
+  }
+
+  @Test("one that replaces another type is answered and logged with both types; others are not")
+  func replacedType() async throws {
+    let lines = LogLines()
+    try await withService(ServiceSettings(log: lines.log)) { service in
+      func save(_ texts: String..., by user: TestUser) async throws -> Answer {
+        let operations = texts.map { #"{"operationType": "create", "subscription": \#($0)}"# }
+        return try await service.post(
+          "private/subscriptions/modify",
+          #"{"operations": [\#(operations.joined(separator: ","))]}"#, as: user)
+      }
+      func database(_ id: String) -> String {
+        #"{"subscriptionType": "database", "subscriptionID": "\#(id)"}"#
+      }
+      let first = try await save(Self.query("s"), Self.query("t"), by: service.alice)
+      let same = try await save(Self.query("s"), by: service.alice)
+      let other = try await save(database("s"), by: service.bob)
+      for answer in [first, same, other] {
+        #expect(answer.status == 200 && !answer.json.text.contains("replaced"), "\(answer.json)")
+      }
+      #expect(lines.containing("replaced").isEmpty)
+
+      let replacing = try await save(
+        database("s"), Self.query("u"), database("t"), by: service.alice)
+      #expect(replacing.outcomes == ["ok", "ok", "ok"])
+      #expect(
+        replacing.items.map { $0["replacedSubscriptionType"]?.string } == ["query", nil, "query"])
+      #expect(
+        lines.containing("replaced") == [
+          "warning subscriptions replaced others of another type: "
+            + "request=\(replacing.headers["x-apple-request-uuid"] ?? "") method=POST "
+            + "path=/database/1/iCloud.com.example.app/development/private/subscriptions/modify "
+            + "caller=\(service.alice.recordName) subscriptions=s:query>database,t:query>database"
+        ])
+      let back = try await save(Self.query("s"), by: service.alice)
+      #expect(back[0]["replacedSubscriptionType"] == "database")
+      let listed = try await service.get("private/subscriptions/list", as: service.alice)
+      #expect(!listed.json.text.contains("replaced"))
+    }
+  }
+
+  @Test("a line of the log names five of those that replaced another type, and counts the rest")
+  func manyReplacedTypes() {
+    let lines = LogLines()
+    let journal = FailureJournal(log: lines.log) { Timestamp(milliseconds: 0) }
+    let replaced = (0..<8).map { number in
+      ReplacedSubscription(
+        by: Subscription(
+          subscriptionID: "s \(number)\n", kind: .database(recordType: nil)), .zone)
+    }
+    journal.note(
+      replaced, of: HTTPRequest(method: "POST", target: "/x"), called: RequestUUID(), by: nil)
+    let line = lines.containing("replaced").first ?? ""
+    #expect(line.contains("s4:zone>database more=3"), "\(line)")
+    #expect(!line.contains("s5") && !line.contains("\n"))
+    journal.note(
+      [ReplacedSubscription](), of: HTTPRequest(method: "POST", target: "/x"),
+      called: RequestUUID(), by: nil)
+    #expect(lines.containing("replaced").count == 1)
+    // As many lines as the log takes of failures, and no more.
+    for _ in 0..<2_000 {
+      journal.note(
+        replaced, of: HTTPRequest(method: "POST", target: "/x"), called: RequestUUID(), by: nil)
+    }
+    #expect(lines.containing("replaced").count == 1_000)
   }
 
   @Test("a subscription without an ID gets one")

@@ -33,6 +33,36 @@ extension RecordStoreConformance {
       }
     }
 
+    @Test(
+      "a save tells which kind of subscription it replaced, where that is another",
+      arguments: engines)
+    func replacedKinds(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let zoneID = try await test.makeZone("Zone")
+        let query = noteSubscription("s")
+        let zone = Subscription(subscriptionID: "s", kind: .recordZone(zoneID, recordType: nil))
+        let database = Subscription(subscriptionID: "s", kind: .database(recordType: nil))
+        func save(
+          _ subscription: Subscription, as user: String = TestStore.alice
+        ) async throws -> SubscriptionOutcome {
+          try await test.subscribe(subscription, as: user, in: test.privateID)
+        }
+        #expect(try await save(query) == .saved(query))
+        #expect(try await save(database) == .saved(database, replaced: .query))
+        #expect(try await save(database) == .saved(database))
+        #expect(try await save(zone) == .saved(zone, replaced: .database))
+        #expect(try await save(query) == .saved(query, replaced: .zone))
+        #expect(try await save(noteSubscription("s", badge: true)).failure == nil)
+        // Another user's subscription with the ID is no matter, and neither is another database's.
+        #expect(try await save(database, as: TestStore.bob) == .saved(database))
+        #expect(
+          try await test.subscribe(query) == .saved(query))
+        #expect(
+          try await test.store.subscriptions(of: TestStore.alice, in: test.privateID)
+            == [noteSubscription("s", badge: true)])
+      }
+    }
+
     @Test("versions tell what was saved and deleted since", arguments: engines)
     func versions(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in

@@ -105,6 +105,10 @@ struct RoundTripTests {
     let items: [Result<SubscriptionsResponse.Item, FailedItem>] = (0..<5).flatMap { _ in
       [
         .success(.subscription(random.subscription())),
+        .success(
+          .subscription(
+            random.subscription(),
+            replaced: Subscription.KindName.allCases[seed % Subscription.KindName.allCases.count])),
         .success(.deleted(subscriptionID: random.text())),
         .failure(
           FailedItem(.subscription(subscriptionID: random.text()), random.serviceError())),

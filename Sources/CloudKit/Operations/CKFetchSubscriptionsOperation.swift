@@ -50,7 +50,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
       try SubscriptionsResponse(parsing: answer.body, context: context)
     }
     if fetchesAll {
-      for case .success(.subscription(let model)) in response.subscriptions {
+      for case .success(.subscription(let model, _)) in response.subscriptions {
         finish(model.subscriptionID, .success(.subscription(model)))
       }
       for case .failure(let failed) in response.subscriptions {
@@ -61,7 +61,7 @@ open class CKFetchSubscriptionsOperation: CKDatabaseOperation, @unchecked Sendab
     }
     for (subscriptionID, item) in try pair(sent, with: response.subscriptions) {
       switch item {
-      case .success(.subscription(let model)):
+      case .success(.subscription(let model, _)):
         finish(subscriptionID, .success(.subscription(model)))
       case .success(.deleted):
         finish(subscriptionID, .failure(CKError(.unknownItem, "the subscription was deleted")))

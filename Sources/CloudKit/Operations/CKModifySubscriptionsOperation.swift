@@ -3,7 +3,8 @@ internal import WebServices
 
 /// Saves and deletes subscriptions.
 ///
-/// A save replaces the subscription with the same ID; deleting an unknown ID fails with
+/// A save replaces the subscription with the same ID, also one of another type, of which the operation then
+/// warns on standard error; deleting an unknown ID fails with
 /// `unknownItem`. An error of a single subscription goes to its block, and the result is success;
 /// only the deprecated ``modifySubscriptionsCompletionBlock`` gets them together, as
 /// `partialFailure`.
@@ -67,7 +68,8 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
     }
     for (operation, result) in try pair(sent, with: response.subscriptions) {
       switch (operation, result) {
-      case (.save(let subscription), .success(.subscription(let saved))):
+      case (.save(let subscription), .success(.subscription(let saved, let replaced))):
+        if let replaced { warn(of: replaced, replacedBy: saved) }
         finishSave(subscription.subscriptionID, .success(.subscription(saved)))
       case (.save(let subscription), .failure(let failed)) where failed.error.code == .exists:
         // Of a record it would be a conflict; a subscription has no change tag to be in conflict by.
@@ -89,6 +91,14 @@ open class CKModifySubscriptionsOperation: CKDatabaseOperation, @unchecked Senda
       }
     }
     return nil
+  }
+
+  /// Says on standard error what Apple's framework is silent about: an app that gives one ID to two
+  /// subscriptions of different types has only the last one.
+  private func warn(of former: Subscription.KindName, replacedBy saved: Subscription) {
+    PetrelConfiguration.warn(
+      "saving the \(saved.kind.name) subscription '\(saved.subscriptionID)' replaced the "
+        + "\(former) subscription with the same ID; give each subscription an ID of its own")
   }
 
   private func finishSave(

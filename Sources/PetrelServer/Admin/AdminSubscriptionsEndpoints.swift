@@ -149,11 +149,12 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     let outcomes = try await store.modifySubscriptions(
       [operation], of: subscriber, in: database, timestamp: request.now)
     switch outcomes.first {
-    case .saved(let subscription):
+    case .saved(let subscription, let replaced):
       return request.object { writer in
         writer.key("subscription")
         subscription.write(
-          to: &writer, context: MessageContext(ownerNaming: .relative(to: subscriber)))
+          to: &writer, context: MessageContext(ownerNaming: .relative(to: subscriber)),
+          replaced: replaced)
       }
     case .deleted(let subscriptionID):
       return request.object { $0.member("deleted", subscriptionID) }

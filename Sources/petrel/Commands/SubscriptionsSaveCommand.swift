@@ -42,6 +42,10 @@ enum SubscriptionsSaveCommand: Command {
       Output.json(answer)
     } else {
       Output.line("saved \(answer["subscription"]?["subscriptionID"]?.string ?? "")".printable)
+      if let former = answer["subscription"]?["replacedSubscriptionType"]?.string {
+        Output.complain(
+          "\(name): it replaced the \(former) subscription with the same ID".printable)
+      }
     }
     return 0
   }

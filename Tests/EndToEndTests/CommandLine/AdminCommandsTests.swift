@@ -43,6 +43,16 @@ struct AdminCommandsTests {
       #expect(table.output.contains("magnitude > 5") && !table.output.contains("once"))
       let shown = try await desk.inContainer("subscriptions show strong")
       #expect(shown.output.contains("anna") && shown.output.contains("A strong earthquake"))
+      let other: JSONValue = ["subscriptionID": "watch", "subscriptionType": "database"]
+      let user = "--database private --user anna"
+      _ = try await desk.inContainer("subscriptions save watch --type Quake \(user)")
+      let replacing = try await desk.inContainer(
+        "subscriptions save --file - \(user)", input: other.text)
+      #expect(
+        replacing.status == 0
+          && replacing.output
+            == "saved watch\npetrel: subscriptions save: it replaced the query subscription with the same ID\n",
+        "\(replacing.output)")
       let deleted = try await desk.inContainer("subscriptions delete strong --subscriber anna")
       #expect(deleted.status == 0, "\(deleted.output)")
       let gone = try await desk.inContainer("subscriptions show strong --subscriber anna")
