@@ -94,7 +94,7 @@ extension CKDatabase {
     )
   }
 
-  private static func modifications(
+  static func modifications(
     _ records: [CKRecord.ID: Result<CKRecord, any Error>]
   ) -> [CKRecord.ID: Result<CKDatabase.RecordZoneChange.Modification, any Error>] {
     records.mapValues { $0.map { RecordZoneChange.Modification(record: $0) } }
@@ -167,7 +167,7 @@ extension CKDatabase {
 }
 
 /// What one answer told of a zone's records.
-private struct FetchedRecordChanges: Sendable {
+struct FetchedRecordChanges: Sendable {
   var records: [CKRecord.ID: Result<CKRecord, any Error>]
   var deletions: [CKDatabase.RecordZoneChange.Deletion]
   var changeToken: CKServerChangeToken
@@ -175,7 +175,7 @@ private struct FetchedRecordChanges: Sendable {
 }
 
 /// Collects what an operation tells of, as it comes, for one completion.
-private final class Collected<Item>: @unchecked Sendable {
+final class Collected<Item>: @unchecked Sendable {
   // Only used on the operation's callback queue.
   var items: [Item] = []
 }

@@ -1,13 +1,14 @@
 internal import CloudKitModel
 
 extension CKDatabaseOperation {
-  /// Apple's framework knows no change feed of the public database, and an app may rest on that; the
-  /// server's own is for other clients.
+  /// Apple's framework knows no change feed of the public database, and an app may rest on that.
+  /// ``PetrelFetchPublicChangesOperation`` reads the server's own.
   func checkHasFeed() throws(CKError) {
     guard database?.databaseScope == .public else { return }
     throw CKError(
       .badDatabase,
-      "the public database has no change feed; query its records, or subscribe to them")
+      "the public database has no change feed for this operation; read it with "
+        + "PetrelFetchPublicChangesOperation, query its records, or subscribe to them")
   }
 
   /// Hands over the changes of a page in their order, each saved record once its assets are there.

@@ -1,0 +1,59 @@
+extension CKDatabase {
+  /// Fetches what became of the public database's records, as far as one answer goes. Petrel's own, as
+  /// ``PetrelFetchPublicChangesOperation``, which says what is told of and lists the errors.
+  ///
+  /// ```swift
+  /// var token = savedToken
+  /// repeat {
+  ///   let changes = try await database.petrelPublicChanges(since: token, recordTypes: ["Earthquake"])
+  ///   apply(changes.modificationResultsByID, changes.deletions)
+  ///   token = changes.changeToken
+  ///   if !changes.moreComing { break }
+  /// } while true
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - changeToken: where to go on; nil fetches everything.
+  ///   - recordTypes: the types of the records to fetch; nil means all.
+  ///   - desiredKeys: the fields to fetch; nil means all, an empty list only the system fields.
+  ///   - resultsLimit: changes at most; nil leaves it to the server, which gives at most 200.
+  /// - Throws: `changeTokenExpired` for a token from before deletions that the server has forgotten: drop what was
+  ///   kept and start without one. `badDatabase` for a private or shared database.
+  public func petrelPublicChanges(
+    since changeToken: CKServerChangeToken?, recordTypes: [CKRecord.RecordType]? = nil,
+    desiredKeys: [CKRecord.FieldKey]? = nil, resultsLimit: Int? = nil
+  ) async throws -> (
+    modificationResultsByID: [CKRecord.ID: Result<
+      CKDatabase.RecordZoneChange.Modification, any Error
+    >],
+    deletions: [CKDatabase.RecordZoneChange.Deletion], changeToken: CKServerChangeToken,
+    moreComing: Bool
+  ) {
+    let operation = PetrelFetchPublicChangesOperation(previousServerChangeToken: changeToken)
+    operation.recordTypes = recordTypes
+    operation.desiredKeys = desiredKeys
+    operation.resultsLimit = resultsLimit ?? 0
+    operation.fetchAllChanges = false
+    let records = ItemResults<CKRecord.ID, CKRecord>()
+    let deletions = Collected<RecordZoneChange.Deletion>()
+    operation.recordWasChangedBlock = { records.add($0, $1) }
+    operation.recordWithIDWasDeletedBlock = {
+      deletions.items.append(.init(recordID: $0, recordType: $1))
+    }
+    let changes: FetchedRecordChanges = try await CKOperation.result { completion in
+      operation.fetchPublicChangesResultBlock = { result in
+        completion(
+          result.map { token, moreComing in
+            FetchedRecordChanges(
+              records: records.results, deletions: deletions.items, changeToken: token,
+              moreComing: moreComing)
+          })
+      }
+      return self.run(operation)
+    }
+    return (
+      Self.modifications(changes.records), changes.deletions, changes.changeToken,
+      changes.moreComing
+    )
+  }
+}
