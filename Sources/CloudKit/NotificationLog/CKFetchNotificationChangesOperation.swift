@@ -1,7 +1,3 @@
-internal import CloudKitModel
-internal import JSONCoding
-internal import WebServices
-
 /// Fetches what changed in the user's notification log since a token: new notifications, and those
 /// that some device marked as read.
 ///
@@ -51,25 +47,14 @@ open class CKFetchNotificationChangesOperation: CKOperation, @unchecked Sendable
     guard resultsLimit >= 0 else {
       throw CKError(.invalidArguments, "resultsLimit \(resultsLimit) must not be negative")
     }
-    let request = NotificationChangesRequest(
-      syncToken: previousServerChangeToken?.syncToken, resultsLimit: resultsLimit)
-    return ServiceCall(operation: "notifications/changes", scope: nil, body: request.body)
+    return .notificationChanges(since: previousServerChangeToken, limit: resultsLimit)
   }
 
   override func receive(_ answer: ServiceExchange.Answer) throws(CKError) -> ServiceCall? {
-    let response = try read { () throws(ServiceError) in
-      try NotificationChangesResponse(parsing: answer.body)
-    }
-    var notifications: [CKNotification] = []
-    for item in response.notifications {
-      guard let notification = CKNotification.logged(item) else {
-        throw CKError(.internalError, "the server's answer has an entry that is no notification")
-      }
-      notifications.append(notification)
-    }
-    for notification in notifications { notificationChangedBlock?(notification) }
-    moreComing = response.moreComing
-    serverChangeToken = CKServerChangeToken(syncToken: response.syncToken)
+    let page = try notificationPage(of: answer)
+    for notification in page.notifications { notificationChangedBlock?(notification) }
+    moreComing = page.moreComing
+    serverChangeToken = page.token
     return nil
   }
 

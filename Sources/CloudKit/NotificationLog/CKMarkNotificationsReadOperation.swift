@@ -34,15 +34,11 @@ open class CKMarkNotificationsReadOperation: CKOperation, @unchecked Sendable {
   override func firstCall() throws(CKError) -> ServiceCall? {
     sent = notificationIDs ?? []
     guard !sent.isEmpty else { return nil }
-    let request = MarkNotificationsReadRequest(notificationIDs: sent.map(\.identifier))
-    return ServiceCall(operation: "notifications/markRead", scope: nil, body: request.body)
+    return .marking(sent)
   }
 
   override func receive(_ answer: ServiceExchange.Answer) throws(CKError) -> ServiceCall? {
-    let response = try read { () throws(ServiceError) in
-      try MarkNotificationsReadResponse(parsing: answer.body)
-    }
-    for (notificationID, item) in try pair(sent, with: response.notifications) {
+    for (notificationID, item) in try pair(sent, with: try marks(of: answer)) {
       switch item {
       case .success: marked.append(notificationID)
       case .failure(let failed): itemErrors.add(CKError(failed.error), for: notificationID)

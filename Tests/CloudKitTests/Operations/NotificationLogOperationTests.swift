@@ -43,6 +43,62 @@ struct NotificationLogOperationTests {
     }
   }
 
+  /// Answers tokens in turn: nil is a page, as is each text; the text `-` is a token that has expired.
+  private static func answering(_ tokens: String...) -> ScriptedTransport {
+    ScriptedTransport { _, index in
+      guard index < tokens.count else { return .error(ServiceError(.badRequest, "one too many")) }
+      guard tokens[index] != "-" else {
+        return .error(ServiceError(.changeTokenExpired, "too old"))
+      }
+      return .ok(
+        NotificationChangesResponse(
+          notifications: [item], syncToken: tokens[index], moreComing: index < tokens.count - 1
+        ).body)
+    }
+  }
+
+  private static func tokens(sentTo transport: ScriptedTransport) throws -> [String?] {
+    try transport.requests.map {
+      try NotificationChangesRequest(parsing: $0.body ?? Data()).syncToken
+    }
+  }
+
+  @Test("A token that expires during a reading is no loss: what was read is returned")
+  func expiresBetweenPages() async throws {
+    let transport = Self.answering("a", "-", "b", "c")
+    let container = CKContainer.scripted(transport)
+    let part = try await container.petrelNotifications(since: CKServerChangeToken(syncToken: "0"))
+    #expect(part.notifications.count == 1 && part.token.syncToken == "a")
+    #expect(part.moreComing && !part.isRestart)
+
+    let pages = CKContainer.scripted(Self.answering("a", "-", "b", "c")).petrelNotificationPages(
+      since: CKServerChangeToken(syncToken: "0"))
+    var read: [String] = []
+    for try await page in pages { read.append(page.token.syncToken + (page.isRestart ? "!" : "")) }
+    #expect(read == ["a", "b!", "c"])
+  }
+
+  @Test("A reading begins anew once, and not for a log without a token")
+  func restartsOnce() async throws {
+    let transport = Self.answering("-", "a", "-", "b")
+    var pages = CKContainer.scripted(transport).petrelNotificationPages(
+      since: CKServerChangeToken(syncToken: "0")
+    ).makeAsyncIterator()
+    #expect(try await pages.next()?.isRestart == true)
+    await #expect(throws: CKError.self) { try await pages.next() }
+    #expect(try await pages.next() == nil)
+    #expect(try Self.tokens(sentTo: transport) == ["0", nil, "a"])
+
+    let whole = CKContainer.scripted(Self.answering("-", "a", "b"))
+    let restarted = try await whole.petrelNotifications(since: CKServerChangeToken(syncToken: "0"))
+    #expect(restarted.isRestart && restarted.notifications.count == 2 && !restarted.moreComing)
+
+    let refused = await #expect(throws: CKError.self) {
+      try await CKContainer.scripted(Self.answering("-", "a")).petrelNotifications(since: nil)
+    }
+    #expect(refused?.code == .changeTokenExpired)
+  }
+
   @available(*, deprecated)
   @Test("Changes are fetched page by page, in their classes")
   func fetch() {
