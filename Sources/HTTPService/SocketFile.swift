@@ -34,6 +34,7 @@ public struct SocketFile: Sendable, Hashable {
       return false
     }
     defer { close(descriptor) }
+    // Nobody can listen at a path that no socket may have.
     return (try? withAddress { connect(descriptor, $0, $1) == 0 }) ?? false
   }
 

@@ -34,6 +34,7 @@ struct UserDeleter: Sendable {
         log.error(
           "the deletion of a user cannot go on; it is tried again in a minute",
           ["cause": .string("\(error)")])
+        // It throws when the task is cancelled, which the loop looks at.
         try? await Task.sleep(for: .seconds(60))
       }
     }

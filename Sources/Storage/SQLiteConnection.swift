@@ -290,6 +290,7 @@ final class SQLiteConnection: SQLConnection {
     guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return }
     let folder = URL(fileURLWithPath: String(cString: name)).deletingLastPathComponent().path
     try execute("PRAGMA temp_store = FILE")
+    // Where it fails, temporary tables of later statements are in files: slower, and the same.
     defer { try? execute("PRAGMA temp_store = MEMORY") }
     let result = Self.temporaryFiles.withLock { _ in sqlite3_vacuum_by_file_in(handle, folder) }
     guard result == SQLITE_OK else { throw failure("VACUUM") }

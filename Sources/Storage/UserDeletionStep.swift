@@ -340,7 +340,16 @@ extension UserDeletionStep {
     return true
   }
 
+  /// The feed forgets the deletion of the user's own record, whose name is the user's.
+  private func forgetUserRecord() throws {
+    guard let zone = try session.zoneNumber(of: .default, in: database) else { return }
+    try connection.run(
+      "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2 AND record_name = $3",
+      [place, .integer(zone), .text(user)])
+  }
+
   private mutating func changeHistory() throws -> Bool {
+    if row.position == 0 { try forgetUserRecord() }
     guard let end = try endOfBatch("outbox", by: "sequence") else { return true }
     let changes = try connection.rows(
       """

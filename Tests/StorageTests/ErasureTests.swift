@@ -48,15 +48,11 @@ struct ErasureTests {
       try await test.continueDeletions()
       try await test.dispatch(at: 60)
       #expect(try await test.continueDeletions()?.state == .finished)
-      // The name of the user's own record stays where readers learn that it is gone.
-      let left = try Self.files(
-        in: directory, having: user.markers.filter { $0 != user.user.userRecordName })
+      let left = try Self.files(in: directory, having: user.markers)
       #expect(left == [], "\(left)")
       #expect(try await test.record("other599") != nil)
       await store.close()
-      #expect(
-        try Self.files(
-          in: directory, having: user.markers.filter { $0 != user.user.userRecordName }) == [])
+      #expect(try Self.files(in: directory, having: user.markers) == [])
     }
   }
 

@@ -33,9 +33,9 @@ struct ExportFolder {
     }
   }
 
-  /// A name for a folder of what is called so.
+  /// A name for a folder of what is called so, which leads nowhere else.
   static func name(for text: String) -> String {
-    text.replacing("/", with: "_")
+    [".", ".."].contains(text) ? "_" + text : text.replacing("/", with: "_")
   }
 
   func path(_ name: String) -> String { partial + "/" + name }
@@ -62,6 +62,7 @@ struct ExportFolder {
 
   /// Takes away what was not kept.
   func discard() {
+    // Where it cannot be removed its name says that it is a part, and the error that led here is told.
     try? FileManager.default.removeItem(atPath: partial)
   }
 }
