@@ -5,7 +5,7 @@ import Storage
 enum BackupCommand: Command {
   static let name = "backup"
   static let example = "petrel backup /backups/petrel-2026-03-01 --data /var/lib/petrel"
-  static let summary = "Copies the store and its assets, beside a server that may run."
+  static let summary = "Copies a store in a file and its assets, beside a server that may run."
   static let operands = "DIRECTORY"
   static let options = [AdminOptions.json] + ConfigurationOptions.ofStore
 
