@@ -18,7 +18,7 @@ enum Help {
 
       usage: petrel COMMAND [OPTION…]
 
-      Begin with \(style.strong("petrel demo")), which shows all of it at work, or with \
+      Begin with \(style.strong("petrel demo")), which shows it at work, or with \
       \(style.strong("petrel serve")), which runs a server
       in this directory; \(style.strong("petrel doctor")) says whether all is well with it.
 

@@ -2,7 +2,7 @@
 enum DoctorCommand: Command {
   static let name = "doctor"
   static let example = "sudo -u petrel petrel doctor --data /var/lib/petrel"
-  static let summary = "Checks all that a server depends on, and says what to do."
+  static let summary = "Checks what a server depends on, and says what to do."
   static let exitStatuses = [
     (ExitStatus.done, "there is no problem; there may be warnings"),
     (ExitStatus.failed, "there is a problem"),
