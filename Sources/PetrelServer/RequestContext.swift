@@ -27,7 +27,7 @@ struct RequestContext: Sendable {
 
   /// Is told of the items that fail.
   var report: @Sendable ([ServiceError]) -> Void = { _ in }
-  /// Is told of subscriptions that replaced others of another type.
+  /// Receives the subscriptions of the request that replaced others of another type.
   var reportReplacements: @Sendable ([ReplacedSubscription]) -> Void = { _ in }
 
   /// The items of an answer, of which those that failed are reported.

@@ -1,6 +1,6 @@
 extension CKDatabase {
   /// Fetches what became of the public database's records, as far as one answer goes. Petrel's own, as
-  /// ``PetrelFetchPublicChangesOperation``, which says what is told of and lists the errors.
+  /// ``PetrelFetchPublicChangesOperation``, whose page says which changes there are and lists the errors.
   ///
   /// ```swift
   /// var token = savedToken

@@ -4,9 +4,9 @@ internal import WebServices
 /// Fetches what became of the public database's records since a token. Petrel's own: at Apple the public database has
 /// no change feed, and Apple's own operations give `badDatabase` for it here too.
 ///
-/// Each record is told of once, by its latest state or as deleted, in the order of the last changes. Only
-/// records that the caller may read when asking are among them; of deletions, those of types of which the caller
-/// may read all records. Nobody has to be signed in where the schema lets everybody read.
+/// The operation reports each record once, by its latest state or as deleted, in the order of the last changes. It
+/// reports only records that the caller may read when asking, and only deletions of types of which the caller may read
+/// all records. Where the schema lets everybody read, no user has to be signed in.
 ///
 /// ```swift
 /// let operation = PetrelFetchPublicChangesOperation(previousServerChangeToken: token)
@@ -25,8 +25,8 @@ internal import WebServices
 open class PetrelFetchPublicChangesOperation: CKDatabaseOperation, @unchecked Sendable {
   /// Where to go on; nil fetches everything.
   open var previousServerChangeToken: CKServerChangeToken?
-  /// The types of the records to fetch; nil means all. A token is good for other types too: their records that
-  /// changed before it are not told of again.
+  /// The types of the records to fetch; nil means all. A token stands for the whole feed: an operation with other
+  /// types and the same token leaves out what changed before it.
   open var recordTypes: [CKRecord.RecordType]?
   /// The fields to fetch; nil means all, an empty list only the system fields.
   open var desiredKeys: [CKRecord.FieldKey]?
