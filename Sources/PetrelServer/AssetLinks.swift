@@ -76,7 +76,9 @@ final class AssetLinks: Sendable {
     return .download(database, checksum: checksum)
   }
 
-  static let unknown = ServiceError(.notFound, "there is no such asset URL")
+  static var unknown: ServiceError {
+    ServiceError(.notFound, "there is no such asset URL")
+  }
 
   private static func signed(_ database: DatabaseID, _ checksum: String, _ end: Int64) -> String {
     "\(database.rawValue) \(checksum) \(end)"

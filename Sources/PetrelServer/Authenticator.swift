@@ -16,9 +16,10 @@ struct Authenticator: Sendable {
   ///   seconds.
   init(
     store: any RecordStore, webAuthTokens: WebAuthTokens, signatureWindow: Double,
-    clock: @escaping @Sendable () -> Timestamp
+    forgottenSignatures: ForgottenSignatures, clock: @escaping @Sendable () -> Timestamp
   ) {
-    serverKeys = ServerKeyVerifier(window: signatureWindow, clock: clock)
+    serverKeys = ServerKeyVerifier(
+      window: signatureWindow, forgotten: forgottenSignatures, clock: clock)
     directory = CredentialDirectory(store: store, clock: clock)
     self.webAuthTokens = webAuthTokens
   }

@@ -139,6 +139,8 @@ public final class CloudService: Sendable {
     self.admin = admin
     let turns = RequestTurns()
     self.turns = turns
+    // What they know outlives a reload of the configuration.
+    let forgottenSignatures = ForgottenSignatures()
     makeRouter = { configuration, webPushKey in
       RequestRouter(
         store: store, configuration: configuration, courier: courier,
@@ -147,7 +149,8 @@ public final class CloudService: Sendable {
           settings: configuration.signIn,
           addressHeader: configuration.limits.clientAddressHeader, store: store,
           passwords: passwords, log: log, clock: clock, publicURL: publicURL),
-        webPushKey: webPushKey, admin: admin, turns: turns)
+        webPushKey: webPushKey, admin: admin, turns: turns,
+        forgottenSignatures: forgottenSignatures)
     }
     currentRouter = Mutex(makeRouter(configuration, webPushKey))
   }

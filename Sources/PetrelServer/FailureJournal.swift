@@ -43,7 +43,7 @@ final class FailureJournal: Sendable {
   ///   - cause: what happened inside, where that is not for the client.
   func note(
     _ error: ServiceError, status: Int, of request: HTTPRequest, called uuid: RequestUUID? = nil,
-    operation: String, by caller: Caller?, cause: (any Error)? = nil
+    operation: String, by caller: (any LoggedCaller)?, cause: (any Error)? = nil
   ) {
     if cause is CancellationError { return }
     let operation = RequestMetrics.FailedOperation(operation: operation, code: error.code)
@@ -112,11 +112,11 @@ final class FailureJournal: Sendable {
   }
 
   private static func fields(
-    for request: HTTPRequest, called uuid: RequestUUID?, _ caller: Caller?
+    for request: HTTPRequest, called uuid: RequestUUID?, _ caller: (any LoggedCaller)?
   ) -> [Field] {
     (uuid.map { [("request", .string("\($0)"))] } ?? []) + [
       ("method", .string(bounded(request.method, to: 16))), ("path", .string(path(of: request))),
-      ("caller", .string(caller.map { $0.logName } ?? "unknown")),
+      ("caller", .string(caller?.logName ?? "unknown")),
     ]
   }
 
@@ -175,9 +175,13 @@ extension Error {
   }
 }
 
-extension Caller {
-  /// Who it is, in the log.
-  fileprivate var logName: String {
+/// Who makes requests, and has a name in the lines of the log about those that fail.
+protocol LoggedCaller: Sendable {
+  var logName: String { get }
+}
+
+extension Caller: LoggedCaller {
+  var logName: String {
     switch self {
     case .anonymous: "anonymous"
     case .user(let name): name

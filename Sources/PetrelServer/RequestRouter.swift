@@ -29,7 +29,7 @@ final class RequestRouter: Sendable {
     webAuthTokens: WebAuthTokens, journal: FailureJournal,
     clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String, signIn: SignIn, webPushKey: WebPushKey?,
-    admin: AdminService, turns: RequestTurns
+    admin: AdminService, turns: RequestTurns, forgottenSignatures: ForgottenSignatures
   ) {
     containers = configuration.containers
     self.courier = courier
@@ -44,7 +44,8 @@ final class RequestRouter: Sendable {
     self.turns = turns
     authenticator = Authenticator(
       store: store, webAuthTokens: webAuthTokens,
-      signatureWindow: configuration.signatureWindow, clock: clock)
+      signatureWindow: configuration.signatureWindow,
+      forgottenSignatures: forgottenSignatures, clock: clock)
     let databases = DatabaseDirectory(store: store)
     let links = AssetLinks(store: store, clock: clock, publicURL: publicURL)
     assetTransfers = AssetTransfers(

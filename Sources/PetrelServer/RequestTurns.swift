@@ -95,9 +95,11 @@ final class RequestTurns: Sendable {
     }
   }
 
-  private static let refusal = ServiceError(
-    .throttled, "too many requests of this caller wait already for others of it, which take long",
-    retryAfter: 1)
+  private static var refusal: ServiceError {
+    ServiceError(
+      .throttled, "too many requests of this caller wait already for others of it, which take long",
+      retryAfter: 1)
+  }
 
   private func turn(
     of number: Int, _ caller: FairQueue.Caller

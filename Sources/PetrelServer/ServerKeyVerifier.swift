@@ -2,7 +2,6 @@ import CloudKitModel
 import Cryptography
 import HTTPService
 import Storage
-import Synchronization
 import WebServices
 
 /// Checks the signatures of server-to-server requests.
@@ -10,31 +9,17 @@ import WebServices
 /// A signature is good for one change: the store remembers those of requests that change something, across restarts and for
 /// all servers, until the date of the request is out of every window. A request that only reads may be sent again within the
 /// window, as a client does that lost the answer.
-final class ServerKeyVerifier: Sendable {
+struct ServerKeyVerifier: Sendable {
   /// How far the date of a request may be from the server's, in seconds.
   private let window: Double
   private let clock: @Sendable () -> Timestamp
-  /// What was forgotten, as far as the clock's readings tell.
-  private let memory = Mutex(Memory())
+  private let forgotten: ForgottenSignatures
 
-  private struct Memory {
-    var latest = Timestamp(milliseconds: .min)
-    /// Of dates up to this one the store may have forgotten signatures that are within the window again.
-    var forgotten = Timestamp(milliseconds: .min)
-
-    /// A clock that is set back brings dates into the window again whose signatures expired before. They are refused, up to
-    /// the moment itself: who signs a request when it is sent has a later date.
-    mutating func note(_ now: Timestamp) {
-      if now < latest {
-        let expired = latest.advanced(bySeconds: -ServerConfiguration.maximumSignatureWindow)
-        forgotten = max(min(forgotten, now), min(expired, now))
-      }
-      latest = now
-    }
-  }
-
-  init(window: Double, clock: @escaping @Sendable () -> Timestamp) {
+  init(
+    window: Double, forgotten: ForgottenSignatures, clock: @escaping @Sendable () -> Timestamp
+  ) {
     self.window = window
+    self.forgotten = forgotten
     self.clock = clock
   }
 
@@ -70,11 +55,7 @@ final class ServerKeyVerifier: Sendable {
       caller: .serverKey(keyID: entry.key.keyID, userRecordName: entry.key.userRecordName))
     if path.onlyReads { return credentials }
     let expires = signed.date.advanced(bySeconds: ServerConfiguration.maximumSignatureWindow)
-    let forgotten = memory.withLock { memory in
-      memory.note(now)
-      return memory.forgotten
-    }
-    guard signed.date > forgotten else {
+    guard signed.date > forgotten.end(at: now) else {
       throw Self.failure(
         "the server's clock was set back, and it may have forgotten signatures of the request's date \(signed.dateText); "
           + "sign the request when it is sent")

@@ -59,8 +59,10 @@ final class WebAuthTokens: Sendable {
     return (token, newest(after: hash) ?? text)
   }
 
-  private static let unknown = ServiceError(
-    .authenticationFailed, "the web auth token is not known here")
+  private static var unknown: ServiceError {
+    ServiceError(
+      .authenticationFailed, "the web auth token is not known here")
+  }
 
   private func stored(_ hash: [UInt8], now: Timestamp) async throws -> WebAuthToken {
     // What was checked in what is now the future is not relied on.

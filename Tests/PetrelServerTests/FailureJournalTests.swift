@@ -54,6 +54,35 @@ struct FailureJournalTests {
     }
   }
 
+  @Test("each failure has a uuid of its own, also one that is the same each time")
+  func uuids() async throws {
+    try await withService { service in
+      let stranger = TestUser(name: "x", recordName: "_x", token: "unknown")
+      var uuids: Set<String> = []
+      for _ in 0..<2 {
+        let answers = [
+          try await service.get("public/users/caller", as: stranger),
+          try await service.adminGet("session", key: "unknown"),
+          try await service.client.send("GET", "/assets/unknown"),
+        ]
+        for answer in answers { uuids.insert(try #require(answer.json["uuid"]?.string)) }
+      }
+      #expect(uuids.count == 6)
+    }
+  }
+
+  @Test("a failed request of the admin API names its key")
+  func adminCaller() async throws {
+    let lines = LogLines()
+    try await withService(ServiceSettings(log: lines.log)) { service in
+      let key = try await service.addAdminKey("laptop")
+      let answer = try await service.adminGet("users/show?user=nobody", key: key)
+      let uuid = try #require(answer.json["uuid"]?.string)
+      let identifier = try await service.store.administration.adminKeys().first?.identifier
+      #expect(lines.containing(uuid).first?.hasSuffix("caller=admin:\(identifier ?? "")") == true)
+    }
+  }
+
   @Test("items that fail have one line for their request, with the first of their uuids")
   func items() async throws {
     let lines = LogLines()

@@ -108,9 +108,11 @@ final class AdminAuthenticator: Sendable {
     Base64URL.encode(SHA256.hash("console proof \(cookie)".utf8))
   }
 
-  private static let wrongKey = ServiceError(
-    .authenticationFailed,
-    "this is no admin key of this server, or it was revoked; 'petrel keys list' shows them")
+  private static var wrongKey: ServiceError {
+    ServiceError(
+      .authenticationFailed,
+      "this is no admin key of this server, or it was revoked; 'petrel keys list' shows them")
+  }
 
   private func network(of request: HTTPRequest) -> String {
     ClientAddress.network(of: request, header: addressHeader.withLock { $0 })

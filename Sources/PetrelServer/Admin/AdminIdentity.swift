@@ -2,7 +2,7 @@ import CloudKitModel
 import Storage
 
 /// Who makes a request of the admin API.
-struct AdminIdentity: Sendable {
+struct AdminIdentity: LoggedCaller {
   /// The key that was shown with the request, or when the session began; nil for a program that has
   /// the store itself open, or came through the socket in its directory.
   var key: AdminKey?
@@ -12,6 +12,8 @@ struct AdminIdentity: Sendable {
   /// A program that has the store itself open, or came through the socket in its directory: who may open the files there
   /// needs no key.
   static let local = AdminIdentity()
+
+  var logName: String { key.map { "admin:\($0.identifier)" } ?? "owner" }
 
   /// Under which name records of the public database are changed.
   var userRecordName: String {

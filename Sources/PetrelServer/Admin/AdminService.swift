@@ -96,16 +96,18 @@ final class AdminService: Sendable {
 
   /// The answer to a request whose path ``isPath(_:)``.
   func respond(to request: HTTPRequest) async -> HTTPResponse {
+    var known: AdminIdentity?
     do {
       try admission.withLock { $0 }.check(request)
       if Console.isPath(request.path) { return try await console.answer(to: request) }
       let identity = try await authenticator.identity(of: request)
+      known = identity
       return protected(try await router.answer(to: request, by: identity))
     } catch {
       let failure = ServiceError(any: error)
       let response = (error as? WrongMethod)?.response(failure) ?? HTTPResponse(failure)
       journal.note(
-        failure, status: response.status, of: request, operation: "admin", by: nil, cause: error)
+        failure, status: response.status, of: request, operation: "admin", by: known, cause: error)
       return protected(response)
     }
   }

@@ -53,7 +53,7 @@ struct NotificationLogOperationTests {
       return .ok(
         NotificationChangesResponse(
           notifications: [item], syncToken: tokens[index], moreComing: index < tokens.count - 1
-        ).body)
+        ).body(context: context))
     }
   }
 
