@@ -88,8 +88,8 @@ extension SQLRecordStore {
         // Another process has come to the end.
         return pending.deletion
       }
-      guard row == pending else { return row.deletion }
-      var step = UserDeletionStep(row, at: timestamp, in: session)
+      guard row == pending, let user = row.user else { return row.deletion }
+      var step = UserDeletionStep(row, of: user, at: timestamp, in: session)
       return try step.run()
     }
   }

@@ -48,6 +48,9 @@ struct ErasureTests {
       try await test.continueDeletions()
       try await test.dispatch(at: 60)
       #expect(try await test.continueDeletions()?.state == .finished)
+      // What waited in memory comes into the index of the notification log by now.
+      try await store.trim(at: TestStore.time(61))
+      #expect(store.unfiledNotificationCount == 0)
       let left = try Self.files(in: directory, having: user.markers)
       #expect(left == [], "\(left)")
       #expect(try await test.record("other599") != nil)
@@ -76,6 +79,28 @@ struct ErasureTests {
       #expect(try await test.continueDeletions()?.state == .finished)
       #expect(try StoreSample.size(path + "-wal") < 100_000)
       await store.close()
+    }
+  }
+
+  @Test("a look at a file that becomes shorter meanwhile finds no damage, and damage still")
+  func inspection() async throws {
+    try await withTemporaryDirectory { directory in
+      let path = directory + "/store.sqlite"
+      try await StoreSample.fill(path)
+      var first = try StoreInspection(ofStoreAt: path, within: .zero)
+      var second = first
+      #expect(!first.isComplete)
+      let size = try StoreSample.size(path)
+      let store = try await SQLRecordStore.open(
+        at: path, configuration: StoreSample.configuration(.server))
+      try await store.eraseFreePages()
+      #expect(try await store.eraseLog())
+      #expect(try StoreSample.size(path) < size)
+      #expect(try first.lookAtRest(pausing: 0, unless: { false }) == nil)
+      #expect(first.isComplete)
+      await store.close()
+      try StoreSample.flip(8 * (3 * PageCache.pageSize + 100), of: path)
+      #expect(try second.lookAtRest(pausing: 0, unless: { false })?.page == 4)
     }
   }
 

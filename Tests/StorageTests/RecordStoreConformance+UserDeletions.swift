@@ -31,6 +31,7 @@ extension RecordStoreConformance {
         #expect(waiting?.stage == .dispatch && waiting?.state == .waiting)
         try await test.dispatch(at: 60)
         #expect(try await test.continueDeletions()?.state == .finished)
+        try await test.store.trim(at: TestStore.time(61))
         let left = try await test.tables(having: user.markers)
         #expect(left == [], "\(left.sorted())")
         #expect(try await test.store.administration.userDeletions().isEmpty)
