@@ -10,7 +10,7 @@ public struct PushPayloadPart: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Values of desired keys that no payload of the form can carry.
-  static let unsendableValues = PushPayloadPart("values that a push cannot carry") { _ in }
+  static let unsendableValues = PushPayloadPart("values that no push can carry") { _ in }
   /// What comes after the ``CloudKitModel/ServiceLimits/pushStringLength`` characters of a string.
   static let endsOfStrings = PushPayloadPart("ends of long strings") { _ in }
 

@@ -103,7 +103,7 @@ struct ExpectedNotification {
   @available(*, deprecated)
   func verify(_ read: CKNotification, isPruned: Bool, _ comment: Comment) {
     let lacksValue = desired.values.contains { !canBeSent($0) }
-    #expect(pruned.contains("values that a push cannot carry") == lacksValue, comment)
+    #expect(pruned.contains("values that no push can carry") == lacksValue, comment)
     #expect(pruned.contains("ends of long strings") == hasLongStrings, comment)
     #expect(isPruned == !pruned.isEmpty, comment)
     #expect(read.isPruned == isPruned, comment)

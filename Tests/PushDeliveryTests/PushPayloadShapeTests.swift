@@ -209,7 +209,7 @@ struct PushPayloadShapeTests {
       #expect(ck["p"] == (isMissing ? 1 : nil), "\(value)")
       #expect(
         payload.prunedParts.map(\.description)
-          == (isMissing ? ["values that a push cannot carry"] : []))
+          == (isMissing ? ["values that no push can carry"] : []))
       let logged = notification.loggedValues
       #expect(logged["good"] == .int64(1) && logged.count == (value.type.element == .asset ? 1 : 2))
     }
