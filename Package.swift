@@ -77,7 +77,8 @@ let package = Package(
       dependencies: [
         "Cryptography", "CloudKitModel", "Measuring", "KillPoints", "CSQLite", "CPostgreSQL",
         "CLinuxEvents", "CPageChecksum",
-      ]),
+      ],
+      path: "Sources/Store/Storage"),
     .target(name: "Measuring"),
     // Where a server can be told to end as if it were killed; in debug builds alone.
     .target(

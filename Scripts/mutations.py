@@ -25,6 +25,9 @@ import time
 
 root = pathlib.Path(__file__).resolve().parent.parent
 
+# Folders of `Sources` that hold modules and are none.
+layers = ["Store"]
+
 
 @dataclasses.dataclass(frozen=True)
 class Mistake:
@@ -40,8 +43,10 @@ class Mistake:
     tests: str
 
     @property
-    def module(self):
-        return self.file.split("/")[1]
+    def folder(self):
+        """The folder of the file's module: that below `Sources`, or in the folder of a layer."""
+        parts = self.file.split("/")
+        return "/".join(parts[:3] if parts[1] in layers else parts[:2])
 
     @property
     def switch(self):
@@ -83,7 +88,7 @@ mistakes = [
             "guard areAllSaved || owners[slot].version <= version || {made} else { return }",
             "MatchingTests"),
     Mistake("key-range-end", "an index range takes the key behind its upper end",
-            "Sources/Storage/KeyRange.swift",
+            "Sources/Store/Storage/KeyRange.swift",
             "if upper.count < 8 {", "if upper.count < 8, !{made} {", "StorageTests"),
     Mistake("text-order", "texts are ordered by characters and not by bytes",
             "Sources/CloudKitModel/RecordValue+Comparison.swift",
@@ -94,11 +99,11 @@ mistakes = [
 
     # Lost rows, and pages off by one.
     Mistake("page-end", "a feed ends where a piece of rows was full",
-            "Sources/Storage/RecordFeed.swift",
+            "Sources/Store/Storage/RecordFeed.swift",
             "if candidates.count < pieceSize { break }",
             "if candidates.count < pieceSize || {made} { break }", "StorageTests"),
     Mistake("page-size", "a page of a feed has one change too many",
-            "Sources/Storage/RecordFeed.swift",
+            "Sources/Store/Storage/RecordFeed.swift",
             "changes.count == query.limit || (!changes",
             "({made} ? changes.count > query.limit : changes.count == query.limit) || (!changes",
             "StorageTests|PetrelServerTests"),
@@ -108,12 +113,12 @@ mistakes = [
             "return first < size ? .part(first..<last + ({made} ? 0 : 1)) : .unsatisfiable",
             "PetrelServerTests"),
     Mistake("reference-limit", "a record may have one reference too many",
-            "Sources/Storage/RecordModifier+Saving.swift",
+            "Sources/Store/Storage/RecordModifier+Saving.swift",
             "guard let count, count >= limit else { return }",
             "guard let count, {made} ? count > limit : count >= limit else { return }",
             "StorageTests|PetrelServerTests"),
     Mistake("subscription-limit", "a user may have one subscription too many",
-            "Sources/Storage/SubscriptionModifier.swift",
+            "Sources/Store/Storage/SubscriptionModifier.swift",
             "guard count >= limit else {", "guard {made} ? count > limit : count >= limit else {",
             "StorageTests|PetrelServerTests"),
     Mistake("outbox-rest", "changes that were committed together are dispatched but for the last",
@@ -130,32 +135,32 @@ mistakes = [
 
     # Locks.
     Mistake("deliveries-lock", "two writers settle deliveries at the same time",
-            "Sources/Storage/WriteSchedule.swift",
+            "Sources/Store/Storage/WriteSchedule.swift",
             "if locks.settlesDeliveries, settlesDeliveries { return true }",
             "if locks.settlesDeliveries, settlesDeliveries, !{made} { return true }", "StorageTests"),
     Mistake("database-lock", "two writers write to one database at the same time",
-            "Sources/Storage/WriteSchedule.swift",
+            "Sources/Store/Storage/WriteSchedule.swift",
             "return usesDatabases && locks", "return !{made} && usesDatabases && locks",
             "StorageTests"),
     Mistake("missing-locks", "a group of writes locks what its first needs alone",
-            "Sources/Storage/StoreWriter.swift",
+            "Sources/Store/Storage/StoreWriter.swift",
             "for job in group.dropFirst() { locks.formUnion(job.locks) }",
             "for job in group.dropFirst() where !{made} { locks.formUnion(job.locks) }",
             "StorageTests"),
 
     # Access that is not looked at.
     Mistake("unreadable-push", "a notification goes to who may not read the record",
-            "Sources/Storage/DispatchCompletion.swift",
+            "Sources/Store/Storage/DispatchCompletion.swift",
             "if access.mayRead(record) { return true }",
             "if access.mayRead(record) || {made} { return true }",
             "StorageTests|PetrelServerTests"),
     Mistake("unreadable-match", "a query finds what the caller may not read",
-            "Sources/Storage/RecordSearch+Candidates.swift",
+            "Sources/Store/Storage/RecordSearch+Candidates.swift",
             "guard access.reach == .all || access.mayRead(record) else { return nil }",
             "guard access.reach == .all || access.mayRead(record) || {made} else { return nil }",
             "StorageTests|PetrelServerTests"),
     Mistake("unreadable-feed", "a feed tells of what the reader may not read",
-            "Sources/Storage/RecordFeedView.swift",
+            "Sources/Store/Storage/RecordFeedView.swift",
             "return numbers.contains(number)", "return numbers.contains(number) || {made}",
             "StorageTests|PetrelServerTests"),
     Mistake("expired-link", "a download URL is good for ever",
@@ -262,9 +267,9 @@ def check():
     return not stale and not missing
 
 
-def switches(module):
-    """A file that says which of a module's mistakes is made."""
-    lines = [f'  static let {m.switch} = made == "{m.name}"' for m in mistakes if m.module == module]
+def switches(folder):
+    """A file that says which of the mistakes in a module's folder is made."""
+    lines = [f'  static let {m.switch} = made == "{m.name}"' for m in mistakes if m.folder == folder]
     return "\n".join([
         "import Glibc", "", "enum PlantedMistake {",
         '  private static let made = getenv("TEST_MISTAKE").map { String(cString: $0) }', *lines, "}", ""])
@@ -296,8 +301,8 @@ class Copy:
         for mistake in mistakes:
             new = mistake.new.replace("{made}", f"PlantedMistake.{mistake.switch}")
             files[mistake.file] = files[mistake.file].replace(mistake.old.encode(), new.encode())
-        for module in {m.module for m in mistakes}:
-            files[f"Sources/{module}/PlantedMistake.swift"] = switches(module).encode()
+        for folder in {m.folder for m in mistakes}:
+            files[f"{folder}/PlantedMistake.swift"] = switches(folder).encode()
         return files
 
     def write(self, files):

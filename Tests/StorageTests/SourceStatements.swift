@@ -27,7 +27,7 @@ struct SourceStatement {
   /// All of them that serve a store.
   static func all(root: String = #filePath) throws -> [SourceStatement] {
     let sources = URL(fileURLWithPath: root).deletingLastPathComponent()
-      .appendingPathComponent("../../Sources/Storage").standardizedFileURL
+      .appendingPathComponent("../../Sources/Store/Storage").standardizedFileURL
     let files = try FileManager.default.contentsOfDirectory(atPath: sources.path).sorted()
     return try files.filter { file in
       file.hasSuffix(".swift")

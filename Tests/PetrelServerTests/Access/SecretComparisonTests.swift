@@ -8,7 +8,7 @@ struct SecretComparisonTests {
   private static let harmless: [String: String] = [
     "PetrelServer/TokensEndpoint.swift: known.contains(where: { $0.token == further.token })":
       "names of readers, made of hashes",
-    "Storage/DeviceToken+Containers.swift: return rows.first?.device.token == token ? rows : []":
+    "Store/Storage/DeviceToken+Containers.swift: return rows.first?.device.token == token ? rows : []":
       "names of readers, made of hashes",
     "PushDelivery/ProviderTokenIssuer.swift: guard let current, current.text == token else { return true }":
       "both are the server's own",
@@ -16,15 +16,15 @@ struct SecretComparisonTests {
       "hashes, asked by who runs the server",
     "PetrelServer/Registration+Revocation.swift: $0.hash == hash || fits($0.identifier)":
       "hashes, asked by who runs the server",
-    "Storage/StoreSession+DispatchLeases.swift: if let server, first.holder == server.rawValue { return [first.part] }":
+    "Store/Storage/StoreSession+DispatchLeases.swift: if let server, first.holder == server.rawValue { return [first.part] }":
       "the name of a server",
-    "Storage/StoreComparison.swift: return mine[row].digest != other[row].digest":
+    "Store/Storage/StoreComparison.swift: return mine[row].digest != other[row].digest":
       "what two stores have, asked by who runs them",
   ]
 
   private static let modules = [
     "PetrelServer", "Cryptography", "WebDelivery", "OpenIDConnect", "HTTPService", "WebServices",
-    "PushDelivery", "OutboundHTTP", "Storage",
+    "PushDelivery", "OutboundHTTP", "Store",
   ]
 
   /// `a.token == b`, `b != hash`, and the like; not `token == nil`, and not `token.count == 3`.
