@@ -1,17 +1,3 @@
-/// A server that has the store open, with what it dispatches, at one moment.
-public struct ListedServer: Sendable, Hashable {
-  public var id: ServerID
-  /// For people: where it runs.
-  public var description: String
-  /// Seconds by the store's clock until it is taken for gone unless it renews its registration;
-  /// negative when that should have happened.
-  public var secondsLeft: Double
-  /// Databases whose changes it dispatches.
-  public var leasedDatabases: Int
-  /// Those of them in which another server has committed changes that it has not looked at yet.
-  public var awaitedDatabases: Int
-}
-
 extension SQLRecordStore {
   public func listedServers() async throws -> [ListedServer] {
     try await read { session in

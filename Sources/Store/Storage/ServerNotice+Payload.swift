@@ -1,0 +1,59 @@
+extension ServerNotice {
+  /// PostgreSQL takes less than 8,000 bytes.
+  private static let lengthLimit = 7_500
+
+  /// What goes through PostgreSQL.
+  var payload: String {
+    switch self {
+    case .here(let server): return "here \(server.rawValue)"
+    case .word: return "word"
+    case .announced(let name, let announcement):
+      let head = "told \(name.server) \(name.number)"
+      guard let announcement else { return head + " much" }
+      guard let subscribers = announcement.subscribers else { return head + " all" }
+      let text = head + " some\n" + Announcement.text(of: subscribers)
+      return text.utf8.count <= Self.lengthLimit ? text : head + " much"
+    case .interrupted: return ""
+    }
+  }
+
+  /// Reads what came; nil for what is none, such as a later version's.
+  init?(payload: String) {
+    let lines = payload.utf8.split(separator: UInt8(ascii: "\n"), maxSplits: 1)
+      .map { Substring($0) }
+    let words = (lines.first ?? "").split(separator: " ")
+    func number(_ place: Int) -> Int64? { words.count > place ? Int64(words[place]) : nil }
+    switch (words.first, words.last) {
+    case ("word", _): self = .word
+    case ("here", _):
+      guard let server = number(1) else { return nil }
+      self = .here(ServerID(rawValue: server))
+    case ("told", let extent?):
+      guard let server = number(1), let number = number(2) else { return nil }
+      let name = AnnouncementName(server: server, number: number)
+      switch extent {
+      case "much": self = .announced(name, nil)
+      case "all": self = .announced(name, Announcement(subscribers: nil))
+      case "some":
+        self = .announced(name, Announcement(text: lines.count > 1 ? String(lines[1]) : ""))
+      default: return nil
+      }
+    default: return nil
+    }
+  }
+}
+
+extension Announcement {
+  /// Their names, a line each.
+  static func text(of subscribers: Set<String>) -> String {
+    subscribers.sorted().joined(separator: "\n")
+  }
+
+  /// - Parameter text: names, a line each; none stands for everybody.
+  init(text: String) {
+    // Not by characters, of which a name's last and the end of its line may make one.
+    let lines = text.utf8.split(separator: UInt8(ascii: "\n"))
+    let names = Set(lines.map { String(Substring($0)) })
+    self.init(subscribers: names.isEmpty ? nil : names)
+  }
+}
