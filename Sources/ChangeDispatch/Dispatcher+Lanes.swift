@@ -99,7 +99,9 @@ extension Dispatcher {
         var firings = batch.removeFirst(using: &lane.group)
         let carriesLastValues =
           firings.isEmpty ? false : try await carriesLastValues(entry)
-        while let full = pending.add(&firings, of: &entry, carriesLastValues: carriesLastValues) {
+        while let full = pending.add(
+          &firings, of: &entry, carriesLastValues: carriesLastValues, prepare: store.prepare)
+        {
           // While one is written, the next is put together.
           try await writing.next()
           // What is left is in the outbox.

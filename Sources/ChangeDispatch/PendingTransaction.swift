@@ -18,15 +18,20 @@ struct PendingTransaction {
 
   /// Takes in the firings of a change, as many as there is room for, and answers the transaction
   /// when it is full. To be repeated until it answers nil.
+  ///
+  /// - Parameter prepare: ``RecordStore/prepare(_:)``. It encodes a change while the store writes the
+  ///   transaction before.
   mutating func add(
-    _ firings: inout Firings, of entry: inout OutboxEntry, carriesLastValues: Bool
+    _ firings: inout Firings, of entry: inout OutboxEntry, carriesLastValues: Bool,
+    prepare: (inout MatchedChange) -> Void
   ) -> [MatchedChange]? {
     if firingCount >= limit { return removeAll() }
     let next = firings.take(atMost: limit - firingCount)
-    changes.append(
-      MatchedChange(
-        entry: entry, firings: next.subscriptions, forms: next.forms, isWhole: firings.isEmpty,
-        carriesLastValues: carriesLastValues))
+    var change = MatchedChange(
+      entry: entry, firings: next.subscriptions, forms: next.forms, isWhole: firings.isEmpty,
+      carriesLastValues: carriesLastValues)
+    prepare(&change)
+    changes.append(change)
     firingCount += next.subscriptions.count
     if firings.isEmpty { return nil }
     entry.settledThrough = next.subscriptions.last?.name

@@ -30,6 +30,23 @@ struct FanOutTests {
     }
   }
 
+  @Test("the notifications of a transaction are encoded before it is handed to the store")
+  func prepares() async throws {
+    try await withWorld { world in
+      try await Self.subscribe(30, in: world)
+      let arePrepared = Box<[Bool]>([])
+      var store = HookedStore(world.store)
+      store.beforeCompletion = { changes in
+        arePrepared.value.withLock { $0 += changes.map { $0.preparation != nil } }
+      }
+      let running = RunningDispatcher(store) { $0.firingLimit = 7 }
+      try await world.save("a")
+      await running.dispatcher.settled()
+      await running.dispatcher.stop()
+      #expect(arePrepared.value.withLock { $0 } == [true, true, true, true, true])
+    }
+  }
+
   @Test("another database is dispatched meanwhile")
   func holdsNobodyUp() async throws {
     try await withWorld { world in

@@ -20,6 +20,8 @@ struct HookedStore: RecordStore {
 
   var tokens: TokenCipher { base.tokens }
 
+  func prepare(_ change: inout MatchedChange) { base.prepare(&change) }
+
   func completeDispatch(
     of changes: [MatchedChange], timestamp: Timestamp, leasing room: DeliveryRoom?
   ) async throws -> DispatchResult {

@@ -37,17 +37,18 @@ struct PreparedCreationTests {
           origin: ChangeOrigin(userRecordName: TestStore.alice, deviceID: nil),
           appliesGrants: true, timestamp: TestStore.time(5))
         change(&modification)
+        let ready = PreparedModification(
+          modification, by: index == 0 ? store.writer.board : nil)
         if index == 0 {
-          modification.prepare(by: store.writer.board)
           #expect(
-            modification.creations.count { $0 != nil } == count, "prepared",
+            ready.creations.count { $0 != nil } == count, "prepared",
             sourceLocation: sourceLocation)
         }
         try await between(test)
         told.append(
-          try await store.write(gathersWrites: true) { [modification] session in
-            try session.modifyOnce(modification).told(
-              by: modification.creations, in: modification.database, tags: session.changeTags)
+          try await store.write(gathersWrites: true) { session in
+            try session.modifyOnce(ready).told(
+              by: ready.creations, in: ready.request.database, tags: session.changeTags)
           })
         let databases = try await store.read { session in
           try session.connection.rows("SELECT database_id FROM databases", []) {

@@ -16,8 +16,8 @@ struct SharedCommitTests {
     let isShared: Bool
 
     /// Makes ready what can be before the transaction.
-    func prepare(_ modification: inout RecordModification) {
-      if isShared { modification.prepare(by: store.writer.board) }
+    func prepared(_ modification: RecordModification) -> PreparedModification {
+      PreparedModification(modification, by: isShared ? store.writer.board : nil)
     }
 
     func perform(_ jobs: [KeptJob]) async throws -> [[String]] {
@@ -135,13 +135,13 @@ struct SharedCommitTests {
         isAtomic: isAtomic, origin: ChangeOrigin(userRecordName: TestStore.alice, deviceID: nil),
         appliesGrants: false, timestamp: TestStore.time(round), requestID: requestID)
       modification.quota = quota
-      side.prepare(&modification)
-      prepared += modification.creations.count { $0 != nil }
-      return KeptJob(gathersWrites: true) { [modification] session in
-        let outcomes = try session.modifyOnce(modification)
+      let ready = side.prepared(modification)
+      prepared += ready.creations.count { $0 != nil }
+      return KeptJob(gathersWrites: true) { session in
+        let outcomes = try session.modifyOnce(ready)
         if fails { throw StoreError(.exists, "made to fail") }
         return outcomes.told(
-          by: modification.creations, in: modification.database, tags: session.changeTags
+          by: ready.creations, in: ready.request.database, tags: session.changeTags
         ).map(\.told)
       }
     case .query(let query, let isPublic):

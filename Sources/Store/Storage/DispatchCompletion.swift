@@ -41,8 +41,8 @@ struct DispatchCompletion {
   }
 
   /// Writes what each of the changes led to.
-  mutating func complete(_ changes: [MatchedChange]) throws {
-    let firings = changes.reduce(0) { $0 + $1.firings.count }
+  mutating func complete(_ changes: [PreparedChange]) throws {
+    let firings = changes.reduce(0) { $0 + $1.matched.firings.count }
     outcome.logged.reserveCapacity(firings)
     outcome.owed.reserveCapacity(firings)
     for (place, change) in changes.enumerated() { try complete(change, at: place) }
@@ -54,14 +54,15 @@ struct DispatchCompletion {
     }
   }
 
-  private mutating func complete(_ matched: MatchedChange, at place: Int) throws {
+  private mutating func complete(_ prepared: PreparedChange, at place: Int) throws {
+    let matched = prepared.matched
     guard try settle(matched) else { return }
     let entry = matched.entry
     let address = try session.address(of: entry.database)
     outcome.addresses[entry.database] = address
     let isOpen = try matched.firings.isEmpty || isReadableByAll(entry.change, at: address)
     var target: DispatchTarget?
-    for (firing, notification) in matched.notifications.elements.enumerated() {
+    for (firing, notification) in prepared.notifications.elements.enumerated() {
       // Before anything is used up: a subscription that fires once waits for what may be read.
       guard try isOpen || mayRead(matched.firings[firing], entry, at: address) else { continue }
       if notification.firesOnce {
@@ -75,7 +76,7 @@ struct DispatchCompletion {
           at: address)
       }
       let unsent = try target?.take(of: entry.change, for: &self) ?? []
-      let content = matched.notifications.content(at: firing)
+      let content = prepared.notifications.content(at: firing)
       let row = NotificationIndexRow(
         of: entry.change, for: notification.subscriber, in: entry.database,
         sequence: try nextNumber(of: entry.database), logged: timestamp, bytes: content.count)

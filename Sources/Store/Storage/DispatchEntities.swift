@@ -39,12 +39,12 @@ public struct MatchedChange: Sendable {
   public let isWhole: Bool
   /// Whether notifications of a deletion carry the last values of the desired keys.
   public let carriesLastValues: Bool
-  let notifications: PreparedNotifications
+  /// For each firing a number, the same only for subscriptions that differ in nothing but their IDs; nil
+  /// when that is not known. The store encodes once what such subscriptions have in common.
+  public let forms: [UInt64]?
+  /// What ``RecordStore/prepare(_:)`` encoded; nil before that.
+  package var preparation: (any DispatchPreparation)?
 
-  /// Makes ready what the store's one writer needs for it; so this takes some time for many firings.
-  ///
-  /// - Parameter forms: for each firing a number, the same only for subscriptions that differ in
-  ///   nothing but their IDs: what they have in common is then encoded once.
   public init(
     entry: OutboxEntry, firings: [StoredSubscription], forms: [UInt64]? = nil,
     isWhole: Bool = true, carriesLastValues: Bool = false
@@ -53,10 +53,12 @@ public struct MatchedChange: Sendable {
     self.firings = firings
     self.isWhole = isWhole
     self.carriesLastValues = carriesLastValues
-    notifications = PreparedNotifications(
-      of: entry.change, for: firings, forms: forms, carriesLastValues: carriesLastValues)
+    self.forms = forms
   }
 }
+
+/// What a store encodes of a ``MatchedChange`` before it writes what the change led to.
+package protocol DispatchPreparation: Sendable {}
 
 /// What one transaction of the dispatcher brought about.
 public struct DispatchResult: Sendable {

@@ -34,21 +34,21 @@ struct DispatchOutcome: Sendable {
   var unsent = UnsentDeliveryCounts()
   var withheld: [WithheldNotification] = []
 
-  func result(of changes: [MatchedChange], timestamp: Timestamp) -> DispatchResult {
+  func result(of changes: [PreparedChange], timestamp: Timestamp) -> DispatchResult {
     var entries: [LogEntry] = []
     entries.reserveCapacity(logged.count)
     for entry in logged {
       let change = changes[entry.change]
       // The writer asked for the address of each change that it logged something of.
       guard let address = addresses[change.entry.database] else { continue }
-      let firing = change.firings[entry.firing]
+      let firing = change.matched.firings[entry.firing]
       entries.append(
         LogEntry(
           database: change.entry.database, sequence: entry.sequence,
           notification: SubscriptionNotification(
             database: address, subscriber: firing.subscriber, subscription: firing.subscription,
             change: change.notifications.change(at: entry.firing),
-            carriesLastValues: change.carriesLastValues), logged: timestamp))
+            carriesLastValues: change.matched.carriesLastValues), logged: timestamp))
     }
     let deliveries = owed.map { owed in
       let entry = entries[owed.logged]

@@ -2,7 +2,7 @@ import CloudKitModel
 
 /// What the store needs of the notifications of one change, made ready where the change is matched:
 /// the thread that writes, for which everybody waits, only puts it into rows.
-struct PreparedNotifications: Sendable {
+struct PreparedNotifications: DispatchPreparation {
   struct Element: Sendable {
     let subscriber: String
     let firesOnce: Bool

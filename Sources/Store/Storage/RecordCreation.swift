@@ -53,7 +53,7 @@ extension RecordModifier {
   /// none was, if there is a record of its name, or if something else asks for the long way, nothing
   /// is written, and the result is nil.
   mutating func make(at index: Int, in zone: ZoneModification) throws -> Int64? {
-    guard !modification.creations.isEmpty, let creation = modification.creations[index],
+    guard !creations.isEmpty, let creation = creations[index],
       creation.type.schemaVersion == session.catalog.schemaVersion
     else { return nil }
     try checkAccess(of: modification.operations[index], to: nil)

@@ -19,12 +19,6 @@ public struct RecordModification: Sendable {
   public var requestID: String?
   /// Bytes of records and assets that the database may have; nil for any number.
   public var quota: Int64?
-  /// What was made ready of the operations outside of the transaction, in their order; nil for those
-  /// of which nothing was, empty for nothing at all.
-  var creations: [RecordCreation?] = []
-  /// The zone of all operations, when each is on a record of its own there and that was looked at
-  /// outside of the transaction; nil when it has to be looked at inside.
-  var onlyZone: ZoneID?
 
   public init(
     database: DatabaseID, operations: [RecordOperation], isAtomic: Bool, origin: ChangeOrigin,

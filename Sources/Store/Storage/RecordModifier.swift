@@ -6,6 +6,8 @@ import CloudKitModel
 /// written nothing.
 struct RecordModifier {
   let modification: RecordModification
+  let creations: [RecordCreation?]
+  private let onlyZone: ZoneID?
   let session: StoreSession
   let address: DatabaseAddress
   var numbers: NumberSupply
@@ -15,9 +17,12 @@ struct RecordModifier {
 
   var database: DatabaseID { modification.database }
 
-  init(_ modification: RecordModification, session: StoreSession) throws {
+  init(_ prepared: PreparedModification, session: StoreSession) throws {
+    let modification = prepared.request
     try session.refuseDeleted(modification.origin.userRecordName)
     self.modification = modification
+    creations = prepared.creations
+    onlyZone = prepared.onlyZone
     self.session = session
     address = try session.address(of: modification.database)
     numbers = try session.numbers(
@@ -53,7 +58,7 @@ struct RecordModifier {
 
   /// The operations by zone, in order; those that name a record again are refused.
   private mutating func batches() -> [Batch] {
-    if let zoneID = modification.onlyZone {
+    if let zoneID = onlyZone {
       return [
         Batch(
           zoneID: address.canonical(zoneID),

@@ -169,6 +169,12 @@ public protocol RecordStore: NotificationLogStore, AssetRegistry, SchemaStore, S
   func undispatchedChanges(
     in part: DatabasePart, after sequence: Int64, limit: Int
   ) async throws -> [OutboxEntry]
+  /// Encodes what ``completeDispatch(of:timestamp:leasing:)`` will write of a change.
+  ///
+  /// Encoding takes time for many firings. A caller that prepares a change while an earlier transaction is
+  /// written spends that time beside it. Of a change that nobody prepared, `completeDispatch` encodes the
+  /// same before its transaction begins.
+  func prepare(_ change: inout MatchedChange)
   /// Writes what the changes led to, in one transaction: log entries, deliveries to the APNs tokens
   /// of each subscriber but the device of origin, badge counts, deletion of `firesOnce`
   /// subscriptions, and that the changes are dispatched. A change of which only a part of the firings

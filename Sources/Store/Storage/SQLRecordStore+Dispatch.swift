@@ -34,9 +34,14 @@ extension SQLRecordStore {
     }
   }
 
+  public func prepare(_ change: inout MatchedChange) {
+    change.preparation = PreparedChange(change).notifications
+  }
+
   public func completeDispatch(
     of changes: [MatchedChange], timestamp: Timestamp, leasing room: DeliveryRoom?
   ) async throws -> DispatchResult {
+    let changes = changes.map { PreparedChange($0) }
     let outcome = try await write(locking: .dispatch(of: changes)) { session in
       var dispatch = DispatchCompletion(timestamp: timestamp, room: room, session: session)
       try dispatch.complete(changes)

@@ -5,15 +5,14 @@ extension SQLRecordStore {
   public func modifyRecords(
     _ modification: RecordModification
   ) async throws -> [RecordOutcome] {
-    var modification = modification
-    modification.prepare(by: writer.board)
+    let prepared = PreparedModification(modification, by: writer.board)
     let outcomes = try await write(
       locking: .database(modification.database), gathersWrites: true
-    ) { [modification] session in
-      try session.modifyOnce(modification)
+    ) { session in
+      try session.modifyOnce(prepared)
     }
     return outcomes.told(
-      by: modification.creations, in: modification.database, tags: changeTags)
+      by: prepared.creations, in: modification.database, tags: changeTags)
   }
 
   public func records(

@@ -60,26 +60,6 @@ final class SchemaBoard: @unchecked Sendable {
   }
 }
 
-extension RecordModification {
-  /// Makes ready what need not be done by the one thread that writes.
-  mutating func prepare(by board: SchemaBoard) {
-    creations = board.creations(for: self)
-    onlyZone = zoneOfDistinctRecords
-  }
-
-  /// The zone that all operations name, if each names another record.
-  private var zoneOfDistinctRecords: ZoneID? {
-    guard let zoneID = operations.first?.recordID.zoneID else { return nil }
-    var names = Set<String>(minimumCapacity: operations.count)
-    for operation in operations {
-      guard operation.recordID.zoneID == zoneID,
-        names.insert(operation.recordID.recordName).inserted
-      else { return nil }
-    }
-    return zoneID
-  }
-}
-
 extension StoreSession {
   /// Has the type put up when the transaction is committed.
   func noteUse(

@@ -19,8 +19,9 @@ extension StoreSession {
   ///
   /// What is remembered is which operations succeeded, in the transaction of the change itself; the
   /// records of an answer are read anew.
-  func modifyOnce(_ modification: RecordModification) throws -> ModificationOutcomes {
-    guard let requestID = modification.requestID else { return try modify(modification) }
+  func modifyOnce(_ prepared: PreparedModification) throws -> ModificationOutcomes {
+    let modification = prepared.request
+    guard let requestID = modification.requestID else { return try modify(prepared) }
     let key: [SQLValue] = [
       .integer(modification.database.rawValue), .text(modification.origin.userRecordName),
       .text(requestID),
@@ -41,15 +42,16 @@ extension StoreSession {
       return ModificationOutcomes(operations.map { _ in .failed(failure) })
     }
     let remaining = operations.indices.filter { done[$0] == 0 }
-    var rest = modification
-    rest.operations = remaining.map { operations[$0] }
-    if !modification.creations.isEmpty {
-      rest.creations = remaining.map { modification.creations[$0] }
+    var rest = prepared
+    rest.request.operations = remaining.map { operations[$0] }
+    if !prepared.creations.isEmpty {
+      rest.creations = remaining.map { prepared.creations[$0] }
     }
     var fresh =
-      (rest.operations.isEmpty
+      (remaining.isEmpty
       ? []
-      : try modify(rest).told(by: rest.creations, in: rest.database, tags: changeTags))[...]
+      : try modify(rest).told(
+        by: rest.creations, in: modification.database, tags: changeTags))[...]
     let outcomes = try operations.indices.map { index in
       guard done[index] == 0, let outcome = fresh.popFirst() else {
         return try repeatedOutcome(of: operations[index], in: modification)
@@ -68,7 +70,7 @@ extension StoreSession {
     return ModificationOutcomes(outcomes)
   }
 
-  private func modify(_ modification: RecordModification) throws -> ModificationOutcomes {
+  private func modify(_ modification: PreparedModification) throws -> ModificationOutcomes {
     var change = try RecordModifier(modification, session: self)
     return try change.run()
   }

@@ -33,10 +33,11 @@ extension UserDeletionStep {
     row.position = end
     guard !numbers.isEmpty else { return false }
     var modifier = try RecordModifier(
-      RecordModification(
-        database: database, operations: [], isAtomic: false,
-        origin: ChangeOrigin(userRecordName: UserIdentity.deletedUserRecordName),
-        appliesGrants: false, timestamp: timestamp), session: session)
+      PreparedModification(
+        RecordModification(
+          database: database, operations: [], isAtomic: false,
+          origin: ChangeOrigin(userRecordName: UserIdentity.deletedUserRecordName),
+          appliesGrants: false, timestamp: timestamp)), session: session)
     for number in numbers {
       let stored = try connection.first(
         StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",

@@ -100,7 +100,7 @@ struct WriteLocks: Hashable, Sendable {
 
 extension WriteLocks {
   /// What a transaction of the dispatcher concerns.
-  static func dispatch(of changes: [MatchedChange]) -> WriteLocks {
+  static func dispatch(of changes: [PreparedChange]) -> WriteLocks {
     var locks = WriteLocks.databases(changes.map(\.entry.database))
     for change in changes {
       for element in change.notifications.elements where element.raisesBadge {

@@ -1,0 +1,19 @@
+import CloudKitModel
+
+/// A matched change with its notifications encoded, as the writer's transaction needs it.
+struct PreparedChange: Sendable {
+  let matched: MatchedChange
+  let notifications: PreparedNotifications
+
+  var entry: OutboxEntry { matched.entry }
+
+  /// Encodes the notifications of a change that ``RecordStore/prepare(_:)`` has not prepared.
+  init(_ matched: MatchedChange) {
+    self.matched = matched
+    notifications =
+      matched.preparation as? PreparedNotifications
+      ?? PreparedNotifications(
+        of: matched.entry.change, for: matched.firings, forms: matched.forms,
+        carriesLastValues: matched.carriesLastValues)
+  }
+}
