@@ -18,8 +18,7 @@ let package = Package(
       name: "petrel",
       dependencies: [
         "PetrelTesting", "PetrelServer", "Explanation", "ChangeDispatch", "PushDelivery",
-        "Matching",
-        "Storage",
+        "Matching", "Storage", "StoreModel",
         "HTTPService", "HTTP2Transport", "OutboundHTTP", "APNsSimulation", "OpenIDConnect",
         "WebDelivery", "Cryptography", "WebServices", "SchemaLanguage",
         "CloudKitModel", "JSONCoding", "ScaleModel", "PostgreSQLHosting", "CSQLite",
@@ -36,29 +35,30 @@ let package = Package(
     .target(
       name: "PetrelTesting",
       dependencies: [
-        "CloudKit", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "HTTPService",
-        "Cryptography", "WebServices", "CloudKitModel",
+        "CloudKit", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "StoreModel",
+        "HTTPService", "Cryptography", "WebServices", "CloudKitModel",
       ]),
 
     // The server.
     .target(
       name: "PetrelServer",
       dependencies: [
-        "Explanation", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "HTTPService",
-        "HTTP2Transport", "OpenIDConnect", "WebDelivery", "OutboundHTTP", "Cryptography",
+        "Explanation", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "StoreModel",
+        "HTTPService", "HTTP2Transport", "OpenIDConnect", "WebDelivery", "OutboundHTTP",
+        "Cryptography",
         "WebServices", "SchemaLanguage", "PredicateLanguage", "StringTables", "CloudKitModel",
         "JSONCoding", "Measuring", "KillPoints", "CConsoleFiles",
       ]),
     .target(
       name: "Explanation",
-      dependencies: ["PushDelivery", "Matching", "Storage", "CloudKitModel", "JSONCoding"]),
+      dependencies: ["PushDelivery", "Matching", "StoreModel", "CloudKitModel", "JSONCoding"]),
     .target(
       name: "OpenIDConnect",
       dependencies: ["OutboundHTTP", "Cryptography", "CloudKitModel", "JSONCoding"]),
     .target(
       name: "ChangeDispatch",
       dependencies: [
-        "Storage", "Matching", "PushDelivery", "CloudKitModel", "Measuring", "KillPoints",
+        "StoreModel", "Matching", "PushDelivery", "CloudKitModel", "Measuring", "KillPoints",
       ]),
     .target(
       name: "PushDelivery",
@@ -75,10 +75,14 @@ let package = Package(
     .target(
       name: "Storage",
       dependencies: [
-        "Cryptography", "CloudKitModel", "Measuring", "KillPoints", "CSQLite", "CPostgreSQL",
-        "CLinuxEvents", "CPageChecksum",
+        "StoreModel", "Cryptography", "CloudKitModel", "Measuring", "KillPoints", "CSQLite",
+        "CPostgreSQL", "CLinuxEvents", "CPageChecksum",
       ],
       path: "Sources/Store/Storage"),
+    // What callers of the store see of it.
+    .target(
+      name: "StoreModel", dependencies: ["Cryptography", "CloudKitModel", "Measuring"],
+      path: "Sources/Store/StoreModel"),
     .target(name: "Measuring"),
     // Where a server can be told to end as if it were killed; in debug builds alone.
     .target(
@@ -235,7 +239,7 @@ let package = Package(
       name: "StorageTests",
       dependencies: [
         "Waiting", "PropertyTesting", "PostgreSQLTesting", "PostgreSQLHosting", "Storage",
-        "Cryptography", "CloudKitModel", "CSQLite", "CPageChecksum",
+        "StoreModel", "Cryptography", "CloudKitModel", "CSQLite", "CPageChecksum",
       ]),
     .testTarget(
       name: "MatchingTests",
@@ -277,7 +281,7 @@ let package = Package(
       name: "ChangeDispatchTests",
       dependencies: [
         "PropertyTesting", "Waiting", "PostgreSQLTesting", "ProtocolModels", "ChangeDispatch",
-        "Storage", "PushDelivery", "CloudKitModel",
+        "Storage", "StoreModel", "PushDelivery", "CloudKitModel",
       ]),
     .testTarget(
       name: "OpenIDConnectTests",
@@ -290,7 +294,7 @@ let package = Package(
       dependencies: [
         "Waiting", "PropertyTesting", "PostgreSQLTesting", "PythonPrograms", "IssuerSimulation",
         "WebPushSimulation", "PetrelServer", "Explanation", "PushDelivery", "Storage",
-        "HTTP2Transport", "HTTPService",
+        "StoreModel", "HTTP2Transport", "HTTPService",
         "Measuring",
         "OpenIDConnect", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
         "JSONCoding", "CSQLite",
@@ -299,22 +303,24 @@ let package = Package(
     .testTarget(
       name: "ProgramTests",
       dependencies: [
-        "PropertyTesting", "petrel", "PetrelServer", "Storage", "Cryptography", "CloudKitModel",
+        "PropertyTesting", "petrel", "PetrelServer", "Storage", "StoreModel", "Cryptography",
+        "CloudKitModel",
       ]),
     .testTarget(
       name: "EndToEndTests",
       dependencies: [
         "Waiting", "PropertyTesting", "PostgreSQLTesting", "ProxySimulation", "WebPushSimulation",
         "PythonPrograms", "CloudKit",
-        "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "APNsSimulation",
-        "HTTPService", "HTTP2Transport", "OutboundHTTP", "Cryptography", "WebServices",
+        "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "StoreModel",
+        "APNsSimulation", "HTTPService", "HTTP2Transport", "OutboundHTTP", "Cryptography",
+        "WebServices",
         "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(
       name: "BrowserTests",
       dependencies: [
         "Waiting", "PythonPrograms", "IssuerSimulation", "WebPushSimulation", "PetrelServer",
-        "StringTables", "Storage", "HTTPService", "OpenIDConnect", "OutboundHTTP",
+        "StringTables", "Storage", "StoreModel", "HTTPService", "OpenIDConnect", "OutboundHTTP",
         "CloudKitModel", "JSONCoding",
       ]),
     .testTarget(
@@ -327,7 +333,8 @@ let package = Package(
 let attacked: [Target.Dependency] = [
   "PropertyTesting", "PetrelServer", "CloudKit", "CoreLocation", "APNsSimulation", "WebDelivery",
   "PushDelivery", "OpenIDConnect", "OutboundHTTP", "HTTP2Transport", "HTTPService", "Storage",
-  "Cryptography", "WebServices", "SchemaLanguage", "PredicateLanguage", "CloudKitModel",
+  "StoreModel", "Cryptography", "WebServices", "SchemaLanguage", "PredicateLanguage",
+  "CloudKitModel",
   "JSONCoding",
 ]
 if let fuzzer = Context.environment["PETREL_LIBFUZZER"] {
@@ -366,7 +373,8 @@ if let tested = Context.environment["PETREL_TEST_TARGET"] {
 if Context.environment["PETREL_CHECKED"] != nil {
   // Tests compute longer in these than the optimizer takes.
   let computing: Set = [
-    "Storage", "Matching", "PredicateLanguage", "CloudKitModel", "JSONCoding", "ScaleModel",
+    "Storage", "StoreModel", "Matching", "PredicateLanguage", "CloudKitModel", "JSONCoding",
+    "ScaleModel",
     "Cryptography", "HistoryChecking", "ProtocolModels", "PropertyTesting",
   ]
   for target in package.targets where ![.system, .test].contains(target.type) {

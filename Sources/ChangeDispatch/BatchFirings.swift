@@ -1,6 +1,6 @@
 import CloudKitModel
 import Matching
-import Storage
+import StoreModel
 
 /// What the changes of a batch fire, one change after the other.
 ///

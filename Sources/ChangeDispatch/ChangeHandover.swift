@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 import Synchronization
 
 /// Hands committed changes from the store's writer to the tasks that dispatch them, in memory and in

@@ -1,6 +1,6 @@
 import CloudKitModel
 import Matching
-import Storage
+import StoreModel
 
 /// The matching index of one database, and how far it has followed the store.
 struct DatabaseIndex: Sendable {

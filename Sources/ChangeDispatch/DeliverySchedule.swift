@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 /// The deliveries of one route, as a value: which are under way, what may be sent now, and when the
 /// store has to be asked for more.

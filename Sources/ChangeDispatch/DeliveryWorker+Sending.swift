@@ -1,7 +1,7 @@
 import CloudKitModel
 import KillPoints
 import PushDelivery
-import Storage
+import StoreModel
 
 extension DeliveryWorker {
   /// Takes what was just logged: deliveries that are leased to the worker, and how many more wait in

@@ -1,6 +1,6 @@
 import CloudKitModel
 import KillPoints
-import Storage
+import StoreModel
 
 /// The worker's two tasks: one writes outcomes, the other takes deliveries from the store.
 extension DeliveryWorker {

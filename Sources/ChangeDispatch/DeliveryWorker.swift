@@ -1,6 +1,6 @@
 import CloudKitModel
 import PushDelivery
-import Storage
+import StoreModel
 import Synchronization
 
 /// Carries deliveries from the store to the devices and their outcomes back.

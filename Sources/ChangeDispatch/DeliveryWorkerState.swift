@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 /// What a ``DeliveryWorker`` keeps in mind, as a value.
 struct DeliveryWorkerState {

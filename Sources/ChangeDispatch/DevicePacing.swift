@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 /// How soon a device may get its next push, as a value.
 ///

@@ -1,6 +1,6 @@
 import CloudKitModel
 import Matching
-import Storage
+import StoreModel
 
 /// The subscriptions of a database that fit a change.
 public struct FittingSubscriptions: Sendable, Hashable {

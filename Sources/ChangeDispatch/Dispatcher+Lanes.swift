@@ -1,6 +1,6 @@
 import CloudKitModel
 import Matching
-import Storage
+import StoreModel
 
 /// What the dispatching of the changes of a database, or of a part of one, keeps from batch to batch.
 private struct Lane {

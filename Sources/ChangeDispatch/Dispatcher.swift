@@ -1,7 +1,7 @@
 import CloudKitModel
 import KillPoints
 import Measuring
-import Storage
+import StoreModel
 import Synchronization
 
 /// Turns committed changes into notifications: outbox → match → notification log and deliveries.

@@ -1,5 +1,5 @@
 import Matching
-import Storage
+import StoreModel
 
 /// The subscriptions that one change fires, in the order of their keys.
 ///

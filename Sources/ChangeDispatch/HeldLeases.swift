@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 
 /// The databases, and parts of some, whose changes this server dispatches, as a value, with when there was
 /// last something to do.

@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 
 /// Who uses the index of which database or part of one, as a value: one at a time, the others in the order in which they
 /// came.

@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 
 /// Indexes of databases and parts of them that are kept in memory, as a value: which stay, and which go when there is
 /// not enough of it.

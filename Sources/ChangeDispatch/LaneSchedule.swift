@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 
 /// Which databases have changes to dispatch and which of them are being served, as a value.
 ///

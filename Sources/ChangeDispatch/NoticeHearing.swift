@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 
 /// Whether a server hears the notices of those it shares a store with: each says now and then that it is
 /// there, and so does the server itself.

@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 
 /// Which parts of divided databases a server takes and gives up, as a value, so that each server has its
 /// share of each.

@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 
 /// Gathers what changes led to into transactions of bounded size, as a value.
 struct PendingTransaction {

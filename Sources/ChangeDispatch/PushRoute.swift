@@ -1,6 +1,6 @@
 import CloudKitModel
 import PushDelivery
-import Storage
+import StoreModel
 
 /// The way to devices: what sends a delivery.
 public struct PushRoute: Sendable {

@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 
 extension ServerPresence {
   /// What notices have told that was not looked after yet.

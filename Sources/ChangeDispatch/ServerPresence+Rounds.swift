@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 
 /// What a server does again and again to be present.
 extension ServerPresence {

@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 import Synchronization
 
 /// This server among those that share a store: it keeps its registration alive, takes the databases that

@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 import Synchronization
 
 /// The matching indexes of the databases that are dispatched, or of the parts of one that this server has.

@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 import Synchronization
 
 /// The latest notifications that were withheld; the oldest go when there are more than `capacity`.

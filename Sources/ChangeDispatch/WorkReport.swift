@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 /// What the dispatcher or the delivery worker has to tell an operator: a line for the server's log.
 /// The message is the same each time; what differs are the fields.

@@ -1,6 +1,6 @@
 import CloudKitModel
 import PushDelivery
-import Storage
+import StoreModel
 
 // What became of a notification on its way to each device.
 extension Explainer {

@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 // Subscriptions that did not fire on a change.
 extension Explainer {

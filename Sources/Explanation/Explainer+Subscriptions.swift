@@ -1,6 +1,6 @@
 import CloudKitModel
 import Matching
-import Storage
+import StoreModel
 
 // What subscriptions have done, and what others would do.
 extension Explainer {

@@ -1,6 +1,6 @@
 import CloudKitModel
 import PushDelivery
-import Storage
+import StoreModel
 
 /// Tells why a push came, or did not: from what the store keeps of the latest changes, of their
 /// notifications and of the deliveries.

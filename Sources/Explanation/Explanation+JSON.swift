@@ -1,6 +1,5 @@
 import CloudKitModel
 import JSONCoding
-import Storage
 
 // Explanations as JSON. Times are milliseconds since 1970.
 

@@ -1,6 +1,6 @@
 import CloudKitModel
 import PushDelivery
-import Storage
+import StoreModel
 
 /// What became of a record's recent changes: the time line of each, from its commit to the devices.
 public struct RecordExplanation: Sendable {

@@ -1,5 +1,4 @@
 import CloudKitModel
-import Storage
 
 extension SilenceReason {
   /// Why a subscription, as it is now, does not fire on a change: all reasons, in the order in which

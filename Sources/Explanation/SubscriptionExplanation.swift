@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 /// What a subscription has done of late.
 public struct SubscriptionExplanation: Sendable {

@@ -4,7 +4,7 @@ import Cryptography
 import Foundation
 import HTTP2Transport
 import PushDelivery
-import Storage
+import StoreModel
 import Synchronization
 
 /// The ways to APNs that the configuration sets up: one for each container and APNs environment.

@@ -1,7 +1,7 @@
 import CloudKitModel
 import Cryptography
 import Foundation
-import Storage
+import StoreModel
 
 /// Making of users and their tokens.
 public enum Account {

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import HTTPService
 import Storage
+import StoreModel
 import WebServices
 
 /// Takes and gives the bytes of assets, at the URLs that ``AssetLinks`` makes.

@@ -2,7 +2,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import HTTPService
-import Storage
+import StoreModel
 import WebServices
 
 /// Finds out who makes a request, by what it brings: a web auth token, an API token, both, or the

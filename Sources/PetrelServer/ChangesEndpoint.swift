@@ -1,6 +1,6 @@
 import CloudKitModel
 import Foundation
-import Storage
+import StoreModel
 import WebServices
 
 /// `changes/database`, `changes/zone`, and what they superseded: `zones/changes` and

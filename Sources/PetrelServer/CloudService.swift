@@ -3,6 +3,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import Storage
+import StoreModel
 import Synchronization
 
 /// The server without its sockets: answers requests that come as values, dispatches what they

@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 import Synchronization
 
 /// What readers were given last, by a server that has the store alone. After a restart the last answer

@@ -1,5 +1,5 @@
 import Cryptography
-import Storage
+import StoreModel
 
 /// What the store knows a reader of the web courier by. Who has a reader's token gets its user's
 /// notifications, so the text is kept nowhere.

@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 
 /// What a request shows of who sends it.
 struct Credentials: Sendable, Hashable {

@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 import Synchronization
 
 /// Looks up the numbers of databases and remembers them: they never change.

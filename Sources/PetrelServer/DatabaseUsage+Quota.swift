@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 import WebServices
 
 extension DatabaseUsage {

@@ -1,7 +1,7 @@
 import CloudKitModel
 import HTTPService
 import JSONCoding
-import Storage
+import StoreModel
 import Synchronization
 import WebServices
 

@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 
 /// Builds and removes the indexes that changes of schemas asked for, while the server runs.
 ///

@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 import PushDelivery
-import Storage
+import StoreModel
 import WebServices
 
 /// `notifications/changes` and `notifications/markRead`: the caller's notification log in a

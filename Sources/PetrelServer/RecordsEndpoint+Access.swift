@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 import WebServices
 
 /// Who may read records: `records/lookup` and `records/query` give nobody what he may not read.

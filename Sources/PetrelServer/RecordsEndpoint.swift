@@ -1,6 +1,6 @@
 import CloudKitModel
 import Foundation
-import Storage
+import StoreModel
 import WebServices
 
 /// `records/modify`, `records/lookup` and `records/query`.

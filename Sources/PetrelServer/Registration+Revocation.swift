@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 extension Registration {
   /// Refuses an API token, a server-to-server key or an admin key from now on.

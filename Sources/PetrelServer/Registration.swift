@@ -1,7 +1,7 @@
 import CloudKitModel
 import Cryptography
 import Foundation
-import Storage
+import StoreModel
 
 /// Makes API tokens and server-to-server keys known to a store.
 public enum Registration {

@@ -1,7 +1,7 @@
 import CloudKitModel
 import Foundation
 import HTTPService
-import Storage
+import StoreModel
 import WebServices
 
 /// Finds the endpoint for a request and puts whatever goes wrong into the protocol's form.

@@ -1,6 +1,6 @@
 import CloudKitModel
 import Cryptography
-import Storage
+import StoreModel
 
 /// What one server decides where servers keep request rates together: which requests it makes of those
 /// that it has in hand, and when it draws more from the shared bucket.

@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 import Synchronization
 import WebServices
 

@@ -4,7 +4,7 @@ import Foundation
 import HTTPService
 import KillPoints
 import OutboundHTTP
-import Storage
+import StoreModel
 import Synchronization
 import WebServices
 

@@ -1,7 +1,6 @@
 import CloudKitModel
 import Cryptography
 import HTTPService
-import Storage
 import WebServices
 
 /// Checks the signatures of server-to-server requests.

@@ -2,7 +2,7 @@ import ChangeDispatch
 import CloudKitModel
 import JSONCoding
 import PushDelivery
-import Storage
+import StoreModel
 
 // What becomes of changes after the request that made them, at the level `debug`: its UUID is in
 // every line.

@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 /// Decides when the token of a session gives way to its successor.
 ///

@@ -1,5 +1,3 @@
-import Storage
-
 /// A ``RequestRate`` that servers keep together: how much of it each may have in hand, and for how long.
 ///
 /// A request that a server has in hand may be made until ``lifetime`` is over. So within any time T

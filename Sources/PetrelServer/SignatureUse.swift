@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 import WebServices
 
 /// A valid signature of a request that changes something: it is good for one change.

@@ -1,6 +1,6 @@
 import CloudKitModel
 import Foundation
-import Storage
+import StoreModel
 import WebServices
 
 /// `subscriptions/list`, `subscriptions/lookup` and `subscriptions/modify`. A caller sees his own

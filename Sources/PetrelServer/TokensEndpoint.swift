@@ -1,7 +1,7 @@
 import CloudKitModel
 import Cryptography
 import Foundation
-import Storage
+import StoreModel
 import WebServices
 
 /// `tokens/create` and `tokens/register`.

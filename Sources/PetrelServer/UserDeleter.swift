@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 /// Goes on with the deletions of users while the server runs.
 ///

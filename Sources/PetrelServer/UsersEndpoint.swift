@@ -1,6 +1,6 @@
 import CloudKitModel
 import Foundation
-import Storage
+import StoreModel
 import WebServices
 
 /// `users/…`: who makes a request, and which other users may be found.

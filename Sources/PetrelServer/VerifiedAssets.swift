@@ -1,5 +1,5 @@
 import Cryptography
-import Storage
+import StoreModel
 import Synchronization
 
 /// Assets whose bytes were found to match their checksums since the start, so that each part of a large

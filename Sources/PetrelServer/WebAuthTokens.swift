@@ -1,6 +1,6 @@
 import CloudKitModel
 import Cryptography
-import Storage
+import StoreModel
 import Synchronization
 import WebServices
 

@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import PushDelivery
-import Storage
+import StoreModel
 import WebServices
 
 /// The web courier as a stream of server-sent events (WHATWG HTML, section 9.2), Petrel's addition:

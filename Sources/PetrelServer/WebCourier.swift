@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import PushDelivery
-import Storage
+import StoreModel
 import WebServices
 
 /// The web courier: a long poll that answers with one notification at a time.

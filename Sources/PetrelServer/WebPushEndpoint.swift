@@ -2,7 +2,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import OutboundHTTP
-import Storage
+import StoreModel
 import WebDelivery
 import WebServices
 

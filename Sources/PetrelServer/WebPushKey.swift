@@ -1,6 +1,6 @@
 import Cryptography
 import Foundation
-import Storage
+import StoreModel
 import Synchronization
 
 /// The key by which push services know the server, and to which browsers bind their subscriptions.

@@ -3,7 +3,7 @@ import CloudKitModel
 import Cryptography
 import OutboundHTTP
 import PushDelivery
-import Storage
+import StoreModel
 import StringTables
 import Synchronization
 import WebDelivery

@@ -1,6 +1,6 @@
 import CloudKitModel
 import Foundation
-import Storage
+import StoreModel
 import WebServices
 
 /// `zones/list`, `zones/lookup` and `zones/modify`.

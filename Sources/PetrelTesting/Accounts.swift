@@ -3,7 +3,7 @@ internal import Cryptography
 import Foundation
 internal import HTTPService
 internal import PetrelServer
-internal import Storage
+internal import StoreModel
 internal import Synchronization
 internal import WebServices
 

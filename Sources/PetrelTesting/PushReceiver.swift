@@ -2,7 +2,7 @@ internal import ChangeDispatch
 internal import CloudKitModel
 import Foundation
 internal import PushDelivery
-internal import Storage
+internal import StoreModel
 internal import Synchronization
 
 /// The faults of pushes that are still to come.

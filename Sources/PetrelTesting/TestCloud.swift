@@ -3,6 +3,7 @@ public import CloudKit
 internal import CloudKitModel
 internal import PetrelServer
 internal import Storage
+internal import StoreModel
 internal import Synchronization
 
 /// A whole cloud in the test's own process: Petrel's server on a store in memory, without sockets,

@@ -1,7 +1,6 @@
 import CloudKitModel
 import Foundation
 import PetrelServer
-import Storage
 
 /// A server in a process of its own, with its data in a directory that goes away with it unless it
 /// is to be kept.

@@ -8,6 +8,7 @@ import Storage
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import StoreModel
 import Waiting
 #endif
 

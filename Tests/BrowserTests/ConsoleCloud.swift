@@ -2,6 +2,7 @@ import Foundation
 import JSONCoding
 import PythonPrograms
 import Storage
+import StoreModel
 import Waiting
 
 @testable import PetrelServer

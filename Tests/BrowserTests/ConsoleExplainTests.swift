@@ -2,7 +2,6 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 import PythonPrograms
-import Storage
 import Testing
 import Waiting
 

@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 import PythonPrograms
-import Storage
+import StoreModel
 import Testing
 import Waiting
 

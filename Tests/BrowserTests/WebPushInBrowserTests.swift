@@ -1,7 +1,7 @@
 import Foundation
 import JSONCoding
 import OutboundHTTP
-import Storage
+import StoreModel
 import Testing
 import Waiting
 import WebPushSimulation

@@ -2,7 +2,6 @@ import CloudKitModel
 import Foundation
 import PropertyTesting
 import PushDelivery
-import Storage
 import Synchronization
 import Testing
 

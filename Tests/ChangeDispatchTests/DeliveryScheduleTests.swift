@@ -1,6 +1,6 @@
 import CloudKitModel
 import Foundation
-import Storage
+import StoreModel
 import Testing
 
 @testable import ChangeDispatch

@@ -1,7 +1,7 @@
 import CloudKitModel
 import Foundation
 import PushDelivery
-import Storage
+import StoreModel
 import Synchronization
 import Testing
 import Waiting

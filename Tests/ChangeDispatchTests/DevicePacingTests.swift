@@ -1,5 +1,4 @@
 import CloudKitModel
-import Storage
 import Testing
 
 @testable import ChangeDispatch

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import Storage
+import StoreModel
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 extension HookedStore {
   func pastChanges(

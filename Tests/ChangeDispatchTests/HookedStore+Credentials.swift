@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 extension HookedStore {
   func addAPIToken(_ token: APIToken) async throws { try await base.addAPIToken(token) }

@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 /// A store whose calls a test can hold up or let fail.
 struct HookedStore: RecordStore {

@@ -1,5 +1,5 @@
 import PropertyTesting
-import Storage
+import StoreModel
 import Testing
 
 @testable import ChangeDispatch

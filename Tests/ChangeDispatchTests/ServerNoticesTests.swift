@@ -1,6 +1,7 @@
 import CloudKitModel
 import PostgreSQLTesting
 import Storage
+import StoreModel
 import Synchronization
 import Testing
 import Waiting

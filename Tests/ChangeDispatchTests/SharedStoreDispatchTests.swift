@@ -1,6 +1,5 @@
 import CloudKitModel
 import PropertyTesting
-import Storage
 import Testing
 import Waiting
 

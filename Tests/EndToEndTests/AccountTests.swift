@@ -1,6 +1,6 @@
 import CloudKit
 import CloudKitModel
-import Storage
+import StoreModel
 import Testing
 
 @Suite(.serialized)

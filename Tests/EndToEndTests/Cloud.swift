@@ -6,6 +6,7 @@ import Cryptography
 import JSONCoding
 import PetrelServer
 import Storage
+import StoreModel
 import Waiting
 
 /// A whole cloud: a server over an SQLite file, an APNs simulator over TLS that knows its provider

@@ -2,6 +2,7 @@ import CloudKit
 import Cryptography
 import JSONCoding
 import PythonPrograms
+import StoreModel
 import Testing
 import Waiting
 

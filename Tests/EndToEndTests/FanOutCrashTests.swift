@@ -2,6 +2,7 @@ import CloudKit
 import CloudKitModel
 import Foundation
 import Storage
+import StoreModel
 import Testing
 import Waiting
 

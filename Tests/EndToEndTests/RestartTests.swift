@@ -1,7 +1,7 @@
 import APNsSimulation
 import CloudKit
 import CloudKitModel
-import Storage
+import StoreModel
 import Testing
 
 struct RestartTests {

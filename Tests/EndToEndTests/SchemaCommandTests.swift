@@ -1,6 +1,5 @@
 import CloudKit
 import CloudKitModel
-import Storage
 import Testing
 import Waiting
 

@@ -6,6 +6,7 @@ import JSONCoding
 import OutboundHTTP
 import PetrelServer
 import PostgreSQLTesting
+import StoreModel
 import Synchronization
 import Testing
 import Waiting

@@ -3,6 +3,7 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 import PostgreSQLTesting
+import StoreModel
 import Testing
 import Waiting
 

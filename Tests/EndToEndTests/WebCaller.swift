@@ -2,7 +2,7 @@ import CloudKit
 import Cryptography
 import JSONCoding
 import PetrelServer
-import Storage
+import StoreModel
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -2,7 +2,7 @@ import CloudKitModel
 import Cryptography
 import HTTP2Transport
 import PushDelivery
-import Storage
+import StoreModel
 import Testing
 
 @testable import PetrelServer

@@ -4,7 +4,6 @@ import JSONCoding
 import Testing
 
 @testable import PetrelServer
-@testable import Storage
 
 struct AccessTests {
   private static let own = RecordGrants(["_creator": [.read, .write], "_icloud": .create])

@@ -1,7 +1,7 @@
 import Cryptography
 import Foundation
 import JSONCoding
-import Storage
+import StoreModel
 import Testing
 
 @testable import PetrelServer

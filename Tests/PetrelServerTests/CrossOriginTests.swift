@@ -1,6 +1,5 @@
 import Foundation
 import JSONCoding
-import Storage
 import Testing
 
 @testable import PetrelServer

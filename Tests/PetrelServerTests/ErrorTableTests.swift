@@ -2,6 +2,7 @@ import Foundation
 import HTTPService
 import JSONCoding
 import PropertyTesting
+import StoreModel
 import Testing
 import WebServices
 

@@ -4,7 +4,7 @@ import Testing
 import Waiting
 
 @testable import PetrelServer
-@testable import Storage
+@testable import StoreModel
 
 struct EventStreamTests {
   private static let subscription = """

@@ -2,7 +2,6 @@ import CloudKitModel
 import Explanation
 import Foundation
 import JSONCoding
-import Storage
 import Testing
 import Waiting
 import WebPushSimulation

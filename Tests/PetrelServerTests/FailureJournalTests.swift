@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import JSONCoding
-import Storage
+import StoreModel
 import Synchronization
 import Testing
 import WebServices

@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import JSONCoding
 import PostgreSQLTesting
-import Storage
+import StoreModel
 import Testing
 import WebServices
 

@@ -2,7 +2,6 @@ import Foundation
 import IssuerSimulation
 import JSONCoding
 import OpenIDConnect
-import Storage
 import Testing
 
 @testable import PetrelServer

@@ -1,6 +1,5 @@
 import CloudKitModel
 import Foundation
-import Storage
 import Testing
 import Waiting
 import WebPushSimulation

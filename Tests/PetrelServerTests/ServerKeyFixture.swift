@@ -2,7 +2,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import JSONCoding
-import Storage
+import StoreModel
 
 @testable import PetrelServer
 

@@ -2,7 +2,6 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import JSONCoding
-import Storage
 import Testing
 
 @testable import PetrelServer

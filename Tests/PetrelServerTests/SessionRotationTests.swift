@@ -1,6 +1,6 @@
 import CloudKitModel
 import PropertyTesting
-import Storage
+import StoreModel
 import Testing
 
 @testable import PetrelServer

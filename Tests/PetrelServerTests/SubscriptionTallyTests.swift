@@ -1,7 +1,7 @@
 import CloudKitModel
 import Explanation
 import PropertyTesting
-import Storage
+import StoreModel
 import Testing
 import Waiting
 

@@ -1,7 +1,6 @@
 import CloudKitModel
 import Foundation
 import JSONCoding
-import Storage
 import Testing
 
 @testable import PetrelServer

@@ -1,6 +1,5 @@
 import CloudKitModel
 import Explanation
-import Storage
 import Testing
 import Waiting
 

@@ -2,7 +2,6 @@ import Foundation
 import JSONCoding
 import OutboundHTTP
 import PythonPrograms
-import Storage
 import Testing
 import Waiting
 

@@ -1,5 +1,6 @@
 import PetrelServer
 import Storage
+import StoreModel
 import Testing
 
 @testable import petrel

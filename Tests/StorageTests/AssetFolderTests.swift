@@ -1,5 +1,6 @@
 import Foundation
 import PostgreSQLTesting
+import StoreModel
 import Testing
 
 @testable import Storage

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import PropertyTesting
+import StoreModel
 import Synchronization
 import Testing
 import Waiting

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import PropertyTesting
+import StoreModel
 import Testing
 
 @testable import Storage

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Cryptography
 import Foundation
+import StoreModel
 import Testing
 
 @testable import Storage

@@ -1,9 +1,8 @@
 import CloudKitModel
 import Foundation
 import PropertyTesting
+import StoreModel
 import Testing
-
-@testable import Storage
 
 extension RecordStoreConformance {
   struct Backlogs {

@@ -1,10 +1,9 @@
 import CloudKitModel
 import Foundation
 import PropertyTesting
+import StoreModel
 import Synchronization
 import Testing
-
-@testable import Storage
 
 extension RecordStoreConformance {
   struct Dispatch {

@@ -1,7 +1,6 @@
 import CloudKitModel
+import StoreModel
 import Testing
-
-@testable import Storage
 
 extension RecordStoreConformance {
   struct EncryptedFields {

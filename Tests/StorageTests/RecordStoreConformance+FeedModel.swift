@@ -1,8 +1,7 @@
 import CloudKitModel
 import PropertyTesting
+import StoreModel
 import Testing
-
-@testable import Storage
 
 extension RecordStoreConformance {
   struct FeedModel {

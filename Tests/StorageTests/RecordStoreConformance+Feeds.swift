@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 import Testing
 
 @testable import Storage

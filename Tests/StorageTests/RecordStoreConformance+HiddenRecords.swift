@@ -1,5 +1,6 @@
 import CloudKitModel
 import PropertyTesting
+import StoreModel
 import Testing
 
 @testable import Storage

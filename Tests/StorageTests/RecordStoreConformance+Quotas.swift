@@ -1,8 +1,7 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 import Testing
-
-@testable import Storage
 
 extension RecordStoreConformance {
   struct Quotas {

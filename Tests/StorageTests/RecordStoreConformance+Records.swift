@@ -1,8 +1,6 @@
 import CloudKitModel
 import Testing
 
-@testable import Storage
-
 extension RecordStoreConformance {
   struct Records {
     static let engines = StoreEngine.allCases

@@ -1,8 +1,6 @@
 import CloudKitModel
 import Testing
 
-@testable import Storage
-
 extension RecordStoreConformance {
   struct Schemas {
     @Test(

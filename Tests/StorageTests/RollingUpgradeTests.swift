@@ -1,4 +1,5 @@
 import PostgreSQLTesting
+import StoreModel
 import Testing
 
 @testable import Storage

@@ -3,8 +3,6 @@ import Foundation
 import PropertyTesting
 import Testing
 
-@testable import Storage
-
 struct SchemaUnderLoadTests {
   @Test(
     "whatever one server saves while another changes and builds indexes, they are exact",

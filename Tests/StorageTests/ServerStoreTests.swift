@@ -1,5 +1,6 @@
 import CloudKitModel
 import PostgreSQLTesting
+import StoreModel
 import Synchronization
 import Testing
 import Waiting

@@ -1,10 +1,9 @@
 import CloudKitModel
 import Foundation
 import PropertyTesting
+import StoreModel
 import Synchronization
 import Testing
-
-@testable import Storage
 
 /// Writers of two servers, on few databases and few names, so that they meet all the time.
 struct SeveralServersLoadTests {

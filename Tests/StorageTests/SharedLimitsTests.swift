@@ -1,6 +1,7 @@
 import CloudKitModel
 import PostgreSQLTesting
 import PropertyTesting
+import StoreModel
 import Synchronization
 import Testing
 

@@ -1,8 +1,7 @@
 import CloudKitModel
 import PropertyTesting
+import StoreModel
 import Testing
-
-@testable import Storage
 
 /// Two servers that save for the same user, database and container at the same time: what each has at
 /// most, it has at most on both together.

@@ -1,4 +1,5 @@
 import Foundation
+import StoreModel
 
 @testable import Storage
 

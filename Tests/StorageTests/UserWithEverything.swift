@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 import Testing
 
 @testable import Storage

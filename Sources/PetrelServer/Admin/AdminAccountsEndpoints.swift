@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import JSONCoding
-import Storage
+import StoreModel
 import WebServices
 
 /// Makes accounts, their passwords and their tokens, and ends their sessions.

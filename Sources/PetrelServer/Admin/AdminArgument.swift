@@ -1,6 +1,6 @@
 import CloudKitModel
 import JSONCoding
-import Storage
+import StoreModel
 import WebServices
 
 /// An argument that an endpoint of the admin API knows.

@@ -2,7 +2,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import HTTPService
-import Storage
+import StoreModel
 import Synchronization
 import WebServices
 

@@ -1,6 +1,6 @@
 import CloudKitModel
 import HTTPService
-import Storage
+import StoreModel
 import WebServices
 
 /// Everything that a zone holds, in the order of its changes.

@@ -2,7 +2,7 @@ import CloudKitModel
 import Cryptography
 import Foundation
 import JSONCoding
-import Storage
+import StoreModel
 import WebServices
 
 /// Which database a request of the admin API is about, by its arguments `container`, `environment`,

@@ -3,7 +3,7 @@ import Explanation
 import Foundation
 import HTTPService
 import JSONCoding
-import Storage
+import StoreModel
 import WebServices
 
 /// Why pushes came or did not: `explain/…` of the admin API.

@@ -2,7 +2,6 @@ import ChangeDispatch
 import CloudKitModel
 import HTTPService
 import JSONCoding
-import Storage
 import Synchronization
 
 /// The numbers of a running server, in one place for who looks at it.

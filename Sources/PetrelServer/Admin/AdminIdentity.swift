@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 /// Who makes a request of the admin API.
 struct AdminIdentity: LoggedCaller {

@@ -1,6 +1,6 @@
 import CloudKitModel
 import Cryptography
-import Storage
+import StoreModel
 
 /// Makes the keys of those who run a server, and says whether a text is one.
 public enum AdminKeys {

@@ -2,7 +2,7 @@ import CloudKitModel
 import Cryptography
 import HTTPService
 import JSONCoding
-import Storage
+import StoreModel
 import WebServices
 
 /// API tokens, server-to-server keys and admin keys.

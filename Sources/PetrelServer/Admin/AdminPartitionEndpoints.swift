@@ -1,7 +1,7 @@
 import CloudKitModel
 import HTTPService
 import JSONCoding
-import Storage
+import StoreModel
 import WebServices
 
 /// Into how many parts public databases are divided, each of them dispatched by one server.

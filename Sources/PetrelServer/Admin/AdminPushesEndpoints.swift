@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import JSONCoding
-import Storage
+import StoreModel
 import WebServices
 
 /// Notifications and what became of them, and the server's numbers as they change.

@@ -3,7 +3,7 @@ import Foundation
 import HTTPService
 import JSONCoding
 import PredicateLanguage
-import Storage
+import StoreModel
 import WebServices
 
 /// Records of any database. Changes go the way of everybody's: they are dispatched and notified.

@@ -1,7 +1,7 @@
 import CloudKitModel
 import HTTPService
 import JSONCoding
-import Storage
+import StoreModel
 import WebServices
 
 /// The roles of a container's schema, and who has them.

@@ -1,6 +1,6 @@
 import CloudKitModel
 import HTTPService
-import Storage
+import StoreModel
 import WebServices
 
 /// Finds the endpoint for a request of the admin API.

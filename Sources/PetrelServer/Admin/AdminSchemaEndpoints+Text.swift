@@ -2,7 +2,7 @@ import CloudKitModel
 import HTTPService
 import JSONCoding
 import SchemaLanguage
-import Storage
+import StoreModel
 import WebServices
 
 /// Schemas that come as text.

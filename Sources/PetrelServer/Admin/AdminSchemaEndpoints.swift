@@ -2,7 +2,7 @@ import CloudKitModel
 import HTTPService
 import JSONCoding
 import SchemaLanguage
-import Storage
+import StoreModel
 
 /// Record types, fields and their indexes, and what production does not have yet.
 struct AdminSchemaEndpoints: AdminEndpoints {

@@ -1,6 +1,6 @@
 import HTTPService
 import JSONCoding
-import Storage
+import StoreModel
 
 /// The servers that have the store open.
 struct AdminServersEndpoints: AdminEndpoints {

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Storage
+import StoreModel
 
 /// The shapes of what the admin API answers, by the names that its description has for them.
 extension AdminSchema {

@@ -3,7 +3,7 @@ import Foundation
 import HTTPService
 import JSONCoding
 import PredicateLanguage
-import Storage
+import StoreModel
 import WebServices
 
 /// Subscriptions of any user in any database.

@@ -1,7 +1,7 @@
 import CloudKitModel
 import HTTPService
 import JSONCoding
-import Storage
+import StoreModel
 import WebServices
 
 /// What a user has beside databases, subscriptions and devices, for whoever gives it to the user.

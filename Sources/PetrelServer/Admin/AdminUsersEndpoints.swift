@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import JSONCoding
-import Storage
+import StoreModel
 import WebServices
 
 /// Which accounts there are, and the devices of their users.

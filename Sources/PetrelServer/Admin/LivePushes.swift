@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 import Synchronization
 
 /// The latest notifications that were logged, for those who watch.

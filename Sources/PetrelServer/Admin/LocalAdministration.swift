@@ -1,7 +1,7 @@
 import CloudKitModel
 import HTTPService
 import JSONCoding
-import Storage
+import StoreModel
 import WebServices
 
 /// The admin API in the process that has the store open, without a server, a socket or a key.

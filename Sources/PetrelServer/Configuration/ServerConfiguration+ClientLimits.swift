@@ -1,6 +1,6 @@
 import CloudKitModel
 import HTTPService
-import Storage
+import StoreModel
 
 extension ServerConfiguration {
   /// The limits that clients of this server have to keep to, as `server/limits` answers them: those of

@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import HTTP2Transport
 import PushDelivery
-import Storage
+import StoreModel
 
 extension ServerConfiguration {
   /// What is wrong with the files that the configuration names, which are read as the server does

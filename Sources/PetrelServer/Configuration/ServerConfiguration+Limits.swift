@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import OutboundHTTP
-import Storage
+import StoreModel
 
 extension ServerConfiguration {
   /// Limits for those who use the server, and of its memory. Without a value there is none.

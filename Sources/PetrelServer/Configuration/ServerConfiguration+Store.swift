@@ -1,5 +1,6 @@
 import Foundation
 import Storage
+import StoreModel
 
 extension ServerConfiguration {
   /// More connections than that are of no use to a server.

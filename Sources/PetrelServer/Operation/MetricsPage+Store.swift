@@ -1,6 +1,6 @@
 import ChangeDispatch
 import Measuring
-import Storage
+import StoreModel
 
 extension MetricsPage {
   mutating func add(_ store: StoreMetrics, _ sizes: StoreFileSizes?) {

@@ -2,7 +2,7 @@ import ChangeDispatch
 import CloudKitModel
 import Cryptography
 import Foundation
-import Storage
+import StoreModel
 import StringTables
 import Synchronization
 

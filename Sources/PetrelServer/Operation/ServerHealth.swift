@@ -1,5 +1,5 @@
 import ChangeDispatch
-import Storage
+import StoreModel
 import Synchronization
 
 /// Whether the server lives, and whether it should be sent requests.

@@ -1,4 +1,4 @@
-import Storage
+import StoreModel
 import Synchronization
 
 /// Finds out whether the store can write, for any number of those who ask, with one small write now and

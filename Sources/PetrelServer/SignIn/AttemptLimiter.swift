@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 /// Slows down who guesses passwords or keys: after a few wrong ones for an account from one address, some
 /// more from the address, or many for the account from everywhere, each further one has to wait twice as

@@ -4,7 +4,7 @@ import Foundation
 import HTTPService
 import JSONCoding
 import OpenIDConnect
-import Storage
+import StoreModel
 
 /// Signing in at an issuer. Nothing is kept here between the browser's leaving and its coming back:
 /// what has to be remembered stands, sealed for that browser, in the `state` that the issuer sends

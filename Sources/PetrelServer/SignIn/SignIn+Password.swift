@@ -1,6 +1,5 @@
 import CloudKitModel
 import HTTPService
-import Storage
 
 extension SignIn {
   /// Characters of a name at most; longer ones are nobody's.

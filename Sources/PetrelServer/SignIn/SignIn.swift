@@ -4,7 +4,7 @@ import Foundation
 import HTTPService
 import JSONCoding
 import OpenIDConnect
-import Storage
+import StoreModel
 import Synchronization
 import WebServices
 

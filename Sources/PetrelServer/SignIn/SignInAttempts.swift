@@ -1,6 +1,6 @@
 import CloudKitModel
 import Cryptography
-import Storage
+import StoreModel
 import Synchronization
 
 /// Counts attempts to sign in: in the store where servers share it, in memory elsewhere.

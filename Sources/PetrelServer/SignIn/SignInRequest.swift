@@ -1,7 +1,7 @@
 import CloudKitModel
 import Foundation
 import JSONCoding
-import Storage
+import StoreModel
 
 /// What an app asked for when it was told to have its user sign in. It travels, sealed, in the URL
 /// of the sign-in page.

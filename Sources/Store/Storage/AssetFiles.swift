@@ -2,6 +2,7 @@ import Cryptography
 import Dispatch
 import Foundation
 import Glibc
+import StoreModel
 
 /// The file system's part in keeping assets. Its calls block, so they run on a queue of their own;
 /// each request has at most one of them under way.

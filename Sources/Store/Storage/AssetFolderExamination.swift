@@ -1,3 +1,5 @@
+import StoreModel
+
 /// What a look at the folder for a shared store's assets shows: whether it is the one that the store's
 /// servers have. Nothing there is changed.
 public struct AssetFolderExamination: Sendable, Hashable {

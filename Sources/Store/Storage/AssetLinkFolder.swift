@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import StoreModel
 
 /// Second names for the files of assets, beside them, so that they stay while they are copied however
 /// soon their records are deleted.

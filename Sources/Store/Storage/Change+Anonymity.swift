@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension Record {
   /// Whether the user created the record or modified it last.

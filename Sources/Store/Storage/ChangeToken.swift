@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 
 /// How far a client has read a change feed, in the form that clients keep and hand back.
 ///

@@ -1,3 +1,5 @@
+import StoreModel
+
 extension DatabasePart {
   static let columns = "database_id, part, parts"
 

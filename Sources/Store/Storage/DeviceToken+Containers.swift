@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// A courier's reader may listen in several containers with one token, as a page does that has
 /// several. Each has a row of its own: the container that the token was made for under the token

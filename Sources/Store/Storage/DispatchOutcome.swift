@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// What the writer's transaction made of matched changes, in numbers; ``result(of:timestamp:)`` makes
 /// of it, outside of the writer's thread, what others look at.

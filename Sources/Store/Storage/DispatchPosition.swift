@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// How far the changes of a database are dispatched.
 struct DispatchPosition: Hashable {

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// Takes down which changes of a database a transaction dispatches.
 ///

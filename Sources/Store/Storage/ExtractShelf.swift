@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 import Synchronization
 
 /// Keeps extracts of the value index for the searches to come, as many as there is memory for.

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import StoreModel
 import Synchronization
 
 /// Keeps assets as files in a folder, beside the store's own file.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// What the record modifications of one transaction leave to be written once for all of them, and
 /// what one of them learnt that the next need not ask again.

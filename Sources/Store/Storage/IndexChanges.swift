@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// Rows of the value index that a transaction adds and removes. They are written together, in the
 /// order in which the index has them, so that neighbours meet the same pages.

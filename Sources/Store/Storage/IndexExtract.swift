@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// A part of the value index in memory, as searches need it: the keys of a field by record numbers, or
 /// the numbers of the records with one key.

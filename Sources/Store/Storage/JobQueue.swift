@@ -1,4 +1,5 @@
 import Foundation
+import StoreModel
 
 /// Jobs that wait for threads, oldest first, up to a limit.
 final class JobQueue: @unchecked Sendable {

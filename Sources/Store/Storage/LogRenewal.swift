@@ -1,4 +1,5 @@
 import Foundation
+import StoreModel
 
 /// Writes a write-ahead log anew where it lies, with the same bytes, and waits until they are on the disk.
 ///

@@ -1,6 +1,7 @@
 import CPageChecksum
 import CSQLite
 import Foundation
+import StoreModel
 
 /// What a write-ahead log holds that nobody writes to, and whether something of it is damaged
 /// (https://sqlite.org/fileformat2.html#the_write_ahead_log).

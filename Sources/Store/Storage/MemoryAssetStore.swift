@@ -1,4 +1,5 @@
 import Foundation
+import StoreModel
 import Synchronization
 
 /// Keeps assets in memory, for stores that are in memory themselves.

@@ -1,3 +1,5 @@
+import StoreModel
+
 /// A step from one form of the store to the next.
 struct Migration: Sendable {
   /// The form that the step leads to; the first is 1.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// What became of the operations of one modification, in their order.
 ///

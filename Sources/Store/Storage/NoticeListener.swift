@@ -1,6 +1,7 @@
 import CLinuxEvents
 import CPostgreSQL
 import Foundation
+import StoreModel
 
 /// A connection on which a server hears the notices of others, with a thread of its own that waits for
 /// them. One that is lost is made anew.

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 
 /// How far a reader has come in a user's notification log: a place in each database.
 struct NotificationLogToken: Equatable {

@@ -1,3 +1,4 @@
+import StoreModel
 import Synchronization
 
 /// The newest entries of the notification log, as far as its index by subscriber does not have them.

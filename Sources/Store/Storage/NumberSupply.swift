@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// Numbers of one database, drawn in a transaction that writes to it.
 ///

@@ -1,5 +1,6 @@
 import CPostgreSQL
 import Foundation
+import StoreModel
 
 /// Where a PostgreSQL is, and how to sign in: a connection URI as libpq reads it
 /// (`postgres://user@host:5432/database?sslmode=verify-full`).

@@ -1,4 +1,5 @@
 import CPostgreSQL
+import StoreModel
 
 /// The arguments of a statement as libpq takes them, in memory that the next statement uses again.
 ///

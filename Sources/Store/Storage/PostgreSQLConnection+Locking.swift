@@ -1,5 +1,6 @@
 import CPostgreSQL
 import CloudKitModel
+import StoreModel
 
 // Locks are rows': `FOR NO KEY UPDATE` is the lock that an update of the row takes. A lock of a whole
 // table ends the turn of all who lock rows of it. All end with their transaction, and a session that is

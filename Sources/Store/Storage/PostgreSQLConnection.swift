@@ -1,5 +1,6 @@
 import CPostgreSQL
 import Foundation
+import StoreModel
 
 /// A connection to PostgreSQL.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import StoreModel
 
 /// A connection as the PostgreSQL server sees it, with the advisory lock of a server. It ends with the
 /// connection.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// A matched change with its notifications encoded, as the writer's transaction needs it.
 struct PreparedChange: Sendable {

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// A request to change records, with what was made ready of it outside of the transaction: that need not
 /// be done by the one thread that writes.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// What the store needs of the notifications of one change, made ready where the change is matched:
 /// the thread that writes, for which everybody waits, only puts it into rows.

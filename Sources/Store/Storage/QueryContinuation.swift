@@ -1,6 +1,7 @@
 import CloudKitModel
 import Cryptography
 import Foundation
+import StoreModel
 
 /// Where a page of a query ended, in the form that clients hand back.
 enum QueryContinuation: Equatable {

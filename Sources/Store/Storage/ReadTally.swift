@@ -1,3 +1,4 @@
+import StoreModel
 import Synchronization
 
 /// What became of reads: those that were given up because nobody waited for them any more, and whether the

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// A record that an operation makes, checked and encoded outside of the transaction by what was then
 /// known of the schema.

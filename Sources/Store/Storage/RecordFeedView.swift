@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// What of a zone's changes a reader may be told: records that the reader may read, and deletions of types
 /// all records of which the reader may read.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension RecordModifier {
   /// Checks that the requester may carry out an operation on a record, or make one where there is

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension RecordModifier {
   /// Checks that the user may save the assets in the named fields, and leaves of them only what is

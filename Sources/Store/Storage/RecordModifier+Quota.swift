@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension RecordModifier {
   /// Saves a record, unless that makes the database larger than before and than its quota.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension RecordModifier {
   /// Checks a record and writes it, with what follows from it.

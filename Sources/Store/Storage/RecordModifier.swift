@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// Carries out one ``RecordModification`` in the writer's transaction.
 ///
@@ -227,11 +228,4 @@ struct SavepointNeeded: Error {}
 struct MissingTarget: Error {
   var recordName: String
   var failure: ItemFailure
-}
-
-extension RecordOutcome {
-  var isFailure: Bool {
-    if case .failed = self { return true }
-    return false
-  }
 }

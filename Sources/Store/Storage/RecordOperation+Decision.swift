@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// What an operation makes of a record, before the schema and other records are looked at.
 enum RecordDecision: Equatable {

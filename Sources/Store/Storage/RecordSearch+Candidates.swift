@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// A record that may match, read as far as the query looks at it.
 struct SearchCandidate {

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 // Pages of queries without an order.
 extension RecordSearch {

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// One page of a query.
 struct RecordSearch {

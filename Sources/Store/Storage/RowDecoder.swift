@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 
 /// Reads what ``RowEncoder`` wrote. A damaged blob throws ``StoreError/Code/corrupt``, whatever its
 /// bytes are, and never makes the reader allocate more than a small multiple of its size.

@@ -1,4 +1,5 @@
 import Foundation
+import StoreModel
 
 /// Takes the rows of a table into a store, in the transaction that is under way.
 protocol RowIntake {

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension Schema {
   /// Keys of those who run the server, and the browsers that showed one. Small tables that every

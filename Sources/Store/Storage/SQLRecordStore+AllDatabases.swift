@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 // The statements that look at more than one database. Everything else names its database; on a
 // store that is distributed by database these ask every shard.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension SQLRecordStore {
   /// The oldest notification that the reader with this token has not acknowledged, or that lies

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 // A reader's rows are locked before its cursors, as by those who give it to another user.
 extension SQLRecordStore: CourierAnswers {

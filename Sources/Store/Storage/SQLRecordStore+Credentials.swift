@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension SQLRecordStore {
   public func addAPIToken(_ token: APIToken) async throws {

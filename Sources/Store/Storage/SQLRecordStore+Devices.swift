@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension SQLRecordStore {
   /// Registers a token, or moves it to another user or device.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// Something of a database that is written about.
 protocol InDatabase: Sendable {

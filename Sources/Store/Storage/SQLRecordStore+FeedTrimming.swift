@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// The newest deletion in a zone that is forgotten.
 private struct TombstoneCut: Sendable {

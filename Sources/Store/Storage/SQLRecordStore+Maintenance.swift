@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// How long things are kept.
 enum Retention {

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import StoreModel
 
 extension SQLRecordStore {
   public var metrics: StoreMetrics {

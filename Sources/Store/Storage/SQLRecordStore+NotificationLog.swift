@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 
 extension SQLRecordStore {
   /// What changed in the recipient's log since `token`, oldest first.

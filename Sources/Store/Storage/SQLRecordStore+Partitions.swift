@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 // Databases that are dispatched in parts: ``ServerStore/partition(_:into:)``.
 extension SQLRecordStore {

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 
 // Changes stay in the outbox when they are dispatched, for explanations.
 extension SQLRecordStore {

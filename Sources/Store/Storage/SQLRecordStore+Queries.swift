@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension SQLRecordStore {
   /// Searches through the indexes that the filters and sort keys open, and checks all filters on each

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 
 extension SQLRecordStore {
   public func modifyRecords(

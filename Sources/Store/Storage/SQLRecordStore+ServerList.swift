@@ -1,3 +1,5 @@
+import StoreModel
+
 extension SQLRecordStore {
   public func listedServers() async throws -> [ListedServer] {
     try await read { session in

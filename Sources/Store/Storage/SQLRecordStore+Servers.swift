@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 import Synchronization
 
 // Each of these is a statement that is right by itself, on a connection of its own: a registration

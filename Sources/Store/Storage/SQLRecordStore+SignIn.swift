@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 
 extension Schema {
   /// Hashes of passwords, and the users' identities at issuers.

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Cryptography
 import KillPoints
+import StoreModel
 
 extension SQLRecordStore {
   public func beginUserDeletion(

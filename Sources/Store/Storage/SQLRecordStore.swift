@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 import Synchronization
 
 /// The durable store on an SQL engine.

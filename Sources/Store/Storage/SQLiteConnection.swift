@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import Glibc
+import StoreModel
 import Synchronization
 
 /// A connection to an SQLite database.

@@ -1,4 +1,5 @@
 import Cryptography
+import StoreModel
 
 extension Schema {
   private static let secretName = "client-tokens"

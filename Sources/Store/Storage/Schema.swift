@@ -1,3 +1,5 @@
+import StoreModel
+
 /// The store's tables.
 ///
 /// Every table that grows with the data has `database_id` first in its primary key. Numbers of one

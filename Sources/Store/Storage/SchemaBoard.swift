@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 
 /// What the writer knows of databases and record types, for those who prepare records outside of its
 /// transactions. It may be out of date: what was prepared by it bears the schema's version, and counts

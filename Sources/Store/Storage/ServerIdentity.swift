@@ -1,3 +1,4 @@
+import StoreModel
 import Synchronization
 
 /// As which server this process commits; nil as long as it is none.

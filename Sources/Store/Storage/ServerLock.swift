@@ -1,4 +1,5 @@
 import Foundation
+import StoreModel
 
 /// The mark that a server has a store open: an advisory lock on a file beside the store's.
 ///

@@ -1,3 +1,5 @@
+import StoreModel
+
 extension ServerNotice {
   /// PostgreSQL takes less than 8,000 bytes.
   private static let lengthLimit = 7_500

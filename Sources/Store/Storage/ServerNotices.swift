@@ -1,4 +1,5 @@
 import Foundation
+import StoreModel
 import Synchronization
 
 /// Gives other servers notice of what they would else find by looking, and hears what they give notice

@@ -1,4 +1,5 @@
 import Foundation
+import StoreModel
 
 extension StoreBackup {
   /// Makes a store in PostgreSQL that was put back from an older copy, by PostgreSQL's own programs, one that

@@ -1,4 +1,5 @@
 import Foundation
+import StoreModel
 
 /// Copies of a store: its database and the files of its assets, as they were at one moment.
 ///

@@ -1,4 +1,5 @@
 import Cryptography
+import StoreModel
 
 /// Compares a table of two stores, row by row in the order of the primary key.
 struct StoreComparison {

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 
 /// How a store is opened.
 public struct StoreConfiguration: Sendable {

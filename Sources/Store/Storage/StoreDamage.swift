@@ -1,3 +1,4 @@
+import StoreModel
 import Synchronization
 
 /// Whether a store was found to be damaged. It stays so until the process ends: what damaged one page

@@ -1,3 +1,5 @@
+import StoreModel
+
 /// The spread of a store over the nodes of Citus, PostgreSQL's extension for several servers.
 ///
 /// All rows of one database lie on one node: the tables whose primary key has `database_id` are

@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import StoreModel
 import Synchronization
 
 /// What a look at a store's file shows. Nothing in it is changed, and a server may be using it.

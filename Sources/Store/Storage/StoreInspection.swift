@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import StoreModel
 
 /// A look at the checksums of a store's file and its log as they lie on the disk, before anybody uses
 /// them; what there was no time for can be looked at later, while the store is in use.

@@ -1,3 +1,5 @@
+import StoreModel
+
 /// A piece of work for one of the store's threads.
 protocol StoreJob: AnyObject, Sendable {
   /// Whether the job leaves writes in ``StoreSession/gathered``, and reads nothing that those of

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 
 /// Has a thread of its own, with a connection of its own, count what servers count together. So nobody
 /// who saves is waited for, and a draw is one statement without a transaction around it.

@@ -1,4 +1,5 @@
 import Foundation
+import StoreModel
 
 /// The move of a whole store from one engine to another, with the files of its assets.
 ///

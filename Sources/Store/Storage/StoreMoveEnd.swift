@@ -1,4 +1,5 @@
 import Foundation
+import StoreModel
 
 /// One of the two stores of a move, which nobody else has open.
 final class StoreMoveEnd {

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import StoreModel
 
 extension StoreMover {
   /// How many missing files are told by name.

@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import StoreModel
 
 /// Moves the rows of one store into another.
 final class StoreMover {

@@ -1,3 +1,5 @@
+import StoreModel
+
 /// Where PostgreSQL has a store: what a copy of its tables has not in common with them.
 ///
 /// It is noted in the comment of a table, which a dump has as well. A store whose tables are others than the

@@ -1,3 +1,5 @@
+import StoreModel
+
 /// A thread that keeps a server present among those that share the store: it runs each job's
 /// statements one by one, each a transaction of its own.
 struct StorePresence {

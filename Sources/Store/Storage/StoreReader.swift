@@ -1,3 +1,5 @@
+import StoreModel
+
 /// A thread that reads: it runs each job in a transaction that sees one state of the store.
 struct StoreReader {
   let queue: JobQueue

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension Schema {
   /// Which operations of named requests were carried out.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// An asset in a field of a record.
 struct AssetHolding: Hashable {

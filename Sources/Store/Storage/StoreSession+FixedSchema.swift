@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 // A fixed environment (``StoreConfiguration/fixedEnvironments``) has what was deployed to it. The
 // looks here are taken only where something new is about to be made.

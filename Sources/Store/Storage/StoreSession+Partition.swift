@@ -1,3 +1,5 @@
+import StoreModel
+
 extension StoreSession {
   /// Divides a database into parts that nobody dispatches yet, from where its changes are dispatched to
   /// all of those before. The caller has locked the database's row.

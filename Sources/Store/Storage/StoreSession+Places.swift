@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension StoreSession {
   func address(of database: DatabaseID) throws -> DatabaseAddress {

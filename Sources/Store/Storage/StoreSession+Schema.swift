@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension StoreSession {
   /// System fields that the value index holds for every record type.

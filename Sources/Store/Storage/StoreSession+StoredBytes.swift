@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension StoreSession {
   /// Counts bytes that a record or an asset of the database gained or, below 0, lost.

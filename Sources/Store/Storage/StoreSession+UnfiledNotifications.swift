@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 // Entries of the notification log that its index by subscriber does not have yet.
 extension StoreSession {

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension StoreSession {
   /// What the value index holds of a record of this type.

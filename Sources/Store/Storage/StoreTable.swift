@@ -1,3 +1,5 @@
+import StoreModel
+
 /// A table of a store, as the engine's catalog has it.
 struct StoreTable: Equatable {
   enum Kind: UInt8, Equatable {

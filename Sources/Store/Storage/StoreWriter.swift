@@ -1,5 +1,6 @@
 import Foundation
 import KillPoints
+import StoreModel
 
 /// The threads that write. Each takes writes that are waiting, makes them one transaction, and commits
 /// once for all of them. A store in a file has one such thread, a server on PostgreSQL a few: they have

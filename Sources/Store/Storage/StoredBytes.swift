@@ -1,3 +1,5 @@
+import StoreModel
+
 /// Bytes of records and assets that a transaction adds to databases and takes from them.
 ///
 /// A value, so that whoever rolls something back puts the one from before in its place.

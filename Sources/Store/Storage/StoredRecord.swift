@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// A record with the numbers that the store has for it.
 struct StoredRecord {

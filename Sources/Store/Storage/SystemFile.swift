@@ -1,4 +1,5 @@
 import CSQLite
+import StoreModel
 
 /// A file beside SQLite's back, opened through SQLite's file system: were it closed in another way, the
 /// locks would go that connections of this process have on it.

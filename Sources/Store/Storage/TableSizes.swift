@@ -1,4 +1,5 @@
 import Foundation
+import StoreModel
 import Synchronization
 
 /// What the tables of a store in PostgreSQL take, looked up beside those who ask and at most twice a

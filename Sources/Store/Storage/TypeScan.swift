@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// Goes through all records of a type in all databases of a container, some at a time.
 ///

@@ -1,3 +1,5 @@
+import StoreModel
+
 /// Where the store's tables have something of a user, for the deletion of users.
 ///
 /// Every table is named here; a test compares with the schema.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// What a write has for itself until its commit, where others write to the same store.
 ///

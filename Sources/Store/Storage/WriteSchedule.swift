@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// Which of the jobs that wait a thread does next, as a value.
 ///

@@ -1,4 +1,5 @@
 import Measuring
+import StoreModel
 import Synchronization
 
 /// What the writing threads did, for those who watch it.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 /// One page of a database's change feed.
 struct ZoneFeed {

@@ -1,7 +1,7 @@
 import Foundation
 import HTTPService
 import PetrelServer
-import Storage
+import StoreModel
 import Synchronization
 
 /// The admin API on a store that this process has open.

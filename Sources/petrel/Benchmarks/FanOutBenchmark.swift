@@ -2,6 +2,7 @@ import ChangeDispatch
 import CloudKitModel
 import Foundation
 import Storage
+import StoreModel
 import Synchronization
 
 /// One record that fires very many subscriptions, while another database goes on.

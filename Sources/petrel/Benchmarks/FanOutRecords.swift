@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 /// Records of which each fires all subscriptions to its author.
 enum FanOutRecords {

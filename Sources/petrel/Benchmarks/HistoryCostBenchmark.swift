@@ -1,6 +1,5 @@
 import CloudKitModel
 import Foundation
-import Storage
 
 /// Saves records on a server that keeps its latest changes for explanations and on one that does not,
 /// in turns, each with a store of its own and the same subscriptions.

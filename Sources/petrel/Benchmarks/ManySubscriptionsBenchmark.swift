@@ -2,6 +2,7 @@ import CloudKitModel
 import Foundation
 import Matching
 import Storage
+import StoreModel
 
 /// Saves records on a server without subscriptions and on one with very many, and compares what the
 /// notification log holds with what it should.

@@ -2,7 +2,6 @@ import APNsSimulation
 import CloudKitModel
 import Foundation
 import JSONCoding
-import Storage
 
 /// The time from saving a record to its push, at an even rate and among very many subscriptions on the
 /// record type, of which each record fires one.

@@ -4,6 +4,7 @@ import Foundation
 import HTTP2Transport
 import PushDelivery
 import Storage
+import StoreModel
 
 /// What a server has between a record and its pushes, in this process and without HTTP: a store on
 /// disk, the dispatcher, the delivery worker and connections to a peer.

@@ -1,5 +1,5 @@
 import Foundation
-import Storage
+import StoreModel
 import Synchronization
 
 /// When what happened on the way of many pushes, in seconds from the first record's saving, and the

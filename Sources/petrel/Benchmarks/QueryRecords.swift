@@ -1,6 +1,6 @@
 import CloudKitModel
 import Foundation
-import Storage
+import StoreModel
 
 /// The records that the query benchmark searches: all of one type, in the public database, and the
 /// same whenever they are made.

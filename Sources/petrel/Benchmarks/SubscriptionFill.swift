@@ -1,5 +1,5 @@
 import CloudKitModel
-import Storage
+import StoreModel
 
 /// Fills a database with subscriptions of many users, past HTTP and with many writes in each commit.
 struct SubscriptionFill {

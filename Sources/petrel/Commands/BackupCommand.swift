@@ -1,5 +1,6 @@
 import PetrelServer
 import Storage
+import StoreModel
 
 /// `petrel backup`
 enum BackupCommand: Command {

@@ -1,6 +1,5 @@
 import CloudKitModel
 import Foundation
-import Storage
 
 /// `petrel bench save`
 enum BenchSaveCommand: Command {

@@ -1,5 +1,5 @@
 import JSONCoding
-import Storage
+import StoreModel
 
 /// `petrel databases partition`
 enum DatabasesPartitionCommand: Command {

@@ -1,5 +1,6 @@
 import PetrelServer
 import Storage
+import StoreModel
 
 /// `petrel restore`
 enum RestoreCommand: Command {

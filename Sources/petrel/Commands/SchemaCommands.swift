@@ -3,7 +3,6 @@ import Foundation
 import JSONCoding
 import PetrelServer
 import SchemaLanguage
-import Storage
 
 /// `petrel schema export`
 enum SchemaExportCommand: Command {

@@ -3,7 +3,6 @@ import Foundation
 import JSONCoding
 import PetrelServer
 import SchemaLanguage
-import Storage
 
 /// What the commands on schemas do alike.
 enum SchemaWork {

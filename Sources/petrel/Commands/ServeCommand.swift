@@ -1,6 +1,7 @@
 import Foundation
 import PetrelServer
 import Storage
+import StoreModel
 
 /// `petrel serve`
 enum ServeCommand: Command {

@@ -2,6 +2,7 @@ import Foundation
 import JSONCoding
 import PetrelServer
 import Storage
+import StoreModel
 
 /// `petrel store migrate`
 enum StoreMigrateCommand: Command {

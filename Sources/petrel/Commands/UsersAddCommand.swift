@@ -1,6 +1,6 @@
 import CloudKitModel
 import JSONCoding
-import Storage
+import StoreModel
 
 /// `petrel users add`
 enum UsersAddCommand: Command {

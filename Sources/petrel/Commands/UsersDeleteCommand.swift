@@ -1,6 +1,6 @@
 import Foundation
 import JSONCoding
-import Storage
+import StoreModel
 
 /// `petrel users delete`
 enum UsersDeleteCommand: Command {

@@ -3,7 +3,7 @@ import Foundation
 import HTTP2Transport
 import PetrelServer
 import PushDelivery
-import Storage
+import StoreModel
 
 /// Whether APNs can be reached with what the configuration has, and believes the sender.
 struct APNsMatter: Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import PetrelServer
 import Storage
+import StoreModel
 
 /// The store: whether this program can open it, and whether it is whole.
 struct DatabaseMatter: Sendable {

@@ -1,5 +1,6 @@
 import PetrelServer
 import Storage
+import StoreModel
 
 /// The devices in the store: whether the configuration has a way to each.
 struct DevicesMatter: Sendable {

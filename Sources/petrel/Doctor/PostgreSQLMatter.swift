@@ -1,5 +1,6 @@
 import PetrelServer
 import Storage
+import StoreModel
 
 /// The PostgreSQL that has the store: whether it can be reached, and keeps what it was given.
 struct PostgreSQLMatter: Sendable {

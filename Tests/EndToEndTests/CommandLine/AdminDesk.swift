@@ -1,7 +1,6 @@
 import CloudKit
 import JSONCoding
 import PetrelServer
-import Storage
 
 /// The ways in which a command reaches what it is about.
 enum Way: CaseIterable {

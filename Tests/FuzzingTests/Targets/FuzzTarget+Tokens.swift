@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import StoreModel
 
 @testable import Storage
 

@@ -5,7 +5,6 @@ import PropertyTesting
 import Testing
 
 @testable import PetrelServer
-@testable import Storage
 
 /// What Bob and a caller who is not signed in can learn of Alice's records in the public database that grants
 /// keep from them.

@@ -1,6 +1,6 @@
 import Foundation
 import JSONCoding
-import Storage
+import StoreModel
 import Testing
 
 @testable import PetrelServer

@@ -3,7 +3,6 @@ import Foundation
 import HTTPService
 import JSONCoding
 import OutboundHTTP
-import Storage
 import Testing
 
 @testable import PetrelServer

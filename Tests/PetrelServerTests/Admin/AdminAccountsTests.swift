@@ -1,7 +1,6 @@
 import Cryptography
 import Foundation
 import JSONCoding
-import Storage
 import Synchronization
 import Testing
 

@@ -2,7 +2,6 @@ import CloudKitModel
 import Foundation
 import HTTPService
 import JSONCoding
-import Storage
 import Testing
 
 @testable import PetrelServer

@@ -2,7 +2,6 @@ import Cryptography
 import Foundation
 import JSONCoding
 import PythonPrograms
-import Storage
 import Testing
 import Waiting
 

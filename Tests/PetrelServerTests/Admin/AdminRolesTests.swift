@@ -1,6 +1,5 @@
 import CloudKitModel
 import JSONCoding
-import Storage
 import Testing
 
 @testable import PetrelServer

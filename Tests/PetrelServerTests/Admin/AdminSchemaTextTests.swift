@@ -1,5 +1,4 @@
 import JSONCoding
-import Storage
 import Testing
 import Waiting
 

@@ -1,6 +1,5 @@
 import Foundation
 import JSONCoding
-import Storage
 
 @testable import PetrelServer
 

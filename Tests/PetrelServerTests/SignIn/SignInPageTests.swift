@@ -1,7 +1,6 @@
 import CloudKitModel
 import Cryptography
 import Foundation
-import Storage
 import Testing
 
 @testable import PetrelServer

@@ -8,22 +8,47 @@ public struct UserHoldings: Sendable, Hashable {
     public var expires: Timestamp
     /// The place that a session in a web app is for; nil for a token of native clients.
     public var session: ContainerPlace?
+
+    package init(created: Timestamp, expires: Timestamp, session: ContainerPlace? = nil) {
+      self.created = created
+      self.expires = expires
+      self.session = session
+    }
   }
 
   public struct Identity: Sendable, Hashable {
     public var identity: IssuedIdentity
     public var created: Timestamp
+
+    package init(identity: IssuedIdentity, created: Timestamp) {
+      self.identity = identity
+      self.created = created
+    }
   }
 
   public struct Role: Sendable, Hashable {
     public var place: ContainerPlace
     public var role: String
+
+    package init(place: ContainerPlace, role: String) {
+      self.place = place
+      self.role = role
+    }
   }
 
   public struct Permission: Sendable, Hashable {
     public var place: ContainerPlace
     public var permission: ApplicationPermission
     public var status: ApplicationPermission.Status
+
+    package init(
+      place: ContainerPlace, permission: ApplicationPermission,
+      status: ApplicationPermission.Status
+    ) {
+      self.place = place
+      self.permission = permission
+      self.status = status
+    }
   }
 
   /// Tokens that are told at most, those that end last.
@@ -35,6 +60,17 @@ public struct UserHoldings: Sendable, Hashable {
   public var tokens: [Token]
   public var roles: [Role]
   public var permissions: [Permission]
+
+  package init(
+    passwordChanged: Timestamp? = nil, identities: [Identity], tokens: [Token], roles: [Role],
+    permissions: [Permission]
+  ) {
+    self.passwordChanged = passwordChanged
+    self.identities = identities
+    self.tokens = tokens
+    self.roles = roles
+    self.permissions = permissions
+  }
 }
 
 /// A page of the records that a user has stamped in a public database.
@@ -45,6 +81,11 @@ public struct StampedRecordPage: Sendable, Hashable {
   public var records: [Record]
   /// Behind which the search goes on; nil when it came to the end.
   public var next: Int64?
+
+  package init(records: [Record], next: Int64? = nil) {
+    self.records = records
+    self.next = next
+  }
 }
 
 /// What is the user's in a store, for whoever gives it to the user.

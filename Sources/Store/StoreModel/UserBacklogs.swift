@@ -1,9 +1,14 @@
 import Synchronization
 
 /// A user for whom a database has notifications.
-struct UserOfDatabase: Hashable {
-  var userRecordName: String
-  var database: DatabaseID
+package struct UserOfDatabase: Hashable {
+  package var userRecordName: String
+  package var database: DatabaseID
+
+  package init(userRecordName: String, database: DatabaseID) {
+    self.userRecordName = userRecordName
+    self.database = database
+  }
 }
 
 /// How many deliveries of each database may wait for each user at most, as far as that can be said
@@ -35,16 +40,16 @@ public final class UserBacklogs: Sendable {
   }
 
   /// How many deliveries may be written for a user before the store has to be asked.
-  func room(for user: UserOfDatabase) -> Int {
+  package func room(for user: UserOfDatabase) -> Int {
     withCounter(of: user) { max(0, limit - $0) } ?? .max
   }
 
-  func add(_ count: Int, for user: UserOfDatabase) {
+  package func add(_ count: Int, for user: UserOfDatabase) {
     withCounter(of: user) { $0 += count }
   }
 
   /// So many wait for a user.
-  func set(_ count: Int, for user: UserOfDatabase) {
+  package func set(_ count: Int, for user: UserOfDatabase) {
     withCounter(of: user) { $0 = count }
   }
 

@@ -10,4 +10,15 @@ public struct ListedServer: Sendable, Hashable {
   public var leasedDatabases: Int
   /// Those of them in which another server has committed changes that it has not looked at yet.
   public var awaitedDatabases: Int
+
+  package init(
+    id: ServerID, description: String, secondsLeft: Double, leasedDatabases: Int,
+    awaitedDatabases: Int
+  ) {
+    self.id = id
+    self.description = description
+    self.secondsLeft = secondsLeft
+    self.leasedDatabases = leasedDatabases
+    self.awaitedDatabases = awaitedDatabases
+  }
 }

@@ -109,4 +109,18 @@ public struct IndexWork: Sendable, Hashable {
   public var done: Int
   /// The records of the type, as of asking; nil while entries are removed, and after a step.
   public var total: Int?
+
+  package init(
+    container: String, environment: ContainerEnvironment, recordType: String, field: String,
+    content: Content, phase: Phase? = nil, done: Int, total: Int? = nil
+  ) {
+    self.container = container
+    self.environment = environment
+    self.recordType = recordType
+    self.field = field
+    self.content = content
+    self.phase = phase
+    self.done = done
+    self.total = total
+  }
 }

@@ -52,6 +52,11 @@ public enum RecordOutcome: Sendable, Hashable {
   case saved(Record)
   case deleted(RecordID)
   case failed(ItemFailure)
+
+  package var isFailure: Bool {
+    if case .failed = self { return true }
+    return false
+  }
 }
 
 /// What became of one zone operation.

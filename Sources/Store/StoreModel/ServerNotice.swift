@@ -13,8 +13,13 @@ public enum ServerNotice: Sendable, Hashable {
 
 /// What tells an announcement from all others.
 public struct AnnouncementName: Sendable, Hashable {
-  var server: Int64
-  var number: Int64
+  package var server: Int64
+  package var number: Int64
+
+  package init(server: Int64, number: Int64) {
+    self.server = server
+    self.number = number
+  }
 }
 
 /// What a server was left word of.

@@ -88,7 +88,7 @@ public struct DeliveryMergeKey: Sendable, Hashable {
   }
 
   /// What keys of silent notifications begin with.
-  static let silentPrefix = "s"
+  package static let silentPrefix = "s"
 
   public var isSilent: Bool { text.hasPrefix(Self.silentPrefix) }
 }
@@ -167,6 +167,13 @@ public struct RefusedPush: Sendable, Hashable {
   public var reason: String
   /// What was sent.
   public var payload: [UInt8]
+
+  package init(id: Delivery.ID, refused: Timestamp, reason: String, payload: [UInt8]) {
+    self.id = id
+    self.refused = refused
+    self.reason = reason
+    self.payload = payload
+  }
 }
 
 /// What became of a delivery.

@@ -30,7 +30,8 @@ public struct UserProfile: Sendable, Hashable {
   }
 
   /// A profile as it was stored.
-  init(stored emailAddress: String?, _ phoneNumber: String?, _ names: PersonNameComponents) {
+  package init(stored emailAddress: String?, _ phoneNumber: String?, _ names: PersonNameComponents)
+  {
     self.emailAddress = emailAddress
     self.phoneNumber = phoneNumber
     nameComponents = names == PersonNameComponents() ? nil : names

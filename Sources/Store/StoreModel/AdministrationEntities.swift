@@ -30,6 +30,12 @@ public struct DatabaseSummary: Sendable, Hashable {
   /// The name of the owner's account; nil for the public database and for an owner without account,
   /// as a server-to-server key is.
   public var userName: String?
+
+  package init(id: DatabaseID, name: Name, userName: String? = nil) {
+    self.id = id
+    self.name = name
+    self.userName = userName
+  }
 }
 
 /// What tells a device from all others.
@@ -51,6 +57,11 @@ public struct SubscriptionSearch: Sendable, Hashable {
   public var found: [StoredSubscription]
   /// Behind which the search goes on; nil when it came to the end.
   public var next: SubscriptionName?
+
+  package init(found: [StoredSubscription], next: SubscriptionName? = nil) {
+    self.found = found
+    self.next = next
+  }
 }
 
 /// A notification of the log and what became of it on its way to each device.
@@ -75,12 +86,32 @@ public struct LoggedPush: Sendable, Hashable {
     public var updated: Timestamp
     /// Not before this moment, while it waits.
     public var due: Timestamp
+
+    package init(
+      number: Int64, kind: DeviceToken.Kind? = nil, token: String, state: State, attempts: Int,
+      reason: String? = nil, updated: Timestamp, due: Timestamp
+    ) {
+      self.number = number
+      self.kind = kind
+      self.token = token
+      self.state = state
+      self.attempts = attempts
+      self.reason = reason
+      self.updated = updated
+      self.due = due
+    }
   }
 
   public var entry: LogEntry
   public var deliveries: [Delivery]
   /// Why there are no deliveries to some devices.
   public var unsent: UnsentDeliveries
+
+  package init(entry: LogEntry, deliveries: [Delivery], unsent: UnsentDeliveries) {
+    self.entry = entry
+    self.deliveries = deliveries
+    self.unsent = unsent
+  }
 }
 
 /// A page of a search through the notification log.
@@ -93,4 +124,9 @@ public struct PushSearch: Sendable, Hashable {
   public var found: [LoggedPush]
   /// Before which the search goes on; nil when it came to the end.
   public var next: Int64?
+
+  package init(found: [LoggedPush], next: Int64? = nil) {
+    self.found = found
+    self.next = next
+  }
 }

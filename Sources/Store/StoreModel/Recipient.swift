@@ -14,7 +14,7 @@ public struct Recipient: Sendable, Hashable {
 }
 
 extension DeviceToken {
-  var recipient: Recipient {
+  package var recipient: Recipient {
     Recipient(userRecordName: userRecordName, container: container, environment: environment)
   }
 }

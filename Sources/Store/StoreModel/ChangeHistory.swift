@@ -23,6 +23,18 @@ public struct PastChange: Sendable, Hashable {
   public var recordName: String?
   /// Nil when it was too large to be kept.
   public var change: Change?
+
+  package init(
+    database: DatabaseID, sequence: Int64, subscriptionVersion: Int64, dispatched: Timestamp,
+    recordName: String? = nil, change: Change? = nil
+  ) {
+    self.database = database
+    self.sequence = sequence
+    self.subscriptionVersion = subscriptionVersion
+    self.dispatched = dispatched
+    self.recordName = recordName
+    self.change = change
+  }
 }
 
 /// A notification that a change led to, with what became of it.
@@ -31,6 +43,12 @@ public struct PastNotification: Sendable, Hashable {
   public var deliveries: [PastDelivery]
   /// Why there are no deliveries to some devices.
   public var unsent: UnsentDeliveries
+
+  package init(entry: LogEntry, deliveries: [PastDelivery], unsent: UnsentDeliveries) {
+    self.entry = entry
+    self.deliveries = deliveries
+    self.unsent = unsent
+  }
 }
 
 /// What became of a notification on its way to one device.
@@ -58,6 +76,21 @@ public struct PastDelivery: Sendable, Hashable {
   public var due: Timestamp
   /// The delivery that went in its place.
   public var mergedInto: Int64?
+
+  package init(
+    id: Delivery.ID, kind: DeviceToken.Kind? = nil, token: String, state: State, attempts: Int,
+    reason: String? = nil, updated: Timestamp, due: Timestamp, mergedInto: Int64? = nil
+  ) {
+    self.id = id
+    self.kind = kind
+    self.token = token
+    self.state = state
+    self.attempts = attempts
+    self.reason = reason
+    self.updated = updated
+    self.due = due
+    self.mergedInto = mergedInto
+  }
 }
 
 /// A device that notifications went to once.
@@ -67,6 +100,16 @@ public struct GoneDevice: Sendable, Hashable {
   public var registered: Timestamp
   public var gone: Timestamp
   public var reason: String
+
+  package init(
+    kind: DeviceToken.Kind, token: String, registered: Timestamp, gone: Timestamp, reason: String
+  ) {
+    self.kind = kind
+    self.token = token
+    self.registered = registered
+    self.gone = gone
+    self.reason = reason
+  }
 }
 
 /// What is known of a subscription now.
@@ -74,6 +117,11 @@ public struct SubscriptionState: Sendable, Hashable {
   public var stored: StoredSubscription
   /// The database's subscription version at which it was last changed.
   public var changed: Int64
+
+  package init(stored: StoredSubscription, changed: Int64) {
+    self.stored = stored
+    self.changed = changed
+  }
 }
 
 /// Some subscriptions of a database.
@@ -81,6 +129,11 @@ public struct SubscriptionStatePage: Sendable, Hashable {
   public var states: [SubscriptionState]
   /// Behind which there may be others; nil at the end.
   public var next: SubscriptionName?
+
+  package init(states: [SubscriptionState], next: SubscriptionName? = nil) {
+    self.states = states
+    self.next = next
+  }
 }
 
 /// When a subscription was deleted.
@@ -88,6 +141,11 @@ public struct SubscriptionDeletion: Sendable, Hashable {
   /// The database's subscription version from then on.
   public var version: Int64
   public var deleted: Timestamp
+
+  package init(version: Int64, deleted: Timestamp) {
+    self.version = version
+    self.deleted = deleted
+  }
 }
 
 /// What happened to changes that were dispatched, as far as it is kept.

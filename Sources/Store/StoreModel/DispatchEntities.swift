@@ -13,7 +13,7 @@ public struct OutboxEntry: Sendable, Hashable {
   /// and ID; nil before the first. See ``MatchedChange/isWhole``.
   public var settledThrough: SubscriptionName?
   /// Whether it is too large to be kept when it is dispatched.
-  var isLarge = false
+  package var isLarge = false
 
   public var database: DatabaseID { part.database }
 

@@ -17,6 +17,12 @@ public struct RegisteredServer: Sendable, Hashable {
   public var description: String
   /// When it is taken for gone unless it renews its registration before, by the store's clock.
   public var aliveUntil: Timestamp
+
+  package init(id: ServerID, description: String, aliveUntil: Timestamp) {
+    self.id = id
+    self.description = description
+    self.aliveUntil = aliveUntil
+  }
 }
 
 /// What a server learns when it renews its registration.
@@ -25,13 +31,20 @@ public struct ServerRenewal: Sendable, Hashable {
   public var others: [RegisteredServer] = []
   /// Those whose time was over, which this renewal has struck off.
   public var gone: [ServerID] = []
+
+  package init() {}
 }
 
 /// A database, or a part of one, whose changes nobody dispatches.
 public struct FreePart: Sendable, Hashable {
   public var part: DatabasePart
   /// Who did, and is gone; 0 for nobody.
-  var formerHolder: Int64
+  package var formerHolder: Int64
+
+  package init(part: DatabasePart, formerHolder: Int64) {
+    self.part = part
+    self.formerHolder = formerHolder
+  }
 }
 
 /// What one server tells the others: for whom there are notifications in the log.
@@ -47,9 +60,9 @@ public struct Announcement: Sendable, Hashable {
 /// Up to where the announcements of others were read.
 public struct AnnouncementPosition: Sendable, Hashable {
   /// By the store's clock; nil before the first reading.
-  var time: Int64?
+  package var time: Int64?
   /// Those read that are hardly older: others of the same time may have come to light since.
-  var known: [AnnouncementName: Int64] = [:]
+  package var known: [AnnouncementName: Int64] = [:]
 
   public init() {}
 

@@ -62,6 +62,21 @@ public struct UserDeletion: Sendable, Hashable {
   public var done: Int
   public var began: Timestamp
   public var state = State.working
+
+  package init(
+    identifier: String, name: String? = nil, userRecordName: String? = nil,
+    publicRecords: PublicRecords, stage: Stage, done: Int, began: Timestamp,
+    state: State = .working
+  ) {
+    self.identifier = identifier
+    self.name = name
+    self.userRecordName = userRecordName
+    self.publicRecords = publicRecords
+    self.stage = stage
+    self.done = done
+    self.began = began
+    self.state = state
+  }
 }
 
 /// The deletion of users.

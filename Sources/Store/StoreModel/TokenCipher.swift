@@ -30,7 +30,7 @@ public struct TokenCipher: Sendable {
   private let tagKey: [UInt8]
 
   /// - Parameter secret: 32 bytes, which all servers on a store share.
-  init(secret: [UInt8]) {
+  package init(secret: [UInt8]) {
     let key = HKDFSHA256.extract(salt: [], secret: secret)
     func derived(_ purpose: String, _ count: Int) -> [UInt8] {
       HKDFSHA256.expand(key, info: purpose.utf8, count: count)
@@ -41,7 +41,7 @@ public struct TokenCipher: Sendable {
   }
 
   /// For work within the store, that gives nothing away.
-  static let unused = TokenCipher(secret: [])
+  package static let unused = TokenCipher(secret: [])
 
   /// The text to give away for some contents.
   ///
@@ -96,13 +96,13 @@ public struct TokenCipher: Sendable {
   // MARK: Change tags
 
   /// Makes change tags. It takes longer than hundreds of them; keep it.
-  func makeChangeTags() throws -> ChangeTags {
+  package func makeChangeTags() throws -> ChangeTags {
     ChangeTags(block: try AES128Block(key: tagKey))
   }
 }
 
 /// The change tags of records.
-final class ChangeTags: Sendable {
+package final class ChangeTags: Sendable {
   private let block: Mutex<AES128Block>
 
   fileprivate init(block: sending AES128Block) {
@@ -112,7 +112,7 @@ final class ChangeTags: Sendable {
   /// The tag of a record whose last change has this number.
   ///
   /// Of the 64 bits each is used, so that two changes of a record do not come to have the same.
-  func tag(ofVersion version: Int64, in database: DatabaseID) -> String {
+  package func tag(ofVersion version: Int64, in database: DatabaseID) -> String {
     let sealed = block.withLock {
       $0.encrypt(UInt64(bitPattern: database.rawValue), UInt64(bitPattern: version)).high
     }

@@ -47,7 +47,7 @@ public struct PartLease: Sendable, Hashable {
   /// Nil when nobody does, or who did is gone.
   public var holder: ServerID?
   /// Who did, and is gone; 0 for nobody.
-  var formerHolder: Int64
+  package var formerHolder: Int64
 
   public init(part: DatabasePart, holder: ServerID?, formerHolder: Int64 = 0) {
     self.part = part

@@ -42,20 +42,20 @@ public final class StoreQuotas: Sendable {
   }
 
   /// The limit of a subject; `Int.max` where it has none.
-  subscript(subject: Subject) -> Int { state.withLock { $0.limits[subject] } ?? .max }
+  package subscript(subject: Subject) -> Int { state.withLock { $0.limits[subject] } ?? .max }
 
   /// How often an addition was refused since the start. A write that the engine repeats may count twice.
   public var refusals: [Subject: Int] { state.withLock { $0.refusals } }
 
   /// Counts a refusal.
-  func note(refusalOf subject: Subject) {
+  package func note(refusalOf subject: Subject) {
     state.withLock { $0.refusals[subject, default: 0] += 1 }
   }
 
   /// Counts a refusal and makes the failure of the item that was refused.
   ///
   /// - Parameter reason: what was refused, what there is, and what to do.
-  func refusal(of subject: Subject, field: String? = nil, _ reason: String) -> ItemFailure {
+  package func refusal(of subject: Subject, field: String? = nil, _ reason: String) -> ItemFailure {
     note(refusalOf: subject)
     return ItemFailure(.quotaExceeded, field: field, reason, limit: self[subject])
   }
@@ -63,7 +63,7 @@ public final class StoreQuotas: Sendable {
 
 extension DeviceToken.Kind {
   /// Which limit counts the devices of this kind.
-  var quota: StoreQuotas.Subject {
+  package var quota: StoreQuotas.Subject {
     switch self {
     case .apns: .apnsDevicesPerUser
     case .courier: .courierReadersPerUser

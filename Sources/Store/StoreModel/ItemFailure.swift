@@ -55,7 +55,7 @@ public struct ItemFailure: Error, Sendable, Hashable, CustomStringConvertible {
 
 extension ItemFailure {
   /// A broken rule of the data model, as a failure of the item that broke it.
-  init(_ error: ModelError) {
+  package init(_ error: ModelError) {
     self.init(
       error.code == .limitExceeded ? .limitExceeded : .invalid, field: error.field, error.reason,
       limit: error.limit)
