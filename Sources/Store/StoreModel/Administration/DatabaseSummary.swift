@@ -1,0 +1,28 @@
+import CloudKitModel
+
+/// A database in a list.
+public struct DatabaseSummary: Sendable, Hashable {
+  /// What tells it from the others of its container's environment.
+  public struct Name: Sendable, Hashable {
+    public var scope: DatabaseScope
+    /// A user record name; empty for the public database.
+    public var owner: String
+
+    public init(scope: DatabaseScope, owner: String) {
+      self.scope = scope
+      self.owner = owner
+    }
+  }
+
+  public var id: DatabaseID
+  public var name: Name
+  /// The name of the owner's account; nil for the public database and for an owner without account,
+  /// as a server-to-server key is.
+  public var userName: String?
+
+  package init(id: DatabaseID, name: Name, userName: String? = nil) {
+    self.id = id
+    self.name = name
+    self.userName = userName
+  }
+}

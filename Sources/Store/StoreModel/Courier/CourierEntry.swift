@@ -1,0 +1,11 @@
+/// The next notification for a reader of the web courier.
+public struct CourierEntry: Sendable, Hashable {
+  public var entry: LogEntry
+  /// The reader's badge with this notification; nil when the subscription does not ask for one.
+  public var badge: Int?
+
+  public init(entry: LogEntry, badge: Int?) {
+    self.entry = entry
+    self.badge = badge
+  }
+}

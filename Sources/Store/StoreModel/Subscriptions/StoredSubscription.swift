@@ -1,0 +1,34 @@
+import CloudKitModel
+
+/// A subscription with its owner, as the matching index needs it.
+public struct StoredSubscription: Sendable, Hashable {
+  /// The owner's user record name.
+  public var subscriber: String
+  public var subscription: Subscription
+  /// The database's subscription version at which it was first saved. A change fires it when the
+  /// change was committed at this version or later.
+  public var version: Int64
+
+  public init(subscriber: String, subscription: Subscription, version: Int64) {
+    self.subscriber = subscriber
+    self.subscription = subscription
+    self.version = version
+  }
+}
+
+extension StoredSubscription {
+  public var name: SubscriptionName {
+    SubscriptionName(subscriber: subscriber, subscriptionID: subscription.subscriptionID)
+  }
+}
+
+/// Names one subscription in a database.
+public struct SubscriptionName: Sendable, Hashable {
+  public var subscriber: String
+  public var subscriptionID: String
+
+  public init(subscriber: String, subscriptionID: String) {
+    self.subscriber = subscriber
+    self.subscriptionID = subscriptionID
+  }
+}

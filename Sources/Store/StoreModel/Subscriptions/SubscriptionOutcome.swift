@@ -1,0 +1,9 @@
+import CloudKitModel
+
+/// What became of one subscription operation.
+public enum SubscriptionOutcome: Sendable, Hashable {
+  /// - Parameter replaced: the kind of the subscription that had the ID before, where it was another one.
+  case saved(Subscription, replaced: Subscription.KindName? = nil)
+  case deleted(subscriptionID: String)
+  case failed(subscriptionID: String, ItemFailure)
+}
