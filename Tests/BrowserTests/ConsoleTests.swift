@@ -67,7 +67,7 @@ struct ConsoleTests {
       try await cloud.signIn()
       try await cloud.open("users", until: "anna")
       try await cloud.press("anna")
-      try await eventually("the way to an export is told") {
+      try await eventually("the console shows how to export") {
         try await dialog().contains("petrel users export \(cloud.anna.userRecordName) --to")
       }
       try await cloud.press("Delete…")

@@ -11,7 +11,7 @@ struct ServiceLimitsTests {
       .matches(of: #/public static (?:let|var) (\w+)/#).map { String($0.output.1) }
   }
 
-  @Test("each limit is told to clients under the name of its property, and nothing else is")
+  @Test("clients get each limit under the name of its property, and nothing else")
   func names() throws {
     let declared = try declared()
     #expect(declared.count > 20)

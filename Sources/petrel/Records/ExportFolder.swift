@@ -62,7 +62,7 @@ struct ExportFolder {
 
   /// Takes away what was not kept.
   func discard() {
-    // Where it cannot be removed its name says that it is a part, and the error that led here is told.
+    // Where it cannot be removed, its name says that it is a part, and the command reports the error that led here.
     try? FileManager.default.removeItem(atPath: partial)
   }
 }

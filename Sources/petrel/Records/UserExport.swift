@@ -46,7 +46,7 @@ struct UserExport {
     try folder.write(.object(members), to: "account.json")
   }
 
-  /// Devices without what opens a way to them: of a token no more than its end is told.
+  /// Devices without what opens a way to them: of a token only the last four characters are written.
   private func writeDevices() async throws {
     let lines = try folder.lines("devices.jsonl")
     try await eachPage("devices", of: "devices", ["user": recordName]) { device in

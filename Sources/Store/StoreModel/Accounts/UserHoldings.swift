@@ -51,7 +51,7 @@ public struct UserHoldings: Sendable, Hashable {
     }
   }
 
-  /// Tokens that are told at most, those that end last.
+  /// Tokens in ``tokens`` at most: those that expire last.
   public static let tokenLimit = 1_000
 
   /// When the password was changed last; nil where there is none.

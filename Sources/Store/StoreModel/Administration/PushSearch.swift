@@ -2,7 +2,7 @@
 public struct PushSearch: Sendable, Hashable {
   /// Entries that one call looks at.
   public static let budget = 5_000
-  /// Deliveries that are told of one entry.
+  /// Deliveries of one entry that an answer has at most.
   public static let deliveryLimit = 100
 
   public var found: [LoggedPush]

@@ -5,7 +5,7 @@ public protocol ChangeHistoryStore: Sendable {
   /// The latest changes of a database, newest first.
   ///
   /// - Parameters:
-  ///   - recordID: only those of this record; those without values are told by its name alone.
+  ///   - recordID: only those of this record; those without values are found by its name alone.
   ///   - sequence: only those before this one.
   func pastChanges(
     of recordID: RecordID?, in database: DatabaseID, before sequence: Int64?, limit: Int
