@@ -267,9 +267,12 @@ def page(wanted, missing, different):
     sections = list(dict.fromkeys(item.section for item in wanted))
     lines = [
         "# What of Apple's CloudKit is here", "",
-        "Made by `make api` from the module's symbols and from `docs/api/cloudkit-symbols.txt`, which was "
-        "written from Apple's documentation by hand, for Apple's module cannot be read on Linux. Compared are names, labels, types, optionality, default "
-        "arguments, `async` and `throws`, accessors, inheritance and deprecation.", "",
+        "`make api` writes this page. It compares the module's symbols with `docs/api/cloudkit-symbols.txt`, a list that was written "
+        "by hand from Apple's documentation, for Apple's module cannot be read on Linux.", "",
+        "Compared are names, labels, types, optionality, default arguments, `async` and `throws`, accessors, inheritance and "
+        "deprecation. What a symbol does is not compared. The list leaves out what needs frameworks that Linux lacks, such as "
+        "`CKShareTransferRepresentation` ([more](coming-from-apple.md#what-is-different-on-linux-and-why)), names that begin with "
+        "`_`, and some symbols that the module has, such as `CKDiscoverUserIdentitiesOperation` and names that Apple gave up.", "",
         "| section | symbols | missing | different |", "| --- | ---: | ---: | ---: |",
     ]
     for section in sections:
