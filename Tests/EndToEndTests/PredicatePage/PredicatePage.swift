@@ -55,8 +55,10 @@ struct PredicatePage {
     return """
       ## The record of the examples
 
-      Each query looks for this record, and finds it unless its row says otherwise. A name without quotes in an example, such as
-      `noon`, is a variable: `earlier`, `noon` and `later` are dates, `apia`, `suva` and `tonga` locations.
+      Each query looks for this record, and finds it unless its row says otherwise. A name without quotes in an example is a
+      variable. `earlier`, `noon` and `later` are dates, `apia`, `suva` and `tonga` locations. `suvaReference` is a reference to
+      the record `suva`, and others are named likewise. `data` and `highData` hold a byte each, `asset` and `highAsset` a file.
+      `recordID` is the ID of this record, `userRecordID` that of its creator.
 
       | field | type | value |
       | --- | --- | --- |
