@@ -237,7 +237,8 @@ def walk(client):
     page = client.read("users/caller", status=421)["redirectURL"][len(client.url):]
     for method in ("GET", "HEAD"):
         client.send(method, page, described="/sign-in")
-    client.send("POST", "/sign-in", {}, status=400)
+    for path in ("/sign-in", "/sign-in/cancel"):
+        client.send("POST", path, {}, status=400)
     for method, direction in (("POST", "with"), ("GET", "from"), ("POST", "from")):
         client.send(method, f"/sign-in/{direction}/none", status=404, described="/sign-in/" + direction + "/{issuer}")
     client.token = token

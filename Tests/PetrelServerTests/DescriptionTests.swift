@@ -8,6 +8,7 @@ struct DescriptionTests {
   private static let others = [
     "/aps": "/aps", "/assets/{database}/upload/{secret}": "/assets/1/upload/x",
     "/assets/{database}/{checksum}": "/assets/1/x", "/sign-in": "/sign-in?state=x",
+    "/sign-in/cancel": "/sign-in/cancel",
     "/sign-in/with/{issuer}": "/sign-in/with/x", "/sign-in/from/{issuer}": "/sign-in/from/x",
   ]
 
