@@ -43,6 +43,8 @@ extension APNsClient {
     let items = queue.removeAll()
     news.noLongerWaiting += items.count
     news.notSent += items.count
+    // First, so that who is given a push back finds it in the figures.
+    showNews()
     for item in items { item.completion(.notSent(reason)) }
   }
 
