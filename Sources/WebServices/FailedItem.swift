@@ -32,8 +32,8 @@ public struct FailedItem: Error, Sendable, Hashable {
     self.init(Self.name(of: reader), error)
   }
 
-  /// The name that a broken item bears, as far as it can be read.
-  static func name(of reader: MessageReader) -> Name {
+  /// The name of an item in an answer.
+  private static func name(of reader: MessageReader) -> Name {
     if let subscriptionID = reader.node["subscriptionID"]?.string {
       return .subscription(subscriptionID: subscriptionID)
     }
@@ -43,6 +43,20 @@ public struct FailedItem: Error, Sendable, Hashable {
     if let shortGUID = reader.node["shortGUID"]?["value"]?.string {
       return .share(shortGUID: shortGUID)
     }
+    return recordOrZone(of: reader)
+  }
+
+  /// The name that a broken item of a request bears, as far as it can be read.
+  fileprivate static func name(of reader: MessageReader, as kind: RequestItem) -> Name {
+    switch kind {
+    case .record, .zone: recordOrZone(of: reader)
+    case .subscription:
+      reader.node["subscriptionID"]?.string.map { .subscription(subscriptionID: $0) } ?? .unknown
+    }
+  }
+
+  private static func recordOrZone(of reader: MessageReader) -> Name {
+    // An ID that cannot be read is no name.
     let zoneID = (try? reader.optional("zoneID")).flatMap { zone in
       zone.flatMap { try? ZoneID($0) }
     }
@@ -79,24 +93,24 @@ public struct FailedItem: Error, Sendable, Hashable {
   }
 }
 
+/// What the operations of a request are on: the member that bears an item's name.
+enum RequestItem: String {
+  case record, zone, subscription
+}
+
 extension MessageReader {
   /// Reads the items of a list each by itself: one that is broken becomes a failed item and leaves
   /// the others alone.
-  ///
-  /// - Parameter nameKey: the member of an item that bears its name, such as `record`.
   func items<Item>(
-    named nameKey: String, _ read: (MessageReader) throws(ServiceError) -> Item
+    of kind: RequestItem, _ read: (MessageReader) throws(ServiceError) -> Item
   ) throws(ServiceError) -> [Result<Item, FailedItem>] {
     var items: [Result<Item, FailedItem>] = []
     for element in try elements() {
       do {
         items.append(.success(try read(element)))
       } catch {
-        let named = (try? element.optional(nameKey)) ?? element
-        var name = FailedItem.name(of: named)
-        // The zone that a subscription watches is not what failed.
-        if nameKey == "subscription", case .zone = name { name = .unknown }
-        items.append(.failure(FailedItem(name, error)))
+        let named = (try? element.optional(kind.rawValue)) ?? element
+        items.append(.failure(FailedItem(FailedItem.name(of: named, as: kind), error)))
       }
     }
     return items

@@ -77,7 +77,7 @@ public struct ZoneChangesRequest: Sendable {
   public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
     let reader = try MessageReader(parsing: body, context: context)
     let defaults = try RecordChangesRequest(reader, defaults: nil)
-    zones = try reader.limitedElements(of: "zones").items(named: "zone") {
+    zones = try reader.limitedElements(of: "zones").items(of: .zone) {
       (element) throws(ServiceError) in
       _ = try element.member("zoneID")
       return try RecordChangesRequest(element, defaults: defaults)

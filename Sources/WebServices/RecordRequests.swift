@@ -38,7 +38,7 @@ public struct ModifyRecordsRequest: Sendable {
     let zoneID = try reader.zoneID() ?? .default
     let list = try reader.limitedElements(of: "operations")
     var namesAllRecords = true
-    operations = try list.items(named: "record") { (element) throws(ServiceError) in
+    operations = try list.items(of: .record) { (element) throws(ServiceError) in
       if try element.optional("record")?.optional("recordName") == nil { namesAllRecords = false }
       return try RecordOperation(element, zoneID: zoneID)
     }

@@ -14,7 +14,7 @@ public struct ModifySubscriptionsRequest: Sendable {
   /// saved again under its ID.
   public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
     let reader = try MessageReader(parsing: body, context: context)
-    operations = try reader.limitedElements(of: "operations").items(named: "subscription") {
+    operations = try reader.limitedElements(of: "operations").items(of: .subscription) {
       (element) throws(ServiceError) in
       let subscription = try element.member("subscription")
       switch try element.member("operationType").string() {

@@ -12,7 +12,7 @@ public struct ModifyZonesRequest: Sendable {
 
   public init(parsing body: Data, context: MessageContext) throws(ServiceError) {
     let reader = try MessageReader(parsing: body, context: context)
-    operations = try reader.limitedElements(of: "operations").items(named: "zone") {
+    operations = try reader.limitedElements(of: "operations").items(of: .zone) {
       (element) throws(ServiceError) in
       let zoneID = try ZoneID(try element.member("zone").member("zoneID"))
       switch try element.member("operationType").string() {

@@ -89,7 +89,7 @@ struct RecordRequestTests {
       {"zoneID":{"zoneName":"Quakes"},"operations":[
         {"operationType":"update","record":{"recordName":"a","fields":{"m":{"value":1}}}},
         {"operationType":"delete","record":{"recordName":"b","zoneID":{"zoneName":"Z"}}},
-        {"operationType":"update","record":{"recordName":"c",
+        {"operationType":"update","record":{"recordName":"c","subscriptionID":"stray",
           "fields":{"magnitude":{"value":"today","type":"TIMESTAMP"}}}},
         7,
         {"operationType":"fly","record":{"recordName":"d","zoneID":{"zoneName":"Z"}}}]}
