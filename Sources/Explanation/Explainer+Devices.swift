@@ -27,27 +27,9 @@ extension Explainer {
       userRecordName: notification.subscriber, container: notification.database.container,
       environment: notification.database.environment)
     let owed = Set(past.deliveries.map(\.token))
-    let devices = try await store.deviceTokens(of: recipient.userRecordName).filter {
-      $0.container == recipient.container && $0.environment == recipient.environment
-    }
-    let gone = try await store.goneDevices(of: recipient)
-    var reasons = devices.filter { !owed.contains($0.token) }.map {
-      Self.reason(against: $0, for: past)
-    }
-    let late = gone.filter {
-      !owed.contains($0.token) && $0.registered <= past.entry.logged
-        && $0.gone >= past.entry.logged
-    }
-    reasons += late.map { device in
-      past.unsent.reason(against: device.kind, token: device.token)
-        ?? SilenceReason(
-          .originDevice, "the device, which is gone since, was owed no push: it made the change",
-          device: device.token)
-    }
-    reasons += gone.filter { $0.gone < past.entry.logged }.map {
-      SilenceReason(
-        .deviceGone, "the device was gone since \($0.gone.iso8601): \($0.reason)", device: $0.token)
-    }
+    let periods = try await store.devicePeriods(of: recipient).filter { !owed.contains($0.token) }
+    var reasons = Dictionary(grouping: periods, by: \.token).sorted { $0.key < $1.key }
+      .compactMap { Self.reason(against: $0.value, for: past) }
     if owed.isEmpty, !reasons.contains(where: { $0.code != .courier && $0.code != .deviceGone }) {
       reasons.insert(
         SilenceReason(
@@ -58,45 +40,59 @@ extension Explainer {
     return reasons
   }
 
+  /// - Parameter periods: when the device was registered, in order.
   private static func reason(
-    against device: DeviceToken, for past: PastNotification
-  ) -> SilenceReason {
-    let change = past.entry.notification.change
-    if let deviceID = device.deviceID, deviceID == change.deviceID,
-      device.userRecordName == change.userRecordName
-    {
+    against periods: [DevicePeriod], for past: PastNotification
+  ) -> SilenceReason? {
+    let logged = past.entry.logged
+    if let period = periods.last(where: { $0.contains(logged) }) {
+      return reason(against: period, for: past)
+    }
+    if let period = periods.last(where: { $0.hasEnded(by: logged) }), let ended = period.ended {
+      return SilenceReason(
+        .deviceGone,
+        "the device was gone since \(ended.iso8601): \(period.reason ?? "it expired")",
+        device: period.token)
+    }
+    return periods.first.map {
+      SilenceReason(
+        .registeredLater,
+        "the device was registered at \($0.began.iso8601), after the notification was logged",
+        device: $0.token)
+    }
+  }
+
+  /// Why nothing was written for a device that was registered when the notification was logged.
+  private static func reason(
+    against device: DevicePeriod, for past: PastNotification
+  ) -> SilenceReason? {
+    let notification = past.entry.notification
+    let isOrigin =
+      device.deviceID != nil && device.deviceID == notification.change.deviceID
+      && notification.subscriber == notification.change.userRecordName
+    if isOrigin {
       return SilenceReason(
         .originDevice, "the device made the change, and is not told of what it knows",
         device: device.token)
     }
-    if device.kind == .courier, device.registered <= past.entry.logged {
+    if device.kind == .courier {
       return SilenceReason(
         .courier, "a reader of the web courier comes for what is logged", device: device.token)
     }
-    let reason = past.unsent.reason(
-      against: device.kind, device.apnsEnvironment, token: device.token)
-    if let reason { return reason }
-    return SilenceReason(
-      .registeredLater,
-      "the device was registered at \(device.registered.iso8601), after the notification was logged",
-      device: device.token)
+    return past.unsent.reason(against: device)
   }
 }
 
 extension UnsentDeliveries {
   /// Why nothing was written for a device; nil where it is not for a limit or want of a way.
-  ///
-  /// - Parameter apnsEnvironment: nil where it is not known any more.
-  fileprivate func reason(
-    against kind: DeviceToken.Kind, _ apnsEnvironment: APNsEnvironment? = nil, token: String
-  ) -> SilenceReason? {
-    let environments = apnsEnvironment.map { [$0] } ?? APNsEnvironment.allCases
-    let noWay = environments.contains { contains(UnsentDeliveries(noWayTo: kind, $0)) }
-    if kind != .courier, noWay {
+  fileprivate func reason(against device: DevicePeriod) -> SilenceReason? {
+    let token = device.token
+    if device.kind != .courier,
+      contains(UnsentDeliveries(noWayTo: device.kind, device.apnsEnvironment))
+    {
       let (channel, key) =
-        switch kind {
-        case .apns:
-          ("APNs" + (apnsEnvironment.map { " (\($0.rawValue))" } ?? ""), "the container's 'apns'")
+        switch device.kind {
+        case .apns: ("APNs (\(device.apnsEnvironment.rawValue))", "the container's 'apns'")
         case .webPush: ("Web Push", "'webPush'")
         case .webhook: ("webhooks", "'webhooks'")
         case .courier: ("", "")

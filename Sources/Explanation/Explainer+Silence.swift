@@ -25,7 +25,7 @@ extension Explainer {
     var last: SubscriptionName?
     var access: [String: RecordAccess] = [:]
     // Where all are asked about, those to other types are no answer.
-    let type = question == Question() ? past.change?.record?.recordType : nil
+    let type = question == Question() ? past.change.record?.recordType : nil
     while true {
       guard effort > 0 else {
         explanation.moreSilent = true
@@ -82,7 +82,8 @@ extension Explainer {
     of name: SubscriptionName, besides database: DatabaseID
   ) async throws -> SilenceReason {
     let here = try await store.address(of: database)
-    for environment in ContainerEnvironment.allCases {
+    let elsewhere = ContainerEnvironment.allCases.filter { $0 != here.environment }
+    for environment in [here.environment] + elsewhere {
       for scope in [DatabaseScope.public, .private] {
         let there = DatabaseAddress(
           container: here.container, environment: environment, scope: scope,
@@ -114,15 +115,17 @@ extension Explainer {
         SilenceReason(.notYetSaved, "the subscription was saved after the change was committed")
       ]
     }
-    guard let change = past.change else {
-      return [
+    let mayRead = try await mayRead(
+      past.change.record, state.stored.subscriber, in: past.database, known: &access)
+    var reasons = SilenceReason.reasons(
+      against: past.hasFields
+        ? state.stored.subscription : state.stored.subscription.withoutFilters,
+      for: past.change, mayRead: mayRead)
+    if reasons.isEmpty, !past.hasFields, state.stored.subscription.hasFilters {
+      reasons = [
         SilenceReason(.valuesNotKept, "the change was too large for its values to be kept")
       ]
     }
-    let mayRead = try await mayRead(
-      change.record, state.stored.subscriber, in: past.database, known: &access)
-    var reasons = SilenceReason.reasons(
-      against: state.stored.subscription, for: change, mayRead: mayRead)
     if state.changed > past.subscriptionVersion {
       reasons.append(
         SilenceReason(
@@ -146,5 +149,16 @@ extension Subscription {
   func isAbout(recordType: String?) -> Bool {
     guard let recordType, case .query(let query, _, _) = kind else { return true }
     return query.recordType == recordType
+  }
+
+  var hasFilters: Bool { self != withoutFilters }
+
+  /// The same, for changes of whose records the fields are not known.
+  var withoutFilters: Subscription {
+    guard case .query(var query, let zoneID, let options) = kind else { return self }
+    query.filters = []
+    var subscription = self
+    subscription.kind = .query(query, zoneID: zoneID, options: options)
+    return subscription
   }
 }

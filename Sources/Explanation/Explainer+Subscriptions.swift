@@ -52,8 +52,9 @@ extension Explainer {
       for past in page {
         guard past.subscriptionVersion >= version else { return run }
         run.tally.changes += 1
-        run.tally.since = past.change?.timestamp ?? past.dispatched
-        guard let change = past.change else { continue }
+        let change = past.change
+        run.tally.since = change.timestamp
+        guard past.hasFields || !subscription.hasFilters else { continue }
         let lookedAt = scratch.candidateCount
         index.forEachMatch(of: change, savedBy: .max, using: &scratch) { _ in }
         run.tally.count(change, against: subscription)

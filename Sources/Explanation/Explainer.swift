@@ -84,7 +84,8 @@ public struct Explainer: Sendable {
       recordID: recordID, changes: [], moreComing: kept.count > limits.changes)
     for entry in waiting.reversed() {
       explanation.changes.append(
-        ChangeExplanation(sequence: entry.sequence, change: entry.change, dispatched: nil))
+        ChangeExplanation(
+          sequence: entry.sequence, change: entry.change, hasFields: true, dispatched: nil))
     }
     var effort = limits.subscriptionsLookedAt
     for past in kept.prefix(limits.changes) {
@@ -122,7 +123,8 @@ public struct Explainer: Sendable {
     _ past: PastChange, about question: Question, effort: inout Int
   ) async throws -> ChangeExplanation {
     var explanation = ChangeExplanation(
-      sequence: past.sequence, change: past.change, dispatched: past.dispatched)
+      sequence: past.sequence, change: past.change, hasFields: past.hasFields,
+      dispatched: past.dispatched)
     // A user may have others that fired.
     let limit = question.subscriptionID == nil ? limits.notifications + 1 : 1_000
     let notifications = try await store.notifications(

@@ -17,16 +17,16 @@ extension RecordExplanation {
 extension ChangeExplanation {
   /// `{"sequence", "time", "event", …, "steps": […], "notifications": […], "silent": […]}`
   public var json: JSONValue {
-    var steps: [JSONValue] = []
-    if let change { steps.append(step("saved", at: change.timestamp)) }
+    var steps = [step("saved", at: change.timestamp)]
     if let dispatched { steps.append(step("matched", at: dispatched)) }
     return .object([
-      "sequence": .int(sequence), "time": .time(change?.timestamp ?? dispatched),
-      "event": .text(change.map { "\($0.event)" }),
-      "recordType": .text(change?.record?.recordType), "zoneID": change?.zoneID.json ?? .null,
-      "notificationID": .text(change?.notificationID.uuidString.lowercased()),
-      "request": .text(change.map { "\(RequestUUID(ofNotification: $0.notificationID))" }),
-      "changedBy": .text(change?.userRecordName), "device": .text(change?.deviceID),
+      "sequence": .int(sequence), "time": .time(change.timestamp),
+      "event": .string("\(change.event)"), "recordType": .text(change.record?.recordType),
+      "zoneID": change.zoneID.json,
+      "notificationID": .string(change.notificationID.uuidString.lowercased()),
+      "request": .string("\(RequestUUID(ofNotification: change.notificationID))"),
+      "changedBy": .text(change.userRecordName), "device": .text(change.deviceID),
+      "valuesKept": .bool(hasFields),
       "steps": .array(steps), "notifications": .array(notifications.map(\.json)),
       "moreNotifications": .bool(moreNotifications), "silent": .array(silent.map(\.json)),
       "moreSilent": .bool(moreSilent),
@@ -136,11 +136,10 @@ extension SubscriptionDryRun {
         fitting.map { past in
           .object([
             "sequence": .int(past.sequence), "recordName": .text(past.recordName),
-            "recordType": .text(past.change?.record?.recordType),
-            "zoneID": past.change?.zoneID.json ?? .null,
-            "notificationID": .text(past.change?.notificationID.uuidString.lowercased()),
-            "event": .text(past.change.map { "\($0.event)" }),
-            "time": .time(past.change?.timestamp ?? past.dispatched),
+            "recordType": .text(past.change.record?.recordType),
+            "zoneID": past.change.zoneID.json,
+            "notificationID": .string(past.change.notificationID.uuidString.lowercased()),
+            "event": .string("\(past.change.event)"), "time": .time(past.change.timestamp),
           ])
         }),
       "tally": tally.json, "more": .bool(next != nil),

@@ -16,8 +16,9 @@ public struct RecordExplanation: Sendable {
 /// One change, with what it led to and what it did not.
 public struct ChangeExplanation: Sendable {
   public var sequence: Int64
-  /// Nil when its values were too large to be kept.
-  public var change: Change?
+  public var change: Change
+  /// Whether the record's fields were kept. A change that was too large is there without them.
+  public var hasFields: Bool
   /// When all that it led to was in the notification log; nil while it waits to be matched.
   public var dispatched: Timestamp?
   public var notifications: [NotificationExplanation] = []

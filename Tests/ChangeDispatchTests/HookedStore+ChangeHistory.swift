@@ -44,8 +44,8 @@ extension HookedStore {
       withID: subscriptionID, of: subscriber, in: database, after: name, limit: limit)
   }
 
-  func goneDevices(of recipient: Recipient) async throws -> [GoneDevice] {
-    try await base.goneDevices(of: recipient)
+  func devicePeriods(of recipient: Recipient) async throws -> [DevicePeriod] {
+    try await base.devicePeriods(of: recipient)
   }
 
   func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {

@@ -1,3 +1,4 @@
+import CloudKitModel
 import Foundation
 import JSONCoding
 import Testing
@@ -22,9 +23,9 @@ struct ElsewhereExplanationTests {
   private func post(
     _ operation: String, _ body: String, in environment: String, at service: Service
   ) async throws {
-    let target = service.target(operation, as: service.alice, device: "phone")
-      .replacing("/development/", with: "/\(environment)/")
-    let answer = try await service.client.send("POST", target, body: Data(body.utf8))
+    let answer = try await service.post(
+      operation, body, as: service.alice, device: "phone",
+      in: try #require(ContainerEnvironment(rawValue: environment)))
     let items = answer.json["subscriptions"]?.array ?? answer.json["records"]?.array ?? []
     let isDone = !items.isEmpty && items.allSatisfy { $0["serverErrorCode"] == nil }
     try #require(answer.status == 200 && isDone, "\(operation): \(answer.json)")

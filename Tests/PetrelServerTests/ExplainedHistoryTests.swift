@@ -28,7 +28,7 @@ struct ExplainedHistoryTests {
       let all = try await Explainer(store: service.store, limits: limits)
         .explain(RecordID(recordName: "A"), in: service.publicDatabase())
       #expect(
-        all.changes.map { $0.change?.record?.fields["title"] }
+        all.changes.map { $0.change.record?.fields["title"] }
           == [.string("two"), .string("one"), .string("Milk")])
       #expect(!all.moreComing)
       limits.changes = 2

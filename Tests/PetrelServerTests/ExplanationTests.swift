@@ -21,9 +21,9 @@ struct ExplanationTests {
       let change = try await service.explain("A") { change in
         change.notifications.first?.deliveries.first?.delivery.state == .delivered
       }
-      #expect(change.change?.event == .recordCreated)
-      #expect(change.change?.deviceID == "phone")
-      let committed = try #require(change.change?.timestamp)
+      #expect(change.change.event == .recordCreated)
+      #expect(change.change.deviceID == "phone")
+      let committed = change.change.timestamp
       let matched = try #require(change.dispatched)
       let notification = try #require(change.notifications.first)
       #expect(committed <= matched && notification.entry.logged <= matched)

@@ -289,8 +289,8 @@ private struct RandomHistory {
 
   /// Nil where the device is owed a push.
   private func reason(against device: Device, for change: PastChange) -> SilenceReason.Code? {
-    if device.deviceID == change.deviceID, device.person == change.person { return .originDevice }
     if let step = devices[device], step > change.step { return .registeredLater }
+    if device.deviceID == change.deviceID, device.person == change.person { return .originDevice }
     return device.kind == .courier ? .courier : nil
   }
 }

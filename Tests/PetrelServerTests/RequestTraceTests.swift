@@ -45,7 +45,7 @@ struct RequestTraceTests {
         "\(RequestUUID(ofNotification: $0.notificationID))"
       }
       #expect(requests.filter { $0 == request }.count == 2)
-      #expect(Set(changes.compactMap(\.change?.notificationID)).count == 3)
+      #expect(Set(changes.map(\.change.notificationID)).count == 3)
     }
   }
 

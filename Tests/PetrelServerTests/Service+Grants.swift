@@ -5,9 +5,12 @@ import CloudKitModel
 
 extension Service {
   /// Gives the record type Note other grants, and the schema roles.
-  func grant(_ grants: RecordGrants, roles: [String] = []) async throws {
+  func grant(
+    _ grants: RecordGrants, roles: [String] = [],
+    in environment: ContainerEnvironment = .development
+  ) async throws {
     let address = DatabaseAddress(
-      container: Self.container, environment: .development, scope: .public, owner: nil)
+      container: Self.container, environment: environment, scope: .public, owner: nil)
     try await store.write { session in
       let type =
         try session.recordType(named: "Note", at: address)

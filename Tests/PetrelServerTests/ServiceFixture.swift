@@ -104,9 +104,14 @@ final class Service: Sendable {
   }
 
   /// Stops the server, closes the store, and starts both anew from the file.
+  ///
+  /// - Parameter configure: changes the configuration that the test began with, for this start alone.
   func restart(
-    configureStore: (inout StoreConfiguration) -> Void = { _ in }
+    configureStore: (inout StoreConfiguration) -> Void = { _ in },
+    configure: (inout ServerConfiguration) -> Void = { _ in }
   ) async throws {
+    var configuration = configuration
+    configure(&configuration)
     await server.stop()
     await store.close()
     var storeConfiguration = Self.storeConfiguration
@@ -123,17 +128,21 @@ final class Service: Sendable {
 
   /// Posts to an operation such as `public/records/modify`.
   func post(
-    _ operation: String, _ body: String, as user: TestUser?, device: String? = nil
+    _ operation: String, _ body: String, as user: TestUser?, device: String? = nil,
+    in environment: ContainerEnvironment = .development
   ) async throws -> Answer {
     try await client.send(
-      "POST", target(operation, as: user, device: device), body: Data(body.utf8))
+      "POST", target(operation, as: user, device: device, in: environment), body: Data(body.utf8))
   }
 
   func get(_ operation: String, as user: TestUser?) async throws -> Answer {
     try await client.send("GET", target(operation, as: user))
   }
 
-  func target(_ operation: String, as user: TestUser?, device: String? = nil) -> String {
+  func target(
+    _ operation: String, as user: TestUser?, device: String? = nil,
+    in environment: ContainerEnvironment = .development
+  ) -> String {
     var query: [String] = []
     if let user { query.append("ckWebAuthToken=\(Self.escaped(user.token))") }
     if let device { query.append("clientId=\(device)") }
@@ -141,7 +150,7 @@ final class Service: Sendable {
       operation.hasPrefix($0)
     }
     let prefix = isOfDevices ? "device" : "database"
-    return "/\(prefix)/1/\(Self.container)/development/\(operation)?"
+    return "/\(prefix)/1/\(Self.container)/\(environment.rawValue)/\(operation)?"
       + query.joined(separator: "&")
   }
 

@@ -127,10 +127,21 @@ struct SilenceExplanationTests {
   func limits() async throws {
     try await withService { service in
       try await service.restart { $0.changeHistory.changeBytes = 1_000 }
-      try await service.watch(id: "picky", firesOn: ["delete"])
+      try await service.watch(id: "deletions", firesOn: ["delete"])
+      try await service.watch(
+        id: "picky",
+        filters: """
+          {"fieldName": "title", "comparator": "EQUALS", "fieldValue": {"value": "Bread"}}
+          """)
+      try await service.watch(id: "all")
       try await service.updateNote("A", String(repeating: "x", count: 2_000))
       #expect(
+        try await service.reasons(against: "deletions", for: "A").map(\.code) == [.event])
+      #expect(
         try await service.reasons(against: "picky", for: "A").map(\.code) == [.valuesNotKept])
+      let fired = try await service.explain("A") { !$0.notifications.isEmpty }
+      #expect(
+        fired.notifications.map(\.entry.notification.subscription.subscriptionID) == ["all"])
       try await service.store.trim(at: Timestamp.now.advanced(bySeconds: 8 * 86_400))
       let explanation = try await Explainer(store: service.store).explain(
         RecordID(recordName: "A"), in: service.publicDatabase())

@@ -242,6 +242,31 @@ extension RecordStoreConformance {
       try await PostgreSQLServer.shared.drop(schema)
     }
 
+    @Test("a deletion in PostgreSQL goes on in a process that begins after any of its steps")
+    func restarts() async throws {
+      let schema = try await PostgreSQLServer.shared.makeStore()
+      let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
+      func open() async throws -> (SQLRecordStore, TestStore) {
+        let store = try await SQLRecordStore.open(at: location)
+        return (store, try await TestStore(store))
+      }
+      var (store, test) = try await open()
+      let user = try await begin(test, .delete)
+      var steps = 0
+      while let deletion = try await store.continueUserDeletion(at: TestStore.time(100)) {
+        if deletion.state == .waiting { try await test.dispatch(at: 60) }
+        steps += 1
+        await store.close()
+        (store, test) = try await open()
+      }
+      #expect(steps > 10)
+      #expect(try await store.userDeletions().isEmpty)
+      #expect(try await test.tables(having: user.markers) == [])
+      #expect(try await test.record("bobs")?.fields["title"] == .string("changed"))
+      await store.close()
+      try await PostgreSQLServer.shared.drop(schema)
+    }
+
     @Test("a step is bounded, however much there is", arguments: [StoreEngine.sqliteInMemory])
     func bounded(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in

@@ -27,9 +27,9 @@ extension AdminSchema {
   ]).named("ExplainedNotification")
 
   private static let explainedChange = object([
-    "sequence": .count, "time": time.orNull, "event": text.orNull, "recordType": text.orNull,
-    "zoneID": zoneID.orNull, "notificationID": text.orNull, "request": text.orNull,
-    "changedBy": text.orNull, "device": text.orNull,
+    "sequence": .count, "time": .time, "event": .text, "recordType": text.orNull,
+    "zoneID": zoneID, "notificationID": .text, "request": .text, "changedBy": text.orNull,
+    "device": text.orNull, "valuesKept": .bool,
     "steps": .list(.object(["step": .text, "time": time.orNull])),
     "notifications": .list(explainedNotification), "moreNotifications": .bool,
     "silent": .list(silentSubscription), "moreSilent": .bool,
@@ -67,8 +67,7 @@ extension AdminSchema {
     "fitting": .list(
       .object([
         "sequence": .count, "recordName": text.orNull, "recordType": text.orNull,
-        "zoneID": zoneID.orNull, "notificationID": text.orNull, "event": text.orNull,
-        "time": time.orNull,
+        "zoneID": zoneID, "notificationID": .text, "event": .text, "time": .time,
       ])),
     "tally": tally, "more": .bool, "before?": .count,
   ]).named("SubscriptionDryRun")

@@ -107,7 +107,7 @@ struct DispatchProgress {
   ) throws {
     let limit = session.historyLimits.changes
     guard limit > 0 else { return try session.dropChanges(of: database, dispatchedAt: end) }
-    for entry in large { try session.dropContent(of: entry) }
+    for entry in large { try session.dropFields(of: entry) }
     let period = Int64(min(64, max(1, limit / 8)))
     guard end.changes / period > (begin?.changes ?? 0) / period else { return }
     // One that is dispatched in part is none of those that are kept.
@@ -136,16 +136,16 @@ extension StoreSession {
     ) { Int($0.integer(0)) }
   }
 
-  /// Keeps that there was a change, and the name of its record.
-  fileprivate func dropContent(of entry: OutboxEntry) throws {
+  /// Keeps of a change all but its record's fields.
+  fileprivate func dropFields(of entry: OutboxEntry) throws {
+    var change = entry.change
+    change.record?.fields = [:]
+    change.record?.encryptedFields = []
+    var encoder = RowEncoder(reserving: 512)
+    encoder.encode(change)
     try connection.run(
-      """
-      UPDATE outbox SET content = $3, record_name = $4 WHERE database_id = $1 AND sequence = $2
-      """,
-      [
-        .integer(entry.database.rawValue), .integer(entry.sequence), .bytes([]),
-        SQLValue(entry.change.record?.recordID.recordName),
-      ])
+      "UPDATE outbox SET content = $3, lacks_fields = 1 WHERE database_id = $1 AND sequence = $2",
+      [.integer(entry.database.rawValue), .integer(entry.sequence), .bytes(encoder.bytes)])
   }
 
   /// Drops all changes that are dispatched, and all but the last that is known of it.

@@ -6,7 +6,7 @@ extension SQLRecordStore {
   public func notifications(
     ofChange change: PastChange, subscriber: String?, limit: Int
   ) async throws -> [PastNotification] {
-    guard let notificationID = change.change?.notificationID else { return [] }
+    let notificationID = change.change.notificationID
     return try await read { session in
       let address = try session.address(of: change.database)
       let sequences =
@@ -133,27 +133,36 @@ extension SQLRecordStore {
     }
   }
 
-  public func goneDevices(of recipient: Recipient) async throws -> [GoneDevice] {
+  public func devicePeriods(of recipient: Recipient) async throws -> [DevicePeriod] {
     try await read {
       try $0.connection.rows(
         """
-        SELECT kind, token, registered, gone, reason FROM gone_devices
-        WHERE user_record_name = $1 AND container = $2 AND environment = $3
-        ORDER BY gone DESC, kind, token
+        SELECT kind, token, apns_environment, device_id, first_registered AS began, expires AS ended,
+          NULL AS reason
+        FROM device_tokens WHERE user_record_name = $1 AND container = $2 AND environment = $3
+        UNION ALL
+        SELECT kind, token, apns_environment, device_id, first_registered, gone, reason
+        FROM gone_devices WHERE user_record_name = $1 AND container = $2 AND environment = $3
+        ORDER BY kind, token, began
         """,
         [
           .text(recipient.userRecordName), .text(recipient.container),
           .text(recipient.environment.rawValue),
-        ]
-      ) { row in
-        guard let kind = DeviceToken.Kind(rawValue: row.text(0)) else {
-          throw StoreError(.corrupt, "the gone device '\(row.text(1))' is of an unknown kind")
-        }
-        return GoneDevice(
-          kind: kind, token: row.text(1), registered: Timestamp(milliseconds: row.integer(2)),
-          gone: Timestamp(milliseconds: row.integer(3)), reason: row.text(4))
-      }
+        ], DevicePeriod.init(row:))
     }
+  }
+}
+
+extension DevicePeriod {
+  fileprivate init(row: any SQLRow) throws {
+    guard let kind = DeviceToken.Kind(rawValue: row.text(0)),
+      let apnsEnvironment = APNsEnvironment(rawValue: row.text(2))
+    else { throw StoreError(.corrupt, "the device '\(row.text(1))' has unknown attributes") }
+    self.init(
+      kind: kind, token: row.text(1), apnsEnvironment: apnsEnvironment,
+      deviceID: row.optionalText(3), began: Timestamp(milliseconds: row.integer(4)),
+      ended: row.optionalInteger(5).map { Timestamp(milliseconds: $0) },
+      reason: row.optionalText(6))
   }
 }
 

@@ -68,6 +68,12 @@ extension DeviceToken {
     userRecordName == other.userRecordName && container == other.container
       && environment == other.environment
   }
+
+  /// Whether a registration goes on with this one, for those who ask why a push did not come.
+  fileprivate func isInSamePeriod(as next: DeviceToken) -> Bool {
+    hasSameReader(as: next) && deviceID == next.deviceID && apnsEnvironment == next.apnsEnvironment
+      && expires.map { $0 > next.registered } ?? true
+  }
 }
 
 extension StoreSession {
@@ -114,20 +120,23 @@ extension StoreSession {
     try lockDevice(token.token, kind: token.kind)
     let known = try deviceToken(token.token, kind: token.kind)?.device
     let startsAnew = known.map { !$0.hasSameReader(as: token) } ?? true
-    if known != nil, startsAnew {
+    let beginsPeriod = known.map { !$0.isInSamePeriod(as: token) } ?? true
+    if known != nil, beginsPeriod {
       try rememberGoneDevices(
         where: "kind = $1 AND token = $2", [.text(token.kind.rawValue), .text(token.token)],
-        at: token.registered, because: "it was registered for another user or container")
+        at: token.registered, because: "it was registered for another user, container or client ID")
     }
     if token.kind != .courier { try numberDevice(token.token) }
     try connection.run(
       """
       INSERT INTO device_tokens (kind, token, container, environment, apns_environment,
-        user_record_name, device_id, registered, expires, endpoint_url, endpoint_secrets, badge)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0)
+        user_record_name, device_id, first_registered, registered, expires, endpoint_url,
+        endpoint_secrets, badge)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, 0)
       ON CONFLICT (kind, token) DO UPDATE SET container = excluded.container,
         environment = excluded.environment, apns_environment = excluded.apns_environment,
         user_record_name = excluded.user_record_name, device_id = excluded.device_id,
+        first_registered = COALESCE($12, device_tokens.first_registered),
         registered = excluded.registered, expires = excluded.expires,
         endpoint_url = excluded.endpoint_url, endpoint_secrets = excluded.endpoint_secrets
       """,
@@ -137,6 +146,7 @@ extension StoreSession {
         .text(token.userRecordName), SQLValue(token.deviceID),
         .integer(token.registered.milliseconds), SQLValue(token.expires?.milliseconds),
         SQLValue(token.endpoint?.url), token.endpoint.map { .bytes($0.secrets) } ?? .null,
+        beginsPeriod ? .integer(token.registered.milliseconds) : .null,
       ])
     guard startsAnew else {
       if token.kind != .courier {

@@ -80,7 +80,7 @@ extension StoreSession {
     var (oldest, count) = (Int64.max, 0)
     try connection.query(
       """
-      SELECT sequence, subscription_version, content, record_name, (
+      SELECT sequence, subscription_version, content, lacks_fields, (
           SELECT dispatched FROM dispatches
           WHERE dispatches.database_id = outbox.database_id AND through >= outbox.sequence
           ORDER BY through LIMIT 1)
@@ -91,24 +91,18 @@ extension StoreSession {
       count += 1
       oldest = row.integer(0)
       let content = row.bytes(2)
-      var past = PastChange(
-        database: database, sequence: oldest, subscriptionVersion: row.integer(1),
-        dispatched: Timestamp(milliseconds: row.optionalInteger(4) ?? 0),
-        recordName: row.optionalText(3))
-      if content.isEmpty {
-        guard recordID == nil || past.recordName == recordID?.recordName else { return }
-      } else {
-        // Most changes are of other records, which is seen without reading them.
-        if let name, !content.contains(run: name) { return }
-        var decoder = try RowDecoder(
-          content, of: "past change \(oldest) of database \(database.rawValue)")
-        let change = try decoder.decodeChange()
-        try decoder.finish()
-        guard recordID == nil || change.record?.recordID == recordID else { return }
-        past.recordName = change.record?.recordID.recordName
-        past.change = change
-      }
-      changes.append(past)
+      // Most changes are of other records, which is seen without reading them.
+      if let name, !content.contains(run: name) { return }
+      var decoder = try RowDecoder(
+        content, of: "past change \(oldest) of database \(database.rawValue)")
+      let change = try decoder.decodeChange()
+      try decoder.finish()
+      guard recordID == nil || change.record?.recordID == recordID else { return }
+      changes.append(
+        PastChange(
+          database: database, sequence: oldest, subscriptionVersion: row.integer(1),
+          dispatched: Timestamp(milliseconds: row.optionalInteger(4) ?? 0), change: change,
+          hasFields: row.optionalInteger(3) != 1))
     }
     return (changes, count == limit ? oldest : nil)
   }

@@ -6,6 +6,9 @@ extension Schema {
   /// an index. A token keeps its number when it changes hands and when its device is gone, for as long as
   /// deliveries to it and `gone_devices` are kept. A number is never given twice.
   ///
+  /// `first_registered` is when the user's device was registered after it was not: `registered` is when it
+  /// was last.
+  ///
   /// The index gives a user's devices in order: an engine that has to sort them may rather walk all devices.
   ///
   /// `courier_cursors` has how far a reader of the web courier has acknowledged, and what it was given last
@@ -16,7 +19,8 @@ extension Schema {
     CREATE TABLE device_tokens (
       kind TEXT NOT NULL, token TEXT NOT NULL, container TEXT NOT NULL,
       environment TEXT NOT NULL, apns_environment TEXT NOT NULL, user_record_name TEXT NOT NULL,
-      device_id TEXT, registered BIGINT NOT NULL, expires BIGINT, badge BIGINT NOT NULL,
+      device_id TEXT, first_registered BIGINT NOT NULL, registered BIGINT NOT NULL,
+      expires BIGINT, badge BIGINT NOT NULL,
       endpoint_url TEXT, endpoint_secrets BYTEA, PRIMARY KEY (kind, token))
     """,
     "CREATE INDEX device_tokens_by_user ON device_tokens (user_record_name, kind, token)",
@@ -26,9 +30,9 @@ extension Schema {
     """
     CREATE TABLE gone_devices (
       user_record_name TEXT NOT NULL, kind TEXT NOT NULL, token TEXT NOT NULL,
-      container TEXT NOT NULL, environment TEXT NOT NULL, registered BIGINT NOT NULL,
-      gone BIGINT NOT NULL, reason TEXT NOT NULL,
-      PRIMARY KEY (user_record_name, kind, token))
+      container TEXT NOT NULL, environment TEXT NOT NULL, apns_environment TEXT NOT NULL,
+      device_id TEXT, first_registered BIGINT NOT NULL, gone BIGINT NOT NULL, reason TEXT NOT NULL,
+      PRIMARY KEY (user_record_name, kind, token, first_registered))
     """,
     "CREATE INDEX gone_devices_by_time ON gone_devices (gone)",
     "CREATE INDEX gone_devices_by_token ON gone_devices (token)",

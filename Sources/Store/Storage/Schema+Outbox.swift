@@ -5,13 +5,14 @@ extension Schema {
   ///
   /// `changes` counts the changes of the database through this row. `settled_subscriber` and
   /// `settled_subscription` tell how far the firings of the change `through` are settled, where they
-  /// are too many for one transaction: the last subscription in the order of subscribers and IDs. Of a
-  /// change too large to be kept the outbox has its record's name in place of its content.
+  /// are too many for one transaction: the last subscription in the order of subscribers and IDs.
+  /// `lacks_fields` is 1 for a change that was too large to be kept: what is there of its record has no
+  /// fields.
   static let outbox = [
     """
     CREATE TABLE outbox (
       database_id BIGINT NOT NULL, sequence BIGINT NOT NULL,
-      subscription_version BIGINT NOT NULL, content BYTEA NOT NULL, record_name TEXT,
+      subscription_version BIGINT NOT NULL, content BYTEA NOT NULL, lacks_fields BIGINT,
       PRIMARY KEY (database_id, sequence)) /*clustered*/
     """,
     """

@@ -11,7 +11,7 @@ enum Schema {
   /// never released, and are refused.
   static let migrations = [
     Migration(
-      version: 33,
+      version: 34,
       statements: [
         counters, directories, users, userDeletions, signIn, programCredentials, adminAccess,
         records, changeFeeds,

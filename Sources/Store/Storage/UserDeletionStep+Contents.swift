@@ -113,11 +113,6 @@ extension UserDeletionStep {
         [place, .integer(sequence), .bytes(encoder.bytes)])
       row.deletion.done += 1
     }
-    try connection.run(
-      """
-      UPDATE outbox SET record_name = NULL WHERE database_id = $1 AND sequence > $2
-        AND sequence <= $3 AND record_name = $4
-      """, [place, .integer(row.position), .integer(end), .text(user)])
     row.position = end
     return false
   }

@@ -41,8 +41,9 @@ public protocol ChangeHistoryStore: Sendable {
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
   ) async throws -> SubscriptionStatePage
-  /// Devices of a user that notifications of a container went to, for 30 days after they have gone.
-  func goneDevices(of recipient: Recipient) async throws -> [GoneDevice]
+  /// When the devices of a user that notifications of a container go to were registered, by token and in
+  /// order, until 30 days after each period has ended. Readers of the web courier have the last alone.
+  func devicePeriods(of recipient: Recipient) async throws -> [DevicePeriod]
   /// The number of the database at an address, if it has been used.
   func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID?
 }

@@ -8,19 +8,21 @@ public struct PastChange: Sendable, Hashable {
   public var subscriptionVersion: Int64
   /// When all that it led to was in the notification log.
   public var dispatched: Timestamp
-  public var recordName: String?
-  /// Nil when it was too large to be kept.
-  public var change: Change?
+  public var change: Change
+  /// Whether the record's fields were kept; without them it is as if it had none.
+  public var hasFields: Bool
+
+  public var recordName: String? { change.record?.recordID.recordName }
 
   package init(
     database: DatabaseID, sequence: Int64, subscriptionVersion: Int64, dispatched: Timestamp,
-    recordName: String? = nil, change: Change? = nil
+    change: Change, hasFields: Bool = true
   ) {
     self.database = database
     self.sequence = sequence
     self.subscriptionVersion = subscriptionVersion
     self.dispatched = dispatched
-    self.recordName = recordName
     self.change = change
+    self.hasFields = hasFields
   }
 }
