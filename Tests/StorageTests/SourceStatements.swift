@@ -29,13 +29,14 @@ struct SourceStatement {
   static func all(root: String = #filePath) throws -> [SourceStatement] {
     let sources = URL(fileURLWithPath: root).deletingLastPathComponent()
       .appendingPathComponent("../../Sources/Store/Storage").standardizedFileURL
-    let files = try FileManager.default.contentsOfDirectory(atPath: sources.path).sorted()
-    return try files.filter { file in
-      file.hasSuffix(".swift")
-        && (!otherPurposes.contains { file.hasPrefix($0) } || file.hasPrefix("SchemaModifier"))
-    }.flatMap { file in
-      statements(
-        in: try String(contentsOf: sources.appendingPathComponent(file), encoding: .utf8),
+    let paths = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String }
+    return try (paths ?? []).sorted().flatMap { path -> [SourceStatement] in
+      let file = path.split(separator: "/").last.map(String.init) ?? path
+      let isOther =
+        otherPurposes.contains { file.hasPrefix($0) } && !file.hasPrefix("SchemaModifier")
+      guard file.hasSuffix(".swift"), !isOther else { return [] }
+      return statements(
+        in: try String(contentsOf: sources.appendingPathComponent(path), encoding: .utf8),
         file: file)
     }
   }
