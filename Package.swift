@@ -18,7 +18,7 @@ let package = Package(
       name: "petrel",
       dependencies: [
         "PetrelTesting", "PetrelServer", "Explanation", "ChangeDispatch", "PushDelivery",
-        "Matching", "Storage", "StoreModel",
+        "Matching", "Storage", "SQLEngine", "StoreModel",
         "HTTPService", "HTTP2Transport", "OutboundHTTP", "APNsSimulation", "OpenIDConnect",
         "WebDelivery", "Cryptography", "WebServices", "SchemaLanguage",
         "CloudKitModel", "JSONCoding", "ScaleModel", "PostgreSQLHosting", "CSQLite",
@@ -43,7 +43,8 @@ let package = Package(
     .target(
       name: "PetrelServer",
       dependencies: [
-        "Explanation", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "StoreModel",
+        "Explanation", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "SQLEngine",
+        "StoreModel",
         "HTTPService", "HTTP2Transport", "OpenIDConnect", "WebDelivery", "OutboundHTTP",
         "Cryptography",
         "WebServices", "SchemaLanguage", "PredicateLanguage", "StringTables", "CloudKitModel",
@@ -75,10 +76,15 @@ let package = Package(
     .target(
       name: "Storage",
       dependencies: [
-        "StoreModel", "Cryptography", "CloudKitModel", "Measuring", "KillPoints", "CSQLite",
-        "CPostgreSQL", "CLinuxEvents", "CPageChecksum",
+        "SQLEngine", "StoreModel", "Cryptography", "CloudKitModel", "Measuring", "KillPoints",
+        "CSQLite", "CPostgreSQL", "CLinuxEvents", "CPageChecksum",
       ],
       path: "Sources/Store/Storage"),
+    // SQLite and PostgreSQL behind one protocol; knows no table of the store's.
+    .target(
+      name: "SQLEngine",
+      dependencies: ["StoreModel", "KillPoints", "CSQLite", "CPostgreSQL", "CPageChecksum"],
+      path: "Sources/Store/SQLEngine"),
     // What callers of the store see of it.
     .target(
       name: "StoreModel", dependencies: ["Cryptography", "CloudKitModel", "Measuring"],
@@ -159,7 +165,8 @@ let package = Package(
 
     // A PostgreSQL that tests start.
     .target(
-      name: "PostgreSQLTesting", dependencies: ["PostgreSQLHosting", "Storage", "CPostgreSQL"],
+      name: "PostgreSQLTesting",
+      dependencies: ["PostgreSQLHosting", "Storage", "SQLEngine", "CPostgreSQL"],
       path: "Tests/PostgreSQLTesting"),
 
     // How tests wait for what nothing reports.
@@ -239,6 +246,7 @@ let package = Package(
       name: "StorageTests",
       dependencies: [
         "Waiting", "PropertyTesting", "PostgreSQLTesting", "PostgreSQLHosting", "Storage",
+        "SQLEngine",
         "StoreModel", "Cryptography", "CloudKitModel", "CSQLite", "CPageChecksum",
       ]),
     .testTarget(
@@ -281,7 +289,7 @@ let package = Package(
       name: "ChangeDispatchTests",
       dependencies: [
         "PropertyTesting", "Waiting", "PostgreSQLTesting", "ProtocolModels", "ChangeDispatch",
-        "Storage", "StoreModel", "PushDelivery", "CloudKitModel",
+        "Storage", "SQLEngine", "StoreModel", "PushDelivery", "CloudKitModel",
       ]),
     .testTarget(
       name: "OpenIDConnectTests",
@@ -293,7 +301,7 @@ let package = Package(
       name: "PetrelServerTests",
       dependencies: [
         "Waiting", "PropertyTesting", "PostgreSQLTesting", "PythonPrograms", "IssuerSimulation",
-        "WebPushSimulation", "PetrelServer", "Explanation", "PushDelivery", "Storage",
+        "WebPushSimulation", "PetrelServer", "Explanation", "PushDelivery", "Storage", "SQLEngine",
         "StoreModel", "HTTP2Transport", "HTTPService",
         "Measuring",
         "OpenIDConnect", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
@@ -311,7 +319,7 @@ let package = Package(
       dependencies: [
         "Waiting", "PropertyTesting", "PostgreSQLTesting", "ProxySimulation", "WebPushSimulation",
         "PythonPrograms", "CloudKit",
-        "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "StoreModel",
+        "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "SQLEngine", "StoreModel",
         "APNsSimulation", "HTTPService", "HTTP2Transport", "OutboundHTTP", "Cryptography",
         "WebServices",
         "CloudKitModel", "JSONCoding",
@@ -373,9 +381,9 @@ if let tested = Context.environment["PETREL_TEST_TARGET"] {
 if Context.environment["PETREL_CHECKED"] != nil {
   // Tests compute longer in these than the optimizer takes.
   let computing: Set = [
-    "Storage", "StoreModel", "Matching", "PredicateLanguage", "CloudKitModel", "JSONCoding",
-    "ScaleModel",
-    "Cryptography", "HistoryChecking", "ProtocolModels", "PropertyTesting",
+    "Storage", "SQLEngine", "StoreModel", "Matching", "PredicateLanguage", "CloudKitModel",
+    "JSONCoding", "ScaleModel", "Cryptography", "HistoryChecking", "ProtocolModels",
+    "PropertyTesting",
   ]
   for target in package.targets where ![.system, .test].contains(target.type) {
     // A crash says in which line it was. Tests do without, for a test that fails names its line itself.

@@ -1,5 +1,6 @@
 import CloudKitModel
 import PostgreSQLTesting
+import SQLEngine
 import Storage
 import StoreModel
 import Synchronization

@@ -1,4 +1,5 @@
 import PostgreSQLTesting
+import SQLEngine
 import Storage
 
 @testable import ChangeDispatch

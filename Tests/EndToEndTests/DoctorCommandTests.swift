@@ -6,6 +6,7 @@ import StoreModel
 import Testing
 import Waiting
 
+@testable import SQLEngine
 @testable import Storage
 
 /// Whoever runs the tests may do as another user, and make mounts of their own.
@@ -275,7 +276,7 @@ struct DoctorCommandTests {
   @Test("a store of a newer program is a problem")
   func newerStore() async throws {
     try await DoctorSetup.run { setup in
-      let store = try SQLiteConnection(path: setup.storePath, tuning: .init())
+      let store = try SQLiteConnection(path: setup.storePath)
       try store.execute("UPDATE store_form SET version = 9999")
       store.close()
       let report = try await setup.report("--offline")

@@ -8,6 +8,7 @@ import Testing
 import Waiting
 
 @testable import PetrelServer
+@testable import SQLEngine
 @testable import Storage
 
 #if canImport(FoundationNetworking)

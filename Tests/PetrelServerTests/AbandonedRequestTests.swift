@@ -6,6 +6,7 @@ import Testing
 import Waiting
 
 @testable import PetrelServer
+@testable import SQLEngine
 @testable import Storage
 
 struct AbandonedRequestTests {

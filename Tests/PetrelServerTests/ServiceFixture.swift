@@ -3,6 +3,7 @@ import Foundation
 import JSONCoding
 import OutboundHTTP
 import PostgreSQLTesting
+import SQLEngine
 import Storage
 import Synchronization
 import Testing

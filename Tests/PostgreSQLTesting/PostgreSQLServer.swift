@@ -1,6 +1,7 @@
 import CPostgreSQL
 import Foundation
 import PostgreSQLHosting
+import SQLEngine
 import Storage
 
 /// A PostgreSQL of the tests' own, with its data in a temporary directory. It ends with the process

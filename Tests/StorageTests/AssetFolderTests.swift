@@ -3,6 +3,7 @@ import PostgreSQLTesting
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct AssetFolderTests {

@@ -1,6 +1,7 @@
 import PropertyTesting
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct CheckpointScheduleTests {

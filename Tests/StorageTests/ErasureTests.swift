@@ -3,6 +3,7 @@ import Foundation
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 /// What is left of a deleted user in the files of a store.
@@ -70,7 +71,7 @@ struct ErasureTests {
       _ = try await store.addUser(named: "anna", at: TestStore.time(1))
       _ = try await store.beginUserDeletion(
         named: "anna", publicRecords: .keep, at: TestStore.time(2))
-      let reader = try SQLiteConnection(path: path, tuning: .init())
+      let reader = try SQLiteConnection(path: path)
       defer { reader.close() }
       try reader.beginReading()
       _ = try reader.first("SELECT COUNT(*) FROM users", []) { $0.integer(0) }

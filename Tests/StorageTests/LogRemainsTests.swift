@@ -2,6 +2,7 @@ import Foundation
 import PropertyTesting
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct LogRemainsTests {

@@ -3,6 +3,7 @@ import Foundation
 import PostgreSQLTesting
 import PropertyTesting
 
+@testable import SQLEngine
 @testable import Storage
 
 /// Places for the stores of a test that moves them: a file, a PostgreSQL, and another file.
@@ -73,8 +74,8 @@ extension StoreLocation {
       try connection.beginWriting()
       // A store with divided databases is not moved.
       let left = StoreMover.ownTables.union(["dispatch_leases"])
-      for name in try StoreTable.names(connection) where !left.contains(name) {
-        let table = try StoreTable(named: name, in: connection)
+      for name in try SQLTable.names(connection) where !left.contains(name) {
+        let table = try SQLTable(named: name, in: connection)
         let optional = Set(
           try connection.rows(
             "SELECT name FROM pragma_table_info($1) WHERE \"notnull\" = 0 AND pk = 0",
@@ -101,7 +102,7 @@ extension StoreLocation {
   }
 
   private static func value(
-    _ kind: StoreTable.Kind, using random: inout SeededGenerator
+    _ kind: SQLTable.Kind, using random: inout SeededGenerator
   ) -> SQLValue {
     switch kind {
     case .integer:

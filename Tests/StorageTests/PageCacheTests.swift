@@ -4,6 +4,7 @@ import PropertyTesting
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct PageCacheTests {
@@ -14,7 +15,7 @@ struct PageCacheTests {
     try await withTemporaryDirectory { directory in
       var random = SeededGenerator(seed: seed)
       let path = directory + "/a.sqlite"
-      let connection = try SQLiteConnection(path: path, tuning: StoreConfiguration.Tuning())
+      let connection = try SQLiteConnection(path: path)
       try connection.execute(
         "CREATE TABLE trees (key BLOB PRIMARY KEY, content BLOB) WITHOUT ROWID;"
           + "CREATE INDEX trees_by_content ON trees (content)")
@@ -40,7 +41,7 @@ struct PageCacheTests {
         }
         try #require(Dictionary(uniqueKeysWithValues: rows) == model, "seed \(seed)")
       }
-      let other = try SQLiteConnection(path: path, tuning: StoreConfiguration.Tuning())
+      let other = try SQLiteConnection(path: path)
       for reader in [connection, other] {
         #expect(try reader.rows("PRAGMA integrity_check", []) { $0.text(0) } == ["ok"])
       }

@@ -2,6 +2,7 @@ import CPageChecksum
 import PropertyTesting
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct PageSealTests {

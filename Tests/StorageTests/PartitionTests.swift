@@ -4,6 +4,7 @@ import StoreModel
 import Synchronization
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct PartitionTests {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 import Waiting
 
+@testable import SQLEngine
 @testable import Storage
 
 /// A cluster of a test's own, with checksums on its pages.

@@ -4,6 +4,7 @@ import Foundation
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 extension RecordStoreConformance {

@@ -4,6 +4,7 @@ import PostgreSQLTesting
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 extension RecordStoreConformance {
@@ -21,7 +22,7 @@ extension RecordStoreConformance {
     private func texts(in name: String, of test: TestStore) async throws -> [String] {
       let store = try #require(test.store as? SQLRecordStore)
       return try await store.read { session in
-        let table = try StoreTable(named: name, in: session.connection)
+        let table = try SQLTable(named: name, in: session.connection)
         return try session.connection.rows(table.selection(), []) { row in
           table.columns.enumerated().compactMap { column, definition in
             definition.kind == .text ? row.optionalText(Int32(column)) : nil

@@ -4,6 +4,7 @@ import PostgreSQLTesting
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 extension RecordStoreConformance {
@@ -307,12 +308,12 @@ struct UserTracesTests {
         databaseTables.union(accounts).union(UserTraces.assetTables)
         .union(UserTraces.databaseDirectories).union(UserTraces.otherTables)
         .union(UserTraces.tablesWithoutTraces.keys)
-      #expect(Set(try StoreTable.names(session.connection)) == known)
+      #expect(Set(try SQLTable.names(session.connection)) == known)
       let naming: Set = [
         "user_record_name", "subscriber", "requester", "owner", "user_hash", "token",
       ]
-      for name in try StoreTable.names(session.connection) where name != "store_form" {
-        let table = try StoreTable(named: name, in: session.connection)
+      for name in try SQLTable.names(session.connection) where name != "store_form" {
+        let table = try SQLTable(named: name, in: session.connection)
         let columns = Set(table.columns.map(\.name))
         if UserTraces.tablesWithoutTraces[name] != nil {
           #expect(columns.isDisjoint(with: naming) || name == "server_keys", "\(name)")

@@ -2,6 +2,7 @@ import PostgreSQLTesting
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct RollingUpgradeTests {

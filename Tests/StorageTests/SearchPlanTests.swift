@@ -3,6 +3,7 @@ import PropertyTesting
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct SearchPlanTests {

@@ -4,6 +4,7 @@ import PostgreSQLTesting
 import Synchronization
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 /// Servers that have one store on PostgreSQL open at the same time.

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import Waiting
 
+@testable import SQLEngine
 @testable import Storage
 
 /// A job that a test puts into the writer's queue itself, and what came of it.

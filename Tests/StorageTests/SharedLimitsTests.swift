@@ -5,6 +5,7 @@ import StoreModel
 import Synchronization
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct SharedLimitsTests {

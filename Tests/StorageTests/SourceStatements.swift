@@ -1,6 +1,7 @@
 import Foundation
 import StoreModel
 
+@testable import SQLEngine
 @testable import Storage
 
 /// The SQL statements in the sources of the store.
@@ -12,9 +13,8 @@ struct SourceStatement {
   /// What has statements for other purposes than to serve a store: making tables, moving all of them,
   /// looking into an engine.
   private static let otherPurposes = [
-    "Schema", "SQLite", "StoreMove", "StoreBackup", "StoreComparison", "StoreTable", "RowIntake",
-    "StoreDistribution", "StorePlace", "PostgreSQLExamination", "PostgreSQLSession", "TableSizes",
-    "Migration",
+    "Schema", "StoreMove", "StoreBackup", "StoreComparison", "StoreDistribution", "StorePlace",
+    "PostgreSQLExamination", "TableSizes", "Migration", "WriteLocks",
   ]
 
   /// Parts of statements that others name.

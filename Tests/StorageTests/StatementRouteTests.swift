@@ -1,6 +1,7 @@
 import CloudKitModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct StatementRouteTests {
@@ -70,7 +71,7 @@ struct StatementRouteTests {
   ) async throws -> [(name: String, value: Value)] {
     let store = try await SQLRecordStore.inMemory()
     let tables = try await store.read { session in
-      try StoreTable.names(session.connection).compactMap { name in
+      try SQLTable.names(session.connection).compactMap { name in
         try read(session.connection, name).map { (name: name, value: $0) }
       }
     }
@@ -81,7 +82,7 @@ struct StatementRouteTests {
   private static func distributedTables() async throws -> Set<String> {
     Set(
       try await tables { connection, name in
-        let key = try StoreTable.primaryKey(ofTable: name, in: connection)
+        let key = try SQLTable.primaryKey(ofTable: name, in: connection)
         return StoreDistribution.place(of: key) == .database ? true : nil
       }.map(\.name))
   }

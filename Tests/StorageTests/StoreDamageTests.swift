@@ -1,6 +1,7 @@
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct StoreDamageTests {

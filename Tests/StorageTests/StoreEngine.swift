@@ -4,6 +4,7 @@ import PostgreSQLTesting
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 /// The engines that the conformance suite runs on. An engine that is added here runs all of it.

@@ -3,6 +3,7 @@ import Foundation
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct StoreExaminationTests {
@@ -71,7 +72,7 @@ struct StoreExaminationTests {
       try Data(repeating: 0x41, count: 9_000).write(to: URL(fileURLWithPath: text))
       #expect(try await Self.look(text).faults.first?.contains("no database") == true)
       let foreign = directory + "/foreign"
-      let connection = try SQLiteConnection(path: foreign, tuning: .init())
+      let connection = try SQLiteConnection(path: foreign)
       try connection.execute("CREATE TABLE t (a)")
       connection.close()
       let found = try await Self.look(foreign)
@@ -83,7 +84,7 @@ struct StoreExaminationTests {
   func indexes() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      let connection = try SQLiteConnection(path: path, tuning: .init())
+      let connection = try SQLiteConnection(path: path)
       try connection.execute(
         """
         CREATE TABLE t (a, b);
@@ -102,7 +103,7 @@ struct StoreExaminationTests {
   func brokenOff() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      let connection = try SQLiteConnection(path: path, tuning: .init())
+      let connection = try SQLiteConnection(path: path)
       try connection.execute(
         """
         CREATE TABLE t (a INTEGER PRIMARY KEY, b);

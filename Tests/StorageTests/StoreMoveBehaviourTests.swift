@@ -4,6 +4,7 @@ import PropertyTesting
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct StoreMoveBehaviourTests {

@@ -4,6 +4,7 @@ import PropertyTesting
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct StoreMoveTests {
@@ -35,10 +36,10 @@ struct StoreMoveTests {
     try await MovePlaces.use { places in
       try await places.file.withStore { _ in }
       try await places.postgreSQL.withStore { _ in }
-      func tables(_ location: StoreLocation) throws -> [StoreTable] {
+      func tables(_ location: StoreLocation) throws -> [SQLTable] {
         try location.withConnection { connection in
-          try StoreTable.names(connection).filter { $0 != "store_form" }.map {
-            try StoreTable(named: $0, in: connection)
+          try SQLTable.names(connection).filter { $0 != "store_form" }.map {
+            try SQLTable(named: $0, in: connection)
           }
         }
       }

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import Waiting
 
+@testable import SQLEngine
 @testable import Storage
 
 struct StoreNoticesTests {

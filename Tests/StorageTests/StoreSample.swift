@@ -4,6 +4,7 @@ import PropertyTesting
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 /// A store with all kinds of pages, and what can be read from it.
@@ -107,7 +108,7 @@ struct StoreSample {
   /// The pages of a store by what they are: `leaf`, `internal` and `overflow` of a table or an index, or
   /// `free`.
   static func pages(of path: String) throws -> [String: [Int]] {
-    let connection = try SQLiteConnection(path: path, tuning: .init())
+    let connection = try SQLiteConnection(path: path)
     defer { connection.close() }
     var kinds: [Int: String] = [:]
     try connection.query("SELECT pageno, pagetype FROM dbstat", []) {

@@ -2,6 +2,7 @@ import Foundation
 import PostgreSQLTesting
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 @Suite(.timeLimit(.minutes(1)))

@@ -3,6 +3,7 @@ import Foundation
 import StoreModel
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 /// A user who has something of every kind in a store, each with a marker to look for.
@@ -206,8 +207,8 @@ extension TestStore {
     let needles = markers.map { Array($0.utf8) }
     return try await store.read { session in
       var found: Set<String> = []
-      for name in try StoreTable.names(session.connection) where name != "store_form" {
-        let table = try StoreTable(named: name, in: session.connection)
+      for name in try SQLTable.names(session.connection) where name != "store_form" {
+        let table = try SQLTable(named: name, in: session.connection)
         try session.connection.query(table.selection(), []) { row in
           for (column, kind) in table.columns.map(\.kind).enumerated()
           where kind != .integer && !row.isNull(Int32(column)) {

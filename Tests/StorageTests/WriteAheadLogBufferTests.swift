@@ -3,6 +3,7 @@ import Foundation
 import PropertyTesting
 import Testing
 
+@testable import SQLEngine
 @testable import Storage
 
 struct WriteAheadLogBufferTests {
@@ -132,7 +133,7 @@ struct WriteAheadLogBufferTests {
     let path = FileManager.default.temporaryDirectory
       .appendingPathComponent("log-\(UUID().uuidString).db").path
     defer { for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) } }
-    let connection = try SQLiteConnection(path: path, tuning: StoreConfiguration.Tuning())
+    let connection = try SQLiteConnection(path: path)
     try connection.execute("CREATE TABLE pages (number INTEGER PRIMARY KEY, content BLOB)")
     var plain: OpaquePointer?
     #expect(sqlite3_open_v2(path, &plain, SQLITE_OPEN_READWRITE, "unix") == SQLITE_OK)
@@ -161,7 +162,7 @@ struct WriteAheadLogBufferTests {
       try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
     }
     let count = "SELECT count(*) FROM pages"
-    let recovered = try SQLiteConnection(path: copy, tuning: StoreConfiguration.Tuning())
+    let recovered = try SQLiteConnection(path: copy)
     #expect(
       try recovered.rows(count, []) { $0.integer(0) }
         == connection.rows(count, []) { $0.integer(0) })

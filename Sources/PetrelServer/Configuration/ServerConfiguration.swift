@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import HTTPService
+import SQLEngine
 import Storage
 
 /// How a server is set up.

@@ -1,6 +1,7 @@
 import CloudKitModel
 import Foundation
 import PetrelServer
+import SQLEngine
 import Storage
 
 /// The users and databases that the servers of `petrel bench cluster` are loaded with.

@@ -3,6 +3,7 @@ import Foundation
 import JSONCoding
 import PetrelServer
 import PostgreSQLHosting
+import SQLEngine
 import Storage
 
 /// Dispatches a public database whole and in parts, by the same servers, and counts what each has of it;

@@ -1,6 +1,7 @@
 import Foundation
 import JSONCoding
 import PetrelServer
+import SQLEngine
 import Storage
 import StoreModel
 

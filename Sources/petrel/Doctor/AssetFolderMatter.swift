@@ -1,5 +1,6 @@
 import Foundation
 import PetrelServer
+import SQLEngine
 import Storage
 
 /// The folder for the bytes of assets of a store in PostgreSQL: whether it is the one that all servers

@@ -1,4 +1,5 @@
 import PetrelServer
+import SQLEngine
 import Storage
 import StoreModel
 

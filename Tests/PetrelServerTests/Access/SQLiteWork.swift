@@ -2,6 +2,7 @@ import CSQLite
 import Synchronization
 import Waiting
 
+@testable import SQLEngine
 @testable import Storage
 
 /// Counts the steps of SQLite's virtual machine: what a request costs the store, by no clock.
@@ -12,7 +13,7 @@ enum SQLiteWork {
   /// Counts on all connections that are opened while `body` runs.
   static func watching(_ body: () async throws -> Void) async throws {
     // The engine must be set up as the store wants it before anything else is asked of it.
-    try SQLiteConnection(path: nil, tuning: StoreConfiguration().tuning).close()
+    try SQLiteConnection(path: nil).close()
     sqlite3_auto_extension(unsafeBitCast(watch, to: (@convention(c) () -> Void).self))
     defer {
       sqlite3_cancel_auto_extension(unsafeBitCast(watch, to: (@convention(c) () -> Void).self))

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import SQLEngine
 import StoreModel
 
 extension SQLRecordStore {

@@ -2,6 +2,7 @@ import Cryptography
 import Dispatch
 import Foundation
 import Glibc
+import SQLEngine
 import StoreModel
 
 /// The file system's part in keeping assets. Its calls block, so they run on a queue of their own;

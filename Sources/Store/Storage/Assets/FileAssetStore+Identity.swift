@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import Glibc
+import SQLEngine
 import StoreModel
 
 // Whether all servers of a store have the same folder for the bytes of its assets: an asset that one

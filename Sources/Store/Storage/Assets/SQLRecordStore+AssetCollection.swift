@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 /// How long assets that nobody holds are kept.

@@ -1,4 +1,5 @@
 import Cryptography
+import SQLEngine
 import StoreModel
 
 extension Schema {

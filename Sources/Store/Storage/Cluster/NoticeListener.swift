@@ -1,6 +1,6 @@
 import CLinuxEvents
-import CPostgreSQL
 import Foundation
+import SQLEngine
 import StoreModel
 
 /// A connection on which a server hears the notices of others, with a thread of its own that waits for
@@ -78,12 +78,14 @@ final class NoticeListener: @unchecked Sendable {
         if let current { try connection.execute("LISTEN \(channel)_\(current.rawValue)") }
         own = current
       }
-      while let notice = connection.nextNotice() {
+      while let payload = connection.nextPayload() {
+        // Those that cannot be read are of other programs.
+        guard let notice = ServerNotice(payload: payload) else { continue }
         // What this server tells it knows.
         if case .announced(let name, _) = notice, name.server == own?.rawValue { continue }
         handler(notice)
       }
-      wait(on: PQsocket(connection.handle))
+      wait(on: connection.socket)
       try connection.receive()
     }
   }
@@ -99,25 +101,5 @@ final class NoticeListener: @unchecked Sendable {
     guard poll(&waited, 2, time) > 0, waited[0].revents != 0 else { return }
     var count: UInt64 = 0
     _ = read(alarm, &count, 8)
-  }
-}
-
-extension PostgreSQLConnection {
-  /// Takes in what has come, without waiting for more.
-  fileprivate func receive() throws {
-    guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else {
-      throw failure(nil, "LISTEN")
-    }
-  }
-
-  /// The next notice that has come; nil when there is none. Those that cannot be read are passed over.
-  fileprivate func nextNotice() -> ServerNotice? {
-    while let notification = PQnotifies(handle) {
-      defer { PQfreemem(notification) }
-      if let notice = ServerNotice(payload: String(cString: notification.pointee.extra)) {
-        return notice
-      }
-    }
-    return nil
   }
 }

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 import Synchronization
 
@@ -37,9 +38,7 @@ extension SQLRecordStore: ServerStore {
         "UPDATE servers SET alive_until = \(StoreClock.expression) + $2 WHERE server_id = $1",
         [.integer(server.rawValue), .integer(Int64(leaseTime * 1_000))])
       guard count == 1 else { return nil }
-      if let connection = session.connection as? PostgreSQLConnection {
-        try storeClock?.follow(connection)
-      }
+      try storeClock?.follow(session.connection)
       var renewal = ServerRenewal()
       for other in try session.servers() where other.id != server {
         if try session.strikeOff(other.id) {

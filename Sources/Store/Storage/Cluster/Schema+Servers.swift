@@ -1,3 +1,5 @@
+import SQLEngine
+
 extension Schema {
   /// The servers that have the store open at the same time, and what they tell each other. On an engine for
   /// one server these tables, and `dispatch_leases`, stay empty.
@@ -22,7 +24,7 @@ extension Schema {
 
   /// Makes leases that nobody holds for the databases that may have changes to dispatch.
   static func makeDispatchLeases(_ connection: any SQLConnection) throws {
-    guard connection is PostgreSQLConnection else { return }
+    guard connection.isShared else { return }
     try connection.run(
       """
       INSERT INTO dispatch_leases (database_id, holder, awaited)

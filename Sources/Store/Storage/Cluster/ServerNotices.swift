@@ -1,4 +1,5 @@
 import Foundation
+import SQLEngine
 import StoreModel
 import Synchronization
 
@@ -28,9 +29,10 @@ final class ServerNotices: Sendable {
   ///   - connection: one to the store, which is only asked where that is.
   ///   - queue: leads to the connection on which notices are sent.
   init(
-    over connection: PostgreSQLConnection, queue: JobQueue, identity: ServerIdentity
+    at address: PostgreSQLAddress, over connection: any SQLConnection, queue: JobQueue,
+    identity: ServerIdentity
   ) throws {
-    address = connection.address
+    self.address = address
     self.queue = queue
     self.identity = identity
     let schema = try connection.first(

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import Synchronization
 
 /// How far the clock of the store's engine is ahead of this machine's.
@@ -12,7 +13,7 @@ final class StoreClock: Sendable {
   var offset: Double { Double(milliseconds.withLock { $0 }) / 1_000 }
 
   /// Compares the clocks, as good as one round trip allows.
-  func follow(_ connection: PostgreSQLConnection) throws {
+  func follow(_ connection: any SQLConnection) throws {
     let before = Timestamp.now.milliseconds
     let time = try connection.first("SELECT \(Self.expression)", []) { $0.integer(0) }
     let after = Timestamp.now.milliseconds

@@ -1,3 +1,4 @@
+import SQLEngine
 import StoreModel
 
 extension StoreSession {

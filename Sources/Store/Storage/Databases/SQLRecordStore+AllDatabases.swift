@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 // The statements that look at more than one database. Everything else names its database; on a

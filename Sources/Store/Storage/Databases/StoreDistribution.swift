@@ -1,3 +1,4 @@
+import SQLEngine
 import StoreModel
 
 /// The spread of a store over the nodes of Citus, PostgreSQL's extension for several servers.
@@ -62,10 +63,10 @@ public enum StoreDistribution {
   ///   later.
   /// - Throws: ``StoreError/Code/cannotOpen`` when the database has no Citus, or the store is distributed
   ///   already.
-  static func begin(over connection: PostgreSQLConnection, shardCount: Int) throws {
+  static func begin(over connection: any SQLConnection, shardCount: Int) throws {
     try checkExtension(of: connection)
     guard try !isMarked(connection) else {
-      throw StoreError(.cannotOpen, "the store at \(connection.address) is distributed already")
+      throw StoreError(.cannotOpen, "the store at \(connection.name) is distributed already")
     }
     try inOneTransaction(over: connection) {
       try connection.run(
@@ -78,7 +79,7 @@ public enum StoreDistribution {
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` when it is and the database has no Citus.
   static func complete(over connection: any SQLConnection) throws -> Bool {
-    guard let connection = connection as? PostgreSQLConnection, try isMarked(connection) else {
+    guard connection.kind == .postgreSQL, try isMarked(connection) else {
       return false
     }
     try checkExtension(of: connection)
@@ -91,7 +92,7 @@ public enum StoreDistribution {
   }
 
   /// Nil for a store that is not distributed.
-  static func spread(over connection: PostgreSQLConnection) throws -> Spread? {
+  static func spread(over connection: any SQLConnection) throws -> Spread? {
     guard let shardCount = try shardCount(of: connection) else { return nil }
     guard try hasExtension(connection) else {
       return Spread(shardCount: shardCount, nodeCount: 0)
@@ -102,11 +103,11 @@ public enum StoreDistribution {
     return Spread(shardCount: shardCount, nodeCount: nodeCount ?? 0)
   }
 
-  private static func isMarked(_ connection: PostgreSQLConnection) throws -> Bool {
+  private static func isMarked(_ connection: any SQLConnection) throws -> Bool {
     try shardCount(of: connection) != nil
   }
 
-  private static func shardCount(of connection: PostgreSQLConnection) throws -> Int? {
+  private static func shardCount(of connection: any SQLConnection) throws -> Int? {
     let isThere =
       try connection.first("SELECT to_regclass('store_shards') IS NOT NULL", []) {
         $0.integer(0) != 0
@@ -117,23 +118,23 @@ public enum StoreDistribution {
     }
   }
 
-  private static func hasExtension(_ connection: PostgreSQLConnection) throws -> Bool {
+  private static func hasExtension(_ connection: any SQLConnection) throws -> Bool {
     try connection.first("SELECT 1 FROM pg_extension WHERE extname = 'citus'", []) { _ in true }
       ?? false
   }
 
-  private static func checkExtension(of connection: PostgreSQLConnection) throws {
+  private static func checkExtension(of connection: any SQLConnection) throws {
     if try hasExtension(connection) { return }
     throw StoreError(
       .cannotOpen,
-      "the database at \(connection.address) has no Citus, which a distributed store needs: "
+      "the database at \(connection.name) has no Citus, which a distributed store needs: "
         + "CREATE EXTENSION citus makes it where the server has it installed and preloaded")
   }
 
   private static func inOneTransaction(
-    over connection: PostgreSQLConnection, _ body: () throws -> Void
+    over connection: any SQLConnection, _ body: () throws -> Void
   ) throws {
-    try connection.beginMigrating()
+    try Migration.begin(on: connection)
     do {
       // What is made on one connection to a node is not seen on another before the commit.
       try connection.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
@@ -147,12 +148,12 @@ public enum StoreDistribution {
 
   /// Whoever has done it before.
   private static func distributeTables(
-    of connection: PostgreSQLConnection, shardCount: Int
+    of connection: any SQLConnection, shardCount: Int
   ) throws {
     let names = try undistributedTables(of: connection)
     // The others come to lie with the first.
     for name in names.filter({ $0 == first }) + names.filter({ $0 != first }).sorted() {
-      switch place(of: try StoreTable.primaryKey(ofTable: name, in: connection)) {
+      switch place(of: try SQLTable.primaryKey(ofTable: name, in: connection)) {
       case .everywhere:
         try connection.query("SELECT create_reference_table('\(name)')", []) { _ in }
       case .database where name == first:
@@ -172,7 +173,7 @@ public enum StoreDistribution {
     }
   }
 
-  private static func undistributedTables(of connection: PostgreSQLConnection) throws -> [String] {
+  private static func undistributedTables(of connection: any SQLConnection) throws -> [String] {
     try connection.rows(
       """
       SELECT relname::text FROM pg_class

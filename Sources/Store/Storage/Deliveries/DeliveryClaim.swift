@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 /// Takes deliveries that are due, in the writer's transaction: those that may be merged into a newer

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 /// What becomes of all that is owed to a device, or of what a reader has read, when the device's

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 /// How many devices a store has, by what a server needs to push to them. Nothing in the store is changed,

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 /// Writes what matched changes led to, in the writer's transaction.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 
 // What is written for explanations beside what they are of.
 extension StoreSession {

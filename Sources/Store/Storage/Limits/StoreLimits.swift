@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import SQLEngine
 import StoreModel
 
 /// Has a thread of its own, with a connection of its own, count what servers count together. So nobody
@@ -17,7 +18,7 @@ final class StoreLimits: SharedLimits {
 
   func draw(_ draw: AllowanceDraw) async throws -> Allowance {
     try await perform { session in
-      try session.withoutTransaction { try session.draw(draw) }
+      try session.connection.withoutTransaction { try session.draw(draw) }
     }
   }
 
@@ -26,7 +27,7 @@ final class StoreLimits: SharedLimits {
     _ decide: @escaping @Sendable (inout [AttemptHistory?], Timestamp) -> Verdict
   ) async throws -> Verdict {
     try await perform { session in
-      try session.withoutTransaction {
+      try session.connection.withoutTransaction {
         try session.inOwnTransaction { try session.attempt(by: subjects, decide) }
       }
     }
@@ -35,7 +36,7 @@ final class StoreLimits: SharedLimits {
   /// Deletes what is of no use any more.
   func sweep() async throws {
     try await perform { session in
-      try session.withoutTransaction { try session.sweepLimits() }
+      try session.connection.withoutTransaction { try session.sweepLimits() }
     }
   }
 
@@ -62,18 +63,12 @@ final class StoreLimits: SharedLimits {
       guard ContinuousClock.now - swept > .seconds(Self.sweepInterval) else { continue }
       swept = .now
       // What stays for want of a connection goes with the next sweep.
-      try? session.withoutTransaction { try session.sweepLimits() }
+      try? session.connection.withoutTransaction { try session.sweepLimits() }
     }
   }
 }
 
 extension StoreSession {
-  /// Runs statements that are each a transaction; once more when the connection turns out to be lost.
-  fileprivate func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value {
-    guard let connection = connection as? PostgreSQLConnection else { return try body() }
-    return try connection.withoutTransaction(body)
-  }
-
   /// A transaction for a few rows that no other part of the store looks at. It ends when the server
   /// that began it does not go on.
   fileprivate func inOwnTransaction<Value>(_ body: () throws -> Value) throws -> Value {

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 /// The engine is PostgreSQL: no other store has several servers.

@@ -1,3 +1,4 @@
+import SQLEngine
 import StoreModel
 
 /// A step from one form of the store to the next.
@@ -24,9 +25,8 @@ struct Migration: Sendable {
   static func apply(_ migrations: [Migration], to connection: any SQLConnection) throws {
     let newest = migrations.last?.version ?? 0
     if let version = try? currentVersion(of: connection), version == newest { return }
-    try connection.beginMigrating()
     do {
-      try connection.execute("CREATE TABLE IF NOT EXISTS store_form (version BIGINT NOT NULL)")
+      try begin(on: connection)
       let version = try currentVersion(of: connection)
       guard version != StoreMove.unfinishedForm else {
         throw StoreError(
@@ -44,6 +44,21 @@ struct Migration: Sendable {
     } catch {
       if connection.isInTransaction { try? connection.rollback() }
       throw error
+    }
+  }
+
+  /// Begins a transaction that changes the form of the store. Those who do so wait for each other, and for
+  /// who writes.
+  static func begin(on connection: any SQLConnection) throws {
+    try connection.beginAlone(
+      with: "store_form",
+      definedBy: "CREATE TABLE IF NOT EXISTS store_form (version BIGINT NOT NULL)")
+    guard connection.isShared else { return }
+    let isThere = try connection.first("SELECT to_regclass('databases') IS NOT NULL", []) {
+      $0.integer(0) != 0
+    }
+    if isThere == true {
+      try connection.execute("LOCK TABLE counters, databases IN EXCLUSIVE MODE")
     }
   }
 
@@ -82,7 +97,7 @@ struct Migration: Sendable {
 
   /// Checks that nobody has the store open who would not understand its new form.
   private static func checkServers(_ connection: any SQLConnection, _ last: Migration) throws {
-    guard connection is PostgreSQLConnection else { return }
+    guard connection.isShared else { return }
     let server = try connection.first(
       "SELECT description FROM servers WHERE alive_until > \(StoreClock.expression) LIMIT 1", []
     ) { $0.text(0) }

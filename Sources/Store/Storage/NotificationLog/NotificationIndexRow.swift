@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import SQLEngine
 import StoreModel
 
 /// What the index by subscriber has of an entry of the notification log: all that readers choose

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import SQLEngine
 import StoreModel
 
 /// Reads a page of a user's notification log, in a transaction that sees one state of the store.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 /// How much of a user's notification log goes: up to this change, in order of time.

@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import SQLEngine
 import StoreModel
 import Synchronization
 
@@ -156,16 +157,12 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     }
     let first = try connect(false, true)
     // Beside a server, that has done it.
-    if let path, let file = first as? SQLiteConnection,
-      configuration.role == .server || !Self.isServed(at: path)
-    {
-      try file.renewLog()
+    if let path, configuration.role == .server || !Self.isServed(at: path) {
+      try first.renewLog()
     }
-    if let shared = first as? PostgreSQLConnection { try StorePlace.check(shared) }
+    if first.isShared { try StorePlace.check(first) }
     try Migration.apply(migrations, to: first)
-    if let shared = first as? PostgreSQLConnection, configuration.role == .server {
-      try StorePlace.note(shared)
-    }
+    if first.isShared, configuration.role == .server { try StorePlace.note(first) }
     let tokens = try configuration.tokens ?? Schema.tokenCipher(first)
     self.tokens = tokens
     changeTags = try tokens.makeChangeTags()
@@ -173,7 +170,8 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       try StoreDistribution.complete(over: first) || configuration.separatesDatabases
     self.isDistributed = isDistributed
     // Without it the store is slower, and as good.
-    (first as? PostgreSQLConnection)?.analyzeUnknownTables(configuration.onUnknownTable)
+    first.analyzeUnknownTables(
+      besides: ["notification_runs"], configuration.onUnknownTable)
     let quotas = quotas
     let makeSession = {
       @Sendable (isReader: Bool, connection: any SQLConnection) throws -> StoreSession in
@@ -209,8 +207,8 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       location.isShared ? JobQueue(limit: Self.waitingPresence, role: "registrations") : nil
     self.presence = presence
     let notices: ServerNotices? =
-      if let presence, let identity, let connection = first as? PostgreSQLConnection {
-        try ServerNotices(over: connection, queue: presence, identity: identity)
+      if let presence, let identity, let address = location.address {
+        try ServerNotices(at: address, over: first, queue: presence, identity: identity)
       } else {
         nil
       }
@@ -235,9 +233,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     if let presence {
       let presence = StorePresence(queue: presence)
       let session = try makeSession(true, try connect(true, true))
-      if let connection = session.connection as? PostgreSQLConnection {
-        try storeClock?.follow(connection)
-      }
+      try storeClock?.follow(session.connection)
       threads.start(named: "petrel.store.presence", with: session) { presence.work(in: $0) }
     }
     if location == .memory || configuration.readers < 1 {
@@ -266,7 +262,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       threads.start(
         named: "petrel.store.checkpoints", with: try makeSession(false, try connect(false, true))
       ) {
-        checkpointer.work(in: $0)
+        checkpointer.work(over: $0.connection)
       }
     }
     if let inspection, let damage {

@@ -1,3 +1,5 @@
+import SQLEngine
+
 /// Where a store is: the engine that keeps it, and what that needs to find it.
 public enum StoreLocation: Sendable, Hashable {
   /// An empty one, gone when it is closed.
@@ -14,6 +16,11 @@ extension StoreLocation {
   /// The SQLite file.
   var file: String? {
     if case .file(let path) = self { path } else { nil }
+  }
+
+  /// Where the PostgreSQL is.
+  var address: PostgreSQLAddress? {
+    if case .postgreSQL(let address, _) = self { address } else { nil }
   }
 
   /// The folder of the assets' bytes.
@@ -42,7 +49,10 @@ extension StoreLocation {
     switch self {
     case .memory, .file:
       let connection = try SQLiteConnection(
-        path: file, tuning: tuning, checkpointPages: checkpointPages)
+        path: file,
+        settings: SQLiteConnection.Settings(
+          cacheKilobytes: tuning.cacheKilobytes, busyTimeout: tuning.busyTimeoutMilliseconds),
+        checkpointPages: checkpointPages)
       connection.damage = damage
       return connection
     case .postgreSQL(let address, _):

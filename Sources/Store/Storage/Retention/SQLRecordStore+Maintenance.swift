@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 /// How long things are kept.

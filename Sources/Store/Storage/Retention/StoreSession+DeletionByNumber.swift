@@ -1,3 +1,5 @@
+import SQLEngine
+
 extension StoreSession {
   /// So many rows are deleted by one statement.
   private static let deletedAtOnce = 100

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 /// A record type as the schema knows it. Fields are added as they become known.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 
 extension Schema {
   /// Schemas: types and fields, what fields may be searched by, roles and grants, subscription types, and

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 /// Changes the schema of a container in an environment, in the writer's transaction.

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 /// Saves and deletes subscriptions of one user in the writer's transaction.

@@ -1,4 +1,5 @@
 import Foundation
+import SQLEngine
 import StoreModel
 
 /// What a look at a PostgreSQL shows that a store is in, or is to be in. Nothing there is changed.

@@ -1,4 +1,5 @@
 import Foundation
+import SQLEngine
 import StoreModel
 
 extension StoreBackup {

@@ -1,4 +1,5 @@
 import Foundation
+import SQLEngine
 import StoreModel
 
 /// Copies of a store: its database and the files of its assets, as they were at one moment.
@@ -209,9 +210,8 @@ public enum StoreBackup {
   // MARK: Files
 
   private static func connection(to path: String) throws -> SQLiteConnection {
-    var tuning = StoreConfiguration.Tuning()
-    tuning.cacheKilobytes = 16_384
-    return try SQLiteConnection(path: path, tuning: tuning)
+    try SQLiteConnection(
+      path: path, settings: SQLiteConnection.Settings(cacheKilobytes: 16_384))
   }
 
   private static func isThere(_ path: String) -> Bool {

@@ -1,4 +1,5 @@
 import Cryptography
+import SQLEngine
 import StoreModel
 
 /// Compares a table of two stores, row by row in the order of the primary key.
@@ -14,11 +15,11 @@ struct StoreComparison {
     var ends: [[UInt8]] = []
   }
 
-  private let table: StoreTable
+  private let table: SQLTable
   private let source: any SQLConnection
   private let target: any SQLConnection
 
-  init(_ table: StoreTable, _ source: any SQLConnection, _ target: any SQLConnection) {
+  init(_ table: SQLTable, _ source: any SQLConnection, _ target: any SQLConnection) {
     self.table = table
     self.source = source
     self.target = target

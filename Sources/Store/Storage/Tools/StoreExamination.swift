@@ -1,5 +1,6 @@
 import CSQLite
 import Foundation
+import SQLEngine
 import StoreModel
 import Synchronization
 

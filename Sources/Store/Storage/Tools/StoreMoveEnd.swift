@@ -1,4 +1,5 @@
 import Foundation
+import SQLEngine
 import StoreModel
 
 /// One of the two stores of a move, which nobody else has open.
@@ -22,7 +23,7 @@ final class StoreMoveEnd {
     name = try Self.name(of: location, connection)
     do {
       try Self.checkForm(of: connection, name)
-      if let shared = connection as? PostgreSQLConnection { try StorePlace.check(shared) }
+      if connection.isShared { try StorePlace.check(connection) }
     } catch {
       connection.close()
       throw error

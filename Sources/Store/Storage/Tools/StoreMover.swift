@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import SQLEngine
 import StoreModel
 
 /// Moves the rows of one store into another.
@@ -86,7 +87,7 @@ final class StoreMover {
     try checkIsWhole()
     try source.fileNotifications()
     let fingerprint = try fingerprint(of: source.connection)
-    let names = try StoreTable.names(target.connection)
+    let names = try SQLTable.names(target.connection)
     guard names.contains(Self.stateTable) else {
       if try isCopy(names, fingerprint) {
         isFinished = true
@@ -165,7 +166,7 @@ final class StoreMover {
   private func fingerprint(of connection: any SQLConnection) throws -> String {
     let hasher = SHA256Hasher()
     for name in ["counters", "databases"] {
-      let table = try StoreTable(named: name, in: connection)
+      let table = try SQLTable(named: name, in: connection)
       try connection.query(table.selection(), []) { row in
         var bytes: [UInt8] = []
         CanonicalRow.append(row, table.columns, to: &bytes)
@@ -183,7 +184,7 @@ final class StoreMover {
       "INSERT INTO store_form (version) VALUES ($1)", [.integer(StoreMove.unfinishedForm)])
     try Migration.run(Schema.migrations, on: connection)
     // What migrations put into new stores comes from the source.
-    for name in try StoreTable.names(connection) where !Self.ownTables.contains(name) {
+    for name in try SQLTable.names(connection) where !Self.ownTables.contains(name) {
       try connection.execute("DELETE FROM \(name)")
     }
     try connection.execute(
@@ -202,14 +203,14 @@ final class StoreMover {
   }
 
   /// The tables that this program's migrations make, which the source must have as well.
-  private func matchingTables() throws -> [StoreTable] {
-    let sourceNames = Set(try StoreTable.names(source.connection))
-    return try StoreTable.names(target.connection)
+  private func matchingTables() throws -> [SQLTable] {
+    let sourceNames = Set(try SQLTable.names(source.connection))
+    return try SQLTable.names(target.connection)
       .filter { !Self.ownTables.contains($0) && !Schema.tablesOfServers.contains($0) }
       .map { name in
-        let table = try StoreTable(named: name, in: target.connection)
+        let table = try SQLTable(named: name, in: target.connection)
         guard sourceNames.contains(name),
-          try StoreTable(named: name, in: source.connection) == table
+          try SQLTable(named: name, in: source.connection) == table
         else {
           throw StoreError(
             .corrupt,
@@ -219,7 +220,7 @@ final class StoreMover {
       }
   }
 
-  private func finish(_ tables: [StoreTable]) throws {
+  private func finish(_ tables: [SQLTable]) throws {
     let connection = target.connection
     try connection.beginWriting()
     try connection.run("DELETE FROM store_form", [])
@@ -230,19 +231,14 @@ final class StoreMover {
     try Schema.makeDispatchLeases(connection)
     try connection.commit()
     // PostgreSQL plans by what it knows of the tables; SQLite's plans here need nothing of that.
-    guard connection is PostgreSQLConnection else { return }
+    guard connection.kind == .postgreSQL else { return }
     for table in tables { try connection.execute("ANALYZE \(table.name)") }
   }
 
   // MARK: Rows
 
-  private func copy(_ table: StoreTable, after key: [SQLValue]?) throws {
-    var intake: any RowIntake =
-      if let connection = target.connection as? PostgreSQLConnection {
-        CopyingIntake(into: table, of: connection)
-      } else {
-        InsertingIntake(into: table, of: target.connection)
-      }
+  private func copy(_ table: SQLTable, after key: [SQLValue]?) throws {
+    var intake = target.connection.intake(into: table)
     var isOpen = false
     var rows = 0
     var bytes = 0
@@ -267,7 +263,7 @@ final class StoreMover {
   }
 
   /// - Parameter key: nil when all of the table are there.
-  private func commit(_ rows: Int, through key: [SQLValue]?, of table: StoreTable) throws {
+  private func commit(_ rows: Int, through key: [SQLValue]?, of table: SQLTable) throws {
     try target.connection.run(
       """
       UPDATE \(Self.stateTable) SET table_name = $1, last_key = $2, row_count = row_count + $3
@@ -283,7 +279,7 @@ final class StoreMover {
   }
 }
 
-extension StoreTable {
+extension SQLTable {
   /// The bytes of a row's contents.
   func size(of row: any SQLRow) -> Int {
     columns.enumerated().reduce(0) { size, column in

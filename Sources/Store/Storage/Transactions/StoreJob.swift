@@ -1,3 +1,4 @@
+import SQLEngine
 import StoreModel
 
 /// A piece of work for one of the store's threads.

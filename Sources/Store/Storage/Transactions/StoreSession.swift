@@ -1,5 +1,6 @@
 import CloudKitModel
 import Foundation
+import SQLEngine
 import StoreModel
 
 /// What one of the store's threads works with: its connection, and what it knows by heart.

@@ -1,5 +1,6 @@
 import Foundation
 import KillPoints
+import SQLEngine
 import StoreModel
 
 /// The threads that write. Each takes writes that are waiting, makes them one transaction, and commits
@@ -245,7 +246,7 @@ final class StoreWriter: @unchecked Sendable {
         .statementFailed,
         "a write concerns \(locks.databases.count) databases, which may be on several nodes")
     }
-    let schemaVersion = try session.connection.beginWriting(locking: locks)
+    let schemaVersion = try locks.beginWriting(on: session.connection)
     session.held = session.connection.isShared ? locks : nil
     if session.isInDoubt {
       // The connection is another, and no transaction of the lost one goes on: it is decided now.

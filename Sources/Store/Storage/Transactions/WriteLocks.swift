@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 /// What a write has for itself until its commit, where others write to the same store.
@@ -109,6 +110,48 @@ extension WriteLocks {
       }
     }
     return locks
+  }
+}
+
+extension WriteLocks {
+  /// The separator of texts in a list; names have no such character.
+  private static let separator = "\u{1F}"
+
+  /// Begins a transaction that has these locks before it reads anything: what it reads then is what all who
+  /// had them before have left.
+  ///
+  /// - Returns: the schemas' version as it is then, where that is to be had for nothing.
+  func beginWriting(on connection: any SQLConnection) throws -> Int64? {
+    guard connection.isShared else {
+      try connection.beginWriting()
+      return nil
+    }
+    var statements: [String] = []
+    if reach >= .reference {
+      // The counter of databases stands for all that is no database's.
+      statements.append("SELECT 1 FROM counters WHERE name = 'database' FOR NO KEY UPDATE")
+    }
+    if reach == .everything {
+      statements.append("LOCK TABLE databases IN EXCLUSIVE MODE")
+    } else if !databases.isEmpty {
+      let numbers = databases.map { "\($0.rawValue)" }.joined(separator: ",")
+      statements.append(
+        "SELECT 1 FROM databases WHERE database_id IN (\(numbers))"
+          + " ORDER BY database_id FOR NO KEY UPDATE")
+    }
+    statements.append("SELECT value FROM counters WHERE name = 'schema'")
+    let version = try connection.beginWriting(with: statements)
+    if !badgeOwners.isEmpty {
+      _ = try connection.first(
+        """
+        SELECT COUNT(*) FROM (
+          SELECT 1 FROM device_tokens WHERE user_record_name = ANY (string_to_array($1, $2))
+          ORDER BY kind, token FOR NO KEY UPDATE) AS devices
+        """,
+        [.text(badgeOwners.joined(separator: Self.separator)), .text(Self.separator)]
+      ) { _ in true }
+    }
+    return version
   }
 }
 

@@ -1,4 +1,5 @@
 import Measuring
+import SQLEngine
 import StoreModel
 import Synchronization
 

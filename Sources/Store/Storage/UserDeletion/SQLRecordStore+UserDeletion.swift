@@ -1,6 +1,7 @@
 import CloudKitModel
 import Cryptography
 import KillPoints
+import SQLEngine
 import StoreModel
 
 extension SQLRecordStore {

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 extension SQLRecordStore {
@@ -95,7 +96,6 @@ extension ContainerPlace {
 extension StoreSession {
   /// A condition for rows whose contents have these bytes in a row somewhere.
   func contentHolds(_ parameter: String) -> String {
-    connection is PostgreSQLConnection
-      ? "POSITION(\(parameter) IN content) > 0" : "INSTR(content, \(parameter)) > 0"
+    connection.contains(parameter, in: "content")
   }
 }

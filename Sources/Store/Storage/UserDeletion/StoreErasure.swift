@@ -1,3 +1,5 @@
+import SQLEngine
+
 /// Erasing of what was deleted, for a store in a file: SQLite leaves the bytes of what was deleted or
 /// overwritten in free pages, in the free bytes of pages, and in the log, until something else takes their
 /// place. `PRAGMA secure_delete` overwrites what is deleted, and leaves the copies that pages keep when
@@ -10,13 +12,13 @@ extension SQLRecordStore {
   ///
   /// - Complexity: O(size of the file); docs/operating.md has a measured time.
   func eraseFreePages() async throws {
-    try await outsideTransactions { try ($0.connection as? SQLiteConnection)?.eraseFreePages() }
+    try await outsideTransactions { try $0.connection.eraseFreePages() }
   }
 
   /// Leaves nothing in the write-ahead log; false while somebody reads from it.
   func eraseLog() async throws -> Bool {
     try await outsideTransactions {
-      try ($0.connection as? SQLiteConnection)?.eraseLog() ?? true
+      try $0.connection.eraseLog()
     }
   }
 

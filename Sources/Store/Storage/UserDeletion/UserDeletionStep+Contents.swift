@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 // Nothing leads to the rows in which a user's name stands among others': they are looked through.

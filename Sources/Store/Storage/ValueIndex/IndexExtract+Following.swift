@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 
 extension IndexExtract {
   /// The extract at a later version, which is the one that the search sees; nil when more was changed

@@ -1,3 +1,5 @@
+import SQLEngine
+
 /// The key of an entry of the value index, as ``ValueKey`` makes it. One of eight bytes or fewer, as
 /// those of numbers and places are, takes no memory of its own.
 struct IndexKey: Hashable {
@@ -26,4 +28,9 @@ struct IndexKey: Hashable {
   var bytes: [UInt8] {
     withUnsafeBytes(of: head.bigEndian) { Array($0.prefix(count)) } + rest
   }
+}
+
+extension SQLRow {
+  /// The key of an entry of the value index.
+  func key(_ column: Int32) -> IndexKey { IndexKey(buffer(column)) }
 }

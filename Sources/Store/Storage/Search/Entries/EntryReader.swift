@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 
 /// Reads the entries of a path in their order, without their records. It stops at any entry and goes
 /// on from there.

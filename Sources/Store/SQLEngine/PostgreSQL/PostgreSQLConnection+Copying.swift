@@ -1,0 +1,29 @@
+import CPostgreSQL
+
+// Rows that come by the thousand.
+extension PostgreSQLConnection {
+  /// Begins to take rows in by `COPY … FROM STDIN`.
+  package func beginCopy(_ statement: String) throws {
+    let result = PQexec(handle, statement)
+    defer { PQclear(result) }
+    guard PQresultStatus(result) == PGRES_COPY_IN else { throw failure(result, statement) }
+  }
+
+  package func putCopyData(_ bytes: [UInt8], of statement: String) throws {
+    let isPut = bytes.withUnsafeBytes { bytes in
+      PQputCopyData(
+        handle, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
+    }
+    guard isPut == 1 else { throw failure(nil, statement) }
+  }
+
+  package func endCopy(_ statement: String) throws {
+    guard PQputCopyEnd(handle, nil) == 1 else { throw failure(nil, statement) }
+    var end: (any Error)?
+    while let result = PQgetResult(handle) {
+      defer { PQclear(result) }
+      do { try check(result, statement) } catch { end = end ?? error }
+    }
+    if let end { throw end }
+  }
+}

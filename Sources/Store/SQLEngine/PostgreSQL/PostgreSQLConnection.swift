@@ -1,0 +1,376 @@
+import CPostgreSQL
+import Foundation
+import StoreModel
+
+/// A connection to PostgreSQL.
+///
+/// Statements are prepared on the server once and kept. A connection that was lost is made anew for
+/// the next transaction: what was under way on it has failed.
+///
+/// Transactions that write go side by side, of one process or of several, as far as the locks of rows
+/// allow that they take when they begin (``WriteLocks``).
+package final class PostgreSQLConnection: SQLConnection {
+  /// How a session is set up.
+  package struct Settings {
+    /// How long a statement may take, in milliseconds.
+    package var statementTimeout: Int
+    /// How long to wait for others that are writing, in milliseconds.
+    package var lockTimeout = 10_000
+    /// Whether the store is kept open as a server does, and whether beside others.
+    package var serving: PostgreSQLSession.Serving?
+    /// How long a transaction may do nothing until the server ends it, in milliseconds; 0 for any time.
+    package var idleTimeout = 0
+
+    package init(statementTimeout: Int = 60_000, serving: PostgreSQLSession.Serving? = nil) {
+      self.statementTimeout = statementTimeout
+      self.serving = serving
+    }
+  }
+
+  package var kind: SQLEngineKind { .postgreSQL }
+  package var name: String { "\(address)" }
+  package let address: PostgreSQLAddress
+  package let handle: OpaquePointer
+  private let settings: Settings
+  /// Takes down that PostgreSQL found its files damaged.
+  package var damage: StoreDamage?
+  var arguments = PostgreSQLArguments()
+  /// Statements that were sent and of which it is not known yet what became of them.
+  var pipeline: [String] = []
+  /// The names of the statements that are prepared, by their texts.
+  private var names: [String: Statement] = [:]
+  /// What the server knows the connection as.
+  private var session: PostgreSQLSession?
+  /// What it knew the lost connection as that this one came for, until it is sure to be over.
+  private var formerSession: PostgreSQLSession?
+  private var isPrepared = false
+  /// Whether it is to be made anew though it is not lost.
+  var isUnfit = false
+  private var isClosed = false
+  /// The read that is under way, where it may be given up.
+  package var read: ReadCancellation?
+  /// When a read was last given up here.
+  private var cancelled: ContinuousClock.Instant?
+  private var knownCancellation: PostgreSQLCancellation?
+  /// Seconds for which something between here and the server, such as a pool, may hold back word that a
+  /// statement is cancelled.
+  private static let latestCancellation = 10.0
+
+  struct Statement {
+    var name: String
+    /// How many arguments it takes. It may be given more, which are those of the next row.
+    var argumentCount: Int
+  }
+
+  /// - Throws: ``StoreError/Code/cannotOpen``.
+  package init(to address: PostgreSQLAddress, settings: Settings = Settings()) throws {
+    self.address = address
+    self.settings = settings
+    let options = [
+      "application_name": "petrel", "connect_timeout": "10", "client_encoding": "UTF8",
+      // A peer that is gone without a word is noticed within half a minute.
+      "keepalives": "1", "keepalives_idle": "15", "keepalives_interval": "5",
+      "keepalives_count": "3", "tcp_user_timeout": "30000",
+    ].sorted { $0.key < $1.key }
+    // What the address tells comes behind what it need not tell.
+    let opened = Self.withTexts(options.map(\.key) + ["dbname"]) { keywords in
+      Self.withTexts(options.map(\.value) + [address.text]) {
+        PQconnectdbParams(keywords, $0, 1)
+      }
+    }
+    guard let opened else { throw StoreError(.cannotOpen, "there is no memory for a connection") }
+    handle = opened
+    petrel_ignore_notices(handle)
+    do {
+      guard PQstatus(handle) == CONNECTION_OK else {
+        throw StoreError(.cannotOpen, "\(address) cannot be reached: \(message)")
+      }
+      try prepareSession()
+    } catch {
+      close()
+      throw error
+    }
+  }
+
+  deinit { close() }
+
+  // MARK: The session
+
+  /// Sees to it that there is a connection, and that it is set up.
+  package func getReady() throws {
+    let isLost = PQstatus(handle) != CONNECTION_OK || isUnfit
+    guard isLost || !isPrepared else { return }
+    if isLost {
+      isPrepared = false
+      isUnfit = false
+      formerSession = session ?? formerSession
+      session = nil
+      names = [:]
+      pipeline = []
+      knownCancellation = nil
+      PQreset(handle)
+      guard PQstatus(handle) == CONNECTION_OK else {
+        throw StoreError(.unreachable, "\(address) cannot be reached: \(message)")
+      }
+    }
+    do {
+      try prepareSession()
+    } catch let error as StoreError {
+      throw StoreError(.unreachable, error.reason, statement: error.statement)
+    }
+  }
+
+  private func prepareSession() throws {
+    // Every commit is on disk before it is acknowledged, whatever the server's default is. The server
+    // too is to notice when this program is gone without a word, and its locks with it.
+    try execute(
+      """
+      SET synchronous_commit = on; SET standard_conforming_strings = on;
+      SET statement_timeout = \(settings.statementTimeout);
+      SET lock_timeout = \(settings.lockTimeout);
+      SET idle_in_transaction_session_timeout = \(settings.idleTimeout);
+      SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5;
+      SET tcp_keepalives_count = 3; SET tcp_user_timeout = 30000
+      """)
+    if let formerSession { try formerSession.end(from: self) }
+    formerSession = nil
+    let session = try PostgreSQLSession(of: self, number: PQbackendPID(handle))
+    self.session = session
+    if let serving = settings.serving { try session.lock(self, for: serving) }
+    isPrepared = true
+  }
+
+  // MARK: Transactions
+
+  package var isInTransaction: Bool {
+    guard !isClosed else { return false }
+    let status = PQtransactionStatus(handle)
+    return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE
+  }
+
+  package var isShared: Bool { true }
+
+  package func beginWriting() throws {
+    try begin { try execute("BEGIN") }
+  }
+
+  package func beginReading() throws {
+    try begin { try execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY") }
+  }
+
+  /// Runs statements that are each a transaction by itself; once more when the connection turns out to
+  /// have been lost.
+  package func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value {
+    var isFirst = true
+    while true {
+      try getReady()
+      do {
+        return try body()
+      } catch {
+        guard isFirst, isUnfit || PQstatus(handle) != CONNECTION_OK else { throw error }
+        isFirst = false
+      }
+    }
+  }
+
+  /// Sees to it that there is a connection, and begins a transaction on it.
+  package func begin<Result>(_ statement: () throws -> Result) throws -> Result {
+    var isFirst = true
+    while true {
+      try getReady()
+      do {
+        return try statement()
+      } catch {
+        // It was lost while nothing was under way.
+        guard isFirst, isUnfit || PQstatus(handle) != CONNECTION_OK else { throw error }
+        isFirst = false
+      }
+    }
+  }
+
+  /// PostgreSQL answers a commit with another word when it has rolled back, because of a statement
+  /// that failed.
+  package func commit() throws {
+    let word: String
+    if pipeline.isEmpty {
+      let result = PQexec(handle, "COMMIT")
+      defer { PQclear(result) }
+      try check(result, "COMMIT")
+      word = String(cString: PQcmdStatus(result))
+    } else {
+      word = try commitPipeline()
+    }
+    guard word == "COMMIT" else {
+      throw StoreError(
+        .statementFailed, "a statement before had failed, so nothing was committed",
+        statement: "COMMIT")
+    }
+  }
+
+  // MARK: Statements
+
+  package func execute(_ script: String) throws {
+    try read?.check()
+    try settle()
+    let result = PQexec(handle, script)
+    defer { PQclear(result) }
+    try check(result, script)
+  }
+
+  @discardableResult
+  package func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int {
+    try self.arguments.set(arguments)
+    return try run(statement)
+  }
+
+  @discardableResult
+  package func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int {
+    try self.arguments.set(arguments)
+    return try run(statement)
+  }
+
+  private func run(_ text: String) throws -> Int {
+    try read?.check()
+    do {
+      try settle()
+    } catch {
+      // What failed is undone as well.
+      guard text.hasPrefix("ROLLBACK") else { throw error }
+    }
+    let statement = try prepared(text)
+    let result = arguments.withPointers(first: statement.argumentCount) {
+      PQexecPrepared(handle, statement.name, $0, $1, $2, $3, 1)
+    }
+    defer { PQclear(result) }
+    try check(result, text)
+    return Int(String(cString: PQcmdTuples(result))) ?? 0
+  }
+
+  package func interruption() -> @Sendable () -> Void {
+    let session = cancellation()
+    return { session?.send() }
+  }
+
+  package func noteInterruption() { cancelled = .now }
+
+  /// How statements of the session are cancelled; nil when it is lost.
+  func cancellation() -> PostgreSQLCancellation? {
+    let cancellation = knownCancellation ?? PostgreSQLCancellation(of: handle)
+    knownCancellation = cancellation
+    return cancellation
+  }
+
+  /// Whether a statement was cancelled by word that was meant for one before: the first that is, for a
+  /// while after a read was given up.
+  private func isCancelledByMistake() -> Bool {
+    guard let cancelled, read?.isCancelled != true else { return false }
+    self.cancelled = nil
+    return ContinuousClock.now - cancelled < .seconds(Self.latestCancellation)
+  }
+
+  func isPrepared(_ text: String) -> Bool { names[text] != nil }
+
+  func prepared(_ text: String) throws -> Statement {
+    if let statement = names[text] { return statement }
+    let statement = Statement(
+      name: "s\(names.count)", argumentCount: Self.argumentCount(of: text))
+    let types = Array(arguments.types.prefix(statement.argumentCount))
+    let result = PQprepare(handle, statement.name, text, Int32(types.count), types)
+    defer { PQclear(result) }
+    try check(result, text)
+    names[text] = statement
+    return statement
+  }
+
+  /// The highest number of a parameter in a statement.
+  private static func argumentCount(of text: String) -> Int {
+    text.utf8.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false).dropFirst()
+      .compactMap { Int(Substring($0.prefix { (0x30...0x39).contains($0) })) }.max() ?? 0
+  }
+
+  // MARK: Failures
+
+  package func check(_ result: OpaquePointer?, _ statement: String) throws {
+    switch PQresultStatus(result) {
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_SINGLE_TUPLE, PGRES_EMPTY_QUERY: return
+    default: throw failure(result, statement)
+    }
+  }
+
+  /// What PostgreSQL says of a failure, by its SQLSTATE (appendix A of its manual).
+  package func failure(_ result: OpaquePointer?, _ statement: String) -> StoreError {
+    let code =
+      PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) } ?? ""
+    let primary = PQresultErrorField(result, Int32(UInt8(ascii: "M"))).map { String(cString: $0) }
+    let reason = "\(primary ?? message) (SQLSTATE \(code.isEmpty ? "none" : code))"
+    switch (code, code.prefix(2)) {
+    case ("57014", _) where isCancelledByMistake():
+      return StoreError(
+        .unreachable, "word to cancel a statement came late: \(reason)", statement: statement)
+    case ("57014", _):
+      return StoreError(.overloaded, "it took too long: \(reason)", statement: statement)
+    case ("25P03", _):
+      isUnfit = true
+      return StoreError(
+        .unreachable, "\(address) ended a transaction that stood still: \(reason)",
+        statement: statement)
+    case ("25006", _):
+      // Such as a server that is another's copy by now: the next connection may find the right one.
+      isUnfit = true
+      return StoreError(
+        .unreachable, "\(address) takes no writes: \(reason)", statement: statement)
+    case (_, "40"): return StoreError(.serializationFailure, reason, statement: statement)
+    case ("53100", _): return StoreError(.full, reason, statement: statement)
+    case ("58030", _): return StoreError(.diskFailed, reason, statement: statement)
+    case (_, "53"), (_, "55"): return StoreError(.overloaded, reason, statement: statement)
+    case ("XX001", _), ("XX002", _):
+      let error = StoreError(
+        .corrupt,
+        "PostgreSQL at \(address) finds its files damaged: \(reason). Stop the servers, keep the "
+          + "cluster's files, and restore a backup elsewhere", statement: statement)
+      damage?.note(error.reason)
+      return error
+    case (_, "XX"): return StoreError(.corrupt, reason, statement: statement)
+    case (_, "08"), (_, "57"), ("", _):
+      // libpq does not count a connection as lost to which nothing can be sent any more.
+      isUnfit = true
+      return StoreError(
+        .unreachable, "the connection to \(address) is lost: \(reason)", statement: statement)
+    default: return StoreError(.statementFailed, reason, statement: statement)
+    }
+  }
+
+  private var message: String {
+    String(cString: PQerrorMessage(handle)).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  // MARK: The engine's own
+
+  /// PostgreSQL looks after its log by itself.
+  package var loggedPages: Int { 0 }
+  package func copyLog(isAlone: Bool) throws -> Int { 0 }
+
+  /// Texts are compared by their bytes, as everywhere else.
+  package func definition(_ statement: String) -> String {
+    statement.replacing("/*clustered*/", with: "").replacing("/*unlogged*/", with: "UNLOGGED")
+      .replacing(/\bTEXT\b/, with: #"TEXT COLLATE "C""#)
+  }
+
+  package func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    PQfinish(handle)
+  }
+
+  /// Calls `body` with texts as C has lists of them, with a null at the end.
+  private static func withTexts<Result>(
+    _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result
+  ) -> Result {
+    let copies = texts.map { strdup($0) }
+    defer { for copy in copies { free(copy) } }
+    var pointers: [UnsafePointer<CChar>?] = copies.map { UnsafePointer($0) }
+    pointers.append(nil)
+    // With the null it is never empty, so there is memory.
+    return pointers.withUnsafeBufferPointer { body($0.baseAddress!) }
+  }
+}

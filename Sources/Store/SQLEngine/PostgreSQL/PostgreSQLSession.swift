@@ -1,0 +1,100 @@
+import Foundation
+import StoreModel
+
+/// A connection as the PostgreSQL server sees it, with the advisory lock of a server. It ends with the
+/// connection.
+package struct PostgreSQLSession {
+  /// What a lock is for, as the first half of its number; the other half is the schema's.
+  enum Lock: Int32 {
+    /// "PETR": held by each server as long as it has the store open, and by one who moves it alone.
+    case serving = 0x5045_5452
+  }
+
+  /// How long to wait for a server that is about to end, in seconds, and between two looks, in
+  /// microseconds.
+  private static let patience = 2.0
+  private static let pause: UInt32 = 20_000
+
+  private let number: Int32
+  /// With this the number is unique: the system gives numbers of processes again.
+  private let began: String
+  private let schema: Int64
+
+  /// - Parameter number: that of the server's process.
+  package init(of connection: PostgreSQLConnection, number: Int32) throws {
+    self.number = number
+    let found = try connection.first(
+      """
+      SELECT backend_start::text, (SELECT oid::int8 FROM pg_namespace WHERE nspname = current_schema())
+      FROM pg_stat_activity WHERE pid = pg_backend_pid()
+      """, []
+    ) { (began: $0.text(0), schema: $0.isNull(1) ? nil : $0.integer(1)) }
+    guard let found, let schema = found.schema else {
+      throw StoreError(
+        .cannotOpen, "the database at \(connection.address) has no schema that its user may use")
+    }
+    began = found.began
+    self.schema = schema
+  }
+
+  /// Makes sure that nothing happens in a session that was lost: the server may not have noticed, and
+  /// still be at a transaction of it.
+  package func end(from connection: PostgreSQLConnection) throws {
+    let deadline = ContinuousClock.now + .seconds(Self.patience)
+    while try connection.first(
+      """
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE pid = $1 AND backend_start::text = $2
+      """, [.integer(Int64(number)), .text(began)], { _ in true }) != nil
+    {
+      guard ContinuousClock.now < deadline else {
+        throw StoreError(.unreachable, "a transaction of a lost connection has not ended yet")
+      }
+      usleep(Self.pause)
+    }
+  }
+
+  /// How a store is kept open.
+  package enum Serving {
+    /// Beside other servers.
+    case together
+    /// As by one who moves all of it: no server may be there.
+    case alone
+  }
+
+  /// Takes the lock of a server, or that of one who will have none.
+  package func lock(_ connection: PostgreSQLConnection, for serving: Serving) throws {
+    let function =
+      switch serving {
+      case .together: "pg_try_advisory_lock_shared"
+      case .alone: "pg_try_advisory_lock"
+      }
+    let deadline = ContinuousClock.now + .seconds(Self.patience)
+    while try connection.first(
+      "SELECT \(function)($1::int4, $2::int8::oid::int4)",
+      [.integer(Int64(Lock.serving.rawValue)), .integer(schema)], { $0.integer(0) }) != 1
+    {
+      guard ContinuousClock.now < deadline else {
+        throw StoreError(
+          .cannotOpen,
+          serving == .alone
+            ? "a server has the store at \(connection.address) open; stop it first"
+            : "the store at \(connection.address) is being moved; wait until that is done")
+      }
+      usleep(Self.pause)
+    }
+  }
+
+  /// Whether a server has the lock.
+  package static func isServed(over connection: PostgreSQLConnection) throws -> Bool {
+    try connection.first(
+      """
+      SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = $1::int8::oid
+        AND objid = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND objsubid = 2 AND granted
+      LIMIT 1
+      """, [.integer(Int64(Lock.serving.rawValue))]
+    ) { _ in true } != nil
+  }
+}

@@ -1,0 +1,191 @@
+import CPageChecksum
+import CSQLite
+import Foundation
+import StoreModel
+
+/// What a write-ahead log holds that nobody writes to, and whether something of it is damaged
+/// (https://sqlite.org/fileformat2.html#the_write_ahead_log).
+///
+/// SQLite takes a log to end before the first frame that does not match its checksum, as frames are
+/// that were being written when the power went. What was committed after a damaged one would be gone
+/// without a word. So what lies behind such a frame is looked at: each commit waits for the one before
+/// to be on the disk, so that two commits that follow from each other show that all up to the first was
+/// whole once; and the log's index, where a process left one, knows how far the log had got.
+package struct LogScan {
+  /// The pages in the frames that count.
+  package private(set) var pages: Set<UInt32> = []
+  /// How many pages the database has after the last commit; nil when none counts.
+  package private(set) var databasePages: UInt32?
+  /// What is damaged, for people; nil when nothing is.
+  package private(set) var fault: String?
+
+  private struct Frame {
+    var page: UInt32
+    var databasePages: UInt32
+    var salts: UInt64
+    var sums: Sums
+    /// The sums that the frame should have, after those before it.
+    var counted: Sums
+    var isSealIntact: Bool
+  }
+
+  private struct Sums: Equatable {
+    var first: UInt32 = 0
+    var second: UInt32 = 0
+  }
+
+  private let path: String
+  private let isSealed: Bool
+  private let file: SystemFile?
+  private var beginsWithHighestByte = false
+  private let memory = UnsafeMutableRawBufferPointer.allocate(
+    byteCount: SealedLog.frameBytes, alignment: 16)
+
+  /// - Parameters:
+  ///   - path: the store's file, not the log's.
+  ///   - isSealed: whether its pages have checksums.
+  package init(besideStoreAt path: String, isSealed: Bool) throws {
+    self.path = path + "-wal"
+    self.isSealed = isSealed
+    file = access(self.path, R_OK) == 0 ? SystemFile(self.path, flags: SQLITE_OPEN_WAL) : nil
+    defer { memory.deallocate() }
+    guard let file, file.size >= SealedLog.headerBytes else { return }
+    try scan(file)
+  }
+
+  private mutating func scan(_ file: SystemFile) throws {
+    let frames = (file.size - SealedLog.headerBytes) / SealedLog.frameBytes
+    guard let start = memory.baseAddress else { return }
+    try file.read(start, count: SealedLog.headerBytes, at: 0)
+    let magic = word(0)
+    beginsWithHighestByte = magic & 1 == 1
+    var sums = Sums()
+    count(start, SealedLog.headerBytes - 8, into: &sums)
+    let stored = Sums(first: word(24), second: word(28))
+    let salts = UInt64(word(16)) << 32 | UInt64(word(20))
+    guard magic & ~1 == 0x377F_0682, sums == stored else {
+      // One that was begun and not finished has nothing behind it.
+      if frames > 0 { fault = "the header of '\(path)' does not match its checksum" }
+      return
+    }
+    guard word(8) == PageCache.pageSize else {
+      fault = "'\(path)' has pages of \(word(8)) bytes instead of \(PageCache.pageSize)"
+      return
+    }
+    var last = 0
+    var before = stored
+    var waiting: Set<UInt32> = []
+    var number = 1
+    while number <= frames {
+      let frame = try frame(number, after: before, in: file)
+      // A write that was torn may have left the end of an older page, which SQLite's checksum need not
+      // notice.
+      guard frame.salts == salts, frame.sums == frame.counted, frame.page > 0,
+        !isSealed || frame.isSealIntact
+      else { break }
+      waiting.insert(frame.page)
+      if frame.databasePages > 0 {
+        last = number
+        databasePages = frame.databasePages
+        pages.formUnion(waiting)
+        waiting = []
+      }
+      before = frame.sums
+      number += 1
+    }
+    let committed = committedFrames(withSalts: salts)
+    if last < committed {
+      fault =
+        number > frames
+        ? "'\(path)' ends after frame \(frames), and \(committed) were committed"
+        : "frame \(number) in '\(path)' does not match its checksum, and \(committed) were committed"
+      return
+    }
+    if number <= frames { try lookBehind(number, in: file, frames, salts) }
+  }
+
+  /// Looks whether what comes after a frame that does not count had been committed.
+  private mutating func lookBehind(
+    _ broken: Int, in file: SystemFile, _ frames: Int, _ salts: UInt64
+  ) throws {
+    // Commits in a row of frames that follow from each other. Those that were broken off, and that later
+    // ones were written over in part, leave rows with one commit at most.
+    var commits = 0
+    var before = Sums()
+    for number in broken...frames {
+      let frame = try frame(number, after: before, in: file)
+      before = frame.sums
+      guard number > broken, frame.salts == salts, frame.sums == frame.counted else {
+        commits = 0
+        continue
+      }
+      if frame.databasePages > 0 { commits += 1 }
+      if commits == 2 {
+        fault =
+          "frame \(broken) in '\(path)' does not match its checksum, and later ones were committed"
+        return
+      }
+    }
+  }
+
+  private func frame(_ number: Int, after before: Sums, in file: SystemFile) throws -> Frame {
+    guard let start = memory.baseAddress else { throw StoreError(.cannotOpen, "no memory") }
+    try file.read(
+      start, count: SealedLog.frameBytes,
+      at: SealedLog.headerBytes + (number - 1) * SealedLog.frameBytes)
+    var counted = before
+    count(start, 8, into: &counted)
+    let page = start + SealedLog.frameHeaderBytes
+    count(page, PageCache.pageSize, into: &counted)
+    return Frame(
+      page: word(0), databasePages: word(4), salts: UInt64(word(8)) << 32 | UInt64(word(12)),
+      sums: Sums(first: word(16), second: word(20)), counted: counted,
+      isSealIntact: PageSeal.isIntact(page, number: word(0)))
+  }
+
+  private func word(_ offset: Int) -> UInt32 {
+    UInt32(bigEndian: memory.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
+  }
+
+  private func count(_ bytes: UnsafeRawPointer, _ count: Int, into sums: inout Sums) {
+    petrel_log_checksum(bytes, count, beginsWithHighestByte ? 1 : 0, &sums.first, &sums.second)
+  }
+
+  /// How many frames had been committed when the index of this log was written last
+  /// (https://sqlite.org/walformat.html#the_wal_index_file_format); 0 when nothing shows it.
+  private func committedFrames(withSalts salts: UInt64) -> Int {
+    let header = 48
+    guard isIndexOfThisBoot, let handle = FileHandle(forReadingAtPath: indexPath),
+      let bytes = try? handle.read(upToCount: 2 * header), bytes.count == 2 * header,
+      bytes.prefix(header) == bytes.suffix(header)
+    else { return 0 }
+    return bytes.withUnsafeBytes { bytes in
+      func word(_ offset: Int) -> UInt32 {
+        bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+      }
+      var sums = Sums()
+      if let start = bytes.baseAddress {
+        petrel_log_checksum(start, header - 8, 0, &sums.first, &sums.second)
+      }
+      let found = UInt64(UInt32(bigEndian: word(32))) << 32 | UInt64(UInt32(bigEndian: word(36)))
+      guard word(0) == 3_007_000, bytes[12] == 1, found == salts,
+        sums == Sums(first: word(40), second: word(44))
+      else { return 0 }
+      return Int(word(16))
+    }
+  }
+
+  /// Whether the machine has been up since the index was made. What came to the disk of one from before may
+  /// know of more than what came there of the log.
+  private var isIndexOfThisBoot: Bool {
+    var information = stat()
+    var up = timespec()
+    var now = timespec()
+    guard stat(indexPath, &information) == 0, clock_gettime(CLOCK_BOOTTIME, &up) == 0,
+      clock_gettime(CLOCK_REALTIME, &now) == 0
+    else { return false }
+    return information.st_mtim.tv_sec >= now.tv_sec - up.tv_sec
+  }
+
+  private var indexPath: String { String(path.dropLast(4)) + "-shm" }
+}

@@ -1,0 +1,215 @@
+import CSQLite
+import Foundation
+
+/// An open database as SQLite's own file system opened it, but that each page gets its ``PageSeal`` when
+/// it is written, and has to show it when it is read. A page that is damaged goes no further: neither
+/// is it read, nor does the write-ahead log give it to the database.
+///
+/// Pages are never mapped, for whoever looks at mapped memory does not learn that the disk failed or
+/// gave something else than before: each comes by a read, and is looked at before SQLite has it.
+///
+/// A file has seals on all of its pages or on none, for as long as it exists.
+package struct DatabaseFile {
+  private struct State {
+    let system: UnsafePointer<sqlite3_io_methods>
+    let methods: UnsafeMutablePointer<sqlite3_io_methods>
+    let path: String
+    let isSealed: Bool
+    /// Room for some pages.
+    let scratch: UnsafeMutableRawPointer
+    /// What is written comes from the write-ahead log, and has its seal.
+    var isCopyingLog = false
+    var ahead = ReadingAhead()
+    var damage: PageDamage?
+    var hasFailedSync = false
+  }
+
+  private let file: UnsafeMutablePointer<sqlite3_file>
+
+  /// A file that ``wrap(_:path:)`` has put methods before.
+  package init(_ file: UnsafeMutablePointer<sqlite3_file>) {
+    self.file = file
+  }
+
+  /// Puts methods before those of a file that the system has just opened.
+  static func wrap(_ file: UnsafeMutablePointer<sqlite3_file>, path: String) {
+    guard let system = file.pointee.pMethods else { return }
+    let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+    methods.initialize(to: system.pointee)
+    // SQLite calls them with the file that it gave to be opened, and never without one.
+    methods.pointee.xClose = { DatabaseFile($0!).close() }
+    methods.pointee.xRead = { DatabaseFile($0!).read($1!, $2, at: $3) }
+    methods.pointee.xWrite = { DatabaseFile($0!).write($1!, $2, at: $3) }
+    methods.pointee.xSync = { DatabaseFile($0!).sync($1) }
+    methods.pointee.xFileControl = { DatabaseFile($0!).control($1, $2) }
+    methods.pointee.xFetch = { _, _, _, page in
+      page?.pointee = nil
+      return SQLITE_OK
+    }
+    let scratch = UnsafeMutableRawPointer.allocate(
+      byteCount: ReadingAhead.pieceBytes, alignment: PageCache.pageSize)
+    let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+    state.initialize(
+      to: State(
+        system: system, methods: methods, path: path,
+        isSealed: isSealed(file, system, using: scratch), scratch: scratch))
+    DatabaseFile(file).place.storeBytes(of: state, as: UnsafeMutablePointer<State>.self)
+    file.pointee.pMethods = UnsafePointer(methods)
+  }
+
+  /// Behind the memory for the system's file, where there is room for a log's buffer too.
+  private var place: UnsafeMutableRawPointer {
+    UnsafeMutableRawPointer(file) + GatheringFileSystem.systemFileBytes
+  }
+
+  private var state: UnsafeMutablePointer<State> {
+    place.load(as: UnsafeMutablePointer<State>.self)
+  }
+
+  private func close() -> Int32 {
+    let state = state
+    defer {
+      state.pointee.methods.deallocate()
+      state.pointee.scratch.deallocate()
+      state.deinitialize(count: 1)
+      state.deallocate()
+    }
+    return state.pointee.system.pointee.xClose(file)
+  }
+
+  // MARK: Seals
+
+  package var isSealed: Bool { state.pointee.isSealed }
+
+  /// The damage that was met last.
+  package var damage: PageDamage? { state.pointee.damage }
+
+  /// Takes down that a page is damaged; returns the result for SQLite.
+  package func refuse(_ page: UInt32, isInLog: Bool, _ kind: PageDamage.Kind = .changed) -> Int32 {
+    state.pointee.damage = PageDamage(
+      path: state.pointee.path, page: page, isInLog: isInLog, kind: kind)
+    return SQLiteResult.wrongData
+  }
+
+  /// Pages at the beginning that are asked whether the file's have seals.
+  private static let witnesses = 16
+
+  /// Whether the pages of a file that can be read have seals.
+  package static func isSealed(fileAt path: String) -> Bool {
+    guard let file = SystemFile(path), file.size > 0 else { return false }
+    let page = UnsafeMutableRawPointer.allocate(byteCount: PageCache.pageSize, alignment: 16)
+    defer { page.deallocate() }
+    return isSealed(using: page) { number in
+      let offset = (number - 1) * PageCache.pageSize
+      guard offset < file.size else { return false }
+      return (try? file.read(page, count: PageCache.pageSize, at: offset)) != nil
+    }
+  }
+
+  private static func isSealed(
+    _ file: UnsafeMutablePointer<sqlite3_file>, _ system: UnsafePointer<sqlite3_io_methods>,
+    using page: UnsafeMutableRawPointer
+  ) -> Bool {
+    var size: Int64 = 0
+    guard system.pointee.xFileSize(file, &size) == SQLITE_OK, size > 0 else { return true }
+    return isSealed(using: page) { number in
+      let offset = Int64(number - 1) * Int64(PageCache.pageSize)
+      let result = system.pointee.xRead(file, page, Int32(PageCache.pageSize), offset)
+      return result == SQLITE_OK || (offset < size && result == SQLiteResult.shortRead)
+    }
+  }
+
+  /// Whether a file's pages have seals. The byte that says so may be damaged itself: then other pages
+  /// show it.
+  ///
+  /// - Parameter read: reads the page of this number; false when there is none.
+  private static func isSealed(
+    using page: UnsafeMutableRawPointer, _ read: (Int) -> Bool
+  ) -> Bool {
+    for number in 1...witnesses {
+      guard read(number) else { break }
+      if number == 1 {
+        let room = (page + reservePlace).assumingMemoryBound(to: UInt8.self)
+        if room.pointee == PageSeal.bytes { return true }
+        room.pointee = UInt8(PageSeal.bytes)
+      }
+      if PageSeal.isIntact(page, number: UInt32(number)) { return true }
+    }
+    return false
+  }
+
+  /// The byte of the first page that says how much room is left at the end of each.
+  static let reservePlace = 20
+
+  // MARK: Reading and writing
+
+  private func read(
+    _ bytes: UnsafeMutableRawPointer, _ count: Int32, at offset: Int64
+  ) -> Int32 {
+    let state = state
+    let system = state.pointee.system
+    let pageSize = Int32(PageCache.pageSize)
+    guard state.pointee.isSealed, count >= 512 else {
+      return SQLiteResult.ofRead(system.pointee.xRead(file, bytes, count, offset))
+    }
+    if let piece = state.pointee.ahead.piece(from: Int(offset)) {
+      // What comes of it is of no interest.
+      _ = system.pointee.xRead(
+        file, state.pointee.scratch, Int32(ReadingAhead.pieceBytes), Int64(piece))
+    }
+    let result = SQLiteResult.ofRead(system.pointee.xRead(file, bytes, count, offset))
+    let page = UInt32(truncatingIfNeeded: offset / Int64(pageSize) + 1)
+    if result == SQLiteResult.shortRead { return refuse(page, isInLog: false, .missing) }
+    guard result == SQLITE_OK else { return result }
+    guard count == pageSize, offset % Int64(pageSize) == 0,
+      PageSeal.isIntact(bytes, number: page)
+    else { return refuse(page, isInLog: false) }
+    return result
+  }
+
+  private func write(_ bytes: UnsafeRawPointer, _ count: Int32, at offset: Int64) -> Int32 {
+    let state = state
+    let system = state.pointee.system
+    let pageSize = Int64(PageCache.pageSize)
+    guard state.pointee.isSealed else {
+      return system.pointee.xWrite(file, bytes, count, offset)
+    }
+    let page = UInt32(truncatingIfNeeded: offset / pageSize + 1)
+    guard count == PageCache.pageSize, offset % pageSize == 0 else {
+      return refuse(page, isInLog: false)
+    }
+    if state.pointee.isCopyingLog {
+      guard PageSeal.isIntact(bytes, number: page) else { return refuse(page, isInLog: true) }
+      return system.pointee.xWrite(file, bytes, count, offset)
+    }
+    let sealed = state.pointee.scratch
+    sealed.copyMemory(from: bytes, byteCount: Int(count))
+    // Without room for it the seal would take that of contents.
+    guard
+      page > 1 || sealed.load(fromByteOffset: Self.reservePlace, as: UInt8.self) == PageSeal.bytes
+    else { return SQLITE_IOERR }
+    PageSeal.put(on: sealed, number: page)
+    return system.pointee.xWrite(file, sealed, count, offset)
+  }
+
+  /// Whether a sync failed. The kernel may have dropped what was to be synced, and then neither tells it
+  /// again nor writes it; and a part of the log that was copied before no later copying repeats.
+  var hasFailedSync: Bool { state.pointee.hasFailedSync }
+
+  var unsyncedReason: String {
+    "the disk failed to sync '\(state.pointee.path)' (see dmesg): what is in its log is copied anew at the "
+      + "next start"
+  }
+
+  private func sync(_ flags: Int32) -> Int32 {
+    let result = state.pointee.system.pointee.xSync(file, flags)
+    if result != SQLITE_OK { state.pointee.hasFailedSync = true }
+    return result
+  }
+
+  private func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+    if operation == SQLITE_FCNTL_CKPT_START { state.pointee.isCopyingLog = true }
+    if operation == SQLITE_FCNTL_CKPT_DONE { state.pointee.isCopyingLog = false }
+    return state.pointee.system.pointee.xFileControl(file, operation, argument)
+  }
+}

@@ -1,0 +1,30 @@
+/// A page of a store that is not what was written.
+public struct PageDamage: Sendable, Hashable, CustomStringConvertible {
+  public enum Kind: Sendable, Hashable {
+    /// It does not match its checksum.
+    case changed
+    /// The file ends before it.
+    case missing
+  }
+
+  /// The store's file.
+  public var path: String
+  /// The page's number, counted from 1.
+  public var page: UInt32
+  /// Whether it is damaged in the write-ahead log.
+  public var isInLog: Bool
+  public var kind: Kind
+
+  public var description: String {
+    let file = "'\(path)\(isInLog ? "-wal" : "")'"
+    return switch kind {
+    case .changed: "page \(page) in \(file) does not match its checksum"
+    case .missing: "\(file) ends before page \(page)"
+    }
+  }
+
+  /// What is to be done, whichever page it is.
+  package static let advice =
+    "nothing is served from a damaged store: stop the server, keep all of the store's files, and "
+    + "'petrel restore' a backup elsewhere; 'petrel doctor --deep' tells what is damaged"
+}

@@ -1,0 +1,169 @@
+import CSQLite
+import Foundation
+import StoreModel
+
+/// A look at the checksums of a store's file and its log as they lie on the disk, before anybody uses
+/// them; what there was no time for can be looked at later, while the store is in use.
+package struct StoreInspection {
+  /// What is damaged, ten lines at most.
+  package private(set) var faults: [String] = []
+  /// Whether the pages have checksums. Of others only the log is looked at.
+  package private(set) var isSealed = false
+  /// Whether all pages were looked at.
+  package var isComplete: Bool { next > pages }
+
+  private let path: String
+  /// The pages that the database has, those that lie in the log, and the next that is to be looked at.
+  private var pages = 0
+  private var logged: Set<UInt32> = []
+  private var next = 1
+
+  private static let faultLimit = 10
+  /// A page may be written at the moment it is looked at: only what is wrong each time is damaged.
+  private static let attempts = 20
+  private static let pause: UInt32 = 100_000
+
+  /// Looks at a store that no server has open. Other programs may write to it for a moment.
+  ///
+  /// - Parameter limit: how long pages are looked at.
+  /// - Throws: ``StoreError/Code/cannotOpen`` when the file cannot be read.
+  package init(ofStoreAt path: String, within limit: Duration) throws {
+    var found: StoreInspection
+    var times: [Int]
+    repeat {
+      times = Self.times(of: path)
+      found = try StoreInspection(at: path, within: limit)
+      // What changed while it was looked at was not damaged.
+    } while !found.faults.isEmpty && Self.times(of: path) != times
+    self = found
+  }
+
+  /// When the store and its log were written to last.
+  private static func times(of path: String) -> [Int] {
+    [path, path + "-wal"].flatMap { file in
+      var information = stat()
+      guard stat(file, &information) == 0 else { return [Int]() }
+      let time = information.st_mtim
+      return [Int(information.st_size), Int(information.st_ino), time.tv_sec, time.tv_nsec]
+    }
+  }
+
+  private init(at path: String, within limit: Duration) throws {
+    self.path = path
+    guard let file = SystemFile(path) else {
+      throw StoreError(.cannotOpen, "the store at '\(path)' cannot be read")
+    }
+    guard file.size > 0 else { return }
+    var header = [UInt8](repeating: 0, count: 100)
+    try header.withUnsafeMutableBytes { buffer in
+      if let start = buffer.baseAddress { try file.read(start, count: 100, at: 0) }
+    }
+    isSealed = DatabaseFile.isSealed(fileAt: path)
+    guard header.starts(with: Array("SQLite format 3\0".utf8)) || isSealed else { return }
+    let log = try LogScan(besideStoreAt: path, isSealed: isSealed)
+    if let fault = log.fault { faults.append(fault) }
+    guard isSealed else { return }
+    logged = log.pages
+    let counted = header[28..<32].reduce(0) { $0 << 8 | Int($1) }
+    pages = max(
+      log.databasePages.map(Int.init) ?? counted,
+      // The number of pages may be what is damaged.
+      log.databasePages == nil ? file.size / PageCache.pageSize : 0)
+    // SQLite first takes back what was being written to the file itself, when it is opened.
+    if let journal = SystemFile(path + "-journal", flags: SQLITE_OPEN_MAIN_JOURNAL),
+      journal.size > 0
+    {
+      return
+    }
+    try look(at: file, until: .now + limit)
+  }
+
+  /// - Throws: ``StoreError/Code/corrupt`` when something is damaged.
+  package func check() throws {
+    guard let fault = faults.first else { return }
+    throw StoreError(.corrupt, "\(fault): \(PageDamage.advice)")
+  }
+
+  private mutating func look(at file: SystemFile, until end: ContinuousClock.Instant) throws {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: SystemFile.greatestRead, alignment: PageCache.pageSize)
+    defer { buffer.deallocate() }
+    while !isComplete, faults.count < Self.faultLimit, ContinuousClock.now < end {
+      for page in try damagedPages(among: step(), of: file, buffer) {
+        guard faults.count < Self.faultLimit else { break }
+        let isThere = Int(page) * PageCache.pageSize <= file.size
+        faults.append(
+          "\(PageDamage(path: path, page: page, isInLog: false, kind: isThere ? .changed : .missing))"
+        )
+      }
+    }
+  }
+
+  /// The next pages to be looked at.
+  private mutating func step() -> Range<Int> {
+    let first = next
+    next = min(pages + 1, first + SystemFile.greatestRead / PageCache.pageSize)
+    return first..<next
+  }
+
+  private func damagedPages(
+    among range: Range<Int>, of file: SystemFile, _ buffer: UnsafeMutableRawBufferPointer
+  ) throws -> [UInt32] {
+    guard let start = buffer.baseAddress, !range.isEmpty else { return [] }
+    let size = PageCache.pageSize
+    let end = file.size
+    try file.read(start, count: range.count * size, at: (range.lowerBound - 1) * size)
+    return range.map { UInt32($0) }.filter { page in
+      page != PageCache.lockingPage && !logged.contains(page)
+        && (Int(page) * size > end
+          || !PageSeal.isIntact(
+            start + (Int(page) - range.lowerBound) * size, number: page))
+    }
+  }
+
+  /// How many pages the file says that it has; nil where it cannot be believed.
+  private func shownPages(
+    of file: SystemFile, _ buffer: UnsafeMutableRawBufferPointer
+  ) throws -> Int? {
+    guard let start = buffer.baseAddress, file.size >= PageCache.pageSize else { return nil }
+    try file.read(start, count: PageCache.pageSize, at: 0)
+    guard PageSeal.isIntact(start, number: 1) else { return nil }
+    return buffer[28..<32].reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  /// Looks at the rest slowly, beside those who use the store.
+  ///
+  /// - Parameters:
+  ///   - pause: between two looks at some 30 pages, in microseconds.
+  ///   - isOver: asked between them.
+  /// - Returns: the first page that is damaged; nil when there is none.
+  package mutating func lookAtRest(
+    pausing pause: UInt32, unless isOver: () -> Bool
+  ) throws -> PageDamage? {
+    guard !isComplete, let file = SystemFile(path) else { return nil }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(
+      byteCount: SystemFile.greatestRead, alignment: PageCache.pageSize)
+    defer { buffer.deallocate() }
+    while !isComplete, !isOver() {
+      let range = step()
+      for page in try damagedPages(among: range, of: file, buffer) {
+        let isDamaged = try (0..<Self.attempts).allSatisfy { _ in
+          usleep(Self.pause)
+          // A store that was made anew is shorter; see `SQLRecordStore.eraseFreePages()`.
+          pages = min(pages, try shownPages(of: file, buffer) ?? pages)
+          if page > pages { return false }
+          return try !damagedPages(among: Int(page)..<Int(page) + 1, of: file, buffer).isEmpty
+        }
+        if isDamaged {
+          return PageDamage(path: path, page: page, isInLog: false, kind: .changed)
+        }
+      }
+      var rest = pause
+      while rest > 0, !isOver() {
+        usleep(min(rest, Self.pause))
+        rest -= min(rest, Self.pause)
+      }
+    }
+    return nil
+  }
+}

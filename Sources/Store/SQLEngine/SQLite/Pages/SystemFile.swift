@@ -1,0 +1,56 @@
+import CSQLite
+import StoreModel
+
+/// A file beside SQLite's back, opened through SQLite's file system: were it closed in another way, the
+/// locks would go that connections of this process have on it.
+package final class SystemFile {
+  private let pointer: UnsafeMutablePointer<sqlite3_file>
+  private let name: UnsafeMutablePointer<CChar>
+
+  /// Bytes that are read at once at most: SQLite's file system knows no larger number.
+  package static let greatestRead = 31 * PageCache.pageSize
+
+  /// Opens a file to read it; nil when there is none that can be read.
+  package init?(_ path: String, flags: Int32 = SQLITE_OPEN_MAIN_DB) {
+    guard let system = GatheringFileSystem.system else { return nil }
+    // Behind a name SQLite's looks for parameters, up to another zero.
+    let bytes = Array(path.utf8CString) + [0, 0, 0]
+    name = .allocate(capacity: bytes.count)
+    name.initialize(from: bytes, count: bytes.count)
+    let memory = UnsafeMutableRawPointer.allocate(
+      byteCount: Int(system.pointee.szOsFile), alignment: 16)
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: Int(system.pointee.szOsFile))
+    pointer = memory.bindMemory(to: sqlite3_file.self, capacity: 1)
+    var outFlags: Int32 = 0
+    guard
+      system.pointee.xOpen(system, name, pointer, flags | SQLITE_OPEN_READONLY, &outFlags)
+        == SQLITE_OK
+    else { return nil }
+  }
+
+  deinit {
+    // One that could not be opened has no methods.
+    if let methods = pointer.pointee.pMethods { _ = methods.pointee.xClose(pointer) }
+    name.deallocate()
+    UnsafeMutableRawPointer(pointer).deallocate()
+  }
+
+  package var size: Int {
+    var size: Int64 = 0
+    let result = pointer.pointee.pMethods.pointee.xFileSize(pointer, &size)
+    return result == SQLITE_OK ? Int(size) : 0
+  }
+
+  /// Reads so many bytes; beyond the end they are 0.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` when the disk does not give them.
+  package func read(_ buffer: UnsafeMutableRawPointer, count: Int, at offset: Int) throws {
+    let result = pointer.pointee.pMethods.pointee.xRead(
+      pointer, buffer, Int32(count), Int64(offset))
+    guard result == SQLITE_OK || result == SQLiteResult.shortRead else {
+      throw StoreError(
+        .cannotOpen,
+        "'\(String(cString: name))' cannot be read at byte \(offset): the disk fails (see dmesg)")
+    }
+  }
+}

@@ -1,0 +1,435 @@
+import CSQLite
+import Foundation
+import Glibc
+import StoreModel
+import Synchronization
+
+/// A connection to an SQLite database.
+package final class SQLiteConnection: SQLConnection {
+  /// How a connection is set up.
+  package struct Settings {
+    /// The page cache, in KiB.
+    package var cacheKilobytes: Int
+    /// How long to wait for another process that is writing, in milliseconds.
+    package var busyTimeout: Int
+
+    package init(cacheKilobytes: Int = 256 * 1024, busyTimeout: Int = 10_000) {
+      self.cacheKilobytes = cacheKilobytes
+      self.busyTimeout = busyTimeout
+    }
+  }
+
+  package var kind: SQLEngineKind { .sqlite }
+  package var name: String {
+    sqlite3_db_filename(handle, "main").map { String(cString: $0) } ?? "memory"
+  }
+  private let handle: OpaquePointer
+  private let busyTimeout: Int32
+  private var statements: [String: SQLiteStatement] = [:]
+  /// Some of them by where their texts lie in memory.
+  private var recent = [(text: String, statement: SQLiteStatement)?](repeating: nil, count: 256)
+
+  /// Opens the file at `path`, or makes it; with nil, a database in memory.
+  ///
+  /// Each commit is synced to disk (`synchronous=FULL`) before it returns.
+  ///
+  /// - Parameters:
+  ///   - checkpointPages: Pages in the write-ahead log at which the connection's own commits copy it
+  ///     into the database; nil leaves that to others.
+  package init(
+    path: String?, settings: Settings = Settings(), checkpointPages: Int? = nil
+  ) throws {
+    _ = Self.isConfigured
+    if let path { Self.makePrivateFile(path) }
+    var opened: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+    let code = sqlite3_open_v2(path ?? ":memory:", &opened, flags, GatheringFileSystem.name)
+    guard code == SQLITE_OK, let opened else {
+      let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close_v2(opened)
+      throw StoreError(
+        .cannotOpen, "the store at '\(path ?? "memory")' cannot be opened: \(message)")
+    }
+    handle = opened
+    sqlite3_extended_result_codes(handle, 1)
+    busyTimeout = Int32(clamping: settings.busyTimeout)
+    sqlite3_busy_timeout(handle, busyTimeout)
+    do {
+      try execute("PRAGMA page_size = \(PageCache.pageSize)")
+      if path != nil { reserveRoomForSeals() }
+      try execute("PRAGMA journal_mode = WAL")
+      try execute("PRAGMA synchronous = FULL")
+      try execute("PRAGMA cache_size = -\(settings.cacheKilobytes)")
+      try execute("PRAGMA wal_autocheckpoint = \(checkpointPages ?? 0)")
+      try execute("PRAGMA temp_store = MEMORY")
+      if checkpointPages == nil { countLoggedPages() }
+      try checkPageSize()
+      if path != nil { try checkPlace() }
+    } catch let error as StoreError {
+      let advice = Self.advice(after: sqlite3_errcode(handle))
+      let isDamaged = error.code == .corrupt && isSealed
+      close()
+      if isDamaged { throw error }
+      throw StoreError(
+        .cannotOpen,
+        "'\(path ?? "memory")' cannot be used as a store: \(error.reason). \(advice)",
+        statement: error.statement)
+    }
+  }
+
+  /// Makes the file where there is none, for its user alone: SQLite would let all users read it. Its log
+  /// gets the same permissions. What goes wrong SQLite finds too, and tells.
+  private static func makePrivateFile(_ path: String) {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { Glibc.close(descriptor) }
+  }
+
+  /// Opens a file to look at it. Neither it nor its log is changed, and no statement can.
+  ///
+  /// - Parameter isAlone: Whether nobody else uses the file and it has no log: then it is read as it
+  ///   is. Otherwise the log is read too, which needs the file for the log's index beside it.
+  package init(readingFileAt path: String, isAlone: Bool) throws {
+    _ = Self.isConfigured
+    var opened: OpaquePointer?
+    let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX
+    let name = URL(fileURLWithPath: path).absoluteString + (isAlone ? "?immutable=1" : "?mode=ro")
+    let code = sqlite3_open_v2(name, &opened, flags, GatheringFileSystem.name)
+    guard code == SQLITE_OK, let opened else {
+      let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close_v2(opened)
+      throw StoreError(.cannotOpen, "the store at '\(path)' cannot be read: \(message)")
+    }
+    handle = opened
+    sqlite3_extended_result_codes(handle, 1)
+    busyTimeout = 1_000
+    sqlite3_busy_timeout(handle, busyTimeout)
+    sqlite3_keep_log_on_close(handle)
+  }
+
+  /// Has each page of a file that is made leave room for its ``PageSeal``. It has no effect on one that is
+  /// there.
+  private func reserveRoomForSeals() {
+    var room = Int32(PageSeal.bytes)
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &room)
+  }
+
+  /// Whether the pages of the file have seals.
+  package var isSealed: Bool { file?.isSealed ?? false }
+
+  /// The file, as it is open; nil in memory.
+  private var file: DatabaseFile? {
+    var pointer: UnsafeMutablePointer<sqlite3_file>?
+    guard sqlite3_db_filename(handle, "main").map({ $0.pointee != 0 }) ?? false,
+      GatheringFileSystem.name != nil,
+      sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &pointer) == SQLITE_OK
+    else { return nil }
+    return pointer.map { DatabaseFile($0) }
+  }
+
+  /// Takes down that the file is damaged, where it is.
+  package var damage: StoreDamage?
+
+  /// Another file may have taken the place of the one that was opened, before that was read first.
+  private func checkPlace() throws {
+    var hasMoved: Int32 = 0
+    sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    guard hasMoved == 0 else {
+      throw StoreError(.cannotOpen, "the file was replaced at this moment: do it again")
+    }
+  }
+
+  /// Writes all that is in the database into a new file, whose pages have seals.
+  package func write(into path: String) throws {
+    reserveRoomForSeals()
+    try run("VACUUM INTO $1", [.text(path)])
+  }
+
+  /// What to do when a file could not be opened, by the result of what failed. One that cannot be read at
+  /// the moment need not be damaged.
+  private static func advice(after result: Int32) -> String {
+    switch result & 0xFF {
+    case SQLITE_IOERR: "Look at the disk (dmesg), and start again"
+    case SQLITE_FULL: "Make room on its disk, and start again"
+    case SQLITE_BUSY, SQLITE_LOCKED: "End what else has it open, and start again"
+    default: "Name another file, or restore this one from a backup"
+    }
+  }
+
+  /// Sees to it that all which the log holds is on the disk, whatever a process before this one met with.
+  package func renewLog() throws {
+    guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return }
+    try beginWriting()
+    defer { try? rollback() }
+    try LogRenewal.renew(logAt: String(cString: name) + "-wal")
+  }
+
+  package var read: ReadCancellation?
+
+  package func interruption() -> @Sendable () -> Void {
+    // SQLite permits this one call from any thread.
+    nonisolated(unsafe) let handle = handle
+    return { sqlite3_interrupt(handle) }
+  }
+
+  /// An interruption takes effect at once or never.
+  package func noteInterruption() {}
+
+  /// ``PageCache`` takes it for granted; a new file has it.
+  private func checkPageSize() throws {
+    let size = try first("PRAGMA page_size", []) { $0.integer(0) } ?? 0
+    guard size == PageCache.pageSize else {
+      throw StoreError(
+        .cannotOpen,
+        "its pages have \(size) bytes, and only \(PageCache.pageSize) will do (VACUUM gives a file "
+          + "others)")
+    }
+  }
+
+  deinit { close() }
+
+  /// Without statistics of its memory SQLite needs no lock for every allocation. It must be told
+  /// before it is used first, as of its page cache.
+  static let isConfigured =
+    sqlite3_config_without_memory_statistics() == SQLITE_OK && PageCache.isInstalled
+
+  package var isInTransaction: Bool { !isClosed && sqlite3_get_autocommit(handle) == 0 }
+
+  private var isClosed = false
+
+  /// The texts of the statements that are prepared.
+  var statementTexts: [String] { Array(statements.keys) }
+
+  package func beginWriting() throws {
+    try damage?.check()
+    try run("BEGIN IMMEDIATE", [])
+  }
+
+  package func beginReading() throws {
+    try damage?.check()
+    try run("BEGIN", [])
+  }
+
+  package func commit() throws {
+    try damage?.check()
+    try run("COMMIT", [])
+  }
+
+  package func definition(_ statement: String) -> String {
+    statement.replacing("/*clustered*/", with: "WITHOUT ROWID")
+  }
+
+  package func execute(_ script: String) throws {
+    guard sqlite3_exec(handle, script, nil, nil, nil) == SQLITE_OK else { throw failure(script) }
+  }
+
+  @discardableResult
+  package func run(_ statement: String, _ arguments: [SQLValue]) throws -> Int {
+    let prepared = try prepare(statement, arguments)
+    defer { prepared.reset() }
+    return try finish(prepared, statement)
+  }
+
+  @discardableResult
+  package func run(_ statement: String, _ arguments: borrowing SQLArguments) throws -> Int {
+    let prepared = try self.statement(for: statement)
+    // What is bound points into this memory. It is not looked at after the reset: the next to run
+    // the statement binds every argument anew.
+    return try arguments.memory.withUnsafeBytes { memory in
+      defer { prepared.reset() }
+      guard prepared.bind(arguments, in: memory) else { throw failure(statement) }
+      return try finish(prepared, statement)
+    }
+  }
+
+  /// Steps to the end and returns how many rows were changed.
+  private func finish(_ prepared: SQLiteStatement, _ text: String) throws -> Int {
+    while true {
+      switch sqlite3_step(prepared.pointer) {
+      case SQLITE_ROW: continue
+      case SQLITE_DONE: return Int(sqlite3_changes(handle))
+      default: throw failure(text)
+      }
+    }
+  }
+
+  package func query(
+    _ statement: String, _ arguments: [SQLValue], _ visit: (any SQLRow) throws -> Void
+  ) throws {
+    try read?.check()
+    let prepared = try prepare(statement, arguments)
+    defer { prepared.reset() }
+    // Once for all rows: it counts a reference.
+    let row: any SQLRow = prepared
+    while true {
+      switch sqlite3_step(prepared.pointer) {
+      case SQLITE_ROW:
+        try read?.check()
+        try visit(row)
+      case SQLITE_DONE: return
+      default: throw failure(statement)
+      }
+    }
+  }
+
+  package private(set) var loggedPages = 0
+
+  /// Has SQLite tell after each commit how long the log is, instead of copying it by itself.
+  private func countLoggedPages() {
+    sqlite3_wal_hook(
+      handle,
+      { connection, _, _, pages in
+        guard let connection else { return SQLITE_OK }
+        // The connection closes the handle, and with it the hook, before it goes.
+        Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().loggedPages =
+          Int(pages)
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// How long those who read are waited for; they are through in less, but for great searches.
+  private static let patienceMilliseconds: Int32 = 10
+
+  package func copyLog(isAlone: Bool) throws -> Int {
+    try damage?.check()
+    sqlite3_busy_timeout(handle, Self.patienceMilliseconds)
+    var copied: Int32 = 0
+    let mode = isAlone ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE
+    let result = sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, &copied)
+    // Busy is who reads longer; what could be copied was.
+    guard result == SQLITE_OK || result == SQLITE_BUSY else { throw failure("checkpoint") }
+    return Int(max(0, copied))
+  }
+
+  /// Makes the file anew of what is in it, so that nothing is left of what was deleted or overwritten. It
+  /// goes through a temporary file beside the store, with as much as the store has, and then through the
+  /// log, as one transaction.
+  package func eraseFreePages() throws {
+    try damage?.check()
+    guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return }
+    let folder = URL(fileURLWithPath: String(cString: name)).deletingLastPathComponent().path
+    try execute("PRAGMA temp_store = FILE")
+    // Where it fails, temporary tables of later statements are in files: slower, and the same.
+    defer { try? execute("PRAGMA temp_store = MEMORY") }
+    let result = Self.temporaryFiles.withLock { _ in sqlite3_vacuum_by_file_in(handle, folder) }
+    guard result == SQLITE_OK else { throw failure("VACUUM") }
+  }
+
+  /// The place of temporary files is the process's. No statement needs one but those that say so.
+  private static let temporaryFiles = Mutex(())
+
+  /// Copies the log into the file and cuts it off; false when somebody reads from it for longer than a
+  /// moment.
+  package func eraseLog() throws -> Bool {
+    try damage?.check()
+    sqlite3_busy_timeout(handle, Self.patienceMilliseconds)
+    defer { sqlite3_busy_timeout(handle, busyTimeout) }
+    let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+    guard result == SQLITE_OK || result == SQLITE_BUSY else { throw failure("checkpoint") }
+    if result == SQLITE_OK { loggedPages = 0 }
+    return result == SQLITE_OK
+  }
+
+  /// Copies the database as the transaction under way sees it into a file that is not there yet.
+  ///
+  /// - Parameter report: takes how many pages are copied, and how many there are.
+  package func copy(to path: String, pagesAtOnce: Int, _ report: (Int, Int) -> Void) throws {
+    var target: OpaquePointer?
+    Self.makePrivateFile(path)
+    // What is under way when the process dies is of no use, so it needs no journal.
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+    defer { sqlite3_close_v2(target) }
+    let system = isSealed ? GatheringFileSystem.name : nil
+    guard sqlite3_open_v2(path, &target, flags, system) == SQLITE_OK,
+      sqlite3_exec(target, "PRAGMA journal_mode = OFF", nil, nil, nil) == SQLITE_OK,
+      let backup = sqlite3_backup_init(target, "main", handle, "main")
+    else {
+      throw StoreError(
+        .cannotOpen, "'\(path)' cannot be written: \(String(cString: sqlite3_errmsg(target)))")
+    }
+    var result = SQLITE_OK
+    while result == SQLITE_OK {
+      result = sqlite3_backup_step(backup, Int32(pagesAtOnce))
+      let pages = Int(sqlite3_backup_pagecount(backup))
+      report(pages - Int(sqlite3_backup_remaining(backup)), pages)
+    }
+    let end = sqlite3_backup_finish(backup)
+    guard result == SQLITE_DONE, end == SQLITE_OK else {
+      if let found = file?.damage {
+        throw StoreError(.corrupt, "\(found): \(PageDamage.advice)")
+      }
+      throw StoreError(
+        .cannotOpen,
+        "'\(path)' could not be written whole: \(String(cString: sqlite3_errmsg(target)))")
+    }
+  }
+
+  package func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    for statement in statements.values { sqlite3_finalize(statement.pointer) }
+    statements = [:]
+    recent = []
+    // The last to close copies the log into the database, and what is damaged is left as it is.
+    if damage?.reason != nil { sqlite3_keep_log_on_close(handle) }
+    sqlite3_close_v2(handle)
+  }
+
+  private func prepare(_ text: String, _ arguments: [SQLValue]) throws -> SQLiteStatement {
+    let statement = try statement(for: text)
+    guard statement.bind(arguments) else {
+      let error = failure(text)
+      statement.reset()
+      throw error
+    }
+    return statement
+  }
+
+  /// Texts are constants, so that equal ones mostly lie at the same place. To compare a text with
+  /// itself costs nothing; to hash one, more than to bind its arguments.
+  private func statement(for text: String) throws -> SQLiteStatement {
+    let place = text.utf8.withContiguousStorageIfAvailable { Int(bitPattern: $0.baseAddress) }
+    let slot = ((place ?? 0) >> 4) % recent.count
+    if let known = recent[slot], known.text == text { return known.statement }
+    let statement = try statements[text] ?? newStatement(text)
+    statements[text] = statement
+    recent[slot] = (text, statement)
+    return statement
+  }
+
+  private func newStatement(_ text: String) throws -> SQLiteStatement {
+    var pointer: OpaquePointer?
+    let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+    guard sqlite3_prepare_v3(handle, text, -1, flags, &pointer, nil) == SQLITE_OK, let pointer
+    else { throw failure(text) }
+    return SQLiteStatement(pointer)
+  }
+
+  private func failure(_ statement: String) -> StoreError {
+    let result = sqlite3_extended_errcode(handle)
+    let message = String(cString: sqlite3_errmsg(handle))
+    switch result & 0xFF {
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      return StoreError(
+        .overloaded, "another process is writing to the store (\(message)); try again later",
+        statement: statement)
+    case SQLITE_FULL:
+      return StoreError(.full, "the store's disk is full: \(message)", statement: statement)
+    case SQLITE_CORRUPT, SQLITE_NOTADB:
+      let error = StoreError(
+        .corrupt, "the store's file is damaged: \(message)", statement: statement)
+      damage?.note(error.reason)
+      return error
+    case SQLITE_IOERR where result == SQLiteResult.wrongData:
+      let found = file?.damage?.description ?? message
+      let error = StoreError(.corrupt, "\(found): \(PageDamage.advice)", statement: statement)
+      damage?.note(error.reason)
+      return error
+    default:
+      let error = StoreError(
+        result & 0xFF == SQLITE_IOERR ? .diskFailed : .statementFailed,
+        "\(message) (SQLite result \(result))", statement: statement)
+      if let file, file.hasFailedSync { damage?.note(unsynced: file.unsyncedReason) }
+      return error
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import CSQLite
+
+/// A prepared statement of SQLite, and the row it stands on.
+final class SQLiteStatement: SQLRow {
+  let pointer: OpaquePointer
+  /// For each parameter of SQLite, which numbers them as they appear, the index of its argument.
+  private let argumentIndexes: [Int]
+
+  init(_ pointer: OpaquePointer) {
+    self.pointer = pointer
+    argumentIndexes = (0..<sqlite3_bind_parameter_count(pointer)).map { parameter in
+      let name = sqlite3_bind_parameter_name(pointer, parameter + 1).map { String(cString: $0) }
+      return (name.flatMap { Int($0.dropFirst()) } ?? Int(parameter) + 1) - 1
+    }
+  }
+
+  /// Binds the arguments; false when SQLite refuses one.
+  func bind(_ arguments: [SQLValue]) -> Bool {
+    // SQLite's mark for "copy the bytes now" is a function pointer of value -1.
+    let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+    for (parameter, argumentIndex) in argumentIndexes.enumerated() {
+      guard arguments.indices.contains(argumentIndex) else { return false }
+      let position = Int32(parameter) + 1
+      let result =
+        switch arguments[argumentIndex] {
+        case .null:
+          sqlite3_bind_null(pointer, position)
+        case .integer(let integer):
+          sqlite3_bind_int64(pointer, position, integer)
+        case .text(let text):
+          sqlite3_bind_text(pointer, position, text, Int32(text.utf8.count), copied)
+        case .bytes(let bytes) where bytes.isEmpty:
+          sqlite3_bind_zeroblob(pointer, position, 0)
+        case .bytes(let bytes):
+          sqlite3_bind_blob(pointer, position, bytes, Int32(bytes.count), copied)
+        }
+      guard result == SQLITE_OK else { return false }
+    }
+    return true
+  }
+
+  /// Binds the arguments where they lie, without a copy: the statement may be stepped only as long as
+  /// `memory`, that of the arguments, is valid. False when SQLite refuses one.
+  func bind(_ arguments: borrowing SQLArguments, in memory: UnsafeRawBufferPointer) -> Bool {
+    for (parameter, argumentIndex) in argumentIndexes.enumerated() {
+      guard argumentIndex < arguments.count else { return false }
+      let position = Int32(parameter) + 1
+      let result =
+        switch arguments.arguments[argumentIndex] {
+        case .null:
+          sqlite3_bind_null(pointer, position)
+        case .integer(let integer):
+          sqlite3_bind_int64(pointer, position, integer)
+        // For a pointer to nothing SQLite would take null.
+        case .text(let range) where range.isEmpty:
+          sqlite3_bind_text(pointer, position, "", 0, nil)
+        case .bytes(let range) where range.isEmpty:
+          sqlite3_bind_zeroblob(pointer, position, 0)
+        case .text(let range):
+          sqlite3_bind_text(
+            pointer, position,
+            UnsafeRawBufferPointer(rebasing: memory[range]).baseAddress?
+              .assumingMemoryBound(to: CChar.self), Int32(range.count), nil)
+        case .bytes(let range):
+          sqlite3_bind_blob(
+            pointer, position, UnsafeRawBufferPointer(rebasing: memory[range]).baseAddress,
+            Int32(range.count), nil)
+        }
+      guard result == SQLITE_OK else { return false }
+    }
+    return true
+  }
+
+  func reset() {
+    sqlite3_reset(pointer)
+  }
+
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(pointer, column) == SQLITE_NULL }
+
+  func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
+
+  func text(_ column: Int32) -> String {
+    guard let start = sqlite3_column_text(pointer, column) else { return "" }
+    let count = Int(sqlite3_column_bytes(pointer, column))
+    return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+  }
+
+  func bytes(_ column: Int32) -> [UInt8] { [UInt8](buffer(column)) }
+
+  func buffer(_ column: Int32) -> UnsafeRawBufferPointer {
+    guard let start = sqlite3_column_blob(pointer, column) else {
+      return UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+    return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, column)))
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import StoreModel
+
+/// Takes the rows of a table in, in the transaction that is under way.
+package protocol RowIntake {
+  /// Starts with the first row of a transaction.
+  mutating func begin() throws
+  /// - Parameter row: of ``SQLTable/selection(follows:limit:)``.
+  mutating func add(_ row: any SQLRow) throws
+  /// All rows are in the transaction when it returns.
+  mutating func end() throws
+}
+
+extension SQLConnection {
+  package func intake(into table: SQLTable) -> any RowIntake {
+    InsertingIntake(into: table, of: self)
+  }
+}
+
+extension PostgreSQLConnection {
+  package func intake(into table: SQLTable) -> any RowIntake {
+    CopyingIntake(into: table, of: self)
+  }
+}
+
+/// By an insertion of each row, prepared once.
+struct InsertingIntake: RowIntake {
+  private let connection: any SQLConnection
+  private let table: SQLTable
+  private let statement: String
+  private var arguments = SQLArguments()
+
+  init(into table: SQLTable, of connection: any SQLConnection) {
+    self.connection = connection
+    self.table = table
+    let parameters = (1...table.columns.count).map { "$\($0)" }.joined(separator: ", ")
+    statement = "INSERT INTO \(table.name) (\(table.columnList)) VALUES (\(parameters))"
+  }
+
+  mutating func begin() throws {}
+
+  mutating func add(_ row: any SQLRow) throws {
+    arguments.removeAll()
+    for (index, column) in table.columns.enumerated() {
+      let index = Int32(index)
+      if row.isNull(index) {
+        arguments.appendNull()
+        continue
+      }
+      switch column.kind {
+      case .integer: arguments.append(row.integer(index))
+      case .text: arguments.append(text: row.buffer(index))
+      case .bytes: arguments.append(bytes: row.buffer(index))
+      }
+    }
+    try connection.run(statement, arguments)
+  }
+
+  mutating func end() throws {}
+}
+
+/// By PostgreSQL's `COPY` in its binary form (COPY, "Binary Format").
+struct CopyingIntake: RowIntake {
+  private static let signature = Array("PGCOPY\n".utf8) + [0xFF] + Array("\r\n".utf8) + [0]
+  /// Bytes that are given to libpq at once.
+  private static let piece = 64 << 10
+
+  private let connection: PostgreSQLConnection
+  private let table: SQLTable
+  private let statement: String
+  private var bytes: [UInt8] = []
+
+  init(into table: SQLTable, of connection: PostgreSQLConnection) {
+    self.connection = connection
+    self.table = table
+    statement = "COPY \(table.name) (\(table.columnList)) FROM STDIN (FORMAT binary)"
+  }
+
+  mutating func begin() throws {
+    try connection.beginCopy(statement)
+    // No flags, and nothing more in the header.
+    bytes = Self.signature + [0, 0, 0, 0, 0, 0, 0, 0]
+  }
+
+  mutating func add(_ row: any SQLRow) throws {
+    append(Int16(table.columns.count))
+    for (index, column) in table.columns.enumerated() {
+      let index = Int32(index)
+      if row.isNull(index) {
+        append(Int32(-1))
+        continue
+      }
+      switch column.kind {
+      case .integer:
+        append(Int32(8))
+        append(row.integer(index))
+      case .text, .bytes:
+        let content = row.buffer(index)
+        if column.kind == .text, content.contains(0) { throw zero(in: column, of: row) }
+        append(Int32(content.count))
+        bytes.append(contentsOf: content)
+      }
+    }
+    if bytes.count >= Self.piece { try put() }
+  }
+
+  mutating func end() throws {
+    append(Int16(-1))
+    try put()
+    try connection.endCopy(statement)
+  }
+
+  private mutating func put() throws {
+    try connection.putCopyData(bytes, of: statement)
+    bytes.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func append(_ number: some FixedWidthInteger) {
+    withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  private func zero(in column: SQLTable.Column, of row: any SQLRow) -> StoreError {
+    StoreError(
+      .statementFailed,
+      "column '\(column.name)' of table '\(table.name)' has a text with the character U+0000, which "
+        + "PostgreSQL cannot keep (\(table.description(of: table.key(of: row)))); delete or rename it "
+        + "in the source")
+  }
+}

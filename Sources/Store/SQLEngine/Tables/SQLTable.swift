@@ -1,0 +1,156 @@
+import StoreModel
+
+/// A table, as the engine's catalog has it.
+package struct SQLTable: Equatable {
+  package enum Kind: UInt8, Equatable {
+    case integer = 1
+    case text = 2
+    case bytes = 3
+
+    /// - Parameter name: what an engine calls the type of a column.
+    package init?(engineName name: String) {
+      switch name.uppercased() {
+      case "BIGINT": self = .integer
+      case "TEXT": self = .text
+      case "BYTEA": self = .bytes
+      default: return nil
+      }
+    }
+  }
+
+  package struct Column: Equatable {
+    package var name: String
+    package var kind: Kind
+  }
+
+  package var name: String
+  /// Those of the primary key first, in its order, then the others by name.
+  package var columns: [Column]
+  package var keyCount: Int
+
+  package var key: ArraySlice<Column> { columns.prefix(keyCount) }
+
+  /// The names of all columns, for statements.
+  var columnList: String { columns.map(\.name).joined(separator: ", ") }
+
+  /// All rows in the order of the primary key.
+  ///
+  /// - Parameters:
+  ///   - follows: whether only those after a key that the arguments tell.
+  ///   - limit: how many at most.
+  package func selection(follows: Bool = false, limit: Int? = nil) -> String {
+    let keyList = key.map(\.name).joined(separator: ", ")
+    var statement = "SELECT \(columnList) FROM \(name)"
+    if follows {
+      let parameters = (1...keyCount).map { "$\($0)" }.joined(separator: ", ")
+      statement += " WHERE (\(keyList)) > (\(parameters))"
+    }
+    statement += " ORDER BY \(keyList)"
+    if let limit { statement += " LIMIT \(limit)" }
+    return statement
+  }
+
+  /// The key of a row of ``selection(follows:limit:)``.
+  package func key(of row: any SQLRow) -> [SQLValue] {
+    key.enumerated().map { index, column in
+      let index = Int32(index)
+      return switch column.kind {
+      case .integer: .integer(row.integer(index))
+      case .text: .text(row.text(index))
+      case .bytes: .bytes(row.bytes(index))
+      }
+    }
+  }
+
+  /// A key for people.
+  package func description(of key: [SQLValue]) -> String {
+    zip(self.key, key).map { column, value in
+      let text =
+        switch value {
+        case .null: "null"
+        case .integer(let integer): "\(integer)"
+        case .text(let text): "'\(text)'"
+        case .bytes(let bytes): "x'\(SQLValue.hexadecimal(bytes))'"
+        }
+      return "\(column.name) \(text)"
+    }.joined(separator: ", ")
+  }
+}
+
+extension SQLValue {
+  package static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+}
+
+// MARK: The catalog
+
+extension SQLTable {
+  /// The names of all tables that a connection's store has, whoever made them, in order.
+  package static func names(_ connection: any SQLConnection) throws -> [String] {
+    let statement =
+      connection.kind == .postgreSQL
+      ? """
+      SELECT table_name::text FROM information_schema.tables
+      WHERE table_schema = current_schema() AND table_type = 'BASE TABLE'
+      """
+      : """
+      SELECT name FROM sqlite_master
+      WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+      """
+    return try connection.rows(statement, []) { $0.text(0) }.sorted()
+  }
+
+  /// Reads a table's definition.
+  ///
+  /// - Throws: when it has no primary key, or a column of a type that stores do not have.
+  package init(named name: String, in connection: any SQLConnection) throws {
+    let isPostgreSQL = connection.kind == .postgreSQL
+    var types: [String: Kind] = [:]
+    let columns = try connection.rows(
+      isPostgreSQL
+        ? """
+        SELECT column_name::text, data_type::text FROM information_schema.columns
+        WHERE table_schema = current_schema() AND table_name = $1
+        """ : "SELECT name, type FROM pragma_table_info($1)", [.text(name)]
+    ) { ($0.text(0), $0.text(1)) }
+    for (column, type) in columns {
+      guard let kind = Kind(engineName: type) else {
+        throw StoreError(
+          .cannotOpen, "column '\(column)' of table '\(name)' has type \(type), which no store has")
+      }
+      types[column] = kind
+    }
+    let key = try Self.primaryKey(ofTable: name, in: connection)
+    guard !key.isEmpty else {
+      throw StoreError(.cannotOpen, "table '\(name)' has no primary key to move it by")
+    }
+    let others = types.keys.filter { !key.contains($0) }.sorted()
+    self.init(
+      name: name,
+      columns: (key + others).compactMap { name in
+        types[name].map { Column(name: name, kind: $0) }
+      }, keyCount: key.count)
+  }
+
+  /// The columns of a table's primary key, in its order; none when it has no such key.
+  package static func primaryKey(
+    ofTable name: String, in connection: any SQLConnection
+  ) throws -> [String] {
+    try connection.rows(
+      connection.kind == .postgreSQL
+        ? """
+        SELECT key_column_usage.column_name::text
+        FROM information_schema.table_constraints
+        JOIN information_schema.key_column_usage
+          ON key_column_usage.constraint_schema = table_constraints.constraint_schema
+          AND key_column_usage.constraint_name = table_constraints.constraint_name
+          AND key_column_usage.table_name = table_constraints.table_name
+        WHERE constraint_type = 'PRIMARY KEY'
+          AND table_constraints.table_schema = current_schema()
+          AND table_constraints.table_name = $1
+        ORDER BY key_column_usage.ordinal_position
+        """ : "SELECT name FROM pragma_table_info($1) WHERE pk > 0 ORDER BY pk", [.text(name)]
+    ) { $0.text(0) }
+  }
+}

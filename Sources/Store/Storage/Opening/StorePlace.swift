@@ -1,0 +1,108 @@
+import SQLEngine
+import StoreModel
+
+/// Where PostgreSQL has a store: what a copy of its tables has not in common with them.
+///
+/// It is noted in the comment of a table, which a dump has as well. A store whose tables are others than the
+/// note says came from a copy, which may be older than what devices know. A base backup and a standby that
+/// took over are where the store was, so that nothing is found of them here.
+struct StorePlace: Hashable, Sendable {
+  /// What `initdb` gave the cluster; nil where PostgreSQL does not tell this user.
+  var cluster: Int64?
+  /// The object identifiers of the database and of the table that bears the comment. They are numbered
+  /// through in each cluster.
+  var database: Int64
+  var table: Int64
+
+  private static let word = "Petrel serves the store from here:"
+
+  /// Where the store is.
+  static func actual(_ connection: any SQLConnection) throws -> StorePlace {
+    let tellsCluster = try connection.first(
+      "SELECT has_function_privilege('pg_control_system()', 'EXECUTE')", []
+    ) { $0.integer(0) != 0 }
+    var place = StorePlace(cluster: nil, database: 0, table: 0)
+    if tellsCluster == true {
+      place.cluster = try connection.first(
+        "SELECT system_identifier FROM pg_control_system()", []
+      ) { $0.integer(0) }
+    }
+    let numbers = try connection.first(
+      """
+      SELECT oid::int8, 'store_form'::regclass::oid::int8 FROM pg_database
+      WHERE datname = current_database()
+      """, []
+    ) { ($0.integer(0), $0.integer(1)) }
+    (place.database, place.table) = numbers ?? (0, 0)
+    return place
+  }
+
+  /// Where the store was served last; nil where it does not say.
+  static func noted(_ connection: any SQLConnection) throws -> StorePlace? {
+    try connection.first(
+      "SELECT COALESCE(obj_description(to_regclass('store_form'), 'pg_class'), '')", []
+    ) { StorePlace(comment: $0.text(0)) } ?? nil
+  }
+
+  /// Whether both may be the same.
+  func matches(_ other: StorePlace) -> Bool {
+    (database, table) == (other.database, other.table)
+      && (cluster == nil || other.cluster == nil || cluster == other.cluster)
+  }
+
+  /// Checks that a store is where it was served last.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` when it is not.
+  static func check(_ connection: any SQLConnection) throws {
+    guard let noted = try noted(connection) else { return }
+    let actual = try actual(connection)
+    guard !actual.matches(noted) else { return }
+    throw StoreError(
+      .cannotOpen,
+      "the store came from a copy: its tables are others (\(actual)) than those that were served last "
+        + "(\(noted)). Run 'petrel store restored', so that devices begin anew; or, if it has all that "
+        + "was ever acknowledged, as after an upgrade of PostgreSQL, 'petrel store restored "
+        + "--nothing-lost'")
+  }
+
+  /// Notes that the store is served from where it is. A user who may not does without, unless another place
+  /// is noted.
+  ///
+  /// - Throws: ``StoreError``.
+  static func note(_ connection: any SQLConnection) throws {
+    let (noted, actual) = (try noted(connection), try actual(connection))
+    guard noted != actual else { return }
+    let isOwner = try connection.first(
+      "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'store_form'::regclass", []
+    ) { $0.integer(0) != 0 }
+    let isElsewhere = noted.map { !actual.matches($0) } ?? false
+    guard isOwner == true || isElsewhere else { return }
+    // A definition takes no arguments; there are numbers alone in this one.
+    try connection.execute("COMMENT ON TABLE store_form IS '\(actual.comment)'")
+  }
+}
+
+extension StorePlace: CustomStringConvertible {
+  /// Such as `cluster 7412087642110324812, database 16384, table 16391`.
+  var description: String {
+    let numbers = [("cluster", cluster), ("database", database), ("table", table)]
+    return numbers.compactMap { name, number in number.map { "\(name) \($0)" } }
+      .joined(separator: ", ")
+  }
+
+  /// As it is noted.
+  var comment: String { "\(Self.word) \(self)" }
+
+  /// - Returns: nil where it is not one of these.
+  init?(comment: String) {
+    guard comment.hasPrefix(Self.word + " ") else { return nil }
+    var numbers: [Substring: Int64] = [:]
+    for part in comment.dropFirst(Self.word.count + 1).split(separator: ", ") {
+      let words = part.split(separator: " ")
+      guard words.count == 2, let number = Int64(words[1]) else { return nil }
+      numbers[words[0]] = number
+    }
+    guard let database = numbers["database"], let table = numbers["table"] else { return nil }
+    self.init(cluster: numbers["cluster"], database: database, table: table)
+  }
+}
