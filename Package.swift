@@ -18,7 +18,7 @@ let package = Package(
       name: "petrel",
       dependencies: [
         "PetrelTesting", "PetrelServer", "Explanation", "ChangeDispatch", "PushDelivery",
-        "Matching", "Storage", "SQLEngine", "StoreModel",
+        "Matching", "Storage", "SQLEngine", "StoreTools", "StoreModel",
         "HTTPService", "HTTP2Transport", "OutboundHTTP", "APNsSimulation", "OpenIDConnect",
         "WebDelivery", "Cryptography", "WebServices", "SchemaLanguage",
         "CloudKitModel", "JSONCoding", "ScaleModel", "PostgreSQLHosting", "CSQLite",
@@ -80,6 +80,11 @@ let package = Package(
         "CSQLite", "CPostgreSQL", "CLinuxEvents", "CPageChecksum",
       ],
       path: "Sources/Store/Storage"),
+    // Copies of whole stores, and looks into them: backup, move, comparison, examination.
+    .target(
+      name: "StoreTools",
+      dependencies: ["Storage", "SQLEngine", "StoreModel", "CSQLite", "CloudKitModel"],
+      path: "Sources/Store/StoreTools"),
     // SQLite and PostgreSQL behind one protocol; knows no table of the store's.
     .target(
       name: "SQLEngine",
@@ -247,7 +252,7 @@ let package = Package(
       dependencies: [
         "Waiting", "PropertyTesting", "PostgreSQLTesting", "PostgreSQLHosting", "Storage",
         "SQLEngine",
-        "StoreModel", "Cryptography", "CloudKitModel", "CSQLite", "CPageChecksum",
+        "StoreTools", "StoreModel", "Cryptography", "CloudKitModel", "CSQLite", "CPageChecksum",
       ]),
     .testTarget(
       name: "MatchingTests",
@@ -311,7 +316,8 @@ let package = Package(
     .testTarget(
       name: "ProgramTests",
       dependencies: [
-        "PropertyTesting", "petrel", "PetrelServer", "Storage", "StoreModel", "Cryptography",
+        "PropertyTesting", "petrel", "PetrelServer", "Storage", "StoreTools", "StoreModel",
+        "Cryptography",
         "CloudKitModel",
       ]),
     .testTarget(
@@ -381,7 +387,8 @@ if let tested = Context.environment["PETREL_TEST_TARGET"] {
 if Context.environment["PETREL_CHECKED"] != nil {
   // Tests compute longer in these than the optimizer takes.
   let computing: Set = [
-    "Storage", "SQLEngine", "StoreModel", "Matching", "PredicateLanguage", "CloudKitModel",
+    "Storage", "StoreTools", "SQLEngine", "StoreModel", "Matching", "PredicateLanguage",
+    "CloudKitModel",
     "JSONCoding", "ScaleModel", "Cryptography", "HistoryChecking", "ProtocolModels",
     "PropertyTesting",
   ]

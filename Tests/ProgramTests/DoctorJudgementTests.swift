@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import PetrelServer
 import Storage
+import StoreTools
 import Testing
 
 @testable import petrel

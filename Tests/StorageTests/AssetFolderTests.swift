@@ -5,6 +5,7 @@ import Testing
 
 @testable import SQLEngine
 @testable import Storage
+@testable import StoreTools
 
 struct AssetFolderTests {
   private func withSchema(_ body: (PostgreSQLAddress, String) async throws -> Void) async throws {

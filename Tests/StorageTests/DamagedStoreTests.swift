@@ -8,6 +8,7 @@ import Waiting
 
 @testable import SQLEngine
 @testable import Storage
+@testable import StoreTools
 
 struct DamagedStoreTests {
   /// The error that a server's start ends with; nil when it starts.

@@ -5,6 +5,7 @@ import PropertyTesting
 
 @testable import SQLEngine
 @testable import Storage
+@testable import StoreTools
 
 /// Places for the stores of a test that moves them: a file, a PostgreSQL, and another file.
 struct MovePlaces {

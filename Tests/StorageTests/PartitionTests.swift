@@ -6,6 +6,7 @@ import Testing
 
 @testable import SQLEngine
 @testable import Storage
+@testable import StoreTools
 
 struct PartitionTests {
   private static let users = (0..<20).map { "_user\($0)" }

@@ -8,6 +8,7 @@ import Waiting
 
 @testable import SQLEngine
 @testable import Storage
+@testable import StoreTools
 
 /// A cluster of a test's own, with checksums on its pages.
 private struct Cluster: Sendable {

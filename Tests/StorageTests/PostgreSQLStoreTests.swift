@@ -7,6 +7,7 @@ import Waiting
 
 @testable import SQLEngine
 @testable import Storage
+@testable import StoreTools
 
 struct PostgreSQLStoreTests {
   private func withLocation(_ body: (StoreLocation, PostgreSQLServer) async throws -> Void)

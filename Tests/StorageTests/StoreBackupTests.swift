@@ -6,6 +6,7 @@ import Testing
 import Waiting
 
 @testable import Storage
+@testable import StoreTools
 
 /// Records that are saved until it is enough.
 private final class Load: Sendable {

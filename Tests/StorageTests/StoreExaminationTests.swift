@@ -5,6 +5,7 @@ import Testing
 
 @testable import SQLEngine
 @testable import Storage
+@testable import StoreTools
 
 struct StoreExaminationTests {
   private static func look(

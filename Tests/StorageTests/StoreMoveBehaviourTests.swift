@@ -6,6 +6,7 @@ import Testing
 
 @testable import SQLEngine
 @testable import Storage
+@testable import StoreTools
 
 struct StoreMoveBehaviourTests {
   /// What one store was asked, and answered.

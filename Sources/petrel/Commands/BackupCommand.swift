@@ -1,6 +1,7 @@
 import PetrelServer
 import Storage
 import StoreModel
+import StoreTools
 
 /// `petrel backup`
 enum BackupCommand: Command {

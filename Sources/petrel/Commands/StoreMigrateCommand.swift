@@ -4,6 +4,7 @@ import PetrelServer
 import SQLEngine
 import Storage
 import StoreModel
+import StoreTools
 
 /// `petrel store migrate`
 enum StoreMigrateCommand: Command {

@@ -1,6 +1,7 @@
 import JSONCoding
 import PetrelServer
 import Storage
+import StoreTools
 
 /// `petrel store restored`
 enum StoreRestoredCommand: Command {

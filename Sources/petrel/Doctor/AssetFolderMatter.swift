@@ -2,6 +2,7 @@ import Foundation
 import PetrelServer
 import SQLEngine
 import Storage
+import StoreTools
 
 /// The folder for the bytes of assets of a store in PostgreSQL: whether it is the one that all servers
 /// of the store have.

@@ -2,6 +2,7 @@ import Foundation
 import PetrelServer
 import Storage
 import StoreModel
+import StoreTools
 
 /// The store: whether this program can open it, and whether it is whole.
 struct DatabaseMatter: Sendable {

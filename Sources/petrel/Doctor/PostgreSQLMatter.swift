@@ -2,6 +2,7 @@ import PetrelServer
 import SQLEngine
 import Storage
 import StoreModel
+import StoreTools
 
 /// The PostgreSQL that has the store: whether it can be reached, and keeps what it was given.
 struct PostgreSQLMatter: Sendable {

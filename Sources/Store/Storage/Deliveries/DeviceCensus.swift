@@ -40,7 +40,7 @@ public struct DeviceCensus: Sendable, Hashable {
       case .memory: return DeviceCensus(groups: [])
       case .file(let path):
         connection = try SQLiteConnection(
-          readingFileAt: path, isAlone: StoreExamination.isAlone(path))
+          readingFileAt: path, isAlone: SQLRecordStore.isUnused(at: path))
       case .postgreSQL(let address, _):
         var settings = PostgreSQLConnection.Settings()
         settings.statementTimeout = 10_000

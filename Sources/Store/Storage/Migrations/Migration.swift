@@ -13,6 +13,9 @@ struct Migration: Sendable {
   /// rolling upgrade. Such a step adds what they need not know of, and changes nothing of what they do.
   var isGradual = false
 
+  /// The form of a store that is being made by a move: no program opens it.
+  package static let unfinishedForm: Int64 = -1
+
   /// The counter that tells the oldest form whose programs may use the store.
   private static let leastForm = "least_form"
 
@@ -28,7 +31,7 @@ struct Migration: Sendable {
     do {
       try begin(on: connection)
       let version = try currentVersion(of: connection)
-      guard version != StoreMove.unfinishedForm else {
+      guard version != unfinishedForm else {
         throw StoreError(
           .cannotOpen,
           "a store is being migrated to here, and not all of it has come yet: "

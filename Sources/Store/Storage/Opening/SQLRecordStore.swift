@@ -316,6 +316,13 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     ServerLock.isHeld(forStoreAt: path)
   }
 
+  /// Whether nobody uses the store in this file, and no log beside it has more than is in it.
+  package static func isUnused(at path: String) -> Bool {
+    // Where there is no log, its size cannot be read.
+    let log = try? FileManager.default.attributesOfItem(atPath: path + "-wal")
+    return (log?[.size] as? Int ?? 0) == 0 && !isServed(at: path)
+  }
+
   /// Whether a server has the store open.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` when the PostgreSQL cannot be reached.

@@ -1,6 +1,7 @@
 import CSQLite
 import Foundation
 import SQLEngine
+import Storage
 import StoreModel
 import Synchronization
 
@@ -48,9 +49,9 @@ public struct StoreExamination: Sendable, Hashable {
       let thread = Thread {
         continuation.resume(
           with: Result {
-            var found = try examine(path, depth, limit, isAlone: isAlone(path))
+            var found = try examine(path, depth, limit, isAlone: SQLRecordStore.isUnused(at: path))
             // A server that came meanwhile has written to what was taken for unused.
-            if !found.faults.isEmpty, !isAlone(path) {
+            if !found.faults.isEmpty, !SQLRecordStore.isUnused(at: path) {
               found = try examine(path, depth, limit, isAlone: false)
             }
             return found
@@ -58,11 +59,6 @@ public struct StoreExamination: Sendable, Hashable {
       }
       thread.start()
     }
-  }
-
-  /// Whether nobody uses the file, and no log beside it has more than is in it.
-  static func isAlone(_ path: String) -> Bool {
-    (size(path + "-wal") ?? 0) == 0 && !SQLRecordStore.isServed(at: path)
   }
 
   private static func examine(

@@ -1,3 +1,4 @@
+import Storage
 import StoreModel
 
 /// What a look at the folder for a shared store's assets shows: whether it is the one that the store's

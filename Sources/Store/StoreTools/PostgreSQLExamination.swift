@@ -1,5 +1,6 @@
 import Foundation
 import SQLEngine
+import Storage
 import StoreModel
 
 /// What a look at a PostgreSQL shows that a store is in, or is to be in. Nothing there is changed.

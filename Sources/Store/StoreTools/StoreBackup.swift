@@ -1,5 +1,6 @@
 import Foundation
 import SQLEngine
+import Storage
 import StoreModel
 
 /// Copies of a store: its database and the files of its assets, as they were at one moment.
@@ -120,7 +121,7 @@ public enum StoreBackup {
   /// The form of a store, which its migrations have led to; nil when it is no store, or not yet.
   static func form(of connection: SQLiteConnection) -> Int64? {
     let form = try? connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
-    return form == StoreMove.unfinishedForm ? nil : form
+    return form == Migration.unfinishedForm ? nil : form
   }
 
   // MARK: Copying

@@ -1,5 +1,6 @@
 import Foundation
 import SQLEngine
+import Storage
 import StoreModel
 
 extension StoreBackup {
@@ -46,7 +47,7 @@ extension StoreBackup {
     of connection: PostgreSQLConnection, at address: PostgreSQLAddress
   ) throws {
     let form = try? connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
-    guard let form, form != StoreMove.unfinishedForm else {
+    guard let form, form != Migration.unfinishedForm else {
       throw StoreError(.cannotOpen, "there is no store of Petrel at \(address)")
     }
     try Schema.checkIsKnown(form, at: "\(address)")

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Storage
 import StoreModel
 
 extension StoreMover {

@@ -1,4 +1,5 @@
 import Foundation
+import Storage
 import StoreModel
 
 /// The move of a whole store from one engine to another, with the files of its assets.
@@ -61,9 +62,6 @@ public enum StoreMove {
     var rows = 50_000
     var bytes = 8 << 20
   }
-
-  /// The form of a store that is being made by a move: no program opens it.
-  static let unfinishedForm: Int64 = -1
 
   /// Moves a store into a place where there is none, or goes on with that.
   ///

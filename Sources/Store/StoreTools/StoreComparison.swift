@@ -1,5 +1,6 @@
 import Cryptography
 import SQLEngine
+import Storage
 import StoreModel
 
 /// Compares a table of two stores, row by row in the order of the primary key.

@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import SQLEngine
+import Storage
 import StoreModel
 
 /// Moves the rows of one store into another.
@@ -181,7 +182,7 @@ final class StoreMover {
     try connection.beginWriting()
     try connection.execute("CREATE TABLE store_form (version BIGINT NOT NULL)")
     try connection.run(
-      "INSERT INTO store_form (version) VALUES ($1)", [.integer(StoreMove.unfinishedForm)])
+      "INSERT INTO store_form (version) VALUES ($1)", [.integer(Migration.unfinishedForm)])
     try Migration.run(Schema.migrations, on: connection)
     // What migrations put into new stores comes from the source.
     for name in try SQLTable.names(connection) where !Self.ownTables.contains(name) {

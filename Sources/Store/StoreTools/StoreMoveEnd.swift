@@ -1,5 +1,6 @@
 import Foundation
 import SQLEngine
+import Storage
 import StoreModel
 
 /// One of the two stores of a move, which nobody else has open.
@@ -97,7 +98,7 @@ final class StoreMoveEnd {
     guard let form else {
       throw StoreError(.cannotOpen, "'\(name)' is no store of Petrel")
     }
-    guard form != StoreMove.unfinishedForm else {
+    guard form != Migration.unfinishedForm else {
       throw StoreError(
         .cannotOpen, "a store is being migrated to '\(name)', and not all of it has come yet")
     }
