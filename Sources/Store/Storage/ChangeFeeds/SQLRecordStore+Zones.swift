@@ -70,7 +70,8 @@ extension StoreSession {
     return try operations.enumerated().map { number, operation in
       var change = Change(
         event: .zoneCreated, zoneID: .default, record: nil,
-        notificationID: notificationID(ofChange: Int64(number + 1), from: origin),
+        notificationID: OutboxTable(session: self).notificationID(
+          ofChange: Int64(number + 1), from: origin),
         timestamp: timestamp, userRecordName: origin.userRecordName, deviceID: origin.deviceID)
       switch operation {
       case .create(let name):
@@ -108,7 +109,7 @@ extension StoreSession {
     if let failure = try refusal(ofZone: zoneID, in: database) { return .failed(zoneID, failure) }
     let zone = try addZone(zoneID, in: database, numbers: &numbers)
     try forgetDeletion(of: zoneID, in: database)
-    try post(change, sequence: zone.version, numbers: numbers)
+    try OutboxTable(session: self).post(change, sequence: zone.version, numbers: numbers)
     return .saved(zone)
   }
 
@@ -141,7 +142,7 @@ extension StoreSession {
     try deleteContent(ofZone: number, in: database)
     let sequence = try numbers.take(from: self)
     try remember(deletionOf: zoneID, in: database, version: sequence, at: change.timestamp)
-    try post(change, sequence: sequence, numbers: numbers)
+    try OutboxTable(session: self).post(change, sequence: sequence, numbers: numbers)
     return .deleted(zoneID)
   }
 

@@ -262,7 +262,7 @@ extension StoreSession {
   }
 
   func hasUndispatchedChanges(in database: DatabaseID) throws -> Bool {
-    let through = try dispatchPosition(of: database)?.wholeThrough ?? .min
+    let through = try DispatchTable(session: self).position(of: database)?.wholeThrough ?? .min
     return try connection.first(
       "SELECT 1 FROM outbox WHERE database_id = $1 AND sequence > $2 LIMIT 1",
       [.integer(database.rawValue), .integer(through)]

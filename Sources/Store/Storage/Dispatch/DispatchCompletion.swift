@@ -134,9 +134,11 @@ struct DispatchCompletion {
   private mutating func consume(
     _ firing: StoredSubscription, in database: DatabaseID
   ) throws -> Bool {
-    let version = try versions[database] ?? session.raiseSubscriptionVersion(of: database)
+    let version =
+      try versions[database]
+      ?? DatabaseTable(session: session).raiseSubscriptionVersion(of: database)
     versions[database] = version
-    return try session.deleteSubscription(
+    return try SubscriptionTable(session: session).delete(
       firing.name, expecting: firing.subscription.storedContent, in: database, version: version,
       timestamp: timestamp)
   }

@@ -13,9 +13,12 @@ enum Schema {
     Migration(
       version: 34,
       statements: [
-        counters, directories, users, userDeletions, signIn, programCredentials, adminAccess,
+        counters, DatabaseTable.definition, SubscriberDatabaseTable.definition,
+        StoreDistribution.definition, users, userDeletions, signIn, programCredentials, adminAccess,
         records, changeFeeds,
-        assets, answeredRequests, containerSchemas, subscriptions, outbox, servers, parts,
+        assets, answeredRequests, containerSchemas, SubscriptionTypeTable.definition,
+        IndexWorkTable.definition, SubscriptionTable.definition, OutboxTable.definition,
+        DispatchTable.definition, servers, parts,
         notificationLog, notificationIndex, devices, deliveries, sharedLimits,
       ].flatMap(\.self), fill: makeClientSecret)
   ]
@@ -94,26 +97,6 @@ enum Schema {
       database_id BIGINT NOT NULL, zone_number BIGINT NOT NULL, target_name TEXT NOT NULL,
       holder_number BIGINT NOT NULL,
       PRIMARY KEY (database_id, zone_number, target_name, holder_number)) /*clustered*/
-    """,
-  ]
-
-  private static let subscriptions = [
-    """
-    CREATE TABLE subscriptions (
-      database_id BIGINT NOT NULL, subscriber TEXT NOT NULL, subscription_id TEXT NOT NULL,
-      first_version BIGINT NOT NULL, version BIGINT NOT NULL, content BYTEA NOT NULL,
-      PRIMARY KEY (database_id, subscriber, subscription_id))
-    """,
-    "CREATE INDEX subscriptions_by_version ON subscriptions (database_id, version)",
-    """
-    CREATE TABLE subscription_deletions (
-      database_id BIGINT NOT NULL, subscriber TEXT NOT NULL, subscription_id TEXT NOT NULL,
-      version BIGINT NOT NULL, deleted BIGINT NOT NULL,
-      PRIMARY KEY (database_id, subscriber, subscription_id))
-    """,
-    """
-    CREATE INDEX subscription_deletions_by_version
-    ON subscription_deletions (database_id, version)
     """,
   ]
 }

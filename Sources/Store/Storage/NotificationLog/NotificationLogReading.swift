@@ -24,7 +24,7 @@ struct NotificationLogReading {
   }
 
   func page(since text: String?, limit: Int) throws -> NotificationLogPage {
-    let databases = try session.notifiedDatabases(of: recipient)
+    let databases = try SubscriberDatabaseTable(session: session).notifiedDatabases(of: recipient)
     var token = try start(of: text, in: databases)
     var queues: [ArraySlice<Change>] = []
     for database in databases {

@@ -237,12 +237,13 @@ extension RecordModifier {
   func post(
     _ event: ChangeEvent, record: @autoclosure () -> Record, sequence: Int64
   ) throws {
-    guard try session.isSubscribed(numbers) else { return }
+    guard try SubscriptionTable(session: session).isSubscribed(numbers) else { return }
     let record = record()
-    try session.post(
+    try OutboxTable(session: session).post(
       Change(
         event: event, zoneID: record.recordID.zoneID, record: record,
-        notificationID: session.notificationID(ofChange: sequence, from: modification.origin),
+        notificationID: OutboxTable(session: session).notificationID(
+          ofChange: sequence, from: modification.origin),
         timestamp: modification.timestamp,
         userRecordName: modification.origin.userRecordName,
         deviceID: modification.origin.deviceID),

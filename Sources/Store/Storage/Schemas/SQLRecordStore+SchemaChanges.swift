@@ -106,9 +106,10 @@ extension StoreSession {
   fileprivate func deployment(of container: String) throws -> SchemaOutcome {
     let development = try schema(of: container, in: .development)
     let production = try schema(of: container, in: .production)
-    let known = Set(try subscriptionTypes(of: container, in: .production))
+    let types = SubscriptionTypeTable(session: self)
+    let known = Set(try types.types(of: container, in: .production))
     var changes = production.changes(to: production.extended(by: development))
-    for type in try subscriptionTypes(of: container, in: .development)
+    for type in try types.types(of: container, in: .development)
     where !known.contains(type) {
       changes.append(.addSubscriptionType(type))
     }

@@ -11,7 +11,7 @@ extension SQLRecordStore {
   public func subscriptionTypes(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> [SubscriptionType] {
-    try await read { try $0.subscriptionTypes(of: container, in: environment) }
+    try await read { try SubscriptionTypeTable(session: $0).types(of: container, in: environment) }
   }
 
   public func roles(
@@ -103,17 +103,6 @@ extension StoreSession {
         "SELECT name FROM security_roles WHERE container = $1 AND environment = $2",
         [.text(container), .text(environment.rawValue)]
       ) { $0.text(0) })
-  }
-
-  func subscriptionTypes(
-    of container: String, in environment: ContainerEnvironment
-  ) throws -> [SubscriptionType] {
-    try connection.rows(
-      """
-      SELECT record_type, events, fields FROM subscription_types
-      WHERE container = $1 AND environment = $2
-      """, [.text(container), .text(environment.rawValue)]
-    ) { SubscriptionType($0) }.sorted { $0.description < $1.description }
   }
 }
 

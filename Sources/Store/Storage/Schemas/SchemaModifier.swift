@@ -62,8 +62,8 @@ struct SchemaModifier {
       type.grants = new
       try updateIndex(of: .createdUserRecordName, in: type)
     case .addSubscriptionType(let type):
-      try type.insert(
-        container: container, environment: environment.rawValue, through: session.connection)
+      try SubscriptionTypeTable(session: session).insert(
+        type, at: ContainerPlace(container: container, environment: environment))
     }
   }
 
@@ -93,11 +93,8 @@ struct SchemaModifier {
     ] {
       try session.connection.run(statement, [.integer(type.number)])
     }
-    try session.connection.run(
-      """
-      DELETE FROM subscription_types
-      WHERE container = $1 AND environment = $2 AND record_type = $3
-      """, place + [.text(type.name)])
+    try SubscriptionTypeTable(session: session).remove(
+      withType: type.name, at: ContainerPlace(container: container, environment: environment))
   }
 
   private func add(
@@ -133,27 +130,12 @@ struct SchemaModifier {
     try session.connection.run(
       "UPDATE record_fields SET indexes = $2 WHERE field_number = $1",
       [.integer(number), .integer(Int64(new.rawValue))])
+    let work = IndexWorkTable(session: session)
     if old.usesValues != new.usesValues {
-      try begin(workOn: number, isWanted: new.usesValues)
+      try work.begin(workOn: number, isWanted: new.usesValues)
     }
     if old.contains(.searchable) != new.contains(.searchable) {
-      try begin(workOn: -number, isWanted: new.contains(.searchable))
+      try work.begin(workOn: -number, isWanted: new.contains(.searchable))
     }
-  }
-
-  /// Has an index built that was not wanted, or removed. One that is at work already begins anew
-  /// with the removal of what it has made.
-  private func begin(workOn indexNumber: Int64, isWanted: Bool) throws {
-    let isUnderWay = try session.connection.first(
-      "SELECT 1 FROM index_work WHERE field_number = $1", [.integer(indexNumber)]
-    ) { _ in true }
-    let phase: IndexWork.Phase = isWanted && isUnderWay == nil ? .building : .clearing
-    try session.connection.run(
-      """
-      INSERT INTO index_work (field_number, phase, database_id, value_key, record_number, done)
-      VALUES ($1, $2, 0, $3, -1, 0)
-      ON CONFLICT (field_number) DO UPDATE SET phase = excluded.phase, database_id = 0,
-        value_key = excluded.value_key, record_number = -1, done = 0
-      """, [.integer(indexNumber), .integer(phase.rawValue), .bytes([])])
   }
 }

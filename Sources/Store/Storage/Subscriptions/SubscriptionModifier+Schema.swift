@@ -1,4 +1,5 @@
 import CloudKitModel
+import StoreModel
 
 extension SubscriptionModifier {
   /// Checks a query subscription against the schema: its type and fields must be there where it is
@@ -16,29 +17,20 @@ extension SubscriptionModifier {
   /// Records the type of a subscription, or refuses one that was not deployed.
   func settleType(of subscription: Subscription) throws {
     let type = SubscriptionType(of: subscription)
+    let types = SubscriptionTypeTable(session: session)
+    let place = ContainerPlace(container: address.container, environment: address.environment)
     guard session.isFixed(address) else {
       if session.connection.isShared {
         // Others may be about to record the same: nearly always it is there.
-        if try isKnown(type) { return }
+        if try types.contains(type, at: place) { return }
         try session.require(.reference)
       }
-      try type.insert(
-        container: address.container, environment: address.environment.rawValue,
-        through: session.connection)
+      try types.insert(type, at: place)
       return
     }
-    if try isKnown(type) { return }
+    if try types.contains(type, at: place) { return }
     throw session.missing(
       "the subscription type '\(type)'", at: address, field: "subscriptionType",
       "subscription '\(subscription.subscriptionID)' cannot be saved")
-  }
-
-  private func isKnown(_ type: SubscriptionType) throws -> Bool {
-    try session.connection.first(
-      """
-      SELECT 1 FROM subscription_types WHERE container = $1 AND environment = $2
-        AND record_type = $3 AND events = $4 AND fields = $5
-      """, type.columns(container: address.container, environment: address.environment.rawValue)
-    ) { _ in true } ?? false
   }
 }

@@ -73,7 +73,7 @@ extension UserDeletionStep {
           "SELECT last_number FROM databases WHERE database_id = $1", [place]
         ) { $0.integer(0) } ?? 0
     }
-    let through = try session.dispatchPosition(of: database)?.wholeThrough ?? .min
+    let through = try DispatchTable(session: session).position(of: database)?.wholeThrough ?? .min
     let waits = try connection.first(
       """
       SELECT 1 FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 LIMIT 1

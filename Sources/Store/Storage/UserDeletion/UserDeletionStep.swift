@@ -159,9 +159,9 @@ extension UserDeletionStep {
       """, [place, .text(user), .integer(Self.batch)]
     ) { SubscriptionName(subscriber: user, subscriptionID: $0.text(0)) }
     guard !names.isEmpty else { return true }
-    let version = try session.raiseSubscriptionVersion(of: database)
+    let version = try DatabaseTable(session: session).raiseSubscriptionVersion(of: database)
     for name in names {
-      _ = try session.deleteSubscription(
+      _ = try SubscriptionTable(session: session).delete(
         name, in: database, version: version, timestamp: timestamp)
     }
     row.deletion.done += names.count

@@ -4,7 +4,7 @@ import StoreModel
 extension SQLRecordStore {
   public func indexWork() async throws -> [IndexWork] {
     try await read { session in
-      try session.pendingIndexes().map { pending in
+      try IndexWorkTable(session: session).pending().map { pending in
         var work = pending.work
         if work.phase == .building { work.total = try session.scan(for: pending)?.countRecords() }
         return work
@@ -14,12 +14,16 @@ extension SQLRecordStore {
 
   public func continueIndexWork() async throws -> IndexWork? {
     // Nearly always there is none, and reading does not hold up those who write.
-    guard let place = try await read({ try $0.pendingIndexes().first?.position.database }) else {
+    guard
+      let place = try await read({
+        try IndexWorkTable(session: $0).pending().first?.position.database
+      })
+    else {
       return nil
     }
     let database = WriteLocks.database(DatabaseID(rawValue: place))
     return try await write(locking: .reference.union(database)) { session in
-      guard var pending = try session.pendingIndexes().first else { return nil }
+      guard var pending = try IndexWorkTable(session: session).pending().first else { return nil }
       try session.lockPlace(of: &pending)
       switch pending.work.phase {
       case .clearing?: try session.clearSome(&pending)
@@ -31,47 +35,11 @@ extension SQLRecordStore {
   }
 }
 
-/// A row of the work on indexes.
-private struct PendingIndex {
-  /// The field's number, or its negative for the index of words.
-  var indexNumber: Int64
-  var position: TypeScan.Position
-  var isWanted: Bool
-  var work: IndexWork
-}
-
 extension StoreSession {
   /// Records that a step looks at, and entries that it removes: so many that others wait a few
   /// milliseconds.
   private static let recordsPerStep = 200
   private static let entriesPerStep = 2_000
-
-  /// The work that is to be done, in the order in which it was asked for as far as that is known.
-  fileprivate func pendingIndexes() throws -> [PendingIndex] {
-    try connection.rows(
-      """
-      SELECT index_work.field_number, phase, database_id, value_key, record_number, done,
-        record_fields.name, indexes, record_types.name, container, environment
-      FROM index_work
-      JOIN record_fields ON record_fields.field_number = ABS(index_work.field_number)
-      JOIN record_types ON record_types.type_number = record_fields.type_number
-      ORDER BY ABS(index_work.field_number), index_work.field_number
-      """, []
-    ) { row in
-      let number = row.integer(0)
-      let indexes = FieldIndexes(rawValue: UInt8(row.integer(7)))
-      return PendingIndex(
-        indexNumber: number,
-        position: TypeScan.Position(
-          database: row.integer(2), key: row.bytes(3), number: row.integer(4)),
-        isWanted: number < 0 ? indexes.contains(.searchable) : indexes.usesValues,
-        work: IndexWork(
-          container: row.text(9),
-          environment: ContainerEnvironment(rawValue: row.text(10)) ?? .development,
-          recordType: row.text(8), field: row.text(6), content: number < 0 ? .words : .values,
-          phase: IndexWork.Phase(rawValue: row.integer(1)), done: Int(row.integer(5))))
-    }
-  }
 
   /// Sees to it that the work goes on in a database under its lock. Who saved in it before did so by the
   /// schema that asked for the work or by one before, and what they left is found there; who saves in it
@@ -126,7 +94,7 @@ extension StoreSession {
       }
       pending.position.database = next
     }
-    try keep(pending)
+    try IndexWorkTable(session: self).keep(pending)
   }
 
   private func finishClearing(_ pending: inout PendingIndex) throws {
@@ -134,9 +102,9 @@ extension StoreSession {
       pending.work.phase = .building
       pending.work.done = 0
       pending.position = TypeScan.Position()
-      try keep(pending)
+      try IndexWorkTable(session: self).keep(pending)
     } else {
-      try remove(&pending)
+      try IndexWorkTable(session: self).remove(&pending)
     }
     try raiseSchemaVersion()
   }
@@ -168,30 +136,10 @@ extension StoreSession {
     pending.work.done += records.count
     if let next {
       pending.position = next
-      try keep(pending)
+      try IndexWorkTable(session: self).keep(pending)
     } else {
-      try remove(&pending)
+      try IndexWorkTable(session: self).remove(&pending)
       try raiseSchemaVersion()
     }
-  }
-
-  private func keep(_ pending: PendingIndex) throws {
-    try connection.run(
-      """
-      UPDATE index_work SET phase = $2, database_id = $3, value_key = $4, record_number = $5,
-        done = $6
-      WHERE field_number = $1
-      """,
-      [
-        .integer(pending.indexNumber), SQLValue(pending.work.phase?.rawValue),
-        .integer(pending.position.database), .bytes(pending.position.key),
-        .integer(pending.position.number), .integer(Int64(pending.work.done)),
-      ])
-  }
-
-  private func remove(_ pending: inout PendingIndex) throws {
-    pending.work.phase = nil
-    try connection.run(
-      "DELETE FROM index_work WHERE field_number = $1", [.integer(pending.indexNumber)])
   }
 }
