@@ -35,7 +35,7 @@ struct IndexWorkTests {
       ) { DatabaseID(rawValue: $0.integer(0)) }
       var wanted: [String] = []
       for database in databases {
-        let address = try session.address(of: database)
+        let address = try DatabaseTable(session: session).address(of: database)
         let rows = try session.connection.rows(
           StoredRecord.selection + " WHERE database_id = $1", [.integer(database.rawValue)],
           StoredRecord.Row.init)

@@ -128,7 +128,7 @@ struct StoredState: Equatable {
     ) { (StoredRecord.Row($0), DatabaseID(rawValue: $0.integer(6))) }
     for (row, database) in rows {
       let record = try session.storedRecord(row, in: database).record
-      let address = try session.address(of: database)
+      let address = try DatabaseTable(session: session).address(of: database)
       guard let type = try session.recordType(named: record.recordType, at: address) else {
         faults.append("\(record.recordID) has no type")
         continue

@@ -150,7 +150,8 @@ struct SharedCommitTests {
       return KeptJob(gathersWrites: false) { session in
         let page = try RecordSearch(
           RecordQuery(query: query, zoneID: nil, limit: 200), in: database,
-          at: try session.address(of: database), session: session, effort: SearchEffort())?.run()
+          at: try DatabaseTable(session: session).address(of: database), session: session,
+          effort: SearchEffort())?.run()
         return page?.records.map { RecordOutcome.saved($0).told }.sorted() ?? []
       }
     case .makeZone(let name):
@@ -172,11 +173,10 @@ struct SharedCommitTests {
 
   private func zoneJob(_ operation: ZoneOperation, in database: DatabaseID) -> KeptJob {
     KeptJob(gathersWrites: false) { session in
-      try session.modifyZones(
-        [operation], in: database,
-        origin: ChangeOrigin(userRecordName: TestStore.alice, deviceID: nil),
-        timestamp: TestStore.time(0)
-      ).map { outcome in
+      var modifier = try ZoneModifier(
+        database: database, origin: ChangeOrigin(userRecordName: TestStore.alice, deviceID: nil),
+        timestamp: TestStore.time(0), operations: 1, session: session)
+      return try modifier.run([operation]).map { outcome in
         switch outcome {
         case .saved(let zone): "saved \(zone.zoneID)"
         case .deleted(let zoneID): "deleted \(zoneID)"

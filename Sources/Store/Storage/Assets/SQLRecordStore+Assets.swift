@@ -107,8 +107,8 @@ extension StoreSession {
 
   /// The number of a zone that must exist.
   fileprivate func existingZone(_ zoneID: ZoneID, of database: DatabaseID) throws -> Int64 {
-    let canonical = try address(of: database).canonical(zoneID)
-    guard let number = try zoneNumber(of: canonical, in: database) else {
+    let canonical = try DatabaseTable(session: self).address(of: database).canonical(zoneID)
+    guard let number = try ZoneTable(session: self).number(of: canonical, in: database) else {
       throw ItemFailure(.zoneNotFound, "there is no zone '\(zoneID)'; create it first")
     }
     return number
@@ -209,7 +209,8 @@ extension StoreSession {
       throw ItemFailure(.notFound, "there is no record '\(place.recordName)'")
     }
     let access = try access(
-      of: user, toType: stored.record.recordType, at: try address(of: database))
+      of: user, toType: stored.record.recordType,
+      at: try DatabaseTable(session: self).address(of: database))
     guard access.mayRead(stored.record) else {
       throw ItemFailure(
         .accessDenied,

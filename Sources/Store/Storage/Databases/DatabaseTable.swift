@@ -29,6 +29,32 @@ struct DatabaseTable {
     "CREATE UNIQUE INDEX database_addresses_by_number ON database_addresses (number)",
   ]
 
+  // MARK: Addresses
+
+  func address(of database: DatabaseID) throws -> DatabaseAddress {
+    if let known = session.catalog.addresses[database] { return known }
+    let address = try connection.first(
+      "SELECT container, environment, scope, owner FROM databases WHERE database_id = $1",
+      [.integer(database.rawValue)]
+    ) { row in
+      guard let environment = ContainerEnvironment(rawValue: row.text(1)),
+        let scope = DatabaseScope(rawValue: Int(row.integer(2)))
+      else {
+        throw StoreError(.corrupt, "database \(database.rawValue) has an unknown address")
+      }
+      let owner = row.text(3)
+      return DatabaseAddress(
+        container: row.text(0), environment: environment, scope: scope,
+        owner: owner.isEmpty ? nil : owner)
+    }
+    guard let address else {
+      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
+    }
+    if session.catalog.addresses.count >= 50_000 { session.catalog.addresses = [:] }
+    session.catalog.addresses[database] = address
+    return address
+  }
+
   // MARK: Numbers and versions
 
   /// The greatest number that was given to a record, a version or a zone of the database, if that is
@@ -73,6 +99,27 @@ struct DatabaseTable {
       throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
     }
     return version
+  }
+
+  /// Where the feed of a database's zones stands, and the newest deletion that was forgotten there.
+  func feedState(of database: DatabaseID) throws -> (version: Int64, trimmedVersion: Int64) {
+    let state = try connection.first(
+      "SELECT last_number, trimmed_version FROM databases WHERE database_id = $1",
+      [.integer(database.rawValue)]
+    ) { (version: $0.integer(0), trimmedVersion: $0.integer(1)) }
+    guard let state else {
+      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
+    }
+    return state
+  }
+
+  /// Keeps that the deletions of zones up to a version are forgotten.
+  func note(trimmedZones version: ForgottenVersion) throws {
+    try connection.run(
+      """
+      UPDATE databases SET trimmed_version = $2
+      WHERE database_id = $1 AND trimmed_version < $2
+      """, version.arguments)
   }
 
   /// Keeps that the deletions of subscriptions up to a version are forgotten.

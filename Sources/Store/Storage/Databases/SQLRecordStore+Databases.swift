@@ -10,7 +10,7 @@ extension SQLRecordStore {
   }
 
   public func address(of database: DatabaseID) async throws -> DatabaseAddress {
-    try await read { try $0.address(of: database) }
+    try await read { try DatabaseTable(session: $0).address(of: database) }
   }
 }
 
@@ -41,7 +41,7 @@ extension StoreSession {
       """, place)
     hold(made: database)
     var numbers = try NumberSupply(of: database, count: 1, from: self)
-    try addZone(.default, in: database, numbers: &numbers)
+    try ZoneTable(session: self).add(.default, in: database, numbers: &numbers)
     return database
   }
 

@@ -10,7 +10,9 @@ extension SQLRecordStore {
 extension StoreSession {
   /// How much a private or a public database holds; nil for others.
   func usage(of database: DatabaseID) throws -> DatabaseUsage? {
-    guard try address(of: database).scope != .shared else { return nil }
+    guard try DatabaseTable(session: self).address(of: database).scope != .shared else {
+      return nil
+    }
     let unheld = try connection.first(
       """
       SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM assets

@@ -59,7 +59,7 @@ struct DispatchCompletion {
     let matched = prepared.matched
     guard try settle(matched) else { return }
     let entry = matched.entry
-    let address = try session.address(of: entry.database)
+    let address = try DatabaseTable(session: session).address(of: entry.database)
     outcome.addresses[entry.database] = address
     let isOpen = try matched.firings.isEmpty || isReadableByAll(entry.change, at: address)
     var target: DispatchTarget?

@@ -8,7 +8,7 @@ extension SQLRecordStore {
   ) async throws -> [PastNotification] {
     let notificationID = change.change.notificationID
     return try await read { session in
-      let address = try session.address(of: change.database)
+      let address = try DatabaseTable(session: session).address(of: change.database)
       let sequences =
         if let subscriber {
           try session.logSequences(
@@ -52,7 +52,7 @@ extension SQLRecordStore {
 
   public func logEntry(ofDelivery id: Delivery.ID) async throws -> LogEntry? {
     try await read { session in
-      let address = try session.address(of: id.database)
+      let address = try DatabaseTable(session: session).address(of: id.database)
       return try session.connection.first(
         """
         SELECT sequence, subscriber, logged, content FROM deliveries

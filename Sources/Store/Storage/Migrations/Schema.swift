@@ -15,7 +15,9 @@ enum Schema {
       statements: [
         counters, DatabaseTable.definition, SubscriberDatabaseTable.definition,
         StoreDistribution.definition, users, userDeletions, signIn, programCredentials, adminAccess,
-        records, changeFeeds,
+        ZoneTable.definition, records, TombstoneTable.definition, indexes,
+        recordVersionIndex, TombstoneTable.versionIndex, ZoneTombstoneTable.definition,
+        ClientChangeTokenTable.definition,
         assets, answeredRequests, containerSchemas, SubscriptionTypeTable.definition,
         IndexWorkTable.definition, SubscriptionTable.definition, OutboxTable.definition,
         DispatchTable.definition, servers, parts,
@@ -65,13 +67,6 @@ enum Schema {
 
   private static let records = [
     """
-    CREATE TABLE zones (
-      database_id BIGINT NOT NULL, zone_number BIGINT NOT NULL, zone_name TEXT NOT NULL,
-      owner_name TEXT NOT NULL, version BIGINT NOT NULL,
-      trimmed_version BIGINT NOT NULL DEFAULT 0,
-      PRIMARY KEY (database_id, zone_number), UNIQUE (database_id, zone_name, owner_name))
-    """,
-    """
     CREATE TABLE records (
       database_id BIGINT NOT NULL, record_number BIGINT NOT NULL, zone_number BIGINT NOT NULL,
       record_name TEXT NOT NULL, type_number BIGINT NOT NULL, version BIGINT NOT NULL,
@@ -80,12 +75,16 @@ enum Schema {
     """
     CREATE UNIQUE INDEX records_by_name ON records (database_id, zone_number, record_name)
     """,
+  ]
+
+  private static let recordVersionIndex = [
     """
-    CREATE TABLE tombstones (
-      database_id BIGINT NOT NULL, zone_number BIGINT NOT NULL, record_name TEXT NOT NULL,
-      type_number BIGINT NOT NULL, version BIGINT NOT NULL, deleted BIGINT NOT NULL,
-      PRIMARY KEY (database_id, zone_number, record_name)) /*clustered*/
-    """,
+    CREATE INDEX records_by_version
+    ON records (database_id, zone_number, version, type_number)
+    """
+  ]
+
+  private static let indexes = [
     """
     CREATE TABLE value_index (
       database_id BIGINT NOT NULL, field_number BIGINT NOT NULL, value_key BYTEA NOT NULL,

@@ -58,19 +58,8 @@ extension RecordModifier {
       let recordName = next.record.recordID.recordName
       session.gathered.zonesWithoutTombstones.remove(
         Catalog.ZoneKey(database: database, number: next.zoneNumber))
-      try session.connection.run(
-        """
-        INSERT INTO tombstones (database_id, zone_number, record_name, type_number, version,
-          deleted)
-        SELECT $1, $2, $3, type_number, $4, $5 FROM record_types
-        WHERE container = $6 AND environment = $7 AND name = $8
-        """,
-        [
-          .integer(database.rawValue), .integer(next.zoneNumber), .text(recordName),
-          .integer(sequence), .integer(modification.timestamp.milliseconds),
-          .text(address.container), .text(address.environment.rawValue),
-          .text(next.record.recordType),
-        ])
+      try TombstoneTable(session: session).add(
+        next, in: database, at: address, version: sequence, timestamp: modification.timestamp)
       try post(.recordDeleted, record: next.record, sequence: sequence)
       pending += try session.connection.rows(
         StoredRecord.selection + """

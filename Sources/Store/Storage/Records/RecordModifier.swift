@@ -25,7 +25,7 @@ struct RecordModifier {
     creations = prepared.creations
     onlyZone = prepared.onlyZone
     self.session = session
-    address = try session.address(of: modification.database)
+    address = try DatabaseTable(session: session).address(of: modification.database)
     numbers = try session.numbers(
       of: modification.database, count: modification.operations.count)
     outcomes = ModificationOutcomes(count: modification.operations.count)
@@ -122,7 +122,7 @@ struct RecordModifier {
     }
     if hasSavepoint { try session.connection.run("RELEASE zone", []) }
     if let token = modification.clientChangeToken, !batch.indexes.allSatisfy(failed) {
-      try session.keep(
+      try ClientChangeTokenTable(session: session).keep(
         token, of: modification.origin.userRecordName, zone: zoneNumber, in: database,
         at: modification.timestamp)
     }

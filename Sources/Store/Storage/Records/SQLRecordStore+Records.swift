@@ -20,11 +20,12 @@ extension SQLRecordStore {
     _ recordIDs: [RecordID], in database: DatabaseID
   ) async throws -> [Record?] {
     try await read { session in
-      let address = try session.address(of: database)
+      let address = try DatabaseTable(session: session).address(of: database)
       var zoneNumbers: [ZoneID: Int64?] = [:]
       return try recordIDs.map { recordID in
         let zoneID = address.canonical(recordID.zoneID)
-        let known = try zoneNumbers[zoneID] ?? session.zoneNumber(of: zoneID, in: database)
+        let known =
+          try zoneNumbers[zoneID] ?? ZoneTable(session: session).number(of: zoneID, in: database)
         zoneNumbers[zoneID] = .some(known)
         guard let zoneNumber = known else { return nil }
         return try session.storedRecord(

@@ -81,14 +81,14 @@ extension StoreSession {
     of operation: RecordOperation, in modification: RecordModification
   ) throws -> RecordOutcome {
     let database = modification.database
-    let address = try address(of: database)
+    let address = try DatabaseTable(session: self).address(of: database)
     var recordID = operation.recordID
     recordID.zoneID = address.canonical(recordID.zoneID)
     switch operation.kind {
     case .delete, .forceDelete:
       return .deleted(recordID)
     case .create, .update, .replace, .forceUpdate, .forceReplace:
-      if let zoneNumber = try zoneNumber(of: recordID.zoneID, in: database),
+      if let zoneNumber = try ZoneTable(session: self).number(of: recordID.zoneID, in: database),
         let stored = try storedRecord(
           named: recordID.recordName, inZone: zoneNumber, of: database)
       {

@@ -42,7 +42,8 @@ struct StoredRecord {
 extension StoreSession {
   func storedRecord(_ row: StoredRecord.Row, in database: DatabaseID) throws -> StoredRecord {
     let recordID = RecordID(
-      recordName: row.recordName, zoneID: try zoneID(row.zoneNumber, in: database))
+      recordName: row.recordName,
+      zoneID: try ZoneTable(session: self).id(of: row.zoneNumber, in: database))
     var record = Record(
       recordID: recordID, recordType: try recordTypeName(row.typeNumber),
       recordChangeTag: changeTags.tag(ofVersion: row.version, in: database))

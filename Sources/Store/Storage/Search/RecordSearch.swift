@@ -37,10 +37,10 @@ struct RecordSearch {
     if access.reach == .own { glance.hasStamps = true }
     self.glance = glance
     zoneNumber = try query.zoneID.flatMap { zoneID in
-      guard let number = try session.zoneNumber(of: zoneID, in: database) else {
+      guard let number = try ZoneTable(session: session).number(of: zoneID, in: database) else {
         throw ItemFailure(.zoneNotFound, field: "zoneID", "there is no zone '\(zoneID)'")
       }
-      return try session.hasSeveralZones(database) ? number : nil
+      return try ZoneTable(session: session).areSeveral(in: database) ? number : nil
     }
     let scope = QueryContinuation.Scope(query, in: database, reach: access.reach)
     self.scope = scope

@@ -23,7 +23,7 @@ extension SQLRecordStore {
     of subscriber: String, in database: DatabaseID
   ) async throws -> [Subscription] {
     try await read { session in
-      _ = try session.address(of: database)
+      _ = try DatabaseTable(session: session).address(of: database)
       return try SubscriptionTable(session: session).subscriptions(of: subscriber, in: database)
     }
   }

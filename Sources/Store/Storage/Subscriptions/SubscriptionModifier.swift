@@ -30,7 +30,7 @@ struct SubscriptionModifier {
     self.refusesEqualContent = refusesEqualContent
     self.timestamp = timestamp
     self.session = session
-    address = try session.address(of: database)
+    address = try DatabaseTable(session: session).address(of: database)
   }
 
   mutating func save(_ subscription: Subscription) throws -> SubscriptionOutcome {
@@ -167,7 +167,7 @@ struct SubscriptionModifier {
   }
 
   private func requireZone(_ zoneID: ZoneID, of subscription: Subscription) throws {
-    guard try session.zoneNumber(of: zoneID, in: database) == nil else { return }
+    guard try ZoneTable(session: session).number(of: zoneID, in: database) == nil else { return }
     throw ItemFailure(
       .zoneNotFound, field: "zoneID",
       "subscription '\(subscription.subscriptionID)' names zone '\(zoneID)', which does not exist; "

@@ -85,7 +85,9 @@ extension UserDeletionStep {
 
   /// The feed forgets the deletion of the user's own record, whose name is the user's.
   private func forgetUserRecord() throws {
-    guard let zone = try session.zoneNumber(of: .default, in: database) else { return }
+    guard let zone = try ZoneTable(session: session).number(of: .default, in: database) else {
+      return
+    }
     try connection.run(
       "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2 AND record_name = $3",
       [place, .integer(zone), .text(user)])
@@ -119,7 +121,7 @@ extension UserDeletionStep {
 
   mutating func changeNotifications() throws -> Bool {
     guard let end = try endOfBatch("notification_log", by: "sequence") else { return true }
-    let address = try session.address(of: database)
+    let address = try DatabaseTable(session: session).address(of: database)
     let entries = try connection.rows(
       """
       SELECT sequence, subscriber, content FROM notification_log

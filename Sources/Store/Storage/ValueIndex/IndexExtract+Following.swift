@@ -31,10 +31,8 @@ extension IndexExtract {
   private func changes(in search: RecordSearch) throws -> [StoredRecord.Row]? {
     let connection = search.session.connection
     let database = SQLValue.integer(search.database.rawValue)
-    let zones = try connection.rows(
-      "SELECT zone_number FROM zones WHERE database_id = $1 AND version > $2",
-      [database, .integer(version)]
-    ) { $0.integer(0) }
+    let zones = try ZoneTable(session: search.session).numbers(
+      changedAfter: version, in: search.database)
     var changes: [StoredRecord.Row] = []
     for zone in zones {
       let patience = search.effort.changePatience - changes.count

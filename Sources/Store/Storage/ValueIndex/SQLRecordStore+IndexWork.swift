@@ -115,7 +115,7 @@ extension StoreSession {
     let (database, records, next) = try scan.records(
       after: pending.position, limit: Self.recordsPerStep)
     if !records.isEmpty {
-      let address = try address(of: database)
+      let address = try DatabaseTable(session: self).address(of: database)
       for stored in records {
         let entries = try indexEntries(of: stored.record, type: scan.type, at: address)
         for entry in entries.list where entry.fieldNumber == pending.indexNumber {

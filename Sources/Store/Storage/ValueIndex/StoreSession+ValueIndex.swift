@@ -16,7 +16,7 @@ extension StoreSession {
   func updateIndexes(
     from old: StoredRecord?, to new: StoredRecord, type: RecordTypeEntry, in database: DatabaseID
   ) throws {
-    let address = try address(of: database)
+    let address = try DatabaseTable(session: self).address(of: database)
     let entries = try indexEntries(of: new.record, type: type, at: address)
     if let old {
       let before = Set(try indexEntries(of: old.record, type: type, at: address).list)
@@ -50,7 +50,7 @@ extension StoreSession {
   /// Takes a record that is about to go out of the value index, the asset references and the reference
   /// edges; out of the value index when what was gathered is written.
   func removeIndexEntries(of stored: StoredRecord, in database: DatabaseID) throws {
-    let address = try address(of: database)
+    let address = try DatabaseTable(session: self).address(of: database)
     guard let type = try recordType(named: stored.record.recordType, at: address) else { return }
     for entry in try indexEntries(of: stored.record, type: type, at: address).list {
       gathered.index.note(
