@@ -53,7 +53,7 @@ extension StoreSession {
       WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL RETURNING size
       """, [.integer(database.rawValue), .text(holding.checksum)]
     ) { $0.integer(0) }
-    if let taken { try countBytes(Int(taken), in: database) }
+    if let taken { try DatabaseTable(session: self).countBytes(Int(taken), in: database) }
   }
 
   private func remove(
@@ -77,6 +77,6 @@ extension StoreSession {
       RETURNING size
       """, [.integer(database.rawValue), .text(holding.checksum)]
     ) { $0.integer(0) }
-    if let left { try countBytes(-Int(left), in: database) }
+    if let left { try DatabaseTable(session: self).countBytes(-Int(left), in: database) }
   }
 }

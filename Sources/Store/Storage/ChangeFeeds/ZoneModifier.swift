@@ -104,7 +104,7 @@ struct ZoneModifier {
       last = final.record.recordID.recordName
       for record in records {
         try session.removeIndexEntries(of: record, in: database)
-        try session.countBytes(-record.contentSize, in: database)
+        try DatabaseTable(session: session).countBytes(-record.contentSize, in: database)
       }
       // A zone may have any number of records. What was gathered is only this, for others' was
       // written before this job.

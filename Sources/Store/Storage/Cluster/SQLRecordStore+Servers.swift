@@ -15,7 +15,7 @@ extension SQLRecordStore: ServerStore {
     _ description: String, for leaseTime: Double
   ) async throws -> ServerID {
     let server = try await attend { session in
-      let server = ServerID(rawValue: try session.nextCounter("server"))
+      let server = ServerID(rawValue: try CounterTable(session: session).next("server"))
       try session.connection.run(
         """
         INSERT INTO servers (server_id, description, alive_until)

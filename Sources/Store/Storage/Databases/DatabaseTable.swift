@@ -55,7 +55,85 @@ struct DatabaseTable {
     return address
   }
 
+  /// The number of the database at an address; nil when there is none.
+  func database(at address: DatabaseAddress) throws -> DatabaseID? {
+    try connection.first(
+      """
+      SELECT number FROM database_addresses
+      WHERE container = $1 AND environment = $2 AND scope = $3 AND owner = $4
+      """, arguments(for: address)
+    ) { DatabaseID(rawValue: $0.integer(0)) }
+  }
+
+  /// The database of a container behind another one, in the order of their numbers.
+  func next(
+    after database: Int64, of container: String, in environment: ContainerEnvironment
+  ) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT number FROM database_addresses
+      WHERE container = $1 AND environment = $2 AND number > $3 ORDER BY number LIMIT 1
+      """, [.text(container), .text(environment.rawValue), .integer(database)]
+    ) { $0.integer(0) }
+  }
+
+  /// Makes a database with its default zone.
+  func add(at address: DatabaseAddress) throws -> DatabaseID {
+    if let owner = address.owner { try session.refuseDeleted(owner) }
+    let database = DatabaseID(rawValue: try CounterTable(session: session).next("database"))
+    let place = arguments(for: address) + [.integer(database.rawValue)]
+    try connection.run(
+      """
+      INSERT INTO database_addresses (container, environment, scope, owner, number)
+      VALUES ($1, $2, $3, $4, $5)
+      """, place)
+    try connection.run(
+      """
+      INSERT INTO databases (container, environment, scope, owner, database_id, last_number,
+        subscription_version, forgotten_version)
+      VALUES ($1, $2, $3, $4, $5, 0, 0, 0)
+      """, place)
+    session.hold(made: database)
+    var numbers = try NumberSupply(of: database, count: 1, from: session)
+    try ZoneTable(session: session).add(.default, in: database, numbers: &numbers)
+    return database
+  }
+
+  private func arguments(for address: DatabaseAddress) -> [SQLValue] {
+    [
+      .text(address.container), .text(address.environment.rawValue),
+      .integer(Int64(address.scope.rawValue)), .text(address.owner ?? ""),
+    ]
+  }
+
   // MARK: Numbers and versions
+
+  /// Draws numbers of a database.
+  ///
+  /// - Returns: the last of them, and the database's subscription version.
+  func draw(
+    _ count: Int, from database: DatabaseID
+  ) throws -> (last: Int64, subscriptionVersion: Int64) {
+    try session.checkLock(of: database)
+    let result = try connection.first(
+      """
+      UPDATE databases SET last_number = last_number + $2 WHERE database_id = $1
+      RETURNING last_number, subscription_version
+      """,
+      [.integer(database.rawValue), .integer(Int64(count))]
+    ) { ($0.integer(0), $0.integer(1)) }
+    guard let result else {
+      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
+    }
+    return result
+  }
+
+  /// The greatest number that was given to a record, a version or a zone of the database.
+  func lastNumber(drawnIn database: DatabaseID) throws -> Int64? {
+    try connection.first(
+      "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
+    ) { $0.integer(0) }
+  }
 
   /// The greatest number that was given to a record, a version or a zone of the database, if that is
   /// one of the container.

@@ -19,6 +19,8 @@ extension StoreSession {
       WHERE database_id = $1 AND released IS NOT NULL
       """, [.integer(database.rawValue)]
     ) { $0.integer(0) }
-    return DatabaseUsage(bytes: try bytesInRow(of: database), unheldAssetBytes: unheld ?? 0)
+    return DatabaseUsage(
+      bytes: try DatabaseTable(session: self).bytesInRow(of: database),
+      unheldAssetBytes: unheld ?? 0)
   }
 }

@@ -13,7 +13,7 @@ enum Schema {
     Migration(
       version: 34,
       statements: [
-        counters, DatabaseTable.definition, SubscriberDatabaseTable.definition,
+        CounterTable.definition, DatabaseTable.definition, SubscriberDatabaseTable.definition,
         StoreDistribution.definition, users, userDeletions, signIn, programCredentials, adminAccess,
         ZoneTable.definition, records, TombstoneTable.definition, indexes,
         recordVersionIndex, TombstoneTable.versionIndex, ZoneTombstoneTable.definition,
@@ -54,16 +54,6 @@ enum Schema {
       )
     }
   }
-
-  /// The numbers given last, of what is numbered over all databases, and the version of the schemas.
-  private static let counters = [
-    "CREATE TABLE counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL)",
-    """
-    INSERT INTO counters (name, value)
-    VALUES ('database', 0), ('record_type', 0), ('record_field', 0), ('schema', 1),
-      ('push_route', 0), ('device', 0), ('server', 0)
-    """,
-  ]
 
   private static let records = [
     """

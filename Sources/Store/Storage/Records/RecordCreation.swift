@@ -59,7 +59,7 @@ extension RecordModifier {
     else { return nil }
     try checkAccess(of: modification.operations[index], to: nil)
     if let quota = modification.quota,
-      try session.totalBytes(of: database) + Self.largestContent > quota
+      try DatabaseTable(session: session).totalBytes(of: database) + Self.largestContent > quota
     {
       return nil
     }
@@ -81,7 +81,7 @@ extension RecordModifier {
       """, session.arguments)
     guard made == 1 else { return nil }
     latest = version
-    try session.countBytes(creation.content.count, in: database)
+    try DatabaseTable(session: session).countBytes(creation.content.count, in: database)
     try session.removeTombstone(of: creation.recordName, inZone: zone.zoneNumber, of: database)
     session.gathered.index.add(
       creation.entries, of: version, inZone: zone.zoneNumber, of: database)

@@ -51,7 +51,7 @@ extension RecordModifier {
       let gone = try session.connection.run(
         "DELETE FROM records WHERE database_id = $1 AND record_number = $2", key)
       guard gone == 1 else { continue }
-      try session.countBytes(-next.contentSize, in: database)
+      try DatabaseTable(session: session).countBytes(-next.contentSize, in: database)
       try session.removeIndexEntries(of: next, in: database)
       let sequence = try numbers.take(from: session)
       latest = sequence
@@ -195,7 +195,8 @@ extension RecordModifier {
   ) throws {
     var encoder = RowEncoder(reserving: 256)
     encoder.encodeContent(of: stored.record)
-    try session.countBytes(encoder.bytes.count - (current?.contentSize ?? 0), in: database)
+    try DatabaseTable(session: session).countBytes(
+      encoder.bytes.count - (current?.contentSize ?? 0), in: database)
     if current != nil {
       try session.connection.run(
         """

@@ -59,7 +59,7 @@ extension SQLRecordStore {
           DELETE FROM role_members WHERE container = $1 AND environment = $2
             AND user_record_name = $3 AND role = $4
           """, place + [.text(userRecordName), .text(role)])
-      try session.raiseSchemaVersion()
+      try CounterTable(session: session).raiseSchemaVersion()
     }
   }
 }

@@ -10,7 +10,7 @@ struct SchemaModifier {
   func apply(_ changes: [SchemaChange]) throws {
     guard !changes.isEmpty else { return }
     for change in changes { try apply(change) }
-    try session.raiseSchemaVersion()
+    try CounterTable(session: session).raiseSchemaVersion()
   }
 
   private var place: [SQLValue] { [.text(container), .text(environment.rawValue)] }

@@ -105,7 +105,8 @@ extension StoreSession {
       RETURNING type_number
       """,
       [
-        .integer(try nextCounter("record_type")), .text(container), .text(environment.rawValue),
+        .integer(try CounterTable(session: self).next("record_type")), .text(container),
+        .text(environment.rawValue),
         .text(name),
       ]
     ) { $0.integer(0) }
@@ -141,7 +142,7 @@ extension StoreSession {
     indexes: FieldIndexes? = nil, to type: RecordTypeEntry
   ) throws {
     let indexes = indexes ?? .implicit(for: fieldType, isEncrypted: isEncrypted)
-    let number = try nextCounter("record_field")
+    let number = try CounterTable(session: self).next("record_field")
     try connection.run(
       """
       INSERT INTO record_fields (field_number, type_number, name, value_type, indexes)

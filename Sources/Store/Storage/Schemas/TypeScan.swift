@@ -82,12 +82,8 @@ struct TypeScan {
   }
 
   func nextDatabase(after database: Int64) throws -> Int64? {
-    try session.connection.first(
-      """
-      SELECT number FROM database_addresses
-      WHERE container = $1 AND environment = $2 AND number > $3 ORDER BY number LIMIT 1
-      """, [.text(container), .text(environment.rawValue), .integer(database)]
-    ) { $0.integer(0) }
+    try DatabaseTable(session: session).next(
+      after: database, of: container, in: environment)
   }
 
   /// The field of the creation time, which each record has in the index.

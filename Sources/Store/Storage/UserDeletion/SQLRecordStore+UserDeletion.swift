@@ -19,7 +19,7 @@ extension SQLRecordStore {
         name: user.name, userRecordName: user.userRecordName, publicRecords: publicRecords,
         stage: .publicRows, done: 0, began: timestamp)
       try session.add(deletion, of: user.userRecordName)
-      try session.raiseSchemaVersion()
+      try CounterTable(session: session).raiseSchemaVersion()
       return deletion
     }
   }

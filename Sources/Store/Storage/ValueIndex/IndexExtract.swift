@@ -44,7 +44,8 @@ extension IndexExtract {
   /// Reads an extract as the session's transaction sees the index; nil when it would be larger than
   /// the limit, in bytes, or the database is gone.
   init?(reading name: Name, upTo limit: Int, in session: StoreSession) throws {
-    guard let version = try session.lastNumber(drawnIn: name.database) else { return nil }
+    guard let version = try DatabaseTable(session: session).lastNumber(drawnIn: name.database)
+    else { return nil }
     do {
       self =
         if let key = name.key {
@@ -92,14 +93,5 @@ extension PostingList {
       self[row.integer(0)] = true
       if size > limit { throw IndexExtract.TooLarge() }
     }
-  }
-}
-
-extension StoreSession {
-  /// The greatest number that was given to a record, a version or a zone of the database.
-  func lastNumber(drawnIn database: DatabaseID) throws -> Int64? {
-    try connection.first(
-      "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
-    ) { $0.integer(0) }
   }
 }

@@ -106,7 +106,7 @@ extension StoreSession {
     } else {
       try IndexWorkTable(session: self).remove(&pending)
     }
-    try raiseSchemaVersion()
+    try CounterTable(session: self).raiseSchemaVersion()
   }
 
   /// Makes the entries of some records. What is saved meanwhile gets its entries as it is saved.
@@ -139,7 +139,7 @@ extension StoreSession {
       try IndexWorkTable(session: self).keep(pending)
     } else {
       try IndexWorkTable(session: self).remove(&pending)
-      try raiseSchemaVersion()
+      try CounterTable(session: self).raiseSchemaVersion()
     }
   }
 }
