@@ -40,7 +40,7 @@ struct IndexWorkTests {
           StoredRecord.selection + " WHERE database_id = $1", [.integer(database.rawValue)],
           StoredRecord.Row.init)
         for row in rows {
-          let stored = try session.storedRecord(row, in: database)
+          let stored = try RecordTable(session: session).record(row, in: database)
           guard
             let type = try session.recordType(named: stored.record.recordType, at: address)
           else { continue }

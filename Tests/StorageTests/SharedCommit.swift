@@ -127,7 +127,7 @@ struct StoredState: Equatable {
       "SELECT \(StoredRecord.columns), records.database_id FROM records", []
     ) { (StoredRecord.Row($0), DatabaseID(rawValue: $0.integer(6))) }
     for (row, database) in rows {
-      let record = try session.storedRecord(row, in: database).record
+      let record = try RecordTable(session: session).record(row, in: database).record
       let address = try DatabaseTable(session: session).address(of: database)
       guard let type = try session.recordType(named: record.recordType, at: address) else {
         faults.append("\(record.recordID) has no type")

@@ -139,7 +139,7 @@ struct SharedCommitTests {
       let ready = side.prepared(modification)
       prepared += ready.creations.count { $0 != nil }
       return KeptJob(gathersWrites: true) { session in
-        let outcomes = try session.modifyOnce(ready)
+        let outcomes = try RepeatableModification(ready, session: session).run()
         if fails { throw StoreError(.exists, "made to fail") }
         return outcomes.told(
           by: ready.creations, in: ready.request.database, tags: session.changeTags

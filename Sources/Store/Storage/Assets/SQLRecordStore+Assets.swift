@@ -203,7 +203,7 @@ extension StoreSession {
     at place: AssetPlace, inZone zoneNumber: Int64, of database: DatabaseID, for user: String
   ) throws -> [Asset] {
     guard
-      let stored = try storedRecord(
+      let stored = try RecordTable(session: self).record(
         named: place.recordName, inZone: zoneNumber, of: database)
     else {
       throw ItemFailure(.notFound, "there is no record '\(place.recordName)'")

@@ -170,16 +170,8 @@ struct RecordFeed {
     if let last {
       if query.isReversed { high = last } else { low = last }
     }
-    let records = try session.connection.rows(
-      """
-      SELECT version, type_number, record_number FROM records
-      WHERE database_id = $1 AND zone_number = $2 AND version > $3 AND version < $4
-      ORDER BY version \(order) LIMIT $5
-      """, arguments(above: low, below: high, limit: limit)
-    ) {
-      Candidate(
-        version: $0.integer(0), typeNumber: $0.integer(1), subject: .record(number: $0.integer(2)))
-    }
+    let records = try RecordTable(session: session).candidates(
+      inZone: zone.number, of: database, above: low, below: high, order: order, limit: limit)
     let tombstones = try TombstoneTable(session: session).candidates(
       inZone: zone.number, of: database, above: max(low, token.knownDeletions), below: high,
       order: order, limit: limit)
@@ -192,13 +184,6 @@ struct RecordFeed {
 
   private var order: String { query.isReversed ? "DESC" : "ASC" }
 
-  private func arguments(above low: Int64, below high: Int64, limit: Int) -> [SQLValue] {
-    [
-      .integer(database.rawValue), .integer(zone.number), .integer(low), .integer(high),
-      .integer(Int64(limit)),
-    ]
-  }
-
   private func change(_ candidate: Candidate, size: inout Int) throws -> RecordChange {
     // What a change takes beside its content, roughly.
     size += 128
@@ -208,7 +193,7 @@ struct RecordFeed {
         RecordID(recordName: recordName, zoneID: query.zoneID),
         recordType: try session.recordTypeName(candidate.typeNumber))
     case .record(let number):
-      let stored = try session.storedRecord(numbered: number, in: database)
+      let stored = try RecordTable(session: session).record(numbered: number, in: database)
       size += stored.contentSize
       return .saved(stored.record)
     }

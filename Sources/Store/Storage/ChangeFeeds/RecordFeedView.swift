@@ -42,7 +42,8 @@ struct RecordFeedView {
     case (.none, _), (_, .tombstone): return false
     case (.numbers(let numbers), .record(let number)): return numbers.contains(number)
     case (.own(let access), .record(let number)):
-      return access.mayRead(try session.storedRecord(numbered: number, in: database).record)
+      return access.mayRead(
+        try RecordTable(session: session).record(numbered: number, in: database).record)
     }
   }
 

@@ -92,14 +92,10 @@ struct ZoneModifier {
 
   /// Deletes a zone with all that lies in it.
   private func deleteContent(ofZone number: Int64) throws {
-    let zone: [SQLValue] = [.integer(database.rawValue), .integer(number)]
     var last = ""
     while true {
-      let records = try session.connection.rows(
-        StoredRecord.selection
-          + " WHERE database_id = $1 AND zone_number = $2 AND record_name > $3"
-          + " ORDER BY record_name LIMIT 500", zone + [.text(last)], StoredRecord.Row.init
-      ).map { try session.storedRecord($0, in: database) }
+      let records = try RecordTable(session: session).records(
+        inZone: number, of: database, after: last)
       guard let final = records.last else { break }
       last = final.record.recordID.recordName
       for record in records {
@@ -110,12 +106,10 @@ struct ZoneModifier {
       // written before this job.
       try session.writeGathered()
     }
-    try session.connection.run(
-      "DELETE FROM records WHERE database_id = $1 AND zone_number = $2", zone)
+    try RecordTable(session: session).removeAll(inZone: number, of: database)
     try TombstoneTable(session: session).removeAll(inZone: number, of: database)
     try ClientChangeTokenTable(session: session).removeAll(inZone: number, of: database)
-    try session.connection.run(
-      "DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2", zone)
+    try ReferenceTable(session: session).removeAll(inZone: number, of: database)
     try ZoneTable(session: session).remove(number, in: database)
   }
 }

@@ -15,10 +15,11 @@ enum Schema {
       statements: [
         CounterTable.definition, DatabaseTable.definition, SubscriberDatabaseTable.definition,
         StoreDistribution.definition, users, userDeletions, signIn, programCredentials, adminAccess,
-        ZoneTable.definition, records, TombstoneTable.definition, indexes,
-        recordVersionIndex, TombstoneTable.versionIndex, ZoneTombstoneTable.definition,
+        ZoneTable.definition, RecordTable.definition, TombstoneTable.definition, valueIndex,
+        ReferenceTable.definition, RecordTable.versionIndex, TombstoneTable.versionIndex,
+        ZoneTombstoneTable.definition,
         ClientChangeTokenTable.definition,
-        assets, answeredRequests, containerSchemas, SubscriptionTypeTable.definition,
+        assets, AnsweredRequestTable.definition, containerSchemas, SubscriptionTypeTable.definition,
         IndexWorkTable.definition, SubscriptionTable.definition, OutboxTable.definition,
         DispatchTable.definition, servers, parts,
         notificationLog, notificationIndex, devices, deliveries, sharedLimits,
@@ -55,37 +56,12 @@ enum Schema {
     }
   }
 
-  private static let records = [
-    """
-    CREATE TABLE records (
-      database_id BIGINT NOT NULL, record_number BIGINT NOT NULL, zone_number BIGINT NOT NULL,
-      record_name TEXT NOT NULL, type_number BIGINT NOT NULL, version BIGINT NOT NULL,
-      content BYTEA NOT NULL, PRIMARY KEY (database_id, record_number)) /*clustered*/
-    """,
-    """
-    CREATE UNIQUE INDEX records_by_name ON records (database_id, zone_number, record_name)
-    """,
-  ]
-
-  private static let recordVersionIndex = [
-    """
-    CREATE INDEX records_by_version
-    ON records (database_id, zone_number, version, type_number)
-    """
-  ]
-
-  private static let indexes = [
+  private static let valueIndex = [
     """
     CREATE TABLE value_index (
       database_id BIGINT NOT NULL, field_number BIGINT NOT NULL, value_key BYTEA NOT NULL,
       record_number BIGINT NOT NULL, zone_number BIGINT NOT NULL,
       PRIMARY KEY (database_id, field_number, value_key, record_number)) /*clustered*/
-    """,
     """
-    CREATE TABLE reference_edges (
-      database_id BIGINT NOT NULL, zone_number BIGINT NOT NULL, target_name TEXT NOT NULL,
-      holder_number BIGINT NOT NULL,
-      PRIMARY KEY (database_id, zone_number, target_name, holder_number)) /*clustered*/
-    """,
   ]
 }

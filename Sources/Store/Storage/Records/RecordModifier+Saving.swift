@@ -47,10 +47,7 @@ extension RecordModifier {
   mutating func delete(_ stored: StoredRecord) throws {
     var pending = [stored]
     while let next = pending.popLast() {
-      let key: [SQLValue] = [.integer(database.rawValue), .integer(next.number)]
-      let gone = try session.connection.run(
-        "DELETE FROM records WHERE database_id = $1 AND record_number = $2", key)
-      guard gone == 1 else { continue }
+      guard try RecordTable(session: session).remove(next.number, of: database) else { continue }
       try DatabaseTable(session: session).countBytes(-next.contentSize, in: database)
       try session.removeIndexEntries(of: next, in: database)
       let sequence = try numbers.take(from: session)
@@ -61,16 +58,8 @@ extension RecordModifier {
       try TombstoneTable(session: session).add(
         next, in: database, at: address, version: sequence, timestamp: modification.timestamp)
       try post(.recordDeleted, record: next.record, sequence: sequence)
-      pending += try session.connection.rows(
-        StoredRecord.selection + """
-           JOIN reference_edges ON reference_edges.database_id = records.database_id
-            AND reference_edges.holder_number = records.record_number
-          WHERE reference_edges.database_id = $1 AND reference_edges.zone_number = $2
-            AND reference_edges.target_name = $3 ORDER BY records.record_number DESC
-          """,
-        [.integer(database.rawValue), .integer(next.zoneNumber), .text(recordName)],
-        StoredRecord.Row.init
-      ).map { try session.storedRecord($0, in: database) }
+      pending += try RecordTable(session: session).holders(
+        ofReferencesTo: recordName, inZone: next.zoneNumber, of: database)
     }
   }
 
@@ -152,15 +141,9 @@ extension RecordModifier {
   private func require(
     _ reference: Reference, field: String, of record: Record, in zone: ZoneModification
   ) throws {
-    let found = try session.connection.first(
-      """
-      SELECT 1 FROM records WHERE database_id = $1 AND zone_number = $2 AND record_name = $3
-      """,
-      [
-        .integer(database.rawValue), .integer(zone.zoneNumber), .text(reference.recordName),
-      ]
-    ) { _ in true }
-    guard found == nil else { return }
+    let isThere = try RecordTable(session: session).contains(
+      reference.recordName, inZone: zone.zoneNumber, of: database)
+    guard !isThere else { return }
     throw MissingTarget(
       recordName: reference.recordName,
       failure: ItemFailure(
@@ -173,15 +156,8 @@ extension RecordModifier {
     of reference: Reference, field: String, of record: Record, in zone: ZoneModification
   ) throws {
     let limit = ServiceLimits.deleteSelfReferencesPerTarget
-    let count = try session.connection.first(
-      """
-      SELECT COUNT(*) FROM reference_edges
-      WHERE database_id = $1 AND zone_number = $2 AND target_name = $3
-      """,
-      [
-        .integer(database.rawValue), .integer(zone.zoneNumber), .text(reference.recordName),
-      ]
-    ) { $0.integer(0) }
+    let count = try ReferenceTable(session: session).count(
+      to: reference.recordName, inZone: zone.zoneNumber, of: database)
     guard let count, count >= limit else { return }
     throw ItemFailure(
       .limitExceeded, field: field,
@@ -197,29 +173,14 @@ extension RecordModifier {
     encoder.encodeContent(of: stored.record)
     try DatabaseTable(session: session).countBytes(
       encoder.bytes.count - (current?.contentSize ?? 0), in: database)
+    let records = RecordTable(session: session)
     if current != nil {
-      try session.connection.run(
-        """
-        UPDATE records SET version = $3, content = $4
-        WHERE database_id = $1 AND record_number = $2
-        """,
-        [
-          .integer(database.rawValue), .integer(stored.number), .integer(version),
-          .bytes(encoder.bytes),
-        ])
+      try records.update(stored, content: encoder.bytes, version: version, in: database)
       return
     }
     let recordName = stored.record.recordID.recordName
-    try session.connection.run(
-      """
-      INSERT INTO records (database_id, record_number, zone_number, record_name, type_number,
-        version, content)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)
-      """,
-      [
-        .integer(database.rawValue), .integer(stored.number), .integer(stored.zoneNumber),
-        .text(recordName), .integer(type.number), .integer(version), .bytes(encoder.bytes),
-      ])
+    try records.insert(
+      stored, ofType: type.number, content: encoder.bytes, version: version, in: database)
     try session.removeTombstone(of: recordName, inZone: stored.zoneNumber, of: database)
   }
 

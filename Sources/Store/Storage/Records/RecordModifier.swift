@@ -178,7 +178,7 @@ struct RecordModifier {
   ) throws -> RecordOutcome {
     var operation = modification.operations[index]
     operation.recordID.zoneID = zone.zoneID
-    let current = try session.storedRecord(
+    let current = try RecordTable(session: session).record(
       named: operation.recordID.recordName, inZone: zone.zoneNumber, of: database)
     try checkAccess(of: operation, to: current?.record)
     switch try operation.decision(on: current?.record, in: modification) {

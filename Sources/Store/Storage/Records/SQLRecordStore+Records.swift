@@ -10,7 +10,7 @@ extension SQLRecordStore {
     let outcomes = try await write(
       locking: .database(modification.database), gathersWrites: true
     ) { session in
-      try session.modifyOnce(prepared)
+      try RepeatableModification(prepared, session: session).run()
     }
     return outcomes.told(
       by: prepared.creations, in: modification.database, tags: changeTags)
@@ -28,7 +28,7 @@ extension SQLRecordStore {
           try zoneNumbers[zoneID] ?? ZoneTable(session: session).number(of: zoneID, in: database)
         zoneNumbers[zoneID] = .some(known)
         guard let zoneNumber = known else { return nil }
-        return try session.storedRecord(
+        return try RecordTable(session: session).record(
           named: recordID.recordName, inZone: zoneNumber, of: database)?.record
       }
     }

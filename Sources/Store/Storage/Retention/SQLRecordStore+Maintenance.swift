@@ -47,8 +47,8 @@ extension SQLRecordStore {
       before: timestamp.advanced(bySeconds: -configuration.changeHistory.age))
     let oldestRequest = timestamp.milliseconds - Retention.answeredRequests
     try await inBatches(
-      { try $0.answeredRequests(before: oldestRequest) },
-      drop: { try $0.forget($1) })
+      { try AnsweredRequestTable(session: $0).old(before: oldestRequest) },
+      drop: { try AnsweredRequestTable(session: $0).forget($1) })
     let forgotten = try await read {
       try SubscriptionTable(session: $0).oldDeletions(before: horizon)
     }

@@ -30,27 +30,17 @@ struct TypeScan {
       position = Position(database: first)
     }
     let database = DatabaseID(rawValue: position.database)
-    let rows = try session.connection.rows(
-      """
-      SELECT \(StoredRecord.columns), value_key FROM value_index
-      JOIN records ON records.database_id = value_index.database_id
-        AND records.record_number = value_index.record_number
-      WHERE value_index.database_id = $1 AND value_index.field_number = $2
-        AND (value_key, value_index.record_number) > ($3, $4)
-      ORDER BY value_key, value_index.record_number LIMIT $5
-      """,
-      [
-        .integer(position.database), .integer(creationNumber), .bytes(position.key),
-        .integer(position.number), .integer(Int64(limit)),
-      ]
-    ) { (StoredRecord.Row($0), $0.bytes(6)) }
+    let rows = try RecordTable(session: session).rows(
+      indexedBy: creationNumber, after: position, limit: limit)
     let next: Position? =
       if rows.count == limit, let (row, key) = rows.last {
         Position(database: position.database, key: key, number: row.number)
       } else {
         try nextDatabase(after: position.database).map { Position(database: $0) }
       }
-    return (database, try rows.map { try session.storedRecord($0.0, in: database) }, next)
+    return (
+      database, try rows.map { try RecordTable(session: session).record($0.0, in: database) }, next
+    )
   }
 
   /// Whether there is any record of the type.

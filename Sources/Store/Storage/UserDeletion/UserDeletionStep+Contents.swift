@@ -43,7 +43,7 @@ extension UserDeletionStep {
       let stored = try connection.first(
         StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
         [place, .integer(number)], StoredRecord.Row.init
-      ).map { try session.storedRecord($0, in: database) }
+      ).map { try RecordTable(session: session).record($0, in: database) }
       // It may have gone with one that it refers to.
       guard let stored, stored.record.hasStamp(of: user) else { continue }
       if deletes(stored.record) {

@@ -36,14 +36,10 @@ extension StoreSession {
     let targetsBefore = old?.record.deleteSelfTargets ?? []
     let targets = new.record.deleteSelfTargets
     for target in targetsBefore.subtracting(targets) {
-      try removeEdge(to: target, of: new, in: database)
+      try ReferenceTable(session: self).remove(to: target, of: new, in: database)
     }
     for target in targets.subtracting(targetsBefore) {
-      try connection.run(
-        """
-        INSERT INTO reference_edges (database_id, zone_number, target_name, holder_number)
-        VALUES ($1, $2, $3, $4)
-        """, edge(to: target, of: new, in: database))
+      try ReferenceTable(session: self).add(to: target, of: new, in: database)
     }
   }
 
@@ -58,7 +54,7 @@ extension StoreSession {
     }
     try updateAssetReferences(from: stored, to: nil, in: database)
     for target in stored.record.deleteSelfTargets {
-      try removeEdge(to: target, of: stored, in: database)
+      try ReferenceTable(session: self).remove(to: target, of: stored, in: database)
     }
   }
 
@@ -88,25 +84,6 @@ extension StoreSession {
         .integer(database.rawValue), .integer(entry.fieldNumber), .bytes(entry.key),
         .integer(stored.number),
       ])
-  }
-
-  private func removeEdge(
-    to target: String, of stored: StoredRecord, in database: DatabaseID
-  ) throws {
-    try connection.run(
-      """
-      DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2
-        AND target_name = $3 AND holder_number = $4
-      """, edge(to: target, of: stored, in: database))
-  }
-
-  private func edge(
-    to target: String, of stored: StoredRecord, in database: DatabaseID
-  ) -> [SQLValue] {
-    [
-      .integer(database.rawValue), .integer(stored.zoneNumber), .text(target),
-      .integer(stored.number),
-    ]
   }
 }
 
