@@ -42,7 +42,8 @@ struct IndexWorkTests {
         for row in rows {
           let stored = try RecordTable(session: session).record(row, in: database)
           guard
-            let type = try session.recordType(named: stored.record.recordType, at: address)
+            let type = try RecordTypeTable(session: session).type(
+              named: stored.record.recordType, at: address)
           else { continue }
           wanted += try session.indexEntries(of: stored.record, type: type, at: address).list.map {
             "\(database.rawValue) \($0.fieldNumber) \($0.key) \(stored.number)"

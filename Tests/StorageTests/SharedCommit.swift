@@ -129,7 +129,9 @@ struct StoredState: Equatable {
     for (row, database) in rows {
       let record = try RecordTable(session: session).record(row, in: database).record
       let address = try DatabaseTable(session: session).address(of: database)
-      guard let type = try session.recordType(named: record.recordType, at: address) else {
+      guard
+        let type = try RecordTypeTable(session: session).type(named: record.recordType, at: address)
+      else {
         faults.append("\(record.recordID) has no type")
         continue
       }

@@ -160,7 +160,8 @@ struct SharedCommitTests {
       return zoneJob(.delete(ZoneID(zoneName: name)), in: test.privateID)
     case .indexes(let indexes):
       return KeptJob(gathersWrites: false) { session in
-        let current = try session.schema(of: TestStore.container, in: .development)
+        let current = try RecordTypeTable(session: session).schema(
+          of: TestStore.container, in: .development)
         var target = current
         target.recordTypes["Note"]?.fields["text"]?.indexes = indexes
         try SchemaModifier(

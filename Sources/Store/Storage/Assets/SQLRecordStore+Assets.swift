@@ -208,9 +208,9 @@ extension StoreSession {
     else {
       throw ItemFailure(.notFound, "there is no record '\(place.recordName)'")
     }
-    let access = try access(
+    let access = try RecordAccess(
       of: user, toType: stored.record.recordType,
-      at: try DatabaseTable(session: self).address(of: database))
+      at: try DatabaseTable(session: self).address(of: database), in: self)
     guard access.mayRead(stored.record) else {
       throw ItemFailure(
         .accessDenied,

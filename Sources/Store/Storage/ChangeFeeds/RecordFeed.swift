@@ -43,7 +43,10 @@ struct RecordFeed {
     zone = try Self.state(of: query.zoneID, in: database, session: session)
     token = try Self.token(of: query, in: database, zone: zone, session: session)
     typeNumbers = try query.recordTypes.map { names in
-      Set(try names.compactMap { try session.recordType(named: $0, at: address)?.number })
+      Set(
+        try names.compactMap {
+          try RecordTypeTable(session: session).type(named: $0, at: address)?.number
+        })
     }
   }
 
@@ -191,7 +194,7 @@ struct RecordFeed {
     case .tombstone(let recordName):
       return .deleted(
         RecordID(recordName: recordName, zoneID: query.zoneID),
-        recordType: try session.recordTypeName(candidate.typeNumber))
+        recordType: try RecordTypeTable(session: session).name(ofType: candidate.typeNumber))
     case .record(let number):
       let stored = try RecordTable(session: session).record(numbered: number, in: database)
       size += stored.contentSize

@@ -56,15 +56,17 @@ struct RecordFeedView {
   }
 
   private func readPart(_ typeNumber: Int64) throws -> Part {
-    let name = try session.recordTypeName(typeNumber)
+    let name = try RecordTypeTable(session: session).name(ofType: typeNumber)
     // Of a type that was removed nobody knows any more who could read it.
-    guard let type = try session.recordType(named: name, at: address) else { return .none }
-    let access = try session.access(of: reader, toType: name, at: address)
+    guard let type = try RecordTypeTable(session: session).type(named: name, at: address) else {
+      return .none
+    }
+    let access = try RecordAccess(of: reader, toType: name, at: address, in: session)
     switch access.reach {
     case .all: return .all
     case .none: return .none
     case .own:
-      guard let index = session.indexOfRecords(madeBy: reader, type: type, at: address) else {
+      guard let index = type.indexOfRecords(madeBy: reader, at: address) else {
         return .own(access)
       }
       var numbers = RecordNumberSet()

@@ -106,7 +106,9 @@ struct DispatchCompletion {
   /// Whether every user may read the changed record, so that none of them need be asked about.
   private func isReadableByAll(_ change: Change, at address: DatabaseAddress) throws -> Bool {
     guard address.scope == .public, let record = change.record else { return true }
-    let grants = try session.recordType(named: record.recordType, at: address)?.grants ?? .standard
+    let grants =
+      try RecordTypeTable(session: session).type(named: record.recordType, at: address)?.grants
+      ?? .standard
     return RecordAccess(of: nil, roles: [RecordGrants.SystemRole.world], under: grants)
       .mayRead(record)
   }
@@ -117,8 +119,8 @@ struct DispatchCompletion {
     _ firing: StoredSubscription, _ entry: OutboxEntry, at address: DatabaseAddress
   ) throws -> Bool {
     guard let record = entry.change.record else { return true }
-    let access = try session.access(
-      of: firing.subscriber, toType: record.recordType, at: address)
+    let access = try RecordAccess(
+      of: firing.subscriber, toType: record.recordType, at: address, in: session)
     if access.mayRead(record) { return true }
     outcome.withheld.append(
       WithheldNotification(

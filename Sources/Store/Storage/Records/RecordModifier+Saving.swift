@@ -15,19 +15,21 @@ extension RecordModifier {
     } catch {
       throw ItemFailure(error)
     }
-    let known = try session.recordType(named: record.recordType, at: address)
+    let known = try RecordTypeTable(session: session).type(named: record.recordType, at: address)
     let newFields = try fit(&record, named: named, to: known)
     if known == nil || !newFields.isEmpty {
-      try session.requireSchema(
+      try SchemaRequirements(session: session).requireSchema(
         of: record, hasType: known != nil, newFields: newFields.map(\.0), at: address)
-      try session.requireRoom(for: record, in: known, newFields: newFields.map(\.0), at: address)
+      try RecordTypeTable(session: session).requireRoom(
+        for: record, in: known, newFields: newFields.map(\.0), at: address)
     }
     try settleAssets(of: &record, named: named, over: current)
     try checkReferences(of: record, named: named, over: current, in: zone)
 
-    let type = try known ?? session.addRecordType(named: record.recordType, at: address)
+    let type =
+      try known ?? RecordTypeTable(session: session).add(named: record.recordType, at: address)
     for (name, fieldType) in newFields {
-      try session.addField(
+      try RecordTypeTable(session: session).addField(
         name, of: fieldType, isEncrypted: record.encryptedFields.contains(name), to: type)
     }
     let version = try numbers.take(from: session)
@@ -35,7 +37,9 @@ extension RecordModifier {
     record.recordChangeTag = session.changeTags.tag(ofVersion: version, in: database)
     let stored = StoredRecord(
       number: current?.number ?? version, zoneNumber: zone.zoneNumber, record: record)
-    if current == nil { session.noteUse(of: type, in: database, at: address) }
+    if current == nil {
+      RecordTypeTable(session: session).noteUse(of: type, in: database, at: address)
+    }
     try write(stored, type: type, version: version, over: current)
     try session.updateIndexes(from: current, to: stored, type: type, in: database)
     try post(
@@ -77,7 +81,9 @@ extension RecordModifier {
           "field '\(name)' of record '\(record.recordID)' cannot be encrypted in the public "
             + "database; only in private and shared ones")
       }
-      guard let field = try type.flatMap({ try session.field(name, of: $0) }) else {
+      guard
+        let field = try type.flatMap({ try RecordTypeTable(session: session).field(name, of: $0) })
+      else {
         newFields.append((name, value.type))
         continue
       }

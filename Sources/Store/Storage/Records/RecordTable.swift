@@ -40,7 +40,8 @@ struct RecordTable {
       recordName: row.recordName,
       zoneID: try ZoneTable(session: session).id(of: row.zoneNumber, in: database))
     var record = Record(
-      recordID: recordID, recordType: try session.recordTypeName(row.typeNumber),
+      recordID: recordID,
+      recordType: try RecordTypeTable(session: session).name(ofType: row.typeNumber),
       recordChangeTag: session.changeTags.tag(ofVersion: row.version, in: database))
     var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
     try decoder.decodeContent(into: &record)

@@ -80,8 +80,9 @@ struct RepeatableModification {
         // Somebody else may have made a record of that name since, and grants may have changed.
         let access =
           modification.appliesGrants
-          ? try session.access(
-            of: modification.origin.userRecordName, toType: stored.record.recordType, at: address)
+          ? try RecordAccess(
+            of: modification.origin.userRecordName, toType: stored.record.recordType, at: address,
+            in: session)
           : .full
         guard access.mayRead(stored.record) else {
           return .failed(

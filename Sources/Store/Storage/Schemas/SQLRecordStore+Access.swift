@@ -9,7 +9,7 @@ extension SQLRecordStore {
       let address = try DatabaseTable(session: session).address(of: database)
       return try Dictionary(
         uniqueKeysWithValues: names.map {
-          ($0, try session.access(of: userRecordName, toType: $0, at: address))
+          ($0, try RecordAccess(of: userRecordName, toType: $0, at: address, in: session))
         })
     }
   }

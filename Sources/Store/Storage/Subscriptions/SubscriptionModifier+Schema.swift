@@ -5,13 +5,15 @@ extension SubscriptionModifier {
   /// Checks a query subscription against the schema: its type and fields must be there where it is
   /// fixed, and the fields marked for what the filters ask.
   func checkSchema(of query: Query, in subscription: Subscription) throws {
-    guard let type = try session.recordType(named: query.recordType, at: address) else {
-      try session.requireType(
+    guard
+      let type = try RecordTypeTable(session: session).type(named: query.recordType, at: address)
+    else {
+      try SchemaRequirements(session: session).requireType(
         named: query.recordType, at: address,
         "subscription '\(subscription.subscriptionID)' cannot be saved")
       return
     }
-    try session.requireIndexes(for: query, in: type, at: address)
+    try SchemaRequirements(session: session).requireIndexes(for: query, in: type, at: address)
   }
 
   /// Records the type of a subscription, or refuses one that was not deployed.
@@ -19,7 +21,7 @@ extension SubscriptionModifier {
     let type = SubscriptionType(of: subscription)
     let types = SubscriptionTypeTable(session: session)
     let place = ContainerPlace(container: address.container, environment: address.environment)
-    guard session.isFixed(address) else {
+    guard SchemaRequirements(session: session).isFixed(address) else {
       if session.connection.isShared {
         // Others may be about to record the same: nearly always it is there.
         if try types.contains(type, at: place) { return }
@@ -29,7 +31,7 @@ extension SubscriptionModifier {
       return
     }
     if try types.contains(type, at: place) { return }
-    throw session.missing(
+    throw SchemaRequirements(session: session).missing(
       "the subscription type '\(type)'", at: address, field: "subscriptionType",
       "subscription '\(subscription.subscriptionID)' cannot be saved")
   }

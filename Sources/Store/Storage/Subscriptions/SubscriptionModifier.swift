@@ -133,9 +133,12 @@ struct SubscriptionModifier {
     case .query(let query, let zoneID, _):
       if let zoneID { try requireZone(zoneID, of: subscription) }
       try checkSchema(of: query, in: subscription)
-      guard let type = try session.recordType(named: query.recordType, at: address) else { return }
+      guard
+        let type = try RecordTypeTable(session: session).type(named: query.recordType, at: address)
+      else { return }
       for filter in query.filters {
-        guard case .field(let name) = filter.key, let field = try session.field(name, of: type)
+        guard case .field(let name) = filter.key,
+          let field = try RecordTypeTable(session: session).field(name, of: type)
         else { continue }
         try checkIsPlain(field, name, in: "a filter", of: subscription)
         do {
@@ -145,7 +148,9 @@ struct SubscriptionModifier {
         }
       }
       for key in subscription.notificationInfo?.desiredKeys ?? [] {
-        guard let field = try session.field(key, of: type) else { continue }
+        guard let field = try RecordTypeTable(session: session).field(key, of: type) else {
+          continue
+        }
         try checkIsPlain(field, key, in: "desiredKeys", of: subscription)
         try checkDesiredKey(key, of: field.type, in: subscription)
       }

@@ -57,7 +57,7 @@ extension StoreSession {
     let work = pending.work
     let address = DatabaseAddress(
       container: work.container, environment: work.environment, scope: .public, owner: nil)
-    return try recordType(named: work.recordType, at: address).map {
+    return try RecordTypeTable(session: self).type(named: work.recordType, at: address).map {
       TypeScan(
         type: $0, container: work.container, environment: work.environment, session: self)
     }

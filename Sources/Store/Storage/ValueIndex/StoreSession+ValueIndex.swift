@@ -7,7 +7,9 @@ extension StoreSession {
     of record: Record, type: RecordTypeEntry, at address: DatabaseAddress
   ) throws -> IndexEntries {
     // Other writers add fields without a word.
-    if record.fields.contains(where: { type.fields[$0.key] == nil }) { try loadFields(of: type) }
+    if record.fields.contains(where: { type.fields[$0.key] == nil }) {
+      try RecordTypeTable(session: self).loadFields(of: type)
+    }
     return IndexEntries(of: record, fields: type.fields, hasOwner: address.owner != nil)
   }
 
@@ -47,7 +49,10 @@ extension StoreSession {
   /// edges; out of the value index when what was gathered is written.
   func removeIndexEntries(of stored: StoredRecord, in database: DatabaseID) throws {
     let address = try DatabaseTable(session: self).address(of: database)
-    guard let type = try recordType(named: stored.record.recordType, at: address) else { return }
+    guard
+      let type = try RecordTypeTable(session: self).type(
+        named: stored.record.recordType, at: address)
+    else { return }
     for entry in try indexEntries(of: stored.record, type: type, at: address).list {
       gathered.index.note(
         entry, of: stored.number, inZone: stored.zoneNumber, of: database, isAddition: false)
