@@ -40,6 +40,15 @@ struct ZoneTable {
     ) { $0.integer(0) }
   }
 
+  /// The number of a zone that must exist.
+  func existingNumber(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64 {
+    let canonical = try DatabaseTable(session: session).address(of: database).canonical(zoneID)
+    guard let number = try number(of: canonical, in: database) else {
+      throw ItemFailure(.zoneNotFound, "there is no zone '\(zoneID)'; create it first")
+    }
+    return number
+  }
+
   /// Whether there is a zone beside the default zone.
   func areSeveral(in database: DatabaseID) throws -> Bool {
     try connection.rows(

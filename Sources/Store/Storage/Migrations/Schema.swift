@@ -19,12 +19,13 @@ enum Schema {
         ReferenceTable.definition, RecordTable.versionIndex, TombstoneTable.versionIndex,
         ZoneTombstoneTable.definition,
         ClientChangeTokenTable.definition,
-        assets, AnsweredRequestTable.definition, RecordTypeTable.definition, RoleTable.definition,
+        SecretTable.definition, AssetUploadTable.definition, AssetTable.definition,
+        AnsweredRequestTable.definition, RecordTypeTable.definition, RoleTable.definition,
         SubscriptionTypeTable.definition,
         IndexWorkTable.definition, SubscriptionTable.definition, OutboxTable.definition,
         DispatchTable.definition, servers, parts,
         notificationLog, notificationIndex, devices, deliveries, sharedLimits,
-      ].flatMap(\.self), fill: makeClientSecret)
+      ].flatMap(\.self), fill: SecretTable.makeClientSecret)
   ]
 
   /// The form that a store has after all migrations.

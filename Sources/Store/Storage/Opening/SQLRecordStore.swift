@@ -166,7 +166,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     if let shared = first as? PostgreSQLConnection, configuration.role == .server {
       try StorePlace.note(shared)
     }
-    let tokens = try configuration.tokens ?? Schema.tokenCipher(first)
+    let tokens = try configuration.tokens ?? SecretTable.tokenCipher(first)
     self.tokens = tokens
     changeTags = try tokens.makeChangeTags()
     let isDistributed =
@@ -220,7 +220,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       notices: notices, isDistributed: isDistributed)
     let writing = try makeSession(false, first)
     if let folder = assets as? FileAssetStore, folder.use == .shared {
-      try writing.bind(folder)
+      try folder.bind(to: writing)
     }
     let tail: NotificationTail? =
       if configuration.role == .server, !location.isShared {

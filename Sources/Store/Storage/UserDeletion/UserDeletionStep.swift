@@ -180,7 +180,7 @@ extension UserDeletionStep {
     ) { (name: $0.text(0), isRereference: $0.integer(1) != 0) }
     for receipt in receipts {
       if !receipt.isRereference {
-        try session.disposeOfAssetFile(named: receipt.name, unlessKeptIn: database)
+        try AssetTable(session: session).dispose(ofFile: receipt.name, unlessKeptIn: database)
       }
       let checksum = try connection.first(
         "DELETE FROM asset_uploads WHERE database_id = $1 AND receipt = $2 RETURNING checksum",
@@ -223,7 +223,9 @@ extension UserDeletionStep {
     for file in files { try dispose(of: file) }
     let assets = try remove("assets", ["checksum"], limit: Self.batch)
     // Their files are removed before the next step.
-    guard assets == 0, try session.disposableAssets(of: database).isEmpty else { return false }
+    guard assets == 0, try AssetTable(session: session).disposable(of: database).isEmpty else {
+      return false
+    }
     var left = Self.batch
     for table in UserTraces.databaseTables {
       left -= try remove(table.name, table.key, limit: left)

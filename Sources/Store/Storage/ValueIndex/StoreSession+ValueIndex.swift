@@ -34,7 +34,7 @@ extension StoreSession {
     } else {
       gathered.index.add(entries, of: new.number, inZone: new.zoneNumber, of: database)
     }
-    try updateAssetReferences(from: old, to: new, in: database)
+    try AssetTable(session: self).updateReferences(from: old, to: new, in: database)
     let targetsBefore = old?.record.deleteSelfTargets ?? []
     let targets = new.record.deleteSelfTargets
     for target in targetsBefore.subtracting(targets) {
@@ -57,7 +57,7 @@ extension StoreSession {
       gathered.index.note(
         entry, of: stored.number, inZone: stored.zoneNumber, of: database, isAddition: false)
     }
-    try updateAssetReferences(from: stored, to: nil, in: database)
+    try AssetTable(session: self).updateReferences(from: stored, to: nil, in: database)
     for target in stored.record.deleteSelfTargets {
       try ReferenceTable(session: self).remove(to: target, of: stored, in: database)
     }
