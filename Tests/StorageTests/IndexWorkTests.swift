@@ -45,7 +45,9 @@ struct IndexWorkTests {
             let type = try RecordTypeTable(session: session).type(
               named: stored.record.recordType, at: address)
           else { continue }
-          wanted += try session.indexEntries(of: stored.record, type: type, at: address).list.map {
+          wanted += try ValueIndexTable(session: session).entries(
+            of: stored.record, type: type, at: address
+          ).list.map {
             "\(database.rawValue) \($0.fieldNumber) \($0.key) \(stored.number)"
           }
         }

@@ -135,7 +135,9 @@ struct StoredState: Equatable {
         faults.append("\(record.recordID) has no type")
         continue
       }
-      for entry in try session.indexEntries(of: record, type: type, at: address).list {
+      for entry in try ValueIndexTable(session: session).entries(
+        of: record, type: type, at: address
+      ).list {
         let key = entry.key.map { String(format: "%02X", $0) }.joined()
         wantedIndex.append(
           "\(database.rawValue) \(entry.fieldNumber) \(key) \(record.recordID.zoneID.zoneName) "

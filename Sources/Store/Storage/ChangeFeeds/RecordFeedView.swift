@@ -70,13 +70,9 @@ struct RecordFeedView {
         return .own(access)
       }
       var numbers = RecordNumberSet()
-      try session.connection.query(
-        """
-        SELECT record_number FROM value_index
-        WHERE database_id = $1 AND field_number = $2 AND value_key = $3
-        """,
-        [.integer(database.rawValue), .integer(index.field), .bytes(index.range.lower)]
-      ) { numbers.insert($0.integer(0)) }
+      try ValueIndexTable(session: session).visitNumbers(
+        with: index.range.lower, inField: index.field, of: database
+      ) { numbers.insert($0) }
       return .numbers(numbers)
     }
   }

@@ -99,7 +99,7 @@ struct ZoneModifier {
       guard let final = records.last else { break }
       last = final.record.recordID.recordName
       for record in records {
-        try session.removeIndexEntries(of: record, in: database)
+        try RecordIndexes(session: session).remove(record, from: database)
         try DatabaseTable(session: session).countBytes(-record.contentSize, in: database)
       }
       // A zone may have any number of records. What was gathered is only this, for others' was

@@ -15,15 +15,14 @@ enum Schema {
       statements: [
         CounterTable.definition, DatabaseTable.definition, SubscriberDatabaseTable.definition,
         StoreDistribution.definition, users, userDeletions, signIn, programCredentials, adminAccess,
-        ZoneTable.definition, RecordTable.definition, TombstoneTable.definition, valueIndex,
-        ReferenceTable.definition, RecordTable.versionIndex, TombstoneTable.versionIndex,
-        ZoneTombstoneTable.definition,
+        ZoneTable.definition, RecordTable.definition, TombstoneTable.definition,
+        ValueIndexTable.definition, ReferenceTable.definition, RecordTable.versionIndex,
+        TombstoneTable.versionIndex, ZoneTombstoneTable.definition,
         ClientChangeTokenTable.definition,
         SecretTable.definition, AssetUploadTable.definition, AssetTable.definition,
         AnsweredRequestTable.definition, RecordTypeTable.definition, RoleTable.definition,
-        SubscriptionTypeTable.definition,
-        IndexWorkTable.definition, SubscriptionTable.definition, OutboxTable.definition,
-        DispatchTable.definition, servers, parts,
+        SubscriptionTypeTable.definition, IndexWorkTable.definition, SubscriptionTable.definition,
+        OutboxTable.definition, DispatchTable.definition, servers, parts,
         notificationLog, notificationIndex, devices, deliveries, sharedLimits,
       ].flatMap(\.self), fill: SecretTable.makeClientSecret)
   ]
@@ -57,13 +56,4 @@ enum Schema {
       )
     }
   }
-
-  private static let valueIndex = [
-    """
-    CREATE TABLE value_index (
-      database_id BIGINT NOT NULL, field_number BIGINT NOT NULL, value_key BYTEA NOT NULL,
-      record_number BIGINT NOT NULL, zone_number BIGINT NOT NULL,
-      PRIMARY KEY (database_id, field_number, value_key, record_number)) /*clustered*/
-    """
-  ]
 }

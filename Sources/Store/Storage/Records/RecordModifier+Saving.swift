@@ -41,7 +41,7 @@ extension RecordModifier {
       RecordTypeTable(session: session).noteUse(of: type, in: database, at: address)
     }
     try write(stored, type: type, version: version, over: current)
-    try session.updateIndexes(from: current, to: stored, type: type, in: database)
+    try RecordIndexes(session: session).update(from: current, to: stored, type: type, in: database)
     try post(
       current == nil ? .recordCreated : .recordUpdated, record: record, sequence: version)
     return record
@@ -53,7 +53,7 @@ extension RecordModifier {
     while let next = pending.popLast() {
       guard try RecordTable(session: session).remove(next.number, of: database) else { continue }
       try DatabaseTable(session: session).countBytes(-next.contentSize, in: database)
-      try session.removeIndexEntries(of: next, in: database)
+      try RecordIndexes(session: session).remove(next, from: database)
       let sequence = try numbers.take(from: session)
       latest = sequence
       let recordName = next.record.recordID.recordName

@@ -47,11 +47,9 @@ struct TypeScan {
   func hasRecords() throws -> Bool {
     var database: Int64 = 0
     while let next = try nextDatabase(after: database) {
-      let found = try session.connection.first(
-        "SELECT 1 FROM value_index WHERE database_id = $1 AND field_number = $2 LIMIT 1",
-        [.integer(next), .integer(creationNumber)]
-      ) { _ in true }
-      if found != nil { return true }
+      let isThere = try ValueIndexTable(session: session).hasEntries(
+        inField: creationNumber, of: next)
+      if isThere { return true }
       database = next
     }
     return false
@@ -61,11 +59,7 @@ struct TypeScan {
     var count = 0
     var database: Int64 = 0
     while let next = try nextDatabase(after: database) {
-      count +=
-        try session.connection.first(
-          "SELECT COUNT(*) FROM value_index WHERE database_id = $1 AND field_number = $2",
-          [.integer(next), .integer(creationNumber)]
-        ) { Int($0.integer(0)) } ?? 0
+      count += try ValueIndexTable(session: session).count(inField: creationNumber, of: next)
       database = next
     }
     return count

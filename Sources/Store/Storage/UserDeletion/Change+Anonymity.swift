@@ -72,7 +72,7 @@ extension RecordModifier {
     stored.record.makeAnonymous(user)
     stored.record.recordChangeTag = session.changeTags.tag(ofVersion: version, in: database)
     try write(stored, type: type, version: version, over: current)
-    try session.updateIndexes(from: current, to: stored, type: type, in: database)
+    try RecordIndexes(session: session).update(from: current, to: stored, type: type, in: database)
     let record = stored.record
     try post(.recordUpdated, record: record, sequence: version)
   }

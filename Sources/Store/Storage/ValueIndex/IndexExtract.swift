@@ -66,13 +66,9 @@ extension KeyColumn {
     reading name: IndexExtract.Name, version: Int64, upTo limit: Int, in session: StoreSession
   ) throws {
     self.init(version: version)
-    try session.connection.query(
-      """
-      SELECT record_number, value_key FROM value_index
-      WHERE database_id = $1 AND field_number = $2
-      """, [.integer(name.database.rawValue), .integer(name.field)]
-    ) { row in
-      self[row.integer(0)] = row.key(1).head
+    try ValueIndexTable(session: session).visitKeys(inField: name.field, of: name.database) {
+      number, key in
+      self[number] = key.head
       if size > limit { throw IndexExtract.TooLarge() }
     }
   }
@@ -84,13 +80,10 @@ extension PostingList {
     in session: StoreSession
   ) throws {
     self.init(version: version)
-    try session.connection.query(
-      """
-      SELECT record_number FROM value_index
-      WHERE database_id = $1 AND field_number = $2 AND value_key = $3
-      """, [.integer(name.database.rawValue), .integer(name.field), .bytes(key)]
-    ) { row in
-      self[row.integer(0)] = true
+    try ValueIndexTable(session: session).visitNumbers(
+      with: key, inField: name.field, of: name.database
+    ) { number in
+      self[number] = true
       if size > limit { throw IndexExtract.TooLarge() }
     }
   }
