@@ -35,16 +35,19 @@ struct IndexWorkTests {
       ) { DatabaseID(rawValue: $0.integer(0)) }
       var wanted: [String] = []
       for database in databases {
-        let address = try session.address(of: database)
+        let address = try DatabaseTable(session: session).address(of: database)
         let rows = try session.connection.rows(
           StoredRecord.selection + " WHERE database_id = $1", [.integer(database.rawValue)],
           StoredRecord.Row.init)
         for row in rows {
-          let stored = try session.storedRecord(row, in: database)
+          let stored = try RecordTable(session: session).record(row, in: database)
           guard
-            let type = try session.recordType(named: stored.record.recordType, at: address)
+            let type = try RecordTypeTable(session: session).type(
+              named: stored.record.recordType, at: address)
           else { continue }
-          wanted += try session.indexEntries(of: stored.record, type: type, at: address).list.map {
+          wanted += try ValueIndexTable(session: session).entries(
+            of: stored.record, type: type, at: address
+          ).list.map {
             "\(database.rawValue) \($0.fieldNumber) \($0.key) \(stored.number)"
           }
         }

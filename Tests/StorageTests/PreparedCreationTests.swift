@@ -48,7 +48,7 @@ struct PreparedCreationTests {
         try await between(test)
         told.append(
           try await store.write(gathersWrites: true) { session in
-            try session.modifyOnce(ready).told(
+            try RepeatableModification(ready, session: session).run().told(
               by: ready.creations, in: ready.request.database, tags: session.changeTags)
           })
         let databases = try await store.read { session in

@@ -86,7 +86,8 @@ struct SearchExtractsTests {
         changed.wait()
         let search = try RecordSearch(
           RecordQuery(query: Self.query, zoneID: nil, limit: 3), in: database,
-          at: try session.address(of: database), session: session, effort: effort)
+          at: try DatabaseTable(session: session).address(of: database), session: session,
+          effort: effort)
         return try search?.run().records.map(\.recordID.recordName) ?? []
       }
       await withCheckedContinuation { continuation in

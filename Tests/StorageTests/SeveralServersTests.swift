@@ -111,14 +111,14 @@ struct SeveralServersTests {
         #expect(refusal?.reason == "a write to database \(database.rawValue) has no lock of it")
         await #expect(throws: StoreError.self) {
           try await store.write(locking: locks) {
-            _ = try $0.raiseSubscriptionVersion(of: database)
+            _ = try DatabaseTable(session: $0).raiseSubscriptionVersion(of: database)
           }
         }
       }
       let attempts = Mutex<[WriteLocks.Reach]>([])
       try await store.write(locking: .database(database)) { session in
         attempts.withLock { $0.append(session.held?.reach ?? .everything) }
-        _ = try session.nextCounter("record_type")
+        _ = try CounterTable(session: session).next("record_type")
       }
       #expect(attempts.withLock { $0 } == [.rows, .reference])
     }

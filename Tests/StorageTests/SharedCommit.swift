@@ -128,13 +128,17 @@ struct StoredState: Equatable {
       "SELECT \(StoredRecord.columns), records.database_id FROM records", []
     ) { (StoredRecord.Row($0), DatabaseID(rawValue: $0.integer(6))) }
     for (row, database) in rows {
-      let record = try session.storedRecord(row, in: database).record
-      let address = try session.address(of: database)
-      guard let type = try session.recordType(named: record.recordType, at: address) else {
+      let record = try RecordTable(session: session).record(row, in: database).record
+      let address = try DatabaseTable(session: session).address(of: database)
+      guard
+        let type = try RecordTypeTable(session: session).type(named: record.recordType, at: address)
+      else {
         faults.append("\(record.recordID) has no type")
         continue
       }
-      for entry in try session.indexEntries(of: record, type: type, at: address).list {
+      for entry in try ValueIndexTable(session: session).entries(
+        of: record, type: type, at: address
+      ).list {
         let key = entry.key.map { String(format: "%02X", $0) }.joined()
         wantedIndex.append(
           "\(database.rawValue) \(entry.fieldNumber) \(key) \(record.recordID.zoneID.zoneName) "

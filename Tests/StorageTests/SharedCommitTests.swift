@@ -139,7 +139,7 @@ struct SharedCommitTests {
       let ready = side.prepared(modification)
       prepared += ready.creations.count { $0 != nil }
       return KeptJob(gathersWrites: true) { session in
-        let outcomes = try session.modifyOnce(ready)
+        let outcomes = try RepeatableModification(ready, session: session).run()
         if fails { throw StoreError(.exists, "made to fail") }
         return outcomes.told(
           by: ready.creations, in: ready.request.database, tags: session.changeTags
@@ -150,7 +150,8 @@ struct SharedCommitTests {
       return KeptJob(gathersWrites: false) { session in
         let page = try RecordSearch(
           RecordQuery(query: query, zoneID: nil, limit: 200), in: database,
-          at: try session.address(of: database), session: session, effort: SearchEffort())?.run()
+          at: try DatabaseTable(session: session).address(of: database), session: session,
+          effort: SearchEffort())?.run()
         return page?.records.map { RecordOutcome.saved($0).told }.sorted() ?? []
       }
     case .makeZone(let name):
@@ -159,7 +160,8 @@ struct SharedCommitTests {
       return zoneJob(.delete(ZoneID(zoneName: name)), in: test.privateID)
     case .indexes(let indexes):
       return KeptJob(gathersWrites: false) { session in
-        let current = try session.schema(of: TestStore.container, in: .development)
+        let current = try RecordTypeTable(session: session).schema(
+          of: TestStore.container, in: .development)
         var target = current
         target.recordTypes["Note"]?.fields["text"]?.indexes = indexes
         try SchemaModifier(
@@ -172,11 +174,10 @@ struct SharedCommitTests {
 
   private func zoneJob(_ operation: ZoneOperation, in database: DatabaseID) -> KeptJob {
     KeptJob(gathersWrites: false) { session in
-      try session.modifyZones(
-        [operation], in: database,
-        origin: ChangeOrigin(userRecordName: TestStore.alice, deviceID: nil),
-        timestamp: TestStore.time(0)
-      ).map { outcome in
+      var modifier = try ZoneModifier(
+        database: database, origin: ChangeOrigin(userRecordName: TestStore.alice, deviceID: nil),
+        timestamp: TestStore.time(0), operations: 1, session: session)
+      return try modifier.run([operation]).map { outcome in
         switch outcome {
         case .saved(let zone): "saved \(zone.zoneID)"
         case .deleted(let zoneID): "deleted \(zoneID)"

@@ -47,13 +47,13 @@ struct SourceStatement {
       let raw = String(match.output.long ?? match.output.short ?? "")
       var text = put(partsInto: raw.replacing(#/\s+/#, with: " "))
         .trimmingCharacters(in: [" ", ";"])
-      if file.hasPrefix("SQLRecordStore+Subscriptions") {
+      if file.hasPrefix("SubscriptionTable") {
         text = text.replacing("FROM ?", with: "FROM subscriptions")
       }
       // What a selection goes on with.
       let before = source[..<match.range.lowerBound].suffix(200)
         .trimmingCharacters(in: [" ", "\n", "+"])
-      if before.hasSuffix("StoredRecord.selection") || before.hasSuffix("\n    selection") {
+      if before.hasSuffix("StoredRecord.selection") {
         text = StoredRecord.selection + " " + text
       } else if before.hasSuffix("User.selection") {
         text = "SELECT ? FROM users " + text

@@ -49,7 +49,7 @@ extension SQLRecordStore {
   }
 
   public func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
-    try await read { try $0.database(at: address) }
+    try await read { try DatabaseTable(session: $0).database(at: address) }
   }
 
   public func users(

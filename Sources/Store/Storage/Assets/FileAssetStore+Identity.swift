@@ -33,6 +33,40 @@ extension FileAssetStore {
   /// Takes back what ``identity()`` made.
   func removeIdentity() { unlink(directory + "/" + Self.identityFile) }
 
+  /// Makes sure that the folder is the one that the store's other servers have.
+  ///
+  /// While the store has no assets a server with another folder may be there, and takes none.
+  ///
+  /// - Throws: ``StoreError/Code/cannotOpen`` when it is not; the folder is as it was then.
+  func bind(to session: StoreSession) throws {
+    let (identity, isNew) = try self.identity()
+    try session.connection.beginWriting()
+    let known: String
+    let hasAssets: Bool
+    do {
+      known = String(
+        decoding: try SecretTable(session: session).secret(
+          named: "asset-folder", proposing: Array(identity.utf8)),
+        as: UTF8.self)
+      hasAssets = try AssetTable(session: session).areAny()
+      try session.connection.commit()
+    } catch {
+      if session.connection.isInTransaction { try? session.connection.rollback() }
+      throw error
+    }
+    guard known != identity else { return }
+    if isNew { removeIdentity() }
+    let reason =
+      "the folder \(directory) is not the one in which this store's assets are: all servers on "
+      + "a store need the same folder, such as a network file system that each has mounted. "
+      + (isNew
+        ? "If the files are here without their \(FileAssetStore.identityFile), write the line "
+          + "\(known) into \(directory)/\(FileAssetStore.identityFile)"
+        : "\(FileAssetStore.identityFile) in it is of another store")
+    if hasAssets { throw StoreError(.cannotOpen, reason) }
+    refuse(because: reason)
+  }
+
   static func identity(in path: String) throws -> String? {
     guard let data = FileManager.default.contents(atPath: path) else {
       guard access(path, F_OK) != 0 else {
@@ -47,43 +81,5 @@ extension FileAssetStore {
         .cannotOpen, "\(path) has no identity in it; put back the file that was there")
     }
     return text
-  }
-}
-
-extension StoreSession {
-  /// Makes sure that a folder is the one that the store's other servers have.
-  ///
-  /// While the store has no assets a server with another folder may be there, and takes none.
-  ///
-  /// - Throws: ``StoreError/Code/cannotOpen`` when it is not; the folder is as it was then.
-  func bind(_ folder: FileAssetStore) throws {
-    let (identity, isNew) = try folder.identity()
-    try connection.beginWriting()
-    let known: String
-    let hasAssets: Bool
-    do {
-      known = String(
-        decoding: try secret(named: "asset-folder", proposing: Array(identity.utf8)),
-        as: UTF8.self)
-      hasAssets =
-        try connection.first(
-          "SELECT 1 WHERE EXISTS (SELECT 1 FROM assets) OR EXISTS (SELECT 1 FROM asset_uploads)", []
-        ) { _ in true } ?? false
-      try connection.commit()
-    } catch {
-      if connection.isInTransaction { try? connection.rollback() }
-      throw error
-    }
-    guard known != identity else { return }
-    if isNew { folder.removeIdentity() }
-    let reason =
-      "the folder \(folder.directory) is not the one in which this store's assets are: all servers on "
-      + "a store need the same folder, such as a network file system that each has mounted. "
-      + (isNew
-        ? "If the files are here without their \(FileAssetStore.identityFile), write the line "
-          + "\(known) into \(folder.directory)/\(FileAssetStore.identityFile)"
-        : "\(FileAssetStore.identityFile) in it is of another store")
-    if hasAssets { throw StoreError(.cannotOpen, reason) }
-    folder.refuse(because: reason)
   }
 }

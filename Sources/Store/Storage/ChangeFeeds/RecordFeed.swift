@@ -8,19 +8,13 @@ struct RecordFeed {
   let database: DatabaseID
   let session: StoreSession
   let address: DatabaseAddress
-  private let zone: ZoneState
+  private let zone: ZoneTable.State
   private let token: ChangeToken
   /// The numbers of the types to report; nil means all.
   private let typeNumbers: Set<Int64>?
 
   /// Rows that one page looks at when it reports some types only.
   private static let scanLimit = 5_000
-
-  private struct ZoneState {
-    var number: Int64
-    var version: Int64
-    var trimmedVersion: Int64
-  }
 
   /// What the indexes by version tell of a change.
   struct Candidate {
@@ -50,7 +44,10 @@ struct RecordFeed {
     zone = try Self.state(of: query.zoneID, in: database, session: session)
     token = try Self.token(of: query, in: database, zone: zone, session: session)
     typeNumbers = try query.recordTypes.map { names in
-      Set(try names.compactMap { try session.recordType(named: $0, at: address)?.number })
+      Set(
+        try names.compactMap {
+          try RecordTypeTable(session: session).type(named: $0, at: address)?.number
+        })
     }
   }
 
@@ -93,7 +90,7 @@ struct RecordFeed {
         sealedBy: session.tokens, isRepeatable: view.showsEverything),
       hasMore: hasMore, size: size,
       clientChangeToken: try query.reader.flatMap {
-        try session.clientChangeToken(of: $0, zone: zone.number, in: database)
+        try ClientChangeTokenTable(session: session).token(of: $0, zone: zone.number, in: database)
       })
   }
 
@@ -101,32 +98,17 @@ struct RecordFeed {
 
   private static func state(
     of zoneID: ZoneID, in database: DatabaseID, session: StoreSession
-  ) throws -> ZoneState {
-    let name: [SQLValue] = [
-      .integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName),
-    ]
-    let state = try session.connection.first(
-      """
-      SELECT zone_number, version, trimmed_version FROM zones
-      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
-      """, name
-    ) {
-      ZoneState(number: $0.integer(0), version: $0.integer(1), trimmedVersion: $0.integer(2))
-    }
-    if let state { return state }
-    let wasDeleted = try session.connection.first(
-      """
-      SELECT 1 FROM zone_tombstones
-      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
-      """, name
-    ) { _ in true }
-    throw wasDeleted == nil
+  ) throws -> ZoneTable.State {
+    if let state = try ZoneTable(session: session).state(of: zoneID, in: database) { return state }
+    let wasDeleted = try ZoneTombstoneTable(session: session).contains(zoneID, in: database)
+    throw !wasDeleted
       ? ItemFailure(.zoneNotFound, field: "zoneID", "there is no zone '\(zoneID)'")
       : ItemFailure(.zoneDeleted, field: "zoneID", "zone '\(zoneID)' was deleted by its user")
   }
 
   private static func token(
-    of query: RecordChangesQuery, in database: DatabaseID, zone: ZoneState, session: StoreSession
+    of query: RecordChangesQuery, in database: DatabaseID, zone: ZoneTable.State,
+    session: StoreSession
   ) throws -> ChangeToken {
     var token: ChangeToken
     if let text = query.token {
@@ -192,27 +174,11 @@ struct RecordFeed {
     if let last {
       if query.isReversed { high = last } else { low = last }
     }
-    let records = try session.connection.rows(
-      """
-      SELECT version, type_number, record_number FROM records
-      WHERE database_id = $1 AND zone_number = $2 AND version > $3 AND version < $4
-      ORDER BY version \(order) LIMIT $5
-      """, arguments(above: low, below: high, limit: limit)
-    ) {
-      Candidate(
-        version: $0.integer(0), typeNumber: $0.integer(1), subject: .record(number: $0.integer(2)))
-    }
-    let tombstones = try session.connection.rows(
-      """
-      SELECT version, type_number, record_name FROM tombstones
-      WHERE database_id = $1 AND zone_number = $2 AND version > $3 AND version < $4
-      ORDER BY version \(order) LIMIT $5
-      """, arguments(above: max(low, token.knownDeletions), below: high, limit: limit)
-    ) {
-      Candidate(
-        version: $0.integer(0), typeNumber: $0.integer(1),
-        subject: .tombstone(recordName: $0.text(2)))
-    }
+    let records = try RecordTable(session: session).candidates(
+      inZone: zone.number, of: database, above: low, below: high, order: order, limit: limit)
+    let tombstones = try TombstoneTable(session: session).candidates(
+      inZone: zone.number, of: database, above: max(low, token.knownDeletions), below: high,
+      order: order, limit: limit)
     if tombstones.isEmpty { return records }
     let merged = (records + tombstones).sorted {
       query.isReversed ? $0.version > $1.version : $0.version < $1.version
@@ -222,13 +188,6 @@ struct RecordFeed {
 
   private var order: String { query.isReversed ? "DESC" : "ASC" }
 
-  private func arguments(above low: Int64, below high: Int64, limit: Int) -> [SQLValue] {
-    [
-      .integer(database.rawValue), .integer(zone.number), .integer(low), .integer(high),
-      .integer(Int64(limit)),
-    ]
-  }
-
   private func change(_ candidate: Candidate, size: inout Int) throws -> RecordChange {
     // What a change takes beside its content, roughly.
     size += 128
@@ -236,9 +195,9 @@ struct RecordFeed {
     case .tombstone(let recordName):
       return .deleted(
         RecordID(recordName: recordName, zoneID: query.zoneID),
-        recordType: try session.recordTypeName(candidate.typeNumber))
+        recordType: try RecordTypeTable(session: session).name(ofType: candidate.typeNumber))
     case .record(let number):
-      let stored = try session.storedRecord(numbered: number, in: database)
+      let stored = try RecordTable(session: session).record(numbered: number, in: database)
       size += stored.contentSize
       return .saved(stored.record)
     }

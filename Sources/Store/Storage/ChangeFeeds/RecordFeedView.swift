@@ -42,7 +42,8 @@ struct RecordFeedView {
     case (.none, _), (_, .tombstone): return false
     case (.numbers(let numbers), .record(let number)): return numbers.contains(number)
     case (.own(let access), .record(let number)):
-      return access.mayRead(try session.storedRecord(numbered: number, in: database).record)
+      return access.mayRead(
+        try RecordTable(session: session).record(numbered: number, in: database).record)
     }
   }
 
@@ -55,25 +56,23 @@ struct RecordFeedView {
   }
 
   private func readPart(_ typeNumber: Int64) throws -> Part {
-    let name = try session.recordTypeName(typeNumber)
+    let name = try RecordTypeTable(session: session).name(ofType: typeNumber)
     // Of a type that was removed nobody knows any more who could read it.
-    guard let type = try session.recordType(named: name, at: address) else { return .none }
-    let access = try session.access(of: reader, toType: name, at: address)
+    guard let type = try RecordTypeTable(session: session).type(named: name, at: address) else {
+      return .none
+    }
+    let access = try RecordAccess(of: reader, toType: name, at: address, in: session)
     switch access.reach {
     case .all: return .all
     case .none: return .none
     case .own:
-      guard let index = session.indexOfRecords(madeBy: reader, type: type, at: address) else {
+      guard let index = type.indexOfRecords(madeBy: reader, at: address) else {
         return .own(access)
       }
       var numbers = RecordNumberSet()
-      try session.connection.query(
-        """
-        SELECT record_number FROM value_index
-        WHERE database_id = $1 AND field_number = $2 AND value_key = $3
-        """,
-        [.integer(database.rawValue), .integer(index.field), .bytes(index.range.lower)]
-      ) { numbers.insert($0.integer(0)) }
+      try ValueIndexTable(session: session).visitNumbers(
+        with: index.range.lower, inField: index.field, of: database
+      ) { numbers.insert($0) }
       return .numbers(numbers)
     }
   }

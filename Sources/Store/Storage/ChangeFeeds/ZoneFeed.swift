@@ -19,13 +19,7 @@ struct ZoneFeed {
     self.database = database
     self.session = session
     self.limit = limit
-    let state = try session.connection.first(
-      "SELECT last_number, trimmed_version FROM databases WHERE database_id = $1",
-      [.integer(database.rawValue)]
-    ) { (version: $0.integer(0), trimmedVersion: $0.integer(1)) }
-    guard let state else {
-      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
-    }
+    let state = try DatabaseTable(session: session).feedState(of: database)
     guard let text else {
       token = ChangeToken(beginningOf: .database, in: database, at: state.version)
       return
@@ -47,18 +41,12 @@ struct ZoneFeed {
   }
 
   func page() throws -> ZoneChangesPage {
-    // A database has few zones, so they have no index by version.
-    let zones = try candidates(
-      """
-      SELECT zone_name, owner_name, version FROM zones
-      WHERE database_id = $1 AND version > $2 AND zone_name <> '_defaultZone'
-      ORDER BY version LIMIT $3
-      """, after: token.position, ZoneChange.changed)
-    let tombstones = try candidates(
-      """
-      SELECT zone_name, owner_name, version FROM zone_tombstones
-      WHERE database_id = $1 AND version > $2 ORDER BY version LIMIT $3
-      """, after: token.knownDeletions, ZoneChange.deleted)
+    let zones = try ZoneTable(session: session).changed(
+      in: database, after: token.position, limit: limit + 1
+    ).map { Candidate(version: $0.version, change: .changed($0.zoneID)) }
+    let tombstones = try ZoneTombstoneTable(session: session).zones(
+      deletedIn: database, after: token.knownDeletions, limit: limit + 1
+    ).map { Candidate(version: $0.version, change: .deleted($0.zoneID)) }
     let merged = (zones + tombstones).sorted { $0.version < $1.version }
     let page = merged.prefix(limit)
     var next = token
@@ -66,18 +54,5 @@ struct ZoneFeed {
     return ZoneChangesPage(
       changes: page.map(\.change), token: try next.text(sealedBy: session.tokens),
       hasMore: merged.count > page.count)
-  }
-
-  private func candidates(
-    _ statement: String, after version: Int64, _ change: (ZoneID) -> ZoneChange
-  ) throws -> [Candidate] {
-    try session.connection.rows(
-      statement,
-      [.integer(database.rawValue), .integer(version), .integer(Int64(limit) + 1)]
-    ) {
-      Candidate(
-        version: $0.integer(2),
-        change: change(ZoneID(zoneName: $0.text(0), ownerName: $0.text(1))))
-    }
   }
 }

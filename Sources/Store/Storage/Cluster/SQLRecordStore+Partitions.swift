@@ -5,7 +5,7 @@ import StoreModel
 extension SQLRecordStore {
   public func partition(of database: DatabaseID) async throws -> Partition {
     try await attend { session in
-      _ = try session.address(of: database)
+      _ = try DatabaseTable(session: session).address(of: database)
       return try session.partition(of: database)
     }
   }
@@ -13,7 +13,7 @@ extension SQLRecordStore {
   public func partition(_ database: DatabaseID, into parts: Int) async throws -> Partition {
     precondition(DatabasePart.counts.contains(parts), "parts are between 1 and 64")
     return try await attend { session in
-      _ = try session.address(of: database)
+      _ = try DatabaseTable(session: session).address(of: database)
       return try session.holding(database) {
         try session.divideLater(database, into: parts)
       }

@@ -16,7 +16,7 @@ extension SQLRecordStore: ServerStore {
     _ description: String, for leaseTime: Double
   ) async throws -> ServerID {
     let server = try await attend { session in
-      let server = ServerID(rawValue: try session.nextCounter("server"))
+      let server = ServerID(rawValue: try CounterTable(session: session).next("server"))
       try session.connection.run(
         """
         INSERT INTO servers (server_id, description, alive_until)
@@ -261,7 +261,7 @@ extension StoreSession {
   }
 
   func hasUndispatchedChanges(in database: DatabaseID) throws -> Bool {
-    let through = try dispatchPosition(of: database)?.wholeThrough ?? .min
+    let through = try DispatchTable(session: self).position(of: database)?.wholeThrough ?? .min
     return try connection.first(
       "SELECT 1 FROM outbox WHERE database_id = $1 AND sequence > $2 LIMIT 1",
       [.integer(database.rawValue), .integer(through)]

@@ -7,7 +7,8 @@ extension StoreSession {
   func divide(_ database: DatabaseID, into parts: Int) throws {
     let id = SQLValue.integer(database.rawValue)
     let position =
-      try dispatchPosition(of: database) ?? DispatchPosition(through: .min, changes: 0)
+      try DispatchTable(session: self).position(of: database)
+      ?? DispatchPosition(through: .min, changes: 0)
     try connection.run("DELETE FROM dispatch_leases WHERE database_id = $1", [id])
     try connection.run("DELETE FROM part_dispatches WHERE database_id = $1", [id])
     for number in 0..<parts {

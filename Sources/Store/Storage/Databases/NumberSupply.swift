@@ -38,17 +38,7 @@ struct NumberSupply {
   }
 
   private mutating func draw(_ count: Int, from session: StoreSession) throws {
-    try session.checkLock(of: database)
-    let result = try session.connection.first(
-      """
-      UPDATE databases SET last_number = last_number + $2 WHERE database_id = $1
-      RETURNING last_number, subscription_version
-      """,
-      [.integer(database.rawValue), .integer(Int64(count))]
-    ) { ($0.integer(0), $0.integer(1)) }
-    guard let (last, version) = result else {
-      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
-    }
+    let (last, version) = try DatabaseTable(session: session).draw(count, from: database)
     subscriptionVersion = version
     drawn += count
     let first = last - Int64(count) + 1

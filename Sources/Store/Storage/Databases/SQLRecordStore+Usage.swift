@@ -3,20 +3,16 @@ import StoreModel
 
 extension SQLRecordStore {
   public func usage(of database: DatabaseID) async throws -> DatabaseUsage? {
-    try await read { try $0.usage(of: database) }
+    try await read { try DatabaseUsage(of: database, in: $0) }
   }
 }
 
-extension StoreSession {
+extension DatabaseUsage {
   /// How much a private or a public database holds; nil for others.
-  func usage(of database: DatabaseID) throws -> DatabaseUsage? {
-    guard try address(of: database).scope != .shared else { return nil }
-    let unheld = try connection.first(
-      """
-      SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM assets
-      WHERE database_id = $1 AND released IS NOT NULL
-      """, [.integer(database.rawValue)]
-    ) { $0.integer(0) }
-    return DatabaseUsage(bytes: try bytesInRow(of: database), unheldAssetBytes: unheld ?? 0)
+  init?(of database: DatabaseID, in session: StoreSession) throws {
+    let databases = DatabaseTable(session: session)
+    guard try databases.address(of: database).scope != .shared else { return nil }
+    let unheld = try AssetTable(session: session).unheldBytes(in: database)
+    self.init(bytes: try databases.bytesInRow(of: database), unheldAssetBytes: unheld)
   }
 }

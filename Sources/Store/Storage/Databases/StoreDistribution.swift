@@ -10,6 +10,9 @@ import StoreModel
 ///
 /// The functions that do so are Citus's `create_distributed_table` and `create_reference_table`.
 public enum StoreDistribution {
+  /// Has a row where the store is distributed.
+  static let definition = ["CREATE TABLE store_shards (shard_count BIGINT PRIMARY KEY)"]
+
   /// What a store is distributed into where nobody says otherwise, as Citus has it.
   public static let standardShardCount = 32
   /// So many shards at most: each is a table of its own for every table of the store.

@@ -38,14 +38,18 @@ extension SQLRecordStore {
       let value = try body(session, &orders)
       guard !session.isDistributed else { return (value, orders) }
       for order in orders {
-        for database in try session.databases(ofSubscriber: order.userRecordName) {
+        for database in try SubscriberDatabaseTable(session: session).databases(
+          of: order.userRecordName)
+        {
           try session.carryOut(order, in: database)
         }
       }
       return (value, [])
     }
     for order in orders {
-      let databases = try await read { try $0.databases(ofSubscriber: order.userRecordName) }
+      let databases = try await read {
+        try SubscriberDatabaseTable(session: $0).databases(of: order.userRecordName)
+      }
       for database in databases {
         try await write(locking: .deliveries) { try $0.carryOut(order, in: database) }
       }

@@ -44,7 +44,7 @@ struct DeliveryRow {
 
   /// Nil when the device is not the subscriber's any more, or another container's.
   func delivery(in session: StoreSession) throws -> Delivery? {
-    let address = try session.address(of: id.database)
+    let address = try DatabaseTable(session: session).address(of: id.database)
     guard device.userRecordName == subscriber, device.container == address.container,
       device.environment == address.environment
     else { return nil }

@@ -8,7 +8,7 @@ extension SQLRecordStore {
     where isWanted: @escaping @Sendable (LogEntry) -> Bool
   ) async throws -> PushSearch {
     try await read { session in
-      let address = try session.address(of: database)
+      let address = try DatabaseTable(session: session).address(of: database)
       let search = PiecewiseSearch(budget: PushSearch.budget, pieceSize: 200, limit: limit)
       let (found, next) = try search.walk(from: sequence ?? Int64.max) { place, count in
         try session.logEntries(of: database, at: address, before: place, limit: count)
@@ -23,7 +23,7 @@ extension SQLRecordStore {
 
   public func pushes(_ sequences: [Int64], in database: DatabaseID) async throws -> [LoggedPush] {
     try await read { session in
-      let address = try session.address(of: database)
+      let address = try DatabaseTable(session: session).address(of: database)
       return try sequences.compactMap { sequence in
         try session.connection.first(
           """

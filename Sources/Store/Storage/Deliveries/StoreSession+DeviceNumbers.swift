@@ -4,7 +4,7 @@ extension StoreSession {
     if try keepDeviceNumber(of: token) { return }
     try connection.run(
       "INSERT INTO device_numbers (device, token) VALUES ($1, $2) ON CONFLICT (token) DO NOTHING",
-      [.integer(try nextCounter("device")), .text(token)])
+      [.integer(try CounterTable(session: self).next("device")), .text(token)])
   }
 
   /// Forgets the number of a token that is no device's, and was none's for as long as deliveries are kept.

@@ -60,7 +60,7 @@ struct DispatchCompletion {
     let matched = prepared.matched
     guard try settle(matched) else { return }
     let entry = matched.entry
-    let address = try session.address(of: entry.database)
+    let address = try DatabaseTable(session: session).address(of: entry.database)
     outcome.addresses[entry.database] = address
     let isOpen = try matched.firings.isEmpty || isReadableByAll(entry.change, at: address)
     var target: DispatchTarget?
@@ -107,7 +107,9 @@ struct DispatchCompletion {
   /// Whether every user may read the changed record, so that none of them need be asked about.
   private func isReadableByAll(_ change: Change, at address: DatabaseAddress) throws -> Bool {
     guard address.scope == .public, let record = change.record else { return true }
-    let grants = try session.recordType(named: record.recordType, at: address)?.grants ?? .standard
+    let grants =
+      try RecordTypeTable(session: session).type(named: record.recordType, at: address)?.grants
+      ?? .standard
     return RecordAccess(of: nil, roles: [RecordGrants.SystemRole.world], under: grants)
       .mayRead(record)
   }
@@ -118,8 +120,8 @@ struct DispatchCompletion {
     _ firing: StoredSubscription, _ entry: OutboxEntry, at address: DatabaseAddress
   ) throws -> Bool {
     guard let record = entry.change.record else { return true }
-    let access = try session.access(
-      of: firing.subscriber, toType: record.recordType, at: address)
+    let access = try RecordAccess(
+      of: firing.subscriber, toType: record.recordType, at: address, in: session)
     if access.mayRead(record) { return true }
     outcome.withheld.append(
       WithheldNotification(
@@ -135,9 +137,11 @@ struct DispatchCompletion {
   private mutating func consume(
     _ firing: StoredSubscription, in database: DatabaseID
   ) throws -> Bool {
-    let version = try versions[database] ?? session.raiseSubscriptionVersion(of: database)
+    let version =
+      try versions[database]
+      ?? DatabaseTable(session: session).raiseSubscriptionVersion(of: database)
     versions[database] = version
-    return try session.deleteSubscription(
+    return try SubscriptionTable(session: session).delete(
       firing.name, expecting: firing.subscription.storedContent, in: database, version: version,
       timestamp: timestamp)
   }

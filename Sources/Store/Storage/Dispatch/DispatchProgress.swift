@@ -27,7 +27,7 @@ struct DispatchProgress {
   init(of part: DatabasePart, in session: StoreSession) throws {
     self.part = part
     repartition = try session.checkLease(of: part)
-    stored = try session.dispatchPosition(of: part)
+    stored = try DispatchTable(session: session).position(of: part)
     position = stored ?? DispatchPosition(through: .min, changes: 0)
   }
 
@@ -62,39 +62,42 @@ struct DispatchProgress {
   ///   be taken for dispatched.
   func write(at timestamp: Timestamp, in session: StoreSession) throws {
     guard count > 0 else { return }
-    guard try session.outboxCount(of: database, from: stored, to: position) == count else {
-      throw outOfOrder
-    }
+    let between = try OutboxTable(session: session).count(
+      of: database, from: stored, to: position)
+    guard between == count else { throw outOfOrder }
     if part.isWhole {
       try writeWhole(at: timestamp, in: session)
     } else {
       try writePart(at: timestamp, in: session)
     }
     guard let repartition else { return }
-    let end = part.isWhole ? position : try session.commonPosition(of: database)
+    let end =
+      part.isWhole ? position : try PartDispatchTable(session: session).commonPosition(of: database)
     guard let end, end.wholeThrough >= repartition.lastChange else { return }
     try session.divide(database, into: repartition.nextParts)
   }
 
   private func writeWhole(at timestamp: Timestamp, in session: StoreSession) throws {
+    let dispatches = DispatchTable(session: session)
     if let begun = stored, begun.settled != nil, begun.through < position.through {
-      try session.connection.run(
-        "DELETE FROM dispatches WHERE database_id = $1 AND through = $2",
-        [.integer(database.rawValue), .integer(begun.through)])
+      try dispatches.remove(of: database, through: begun.through)
     }
     // The changes before one that goes on have their time.
-    if let whole, position.settled != nil { try session.write(whole, of: database, at: timestamp) }
-    try session.write(position, of: database, at: timestamp)
+    if let whole, position.settled != nil {
+      try dispatches.write(whole, of: database, at: timestamp)
+    }
+    try dispatches.write(position, of: database, at: timestamp)
     try drop(large, from: stored, to: position, in: session)
   }
 
   private func writePart(at timestamp: Timestamp, in session: StoreSession) throws {
-    try session.write(position, of: part)
-    let before = try session.dispatchPosition(of: database)
-    guard let common = try session.commonPosition(of: database),
+    let dispatches = DispatchTable(session: session)
+    try PartDispatchTable(session: session).write(position, of: part)
+    let before = try dispatches.position(of: database)
+    guard let common = try PartDispatchTable(session: session).commonPosition(of: database),
       common.through > before?.through ?? .min
     else { return }
-    try session.write(common, of: database, at: timestamp)
+    try dispatches.write(common, of: database, at: timestamp)
     // What all parts are through with by now, the last of them is in this transaction.
     let large = large.filter { $0.sequence <= common.through }
     try drop(large, from: before, to: common, in: session)
@@ -105,14 +108,15 @@ struct DispatchProgress {
     _ large: [OutboxEntry], from begin: DispatchPosition?, to end: DispatchPosition,
     in session: StoreSession
   ) throws {
+    let dispatches = DispatchTable(session: session)
     let limit = session.historyLimits.changes
-    guard limit > 0 else { return try session.dropChanges(of: database, dispatchedAt: end) }
-    for entry in large { try session.dropFields(of: entry) }
+    guard limit > 0 else { return try dispatches.dropChanges(of: database, dispatchedAt: end) }
+    for entry in large { try OutboxTable(session: session).dropFields(of: entry) }
     let period = Int64(min(64, max(1, limit / 8)))
     guard end.changes / period > (begin?.changes ?? 0) / period else { return }
     // One that is dispatched in part is none of those that are kept.
     let whole = end.changes - (end.settled == nil ? 0 : 1)
-    try session.dropChanges(of: database, before: whole - Int64(limit))
+    try dispatches.dropChanges(of: database, before: whole - Int64(limit))
   }
 
   private var outOfOrder: StoreError {
@@ -120,64 +124,5 @@ struct DispatchProgress {
       .outOfOrder,
       "changes of database \(database.rawValue) wait before those that were to be dispatched; "
         + "read them from the outbox")
-  }
-}
-
-extension StoreSession {
-  /// How many changes lie behind what is whole of one position, up to another.
-  fileprivate func outboxCount(
-    of database: DatabaseID, from begin: DispatchPosition?, to end: DispatchPosition
-  ) throws -> Int? {
-    try connection.first(
-      "SELECT COUNT(*) FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3",
-      [
-        .integer(database.rawValue), .integer(begin?.wholeThrough ?? .min), .integer(end.through),
-      ]
-    ) { Int($0.integer(0)) }
-  }
-
-  /// Keeps of a change all but its record's fields.
-  fileprivate func dropFields(of entry: OutboxEntry) throws {
-    var change = entry.change
-    change.record?.fields = [:]
-    change.record?.encryptedFields = []
-    var encoder = RowEncoder(reserving: 512)
-    encoder.encode(change)
-    try connection.run(
-      "UPDATE outbox SET content = $3, lacks_fields = 1 WHERE database_id = $1 AND sequence = $2",
-      [.integer(entry.database.rawValue), .integer(entry.sequence), .bytes(encoder.bytes)])
-  }
-
-  /// Drops all changes that are dispatched, and all but the last that is known of it.
-  fileprivate func dropChanges(
-    of database: DatabaseID, dispatchedAt position: DispatchPosition
-  ) throws {
-    try dropChanges(of: database, through: position.wholeThrough)
-    try connection.run(
-      "DELETE FROM dispatches WHERE database_id = $1 AND through < $2",
-      [.integer(database.rawValue), .integer(position.through)])
-  }
-
-  /// Drops the oldest changes, those before the given number; so many at once as do not take long.
-  fileprivate func dropChanges(of database: DatabaseID, before number: Int64) throws {
-    guard number > 0 else { return }
-    let last = try connection.first(
-      """
-      SELECT MAX(through) FROM (
-        SELECT through, changes FROM dispatches WHERE database_id = $1 ORDER BY through LIMIT 128
-      ) AS oldest WHERE changes <= $2
-      """, [.integer(database.rawValue), .integer(number)]
-    ) { $0.optionalInteger(0) }
-    guard let last = last ?? nil else { return }
-    try dropChanges(of: database, through: last)
-    try connection.run(
-      "DELETE FROM dispatches WHERE database_id = $1 AND through <= $2",
-      [.integer(database.rawValue), .integer(last)])
-  }
-
-  func dropChanges(of database: DatabaseID, through sequence: Int64) throws {
-    try connection.run(
-      "DELETE FROM outbox WHERE database_id = $1 AND sequence <= $2",
-      [.integer(database.rawValue), .integer(sequence)])
   }
 }

@@ -9,7 +9,7 @@ extension SQLRecordStore {
   ) async throws -> [PastNotification] {
     let notificationID = change.change.notificationID
     return try await read { session in
-      let address = try session.address(of: change.database)
+      let address = try DatabaseTable(session: session).address(of: change.database)
       let sequences =
         if let subscriber {
           try session.logSequences(
@@ -53,7 +53,7 @@ extension SQLRecordStore {
 
   public func logEntry(ofDelivery id: Delivery.ID) async throws -> LogEntry? {
     try await read { session in
-      let address = try session.address(of: id.database)
+      let address = try DatabaseTable(session: session).address(of: id.database)
       return try session.connection.first(
         """
         SELECT sequence, subscriber, logged, content FROM deliveries
@@ -74,63 +74,22 @@ extension SQLRecordStore {
   public func subscriptionState(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionState? {
-    try await read {
-      try $0.connection.first(
-        """
-        SELECT subscriber, first_version, version, content FROM subscriptions
-        WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
-        """,
-        [.integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID)],
-        SubscriptionState.init(row:))
-    }
+    try await read { try SubscriptionTable(session: $0).state(of: name, in: database) }
   }
 
   public func subscriptionDeletion(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionDeletion? {
-    try await read {
-      try $0.connection.first(
-        """
-        SELECT version, deleted FROM subscription_deletions
-        WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
-        """,
-        [.integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID)]
-      ) { row in
-        SubscriptionDeletion(
-          version: row.integer(0), deleted: Timestamp(milliseconds: row.integer(1)))
-      }
-    }
+    try await read { try SubscriptionTable(session: $0).deletion(of: name, in: database) }
   }
 
   public func subscriptionStates(
     withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
     after name: SubscriptionName?, limit: Int
   ) async throws -> SubscriptionStatePage {
-    let limit = max(1, limit)
-    return try await read { session in
-      let end =
-        subscriptionID != nil && subscriber == nil
-        ? try session.subscriptionName(50 * limit, behind: name, in: database) : nil
-      // With one subscriber only the ID is a range: SQLite would walk the whole index otherwise.
-      let range =
-        subscriber == nil
-        ? "(subscriber, subscription_id) > ($2, $3)" : "subscriber = $2 AND subscription_id > $3"
-      let lastID =
-        subscriber == nil || name?.subscriber == subscriber ? name?.subscriptionID : nil
-      var arguments: [SQLValue] = [
-        .integer(database.rawValue), .text(subscriber ?? name?.subscriber ?? ""),
-        .text(lastID ?? ""), SQLValue(subscriptionID), .integer(Int64(limit)),
-      ]
-      if let end { arguments += [.text(end.subscriber), .text(end.subscriptionID)] }
-      let states = try session.connection.rows(
-        """
-        SELECT subscriber, first_version, version, content FROM subscriptions
-        WHERE database_id = $1 AND \(range) AND subscription_id = COALESCE($4, subscription_id)
-          \(end == nil ? "" : "AND (subscriber, subscription_id) <= ($6, $7)")
-        ORDER BY subscriber, subscription_id LIMIT $5
-        """, arguments, SubscriptionState.init(row:))
-      return SubscriptionStatePage(
-        states: states, next: states.count == limit ? states.last?.stored.name : end)
+    try await read {
+      try SubscriptionTable(session: $0).states(
+        withID: subscriptionID, of: subscriber, in: database, after: name, limit: max(1, limit))
     }
   }
 
@@ -164,16 +123,6 @@ extension DevicePeriod {
       deviceID: row.optionalText(3), began: Timestamp(milliseconds: row.integer(4)),
       ended: row.optionalInteger(5).map { Timestamp(milliseconds: $0) },
       reason: row.optionalText(6))
-  }
-}
-
-extension SubscriptionState {
-  fileprivate init(row: any SQLRow) throws {
-    self.init(
-      stored: StoredSubscription(
-        subscriber: row.text(0), subscription: try Subscription(stored: row.bytes(3)),
-        version: row.integer(1)),
-      changed: row.integer(2))
   }
 }
 
@@ -247,23 +196,6 @@ extension StoreSession {
         ) { $0.integer(0) })
     }
     return Array(found.sorted().prefix(limit))
-  }
-
-  /// The name of the subscription so many places behind another one; nil when there are fewer.
-  fileprivate func subscriptionName(
-    _ count: Int, behind name: SubscriptionName?, in database: DatabaseID
-  ) throws -> SubscriptionName? {
-    try connection.first(
-      """
-      SELECT subscriber, subscription_id FROM subscriptions
-      WHERE database_id = $1 AND (subscriber, subscription_id) > ($2, $3)
-      ORDER BY subscriber, subscription_id LIMIT 1 OFFSET $4
-      """,
-      [
-        .integer(database.rawValue), .text(name?.subscriber ?? ""),
-        .text(name?.subscriptionID ?? ""), .integer(Int64(count - 1)),
-      ]
-    ) { SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1)) }
   }
 
   /// The latest entries of a user's log in one database, newest first; so many that a subscription's

@@ -5,33 +5,8 @@ extension SQLRecordStore {
   public func undispatchedChanges(
     in part: DatabasePart, after sequence: Int64, limit: Int
   ) async throws -> [OutboxEntry] {
-    try await read { session in
-      let database = part.database
-      let position = try session.dispatchPosition(of: part)
-      let begin = max(sequence, position?.wholeThrough ?? .min)
-      let end = try session.repartition(of: part)?.lastChange ?? .max
-      return try session.connection.rows(
-        """
-        SELECT sequence, subscription_version, content FROM outbox
-        WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 ORDER BY sequence LIMIT $4
-        """,
-        [
-          .integer(database.rawValue), .integer(begin), .integer(end),
-          .integer(Int64(max(0, limit))),
-        ]
-      ) { row in
-        let content = row.bytes(2)
-        var decoder = try RowDecoder(
-          content, of: "change \(row.integer(0)) of database \(database.rawValue)")
-        let change = try decoder.decodeChange()
-        try decoder.finish()
-        var entry = OutboxEntry(
-          part: part, sequence: row.integer(0), subscriptionVersion: row.integer(1),
-          change: change)
-        if entry.sequence == position?.through { entry.settledThrough = position?.settled }
-        entry.isLarge = content.count > session.historyLimits.changeBytes
-        return entry
-      }
+    try await read {
+      try OutboxTable(session: $0).undispatchedEntries(in: part, after: sequence, limit: limit)
     }
   }
 

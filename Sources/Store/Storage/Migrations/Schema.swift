@@ -13,11 +13,18 @@ enum Schema {
     Migration(
       version: 34,
       statements: [
-        counters, directories, users, userDeletions, signIn, programCredentials, adminAccess,
-        records, changeFeeds,
-        assets, answeredRequests, containerSchemas, subscriptions, outbox, servers, parts,
+        CounterTable.definition, DatabaseTable.definition, SubscriberDatabaseTable.definition,
+        StoreDistribution.definition, users, userDeletions, signIn, programCredentials, adminAccess,
+        ZoneTable.definition, RecordTable.definition, TombstoneTable.definition,
+        ValueIndexTable.definition, ReferenceTable.definition, RecordTable.versionIndex,
+        TombstoneTable.versionIndex, ZoneTombstoneTable.definition,
+        ClientChangeTokenTable.definition,
+        SecretTable.definition, AssetUploadTable.definition, AssetTable.definition,
+        AnsweredRequestTable.definition, RecordTypeTable.definition, RoleTable.definition,
+        SubscriptionTypeTable.definition, IndexWorkTable.definition, SubscriptionTable.definition,
+        OutboxTable.definition, DispatchTable.definition, servers, parts,
         notificationLog, notificationIndex, devices, deliveries, sharedLimits,
-      ].flatMap(\.self), fill: makeClientSecret)
+      ].flatMap(\.self), fill: SecretTable.makeClientSecret)
   ]
 
   /// The form that a store has after all migrations.
@@ -49,71 +56,4 @@ enum Schema {
       )
     }
   }
-
-  /// The numbers given last, of what is numbered over all databases, and the version of the schemas.
-  private static let counters = [
-    "CREATE TABLE counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL)",
-    """
-    INSERT INTO counters (name, value)
-    VALUES ('database', 0), ('record_type', 0), ('record_field', 0), ('schema', 1),
-      ('push_route', 0), ('device', 0), ('server', 0)
-    """,
-  ]
-
-  private static let records = [
-    """
-    CREATE TABLE zones (
-      database_id BIGINT NOT NULL, zone_number BIGINT NOT NULL, zone_name TEXT NOT NULL,
-      owner_name TEXT NOT NULL, version BIGINT NOT NULL,
-      trimmed_version BIGINT NOT NULL DEFAULT 0,
-      PRIMARY KEY (database_id, zone_number), UNIQUE (database_id, zone_name, owner_name))
-    """,
-    """
-    CREATE TABLE records (
-      database_id BIGINT NOT NULL, record_number BIGINT NOT NULL, zone_number BIGINT NOT NULL,
-      record_name TEXT NOT NULL, type_number BIGINT NOT NULL, version BIGINT NOT NULL,
-      content BYTEA NOT NULL, PRIMARY KEY (database_id, record_number)) /*clustered*/
-    """,
-    """
-    CREATE UNIQUE INDEX records_by_name ON records (database_id, zone_number, record_name)
-    """,
-    """
-    CREATE TABLE tombstones (
-      database_id BIGINT NOT NULL, zone_number BIGINT NOT NULL, record_name TEXT NOT NULL,
-      type_number BIGINT NOT NULL, version BIGINT NOT NULL, deleted BIGINT NOT NULL,
-      PRIMARY KEY (database_id, zone_number, record_name)) /*clustered*/
-    """,
-    """
-    CREATE TABLE value_index (
-      database_id BIGINT NOT NULL, field_number BIGINT NOT NULL, value_key BYTEA NOT NULL,
-      record_number BIGINT NOT NULL, zone_number BIGINT NOT NULL,
-      PRIMARY KEY (database_id, field_number, value_key, record_number)) /*clustered*/
-    """,
-    """
-    CREATE TABLE reference_edges (
-      database_id BIGINT NOT NULL, zone_number BIGINT NOT NULL, target_name TEXT NOT NULL,
-      holder_number BIGINT NOT NULL,
-      PRIMARY KEY (database_id, zone_number, target_name, holder_number)) /*clustered*/
-    """,
-  ]
-
-  private static let subscriptions = [
-    """
-    CREATE TABLE subscriptions (
-      database_id BIGINT NOT NULL, subscriber TEXT NOT NULL, subscription_id TEXT NOT NULL,
-      first_version BIGINT NOT NULL, version BIGINT NOT NULL, content BYTEA NOT NULL,
-      PRIMARY KEY (database_id, subscriber, subscription_id))
-    """,
-    "CREATE INDEX subscriptions_by_version ON subscriptions (database_id, version)",
-    """
-    CREATE TABLE subscription_deletions (
-      database_id BIGINT NOT NULL, subscriber TEXT NOT NULL, subscription_id TEXT NOT NULL,
-      version BIGINT NOT NULL, deleted BIGINT NOT NULL,
-      PRIMARY KEY (database_id, subscriber, subscription_id))
-    """,
-    """
-    CREATE INDEX subscription_deletions_by_version
-    ON subscription_deletions (database_id, version)
-    """,
-  ]
 }

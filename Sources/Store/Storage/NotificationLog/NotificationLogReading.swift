@@ -25,7 +25,7 @@ struct NotificationLogReading {
   }
 
   func page(since text: String?, limit: Int) throws -> NotificationLogPage {
-    let databases = try session.notifiedDatabases(of: recipient)
+    let databases = try SubscriberDatabaseTable(session: session).notifiedDatabases(of: recipient)
     var token = try start(of: text, in: databases)
     var queues: [ArraySlice<Change>] = []
     for database in databases {
@@ -160,7 +160,7 @@ extension StoreSession {
   func logEntry(
     _ sequence: Int64, of subscriber: String, in database: DatabaseID
   ) throws -> (entry: LogEntry, size: Int) {
-    let address = try address(of: database)
+    let address = try DatabaseTable(session: self).address(of: database)
     let entry = try connection.first(
       "SELECT logged, content FROM notification_log WHERE database_id = $1 AND sequence = $2",
       [.integer(database.rawValue), .integer(sequence)]

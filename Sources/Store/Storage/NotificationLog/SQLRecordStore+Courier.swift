@@ -17,7 +17,9 @@ extension SQLRecordStore {
     try await read { session in
       var oldest: CourierEntry?
       for (device, badge) in try session.existingCourierRows(ofToken: token) {
-        for database in try session.notifiedDatabases(of: device.recipient) {
+        for database in try SubscriberDatabaseTable(session: session).notifiedDatabases(
+          of: device.recipient)
+        {
           let cursor = try session.courierCursor(of: device.token, in: database.id)
           let own = position.sequences[database.id].flatMap {
             $0 <= database.lastNumber ? $0 : nil

@@ -86,7 +86,8 @@ extension StoreSession {
 
   fileprivate func courierAnswers(ofToken token: String) throws -> [CourierAnswer] {
     try courierRows(ofToken: token).flatMap { device, _ in
-      try notifiedDatabases(of: device.recipient).flatMap { database in
+      try SubscriberDatabaseTable(session: self).notifiedDatabases(of: device.recipient).flatMap {
+        database in
         try connection.rows(
           """
           SELECT answered, answered_badge FROM courier_cursors

@@ -25,7 +25,8 @@ extension SQLRecordStore {
   ) async throws -> Set<UUID> {
     let subscriber = recipient.userRecordName
     let states = try await read { session in
-      try session.notifiedDatabases(of: recipient).map { database in
+      try SubscriberDatabaseTable(session: session).notifiedDatabases(of: recipient).map {
+        database in
         try session.logState(of: notificationIDs, of: subscriber, in: database.id)
       }
     }

@@ -163,7 +163,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     if first.isShared { try StorePlace.check(first) }
     try Migration.apply(migrations, to: first)
     if first.isShared, configuration.role == .server { try StorePlace.note(first) }
-    let tokens = try configuration.tokens ?? Schema.tokenCipher(first)
+    let tokens = try configuration.tokens ?? SecretTable.tokenCipher(first)
     self.tokens = tokens
     changeTags = try tokens.makeChangeTags()
     let isDistributed =
@@ -218,7 +218,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
       notices: notices, isDistributed: isDistributed)
     let writing = try makeSession(false, first)
     if let folder = assets as? FileAssetStore, folder.use == .shared {
-      try writing.bind(folder)
+      try folder.bind(to: writing)
     }
     let tail: NotificationTail? =
       if configuration.role == .server, !location.isShared {

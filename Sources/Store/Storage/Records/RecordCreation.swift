@@ -59,29 +59,16 @@ extension RecordModifier {
     else { return nil }
     try checkAccess(of: modification.operations[index], to: nil)
     if let quota = modification.quota,
-      try session.totalBytes(of: database) + Self.largestContent > quota
+      try DatabaseTable(session: session).totalBytes(of: database) + Self.largestContent > quota
     {
       return nil
     }
     let version = try numbers.take(from: session)
-    session.arguments.removeAll()
-    session.arguments.append(database.rawValue)
-    session.arguments.append(version)
-    session.arguments.append(zone.zoneNumber)
-    session.arguments.append(creation.recordName)
-    session.arguments.append(creation.type.number)
-    session.arguments.append(version)
-    session.arguments.append(bytes: creation.content)
-    let made = try session.connection.run(
-      """
-      INSERT INTO records (database_id, record_number, zone_number, record_name, type_number,
-        version, content)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)
-      ON CONFLICT (database_id, zone_number, record_name) DO NOTHING
-      """, session.arguments)
-    guard made == 1 else { return nil }
+    let isMade = try RecordTable(session: session).insert(
+      creation, version: version, inZone: zone.zoneNumber, of: database)
+    guard isMade else { return nil }
     latest = version
-    try session.countBytes(creation.content.count, in: database)
+    try DatabaseTable(session: session).countBytes(creation.content.count, in: database)
     try session.removeTombstone(of: creation.recordName, inZone: zone.zoneNumber, of: database)
     session.gathered.index.add(
       creation.entries, of: version, inZone: zone.zoneNumber, of: database)

@@ -32,8 +32,7 @@ extension RecordModifier {
   }
 
   private func access(toType name: String) throws -> RecordAccess {
-    try session.access(
-      of: modification.origin.userRecordName, toType: name, at: address)
+    try RecordAccess(of: modification.origin.userRecordName, toType: name, at: address, in: session)
   }
 }
 

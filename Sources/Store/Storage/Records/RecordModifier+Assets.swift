@@ -39,17 +39,7 @@ extension RecordModifier {
   private func checkReceipt(
     _ receipt: String, of asset: Asset, field: String, of record: Record
   ) throws -> String {
-    let upload = try session.connection.first(
-      """
-      SELECT user_record_name, record_name, record_type, field_name, checksum FROM asset_uploads
-      WHERE database_id = $1 AND receipt = $2
-      """, [.integer(database.rawValue), .text(receipt)]
-    ) { row in
-      (
-        user: row.text(0), recordName: row.optionalText(1), recordType: row.optionalText(2),
-        field: row.optionalText(3), checksum: row.optionalText(4)
-      )
-    }
+    let upload = try AssetUploadTable(session: session).receipt(receipt, in: database)
     guard let upload, upload.user == modification.origin.userRecordName else {
       throw failure(
         field, record,
@@ -78,10 +68,7 @@ extension RecordModifier {
   }
 
   private func stored(_ checksum: String, field: String, of record: Record) throws -> Asset {
-    let size = try session.connection.first(
-      "SELECT size FROM assets WHERE database_id = $1 AND checksum = $2",
-      [.integer(database.rawValue), .text(checksum)]
-    ) { $0.integer(0) }
+    let size = try AssetTable(session: session).size(ofChecksum: checksum, in: database)
     guard let size else {
       throw failure(field, record, "is a file that is not there; upload it again")
     }

@@ -12,7 +12,7 @@ extension RecordModifier {
     guard let quota = modification.quota, let subject = address.scope.bytesQuota else {
       return try save(record, named: named, over: current, in: zone)
     }
-    let before = try session.totalBytes(of: database)
+    let before = try DatabaseTable(session: session).totalBytes(of: database)
     let hasAssets = record.fields.contains { $0.value.isAsset }
     if !hasAssets, before + Self.largestContent <= quota {
       return try save(record, named: named, over: current, in: zone)
@@ -21,7 +21,7 @@ extension RecordModifier {
     try session.connection.run("SAVEPOINT quota", [])
     do {
       let saved = try save(record, named: named, over: current, in: zone)
-      let after = try session.totalBytes(of: database)
+      let after = try DatabaseTable(session: session).totalBytes(of: database)
       guard after <= quota || after <= before else {
         session.quotas.note(refusalOf: subject)
         throw ItemFailure(

@@ -16,19 +16,21 @@ extension RecordModifier {
     } catch {
       throw ItemFailure(error)
     }
-    let known = try session.recordType(named: record.recordType, at: address)
+    let known = try RecordTypeTable(session: session).type(named: record.recordType, at: address)
     let newFields = try fit(&record, named: named, to: known)
     if known == nil || !newFields.isEmpty {
-      try session.requireSchema(
+      try SchemaRequirements(session: session).requireSchema(
         of: record, hasType: known != nil, newFields: newFields.map(\.0), at: address)
-      try session.requireRoom(for: record, in: known, newFields: newFields.map(\.0), at: address)
+      try RecordTypeTable(session: session).requireRoom(
+        for: record, in: known, newFields: newFields.map(\.0), at: address)
     }
     try settleAssets(of: &record, named: named, over: current)
     try checkReferences(of: record, named: named, over: current, in: zone)
 
-    let type = try known ?? session.addRecordType(named: record.recordType, at: address)
+    let type =
+      try known ?? RecordTypeTable(session: session).add(named: record.recordType, at: address)
     for (name, fieldType) in newFields {
-      try session.addField(
+      try RecordTypeTable(session: session).addField(
         name, of: fieldType, isEncrypted: record.encryptedFields.contains(name), to: type)
     }
     let version = try numbers.take(from: session)
@@ -36,9 +38,11 @@ extension RecordModifier {
     record.recordChangeTag = session.changeTags.tag(ofVersion: version, in: database)
     let stored = StoredRecord(
       number: current?.number ?? version, zoneNumber: zone.zoneNumber, record: record)
-    if current == nil { session.noteUse(of: type, in: database, at: address) }
+    if current == nil {
+      RecordTypeTable(session: session).noteUse(of: type, in: database, at: address)
+    }
     try write(stored, type: type, version: version, over: current)
-    try session.updateIndexes(from: current, to: stored, type: type, in: database)
+    try RecordIndexes(session: session).update(from: current, to: stored, type: type, in: database)
     try post(
       current == nil ? .recordCreated : .recordUpdated, record: record, sequence: version)
     return record
@@ -48,41 +52,19 @@ extension RecordModifier {
   mutating func delete(_ stored: StoredRecord) throws {
     var pending = [stored]
     while let next = pending.popLast() {
-      let key: [SQLValue] = [.integer(database.rawValue), .integer(next.number)]
-      let gone = try session.connection.run(
-        "DELETE FROM records WHERE database_id = $1 AND record_number = $2", key)
-      guard gone == 1 else { continue }
-      try session.countBytes(-next.contentSize, in: database)
-      try session.removeIndexEntries(of: next, in: database)
+      guard try RecordTable(session: session).remove(next.number, of: database) else { continue }
+      try DatabaseTable(session: session).countBytes(-next.contentSize, in: database)
+      try RecordIndexes(session: session).remove(next, from: database)
       let sequence = try numbers.take(from: session)
       latest = sequence
       let recordName = next.record.recordID.recordName
       session.gathered.zonesWithoutTombstones.remove(
         Catalog.ZoneKey(database: database, number: next.zoneNumber))
-      try session.connection.run(
-        """
-        INSERT INTO tombstones (database_id, zone_number, record_name, type_number, version,
-          deleted)
-        SELECT $1, $2, $3, type_number, $4, $5 FROM record_types
-        WHERE container = $6 AND environment = $7 AND name = $8
-        """,
-        [
-          .integer(database.rawValue), .integer(next.zoneNumber), .text(recordName),
-          .integer(sequence), .integer(modification.timestamp.milliseconds),
-          .text(address.container), .text(address.environment.rawValue),
-          .text(next.record.recordType),
-        ])
+      try TombstoneTable(session: session).add(
+        next, in: database, at: address, version: sequence, timestamp: modification.timestamp)
       try post(.recordDeleted, record: next.record, sequence: sequence)
-      pending += try session.connection.rows(
-        StoredRecord.selection + """
-           JOIN reference_edges ON reference_edges.database_id = records.database_id
-            AND reference_edges.holder_number = records.record_number
-          WHERE reference_edges.database_id = $1 AND reference_edges.zone_number = $2
-            AND reference_edges.target_name = $3 ORDER BY records.record_number DESC
-          """,
-        [.integer(database.rawValue), .integer(next.zoneNumber), .text(recordName)],
-        StoredRecord.Row.init
-      ).map { try session.storedRecord($0, in: database) }
+      pending += try RecordTable(session: session).holders(
+        ofReferencesTo: recordName, inZone: next.zoneNumber, of: database)
     }
   }
 
@@ -100,7 +82,9 @@ extension RecordModifier {
           "field '\(name)' of record '\(record.recordID)' cannot be encrypted in the public "
             + "database; only in private and shared ones")
       }
-      guard let field = try type.flatMap({ try session.field(name, of: $0) }) else {
+      guard
+        let field = try type.flatMap({ try RecordTypeTable(session: session).field(name, of: $0) })
+      else {
         newFields.append((name, value.type))
         continue
       }
@@ -164,15 +148,9 @@ extension RecordModifier {
   private func require(
     _ reference: Reference, field: String, of record: Record, in zone: ZoneModification
   ) throws {
-    let found = try session.connection.first(
-      """
-      SELECT 1 FROM records WHERE database_id = $1 AND zone_number = $2 AND record_name = $3
-      """,
-      [
-        .integer(database.rawValue), .integer(zone.zoneNumber), .text(reference.recordName),
-      ]
-    ) { _ in true }
-    guard found == nil else { return }
+    let isThere = try RecordTable(session: session).contains(
+      reference.recordName, inZone: zone.zoneNumber, of: database)
+    guard !isThere else { return }
     throw MissingTarget(
       recordName: reference.recordName,
       failure: ItemFailure(
@@ -185,15 +163,8 @@ extension RecordModifier {
     of reference: Reference, field: String, of record: Record, in zone: ZoneModification
   ) throws {
     let limit = ServiceLimits.deleteSelfReferencesPerTarget
-    let count = try session.connection.first(
-      """
-      SELECT COUNT(*) FROM reference_edges
-      WHERE database_id = $1 AND zone_number = $2 AND target_name = $3
-      """,
-      [
-        .integer(database.rawValue), .integer(zone.zoneNumber), .text(reference.recordName),
-      ]
-    ) { $0.integer(0) }
+    let count = try ReferenceTable(session: session).count(
+      to: reference.recordName, inZone: zone.zoneNumber, of: database)
     guard let count, count >= limit else { return }
     throw ItemFailure(
       .limitExceeded, field: field,
@@ -207,30 +178,16 @@ extension RecordModifier {
   ) throws {
     var encoder = RowEncoder(reserving: 256)
     encoder.encodeContent(of: stored.record)
-    try session.countBytes(encoder.bytes.count - (current?.contentSize ?? 0), in: database)
+    try DatabaseTable(session: session).countBytes(
+      encoder.bytes.count - (current?.contentSize ?? 0), in: database)
+    let records = RecordTable(session: session)
     if current != nil {
-      try session.connection.run(
-        """
-        UPDATE records SET version = $3, content = $4
-        WHERE database_id = $1 AND record_number = $2
-        """,
-        [
-          .integer(database.rawValue), .integer(stored.number), .integer(version),
-          .bytes(encoder.bytes),
-        ])
+      try records.update(stored, content: encoder.bytes, version: version, in: database)
       return
     }
     let recordName = stored.record.recordID.recordName
-    try session.connection.run(
-      """
-      INSERT INTO records (database_id, record_number, zone_number, record_name, type_number,
-        version, content)
-      VALUES ($1, $2, $3, $4, $5, $6, $7)
-      """,
-      [
-        .integer(database.rawValue), .integer(stored.number), .integer(stored.zoneNumber),
-        .text(recordName), .integer(type.number), .integer(version), .bytes(encoder.bytes),
-      ])
+    try records.insert(
+      stored, ofType: type.number, content: encoder.bytes, version: version, in: database)
     try session.removeTombstone(of: recordName, inZone: stored.zoneNumber, of: database)
   }
 
@@ -238,12 +195,13 @@ extension RecordModifier {
   func post(
     _ event: ChangeEvent, record: @autoclosure () -> Record, sequence: Int64
   ) throws {
-    guard try session.isSubscribed(numbers) else { return }
+    guard try SubscriptionTable(session: session).isSubscribed(numbers) else { return }
     let record = record()
-    try session.post(
+    try OutboxTable(session: session).post(
       Change(
         event: event, zoneID: record.recordID.zoneID, record: record,
-        notificationID: session.notificationID(ofChange: sequence, from: modification.origin),
+        notificationID: OutboxTable(session: session).notificationID(
+          ofChange: sequence, from: modification.origin),
         timestamp: modification.timestamp,
         userRecordName: modification.origin.userRecordName,
         deviceID: modification.origin.deviceID),

@@ -25,7 +25,7 @@ struct RecordModifier {
     creations = prepared.creations
     onlyZone = prepared.onlyZone
     self.session = session
-    address = try session.address(of: modification.database)
+    address = try DatabaseTable(session: session).address(of: modification.database)
     numbers = try session.numbers(
       of: modification.database, count: modification.operations.count)
     outcomes = ModificationOutcomes(count: modification.operations.count)
@@ -122,7 +122,7 @@ struct RecordModifier {
     }
     if hasSavepoint { try session.connection.run("RELEASE zone", []) }
     if let token = modification.clientChangeToken, !batch.indexes.allSatisfy(failed) {
-      try session.keep(
+      try ClientChangeTokenTable(session: session).keep(
         token, of: modification.origin.userRecordName, zone: zoneNumber, in: database,
         at: modification.timestamp)
     }
@@ -178,7 +178,7 @@ struct RecordModifier {
   ) throws -> RecordOutcome {
     var operation = modification.operations[index]
     operation.recordID.zoneID = zone.zoneID
-    let current = try session.storedRecord(
+    let current = try RecordTable(session: session).record(
       named: operation.recordID.recordName, inZone: zone.zoneNumber, of: database)
     try checkAccess(of: operation, to: current?.record)
     switch try operation.decision(on: current?.record, in: modification) {

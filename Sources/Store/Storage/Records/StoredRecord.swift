@@ -17,8 +17,6 @@ struct StoredRecord {
     records.version, records.content
     """
   static let selection = "SELECT \(columns) FROM records"
-  fileprivate static let selectionByName =
-    selection + " WHERE database_id = $1 AND zone_number = $2 AND record_name = $3"
 
   /// A record as its row has it.
   struct Row {
@@ -37,42 +35,5 @@ struct StoredRecord {
       version = row.integer(4)
       content = row.bytes(5)
     }
-  }
-}
-
-extension StoreSession {
-  func storedRecord(_ row: StoredRecord.Row, in database: DatabaseID) throws -> StoredRecord {
-    let recordID = RecordID(
-      recordName: row.recordName, zoneID: try zoneID(row.zoneNumber, in: database))
-    var record = Record(
-      recordID: recordID, recordType: try recordTypeName(row.typeNumber),
-      recordChangeTag: changeTags.tag(ofVersion: row.version, in: database))
-    var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
-    try decoder.decodeContent(into: &record)
-    try decoder.finish()
-    return StoredRecord(
-      number: row.number, zoneNumber: row.zoneNumber, record: record,
-      contentSize: row.content.count)
-  }
-
-  /// The record with a number that an index names.
-  func storedRecord(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord {
-    let row = try connection.first(
-      StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
-      [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init)
-    guard let row else {
-      throw StoreError(.corrupt, "an index names record \(number), which does not exist")
-    }
-    return try storedRecord(row, in: database)
-  }
-
-  func storedRecord(
-    named recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
-  ) throws -> StoredRecord? {
-    try connection.first(
-      StoredRecord.selectionByName,
-      [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)],
-      StoredRecord.Row.init
-    ).map { try storedRecord($0, in: database) }
   }
 }

@@ -48,10 +48,14 @@ extension SQLRecordStore {
       before: timestamp.advanced(bySeconds: -configuration.changeHistory.age))
     let oldestRequest = timestamp.milliseconds - Retention.answeredRequests
     try await inBatches(
-      { try $0.answeredRequests(before: oldestRequest) },
-      drop: { try $0.forget($1) })
-    let forgotten = try await read { try $0.oldSubscriptionDeletions(before: horizon) }
-    try await inEachDatabase(of: forgotten) { try $0.forget($1) }
+      { try AnsweredRequestTable(session: $0).old(before: oldestRequest) },
+      drop: { try AnsweredRequestTable(session: $0).forget($1) })
+    let forgotten = try await read {
+      try SubscriptionTable(session: $0).oldDeletions(before: horizon)
+    }
+    try await inEachDatabase(of: forgotten) {
+      try SubscriptionTable(session: $0).forgetDeletions(through: $1)
+    }
     try await dropExpiredTokens(at: timestamp.milliseconds)
     while try await write(
       locking: .reference, { try $0.trimSignatures(at: timestamp.milliseconds) })
@@ -169,25 +173,5 @@ extension StoreSession {
         [.integer(database.rawValue)], numbers: ids.map(\.number))
     }
     return ids.count
-  }
-
-  fileprivate func oldSubscriptionDeletions(before horizon: Int64) throws -> [ForgottenVersion] {
-    try connection.rows(
-      """
-      SELECT database_id, MAX(version) FROM subscription_deletions WHERE deleted < $1
-      GROUP BY database_id
-      """, [.integer(horizon)], ForgottenVersion.init(row:))
-  }
-
-  /// Forgets old deletions of subscriptions: who asks from before them gets everything anew.
-  fileprivate func forget(_ versions: [ForgottenVersion]) throws {
-    for forgotten in versions {
-      try connection.run(
-        "DELETE FROM subscription_deletions WHERE database_id = $1 AND version <= $2",
-        forgotten.arguments)
-      try connection.run(
-        "UPDATE databases SET forgotten_version = $2 WHERE database_id = $1 AND forgotten_version < $2",
-        forgotten.arguments)
-    }
   }
 }

@@ -4,6 +4,17 @@ import StoreModel
 
 /// A record type as the schema knows it. Fields are added as they become known.
 final class RecordTypeEntry {
+  /// System fields that the value index holds for every record type.
+  static let indexedSystemFields: [SystemField] = [
+    .createdTimestamp, .modifiedTimestamp, .createdUserRecordName, .parent,
+  ]
+
+  /// Those of them that it holds only where the schema has records found by them, or grants do. Records'
+  /// times of creation are the way to all records of a type, and parents the way down a hierarchy.
+  static let systemFieldsIndexedByOption: Set<SystemField> = [
+    .modifiedTimestamp, .createdUserRecordName,
+  ]
+
   struct Field {
     var number: Int64
     var type: FieldType
@@ -61,26 +72,41 @@ extension ContainerSchema.RecordType {
 }
 
 extension RecordTypeEntry {
-  static func insertSystemIndexes(
-    _ indexes: [SystemField: FieldIndexes], ofType number: Int64,
-    through connection: any SQLConnection
-  ) throws {
-    for (field, options) in indexes where !options.isEmpty {
-      try connection.run(
-        """
-        INSERT INTO system_field_indexes (type_number, name, indexes) VALUES ($1, $2, $3)
-        """,
-        [.integer(number), .text(field.schemaName), .integer(Int64(options.rawValue))])
-    }
+  /// Where the value index has the type's records that a user made; nil where it has no creators, or
+  /// not all yet.
+  func indexOfRecords(
+    madeBy userRecordName: String?, at address: DatabaseAddress
+  ) -> IndexStretch? {
+    // Where nearly everything is made by the owner, creators are not indexed.
+    guard let userRecordName, address.owner == nil,
+      let field = field(for: .system(.createdUserRecordName)), field.indexes.usesValues,
+      field.indexWork == nil
+    else { return nil }
+    let key = ValueKey.key(of: userRecordName)
+    // A key of that length may be another user's too.
+    guard key.count < ValueKey.textLimit else { return nil }
+    return IndexStretch(field: field.number, range: KeyRange(key))
   }
 
-  static func insertGrants(
-    _ grants: RecordGrants, ofType number: Int64, through connection: any SQLConnection
-  ) throws {
-    for (role, permissions) in grants.permissions {
-      try connection.run(
-        "INSERT INTO record_type_grants (type_number, role, permissions) VALUES ($1, $2, $3)",
-        [.integer(number), .text(role), .integer(Int64(permissions.rawValue))])
-    }
+  /// The type as a schema has it.
+  var definition: ContainerSchema.RecordType {
+    ContainerSchema.RecordType(
+      fields: fields.filter { SystemField(anySchemaName: $0.key) == nil }.mapValues {
+        ContainerSchema.Field($0.type, isEncrypted: $0.isEncrypted, indexes: $0.indexes)
+      },
+      systemIndexes: systemIndexes, grants: grants)
   }
+}
+
+extension SystemField {
+  /// The system field with this name in the store, whether schemas name it or not.
+  init?(anySchemaName name: String) {
+    guard let field = Self.allCases.first(where: { $0.schemaName == name }) else { return nil }
+    self = field
+  }
+}
+
+extension ContainerSchema {
+  /// The system's record type of shares, which schemas do not name.
+  static let shareType = "cloudkit.share"
 }

@@ -6,10 +6,10 @@ extension SQLRecordStore {
     of userRecordName: String?, toTypes names: Set<String>, in database: DatabaseID
   ) async throws -> [String: RecordAccess] {
     try await read { session in
-      let address = try session.address(of: database)
+      let address = try DatabaseTable(session: session).address(of: database)
       return try Dictionary(
         uniqueKeysWithValues: names.map {
-          ($0, try session.access(of: userRecordName, toType: $0, at: address))
+          ($0, try RecordAccess(of: userRecordName, toType: $0, at: address, in: session))
         })
     }
   }

@@ -6,8 +6,8 @@ extension SQLRecordStore {
     _ schema: ContainerSchema, of container: String, isTrial: Bool
   ) async throws -> SchemaOutcome {
     let plan = try await read { session in
-      let changes = try session.importChanges(schema, of: container)
-      return (changes, try session.schema(of: container, in: .production))
+      let changes = try SchemaComparison(session: session).importChanges(schema, of: container)
+      return (changes, try RecordTypeTable(session: session).schema(of: container, in: .production))
     }
     var refusals: [SchemaOutcome.Refusal] = []
     for change in plan.0 {
@@ -18,7 +18,8 @@ extension SQLRecordStore {
     let outcome = SchemaOutcome(changes: plan.0, refusals: refusals)
     guard !isTrial, refusals.isEmpty else { return outcome }
     try await write(locking: .everything) { session in
-      guard try session.importChanges(schema, of: container) == plan.0 else {
+      guard try SchemaComparison(session: session).importChanges(schema, of: container) == plan.0
+      else {
         throw StoreError(
           .overloaded, "the development schema of \(container) was changed meanwhile; try again")
       }
@@ -30,9 +31,11 @@ extension SQLRecordStore {
 
   public func deploySchema(of container: String, isTrial: Bool) async throws -> SchemaOutcome {
     // Who only asks does not wait for those that write, nor for the disk.
-    if isTrial { return try await read { try $0.deployment(of: container) } }
+    if isTrial {
+      return try await read { try SchemaComparison(session: $0).deployment(of: container) }
+    }
     return try await write(locking: .everything) { session in
-      let outcome = try session.deployment(of: container)
+      let outcome = try SchemaComparison(session: session).deployment(of: container)
       if outcome.refusals.isEmpty {
         try SchemaModifier(session: session, container: container, environment: .production)
           .apply(outcome.changes)
@@ -51,7 +54,8 @@ extension SQLRecordStore {
         return "record type '\(name)' is in the production schema"
       }
       let hasRecords = try await read { session in
-        try session.scan(ofType: name, in: container)?.hasRecords() ?? false
+        try SchemaComparison(session: session).scan(ofType: name, in: container)?.hasRecords()
+          ?? false
       }
       if hasRecords {
         return "there are records of type '\(name)' in development; delete them first"
@@ -81,7 +85,8 @@ extension SQLRecordStore {
     var position: TypeScan.Position? = TypeScan.Position()
     while let start = position {
       let found = try await read { session -> (Bool, TypeScan.Position?) in
-        guard let scan = try session.scan(ofType: type, in: container) else { return (false, nil) }
+        guard let scan = try SchemaComparison(session: session).scan(ofType: type, in: container)
+        else { return (false, nil) }
         let page = try scan.records(after: start, limit: 500)
         return (page.records.contains { $0.record.fields[field] != nil }, page.next)
       }
@@ -97,48 +102,6 @@ extension SQLRecordStore {
     try await indexWork().contains {
       $0.container == container && $0.environment == .development && $0.recordType == type
         && (field == nil || $0.field == field)
-    }
-  }
-}
-
-extension StoreSession {
-  /// What a deploy changes, and what it refuses.
-  fileprivate func deployment(of container: String) throws -> SchemaOutcome {
-    let development = try schema(of: container, in: .development)
-    let production = try schema(of: container, in: .production)
-    let known = Set(try subscriptionTypes(of: container, in: .production))
-    var changes = production.changes(to: production.extended(by: development))
-    for type in try subscriptionTypes(of: container, in: .development)
-    where !known.contains(type) {
-      changes.append(.addSubscriptionType(type))
-    }
-    let refusals = changes.compactMap { change -> SchemaOutcome.Refusal? in
-      guard case .changeField(let name, let type, _, _) = change else { return nil }
-      return .init(
-        change,
-        "field '\(name)' of record type '\(type)' has another type in production, which "
-          + "cannot change; use another field")
-    }
-    return SchemaOutcome(changes: changes, refusals: refusals)
-  }
-
-  /// What an import changes: everything, but the users' own record type stays.
-  fileprivate func importChanges(
-    _ schema: ContainerSchema, of container: String
-  ) throws -> [SchemaChange] {
-    let current = try self.schema(of: container, in: .development)
-    var target = schema
-    for name in ContainerSchema.systemTypes where target.recordTypes[name] == nil {
-      target.recordTypes[name] = current.recordTypes[name]
-    }
-    return current.changes(to: target)
-  }
-
-  fileprivate func scan(ofType name: String, in container: String) throws -> TypeScan? {
-    let address = DatabaseAddress(
-      container: container, environment: .development, scope: .public, owner: nil)
-    return try recordType(named: name, at: address).map {
-      TypeScan(type: $0, container: container, environment: .development, session: self)
     }
   }
 }

@@ -61,25 +61,6 @@ final class SchemaBoard: @unchecked Sendable {
   }
 }
 
-extension StoreSession {
-  /// Has the type put up when the transaction is committed.
-  func noteUse(
-    of type: RecordTypeEntry, in database: DatabaseID, at address: DatabaseAddress
-  ) {
-    guard let version = catalog.schemaVersion else { return }
-    if let last = usedTypes.last, last.type.number == type.number, last.database == database,
-      last.type.fields.count == type.fields.count
-    {
-      return
-    }
-    usedTypes.append(
-      SchemaBoard.Notice(
-        database: database, address: address, name: type.name,
-        type: SchemaBoard.RecordType(
-          schemaVersion: version, number: type.number, fields: type.fields)))
-  }
-}
-
 extension Catalog.RecordTypeKey {
   init(_ name: String, at address: DatabaseAddress) {
     self.init(container: address.container, environment: address.environment, name: name)

@@ -11,26 +11,19 @@ struct SchemaModifier {
   func apply(_ changes: [SchemaChange]) throws {
     guard !changes.isEmpty else { return }
     for change in changes { try apply(change) }
-    try session.raiseSchemaVersion()
+    try CounterTable(session: session).raiseSchemaVersion()
   }
 
-  private var place: [SQLValue] { [.text(container), .text(environment.rawValue)] }
+  private var types: RecordTypeTable { RecordTypeTable(session: session) }
 
   private func apply(_ change: SchemaChange) throws {
     switch change {
     case .addRole(let role):
-      try session.connection.run(
-        "INSERT INTO security_roles (container, environment, name) VALUES ($1, $2, $3)",
-        place + [.text(role)])
+      try RoleTable(session: session).add(role, in: container, environment)
     case .removeRole(let role):
-      for statement in [
-        "DELETE FROM role_members WHERE container = $1 AND environment = $2 AND role = $3",
-        "DELETE FROM security_roles WHERE container = $1 AND environment = $2 AND name = $3",
-      ] {
-        try session.connection.run(statement, place + [.text(role)])
-      }
+      try RoleTable(session: session).remove(role, in: container, environment)
     case .addRecordType(let name, let definition):
-      _ = try session.addRecordType(
+      _ = try types.add(
         named: name, definition, container: container, environment: environment)
     case .removeRecordType(let name):
       try remove(try type(name))
@@ -46,39 +39,33 @@ struct SchemaModifier {
       try changeIndexes(of: name, in: try type(typeName), from: old, to: new)
     case .changeSystemIndexes(let field, let typeName, _, let new):
       let type = try type(typeName)
-      try session.connection.run(
-        "DELETE FROM system_field_indexes WHERE type_number = $1 AND name = $2",
-        [.integer(type.number), .text(field.schemaName)])
-      try RecordTypeEntry.insertSystemIndexes(
-        [field: new], ofType: type.number, through: session.connection)
+      try types.replace(field, with: new, ofType: type.number)
       type.systemIndexes[field] = new
-      if StoreSession.systemFieldsIndexedByOption.contains(field) {
+      if RecordTypeEntry.systemFieldsIndexedByOption.contains(field) {
         try updateIndex(of: field, in: type)
       }
     case .changeGrants(let typeName, _, let new):
       let type = try type(typeName)
-      try session.connection.run(
-        "DELETE FROM record_type_grants WHERE type_number = $1", [.integer(type.number)])
-      try RecordTypeEntry.insertGrants(new, ofType: type.number, through: session.connection)
+      try types.replace(new, ofType: type.number)
       type.grants = new
       try updateIndex(of: .createdUserRecordName, in: type)
     case .addSubscriptionType(let type):
-      try type.insert(
-        container: container, environment: environment.rawValue, through: session.connection)
+      try SubscriptionTypeTable(session: session).insert(
+        type, at: ContainerPlace(container: container, environment: environment))
     }
   }
 
   private func type(_ name: String) throws -> RecordTypeEntry {
     let address = DatabaseAddress(
       container: container, environment: environment, scope: .public, owner: nil)
-    guard let type = try session.recordType(named: name, at: address) else {
+    guard let type = try types.type(named: name, at: address) else {
       throw StoreError(.notFound, "the schema has no record type '\(name)' any more; try again")
     }
     return type
   }
 
   private func field(_ name: String, of type: RecordTypeEntry) throws -> RecordTypeEntry.Field {
-    guard let field = try session.field(name, of: type) else {
+    guard let field = try types.field(name, of: type) else {
       throw StoreError(.notFound, "record type '\(type.name)' has no field '\(name)' any more")
     }
     return field
@@ -86,32 +73,20 @@ struct SchemaModifier {
 
   /// The number of the type stays, for deletions in change feeds may bear it.
   private func remove(_ type: RecordTypeEntry) throws {
-    for statement in [
-      "DELETE FROM record_fields WHERE type_number = $1",
-      "DELETE FROM system_field_indexes WHERE type_number = $1",
-      "DELETE FROM record_type_grants WHERE type_number = $1",
-      "UPDATE record_types SET dropped = 1 WHERE type_number = $1",
-    ] {
-      try session.connection.run(statement, [.integer(type.number)])
-    }
-    try session.connection.run(
-      """
-      DELETE FROM subscription_types
-      WHERE container = $1 AND environment = $2 AND record_type = $3
-      """, place + [.text(type.name)])
+    try types.drop(type.number)
+    try SubscriptionTypeTable(session: session).remove(
+      withType: type.name, at: ContainerPlace(container: container, environment: environment))
   }
 
   private func add(
     _ name: String, _ field: ContainerSchema.Field, to type: RecordTypeEntry
   ) throws {
-    try session.addField(
+    try types.addField(
       name, of: field.type, isEncrypted: field.isEncrypted, indexes: field.indexes, to: type)
   }
 
   private func remove(_ name: String, from type: RecordTypeEntry) throws {
-    try session.connection.run(
-      "DELETE FROM record_fields WHERE field_number = $1",
-      [.integer(try field(name, of: type).number)])
+    try types.removeField(try field(name, of: type).number)
     type.fields[name] = nil
   }
 
@@ -131,30 +106,13 @@ struct SchemaModifier {
     of name: String, in type: RecordTypeEntry, from old: FieldIndexes, to new: FieldIndexes
   ) throws {
     let number = try field(name, of: type).number
-    try session.connection.run(
-      "UPDATE record_fields SET indexes = $2 WHERE field_number = $1",
-      [.integer(number), .integer(Int64(new.rawValue))])
+    try types.setIndexes(new, ofField: number)
+    let work = IndexWorkTable(session: session)
     if old.usesValues != new.usesValues {
-      try begin(workOn: number, isWanted: new.usesValues)
+      try work.begin(workOn: number, isWanted: new.usesValues)
     }
     if old.contains(.searchable) != new.contains(.searchable) {
-      try begin(workOn: -number, isWanted: new.contains(.searchable))
+      try work.begin(workOn: -number, isWanted: new.contains(.searchable))
     }
-  }
-
-  /// Has an index built that was not wanted, or removed. One that is at work already begins anew
-  /// with the removal of what it has made.
-  private func begin(workOn indexNumber: Int64, isWanted: Bool) throws {
-    let isUnderWay = try session.connection.first(
-      "SELECT 1 FROM index_work WHERE field_number = $1", [.integer(indexNumber)]
-    ) { _ in true }
-    let phase: IndexWork.Phase = isWanted && isUnderWay == nil ? .building : .clearing
-    try session.connection.run(
-      """
-      INSERT INTO index_work (field_number, phase, database_id, value_key, record_number, done)
-      VALUES ($1, $2, 0, $3, -1, 0)
-      ON CONFLICT (field_number) DO UPDATE SET phase = excluded.phase, database_id = 0,
-        value_key = excluded.value_key, record_number = -1, done = 0
-      """, [.integer(indexNumber), .integer(phase.rawValue), .bytes([])])
   }
 }

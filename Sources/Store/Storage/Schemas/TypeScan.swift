@@ -30,38 +30,26 @@ struct TypeScan {
       position = Position(database: first)
     }
     let database = DatabaseID(rawValue: position.database)
-    let rows = try session.connection.rows(
-      """
-      SELECT \(StoredRecord.columns), value_key FROM value_index
-      JOIN records ON records.database_id = value_index.database_id
-        AND records.record_number = value_index.record_number
-      WHERE value_index.database_id = $1 AND value_index.field_number = $2
-        AND (value_key, value_index.record_number) > ($3, $4)
-      ORDER BY value_key, value_index.record_number LIMIT $5
-      """,
-      [
-        .integer(position.database), .integer(creationNumber), .bytes(position.key),
-        .integer(position.number), .integer(Int64(limit)),
-      ]
-    ) { (StoredRecord.Row($0), $0.bytes(6)) }
+    let rows = try RecordTable(session: session).rows(
+      indexedBy: creationNumber, after: position, limit: limit)
     let next: Position? =
       if rows.count == limit, let (row, key) = rows.last {
         Position(database: position.database, key: key, number: row.number)
       } else {
         try nextDatabase(after: position.database).map { Position(database: $0) }
       }
-    return (database, try rows.map { try session.storedRecord($0.0, in: database) }, next)
+    return (
+      database, try rows.map { try RecordTable(session: session).record($0.0, in: database) }, next
+    )
   }
 
   /// Whether there is any record of the type.
   func hasRecords() throws -> Bool {
     var database: Int64 = 0
     while let next = try nextDatabase(after: database) {
-      let found = try session.connection.first(
-        "SELECT 1 FROM value_index WHERE database_id = $1 AND field_number = $2 LIMIT 1",
-        [.integer(next), .integer(creationNumber)]
-      ) { _ in true }
-      if found != nil { return true }
+      let isThere = try ValueIndexTable(session: session).hasEntries(
+        inField: creationNumber, of: next)
+      if isThere { return true }
       database = next
     }
     return false
@@ -71,23 +59,15 @@ struct TypeScan {
     var count = 0
     var database: Int64 = 0
     while let next = try nextDatabase(after: database) {
-      count +=
-        try session.connection.first(
-          "SELECT COUNT(*) FROM value_index WHERE database_id = $1 AND field_number = $2",
-          [.integer(next), .integer(creationNumber)]
-        ) { Int($0.integer(0)) } ?? 0
+      count += try ValueIndexTable(session: session).count(inField: creationNumber, of: next)
       database = next
     }
     return count
   }
 
   func nextDatabase(after database: Int64) throws -> Int64? {
-    try session.connection.first(
-      """
-      SELECT number FROM database_addresses
-      WHERE container = $1 AND environment = $2 AND number > $3 ORDER BY number LIMIT 1
-      """, [.text(container), .text(environment.rawValue), .integer(database)]
-    ) { $0.integer(0) }
+    try DatabaseTable(session: session).next(
+      after: database, of: container, in: environment)
   }
 
   /// The field of the creation time, which each record has in the index.

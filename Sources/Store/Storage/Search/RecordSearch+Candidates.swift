@@ -54,7 +54,7 @@ extension RecordSearch {
 
   /// The records as they are answered.
   func records(_ rows: [StoredRecord.Row]) throws -> [Record] {
-    try rows.map { try session.storedRecord($0, in: database).record }
+    try rows.map { try RecordTable(session: session).record($0, in: database).record }
   }
 
   /// The numbers of the records with these names in the zones that are searched, in order.

@@ -120,7 +120,9 @@ extension RecordSearch {
     guard let extract = shelf.extract(name) else {
       return effort.makesExtracts ? try makeExtract(name, on: shelf) : nil
     }
-    guard let version = try session.lastNumber(drawnIn: database) else { return nil }
+    guard let version = try DatabaseTable(session: session).lastNumber(drawnIn: database) else {
+      return nil
+    }
     // One that is newer than this transaction is of no use to it.
     guard extract.version < version else { return extract.version == version ? extract : nil }
     guard let extract = try extract.followed(by: version, name, along: key, in: self) else {

@@ -7,7 +7,7 @@ extension RecordSearch {
   /// through the index of another field is depends on everybody's values.
   func makePaths() throws -> [AccessPath] {
     if access.reach == .own {
-      let own = session.indexOfRecords(madeBy: query.caller, type: type, at: address)
+      let own = type.indexOfRecords(madeBy: query.caller, at: address)
       return namedPaths + (own.map { [AccessPath(source: .stretches([$0]))] } ?? [])
     }
     var paths = namedPaths

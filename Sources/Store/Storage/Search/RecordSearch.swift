@@ -37,23 +37,27 @@ struct RecordSearch {
     if access.reach == .own { glance.hasStamps = true }
     self.glance = glance
     zoneNumber = try query.zoneID.flatMap { zoneID in
-      guard let number = try session.zoneNumber(of: zoneID, in: database) else {
+      guard let number = try ZoneTable(session: session).number(of: zoneID, in: database) else {
         throw ItemFailure(.zoneNotFound, field: "zoneID", "there is no zone '\(zoneID)'")
       }
-      return try session.hasSeveralZones(database) ? number : nil
+      return try ZoneTable(session: session).areSeveral(in: database) ? number : nil
     }
     let scope = QueryContinuation.Scope(query, in: database, reach: access.reach)
     self.scope = scope
     continuation = try query.continuation.map {
       try QueryContinuation($0, of: scope, sealedBy: session.tokens)
     }
-    guard let type = try session.recordType(named: query.query.recordType, at: address) else {
-      try session.requireType(
+    guard
+      let type = try RecordTypeTable(session: session).type(
+        named: query.query.recordType, at: address)
+    else {
+      try SchemaRequirements(session: session).requireType(
         named: query.query.recordType, at: address, "there is nothing to search")
       return nil
     }
     self.type = type
-    try session.requireIndexes(forSearch: query.query, in: type, at: address)
+    try SchemaRequirements(session: session).requireIndexes(
+      forSearch: query.query, in: type, at: address)
     for filter in query.query.filters {
       guard try Self.check(filter, against: type, session: session) else { return nil }
     }
@@ -86,7 +90,7 @@ struct RecordSearch {
   ) throws -> RecordAccess {
     guard !query.ignoresGrants else { return .full }
     let type = query.query.recordType
-    let access = try session.access(of: query.caller, toType: type, at: address)
+    let access = try RecordAccess(of: query.caller, toType: type, at: address, in: session)
     guard access.reach != .none else {
       throw ItemFailure(
         .accessDenied, field: "recordType",
@@ -104,10 +108,10 @@ struct RecordSearch {
     switch filter.key {
     case .allText:
       // Fields that another connection made are searched too.
-      try session.loadFields(of: type)
+      try RecordTypeTable(session: session).loadFields(of: type)
       return true
     case .field(let name):
-      guard let field = try session.field(name, of: type) else {
+      guard let field = try RecordTypeTable(session: session).field(name, of: type) else {
         return filter.value == nil || filter.comparator.negated != nil
       }
       try checkIsPlain(field, name)
@@ -140,7 +144,7 @@ struct RecordSearch {
     case .allText: return
     case .system(let system): fieldType = FieldType(system.type)
     case .field(let name):
-      guard let field = try session.field(name, of: type) else { return }
+      guard let field = try RecordTypeTable(session: session).field(name, of: type) else { return }
       try checkIsPlain(field, name)
       fieldType = field.type
     }

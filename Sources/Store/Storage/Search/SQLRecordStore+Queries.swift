@@ -19,7 +19,7 @@ extension SQLRecordStore {
   ) async throws -> RecordPage {
     let effort = configuration.searchEffort
     return try await read { session in
-      let address = try session.address(of: database)
+      let address = try DatabaseTable(session: session).address(of: database)
       var query = query
       query.zoneID = query.zoneID.map { address.canonical($0) }
       do throws(ModelError) {

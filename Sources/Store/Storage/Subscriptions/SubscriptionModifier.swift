@@ -19,6 +19,8 @@ struct SubscriptionModifier {
   /// before the first look.
   private var remaining: Int?
 
+  private var table: SubscriptionTable { SubscriptionTable(session: session) }
+
   init(
     subscriber: String, database: DatabaseID, refusesEqualContent: Bool, timestamp: Timestamp,
     session: StoreSession
@@ -29,7 +31,7 @@ struct SubscriptionModifier {
     self.refusesEqualContent = refusesEqualContent
     self.timestamp = timestamp
     self.session = session
-    address = try session.address(of: database)
+    address = try DatabaseTable(session: session).address(of: database)
   }
 
   mutating func save(_ subscription: Subscription) throws -> SubscriptionOutcome {
@@ -49,28 +51,8 @@ struct SubscriptionModifier {
     }
     try enterSubscriber()
     let version = try version()
-    let key: [SQLValue] = [
-      .integer(database.rawValue), .text(subscriber), .text(subscription.subscriptionID),
-    ]
-    let former = try session.connection.first(
-      """
-      SELECT content FROM subscriptions
-      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
-      """, key
-    ) { try Subscription(stored: $0.bytes(0)).kind.name }
-    try session.connection.run(
-      """
-      INSERT INTO subscriptions
-        (database_id, subscriber, subscription_id, first_version, version, content)
-      VALUES ($1, $2, $3, $4, $4, $5)
-      ON CONFLICT (database_id, subscriber, subscription_id)
-        DO UPDATE SET version = excluded.version, content = excluded.content
-      """, key + [.integer(version), .bytes(subscription.storedContent)])
-    try session.connection.run(
-      """
-      DELETE FROM subscription_deletions
-      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
-      """, key)
+    let former = try table.save(
+      subscription, of: subscriber, in: database, version: version)
     return .saved(subscription, replaced: former == subscription.kind.name ? nil : former)
   }
 
@@ -85,22 +67,12 @@ struct SubscriptionModifier {
       self.remaining = remaining - 1
       return
     }
-    let user: [SQLValue] = [.integer(database.rawValue), .text(subscriber)]
-    let count =
-      try session.connection.first(
-        "SELECT COUNT(*) FROM subscriptions WHERE database_id = $1 AND subscriber = $2", user
-      ) { Int($0.integer(0)) } ?? 0
+    let count = try table.count(of: subscriber, in: database)
     guard count >= limit else {
       remaining = limit - count - 1
       return
     }
-    let isThere = try session.connection.first(
-      """
-      SELECT 1 FROM subscriptions
-      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
-      """, user + [.text(subscription.subscriptionID)]
-    ) { _ in true }
-    guard isThere == nil else { return }
+    guard try !table.contains(name(of: subscription.subscriptionID), in: database) else { return }
     throw session.quotas.refusal(
       of: .subscriptionsPerUser, field: "subscriptionID",
       "subscription '\(subscription.subscriptionID)' cannot be saved: the user has \(count) "
@@ -111,40 +83,30 @@ struct SubscriptionModifier {
   /// Sees to it that the database is found among those of the subscriber.
   private mutating func enterSubscriber() throws {
     guard !isEntered else { return }
-    let key: [SQLValue] = [.text(subscriber), .integer(database.rawValue)]
-    let known = try session.connection.first(
-      "SELECT 1 FROM subscriber_databases WHERE subscriber = $1 AND number = $2", key
-    ) { _ in true }
-    if known == nil {
-      try session.connection.run(
-        "INSERT INTO subscriber_databases (subscriber, number) VALUES ($1, $2)", key)
-    }
+    try SubscriberDatabaseTable(session: session).enter(database, of: subscriber)
     isEntered = true
   }
 
   mutating func delete(_ subscriptionID: String) throws -> SubscriptionOutcome {
-    let exists = try session.connection.first(
-      """
-      SELECT 1 FROM subscriptions
-      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
-      """, [.integer(database.rawValue), .text(subscriber), .text(subscriptionID)]
-    ) { _ in true }
-    guard exists != nil else {
+    guard try table.contains(name(of: subscriptionID), in: database) else {
       let reason = "there is no subscription '\(subscriptionID)'"
       return .failed(subscriptionID: subscriptionID, ItemFailure(.notFound, reason))
     }
     let version = try version()
-    _ = try session.deleteSubscription(
-      SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID), in: database,
-      version: version, timestamp: timestamp)
+    _ = try table.delete(
+      name(of: subscriptionID), in: database, version: version, timestamp: timestamp)
     return .deleted(subscriptionID: subscriptionID)
   }
 
   private mutating func version() throws -> Int64 {
     if let raisedVersion { return raisedVersion }
-    let version = try session.raiseSubscriptionVersion(of: database)
+    let version = try DatabaseTable(session: session).raiseSubscriptionVersion(of: database)
     raisedVersion = version
     return version
+  }
+
+  private func name(of subscriptionID: String) -> SubscriptionName {
+    SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID)
   }
 
   private func canonical(_ subscription: Subscription) -> Subscription {
@@ -172,9 +134,12 @@ struct SubscriptionModifier {
     case .query(let query, let zoneID, _):
       if let zoneID { try requireZone(zoneID, of: subscription) }
       try checkSchema(of: query, in: subscription)
-      guard let type = try session.recordType(named: query.recordType, at: address) else { return }
+      guard
+        let type = try RecordTypeTable(session: session).type(named: query.recordType, at: address)
+      else { return }
       for filter in query.filters {
-        guard case .field(let name) = filter.key, let field = try session.field(name, of: type)
+        guard case .field(let name) = filter.key,
+          let field = try RecordTypeTable(session: session).field(name, of: type)
         else { continue }
         try checkIsPlain(field, name, in: "a filter", of: subscription)
         do {
@@ -184,7 +149,9 @@ struct SubscriptionModifier {
         }
       }
       for key in subscription.notificationInfo?.desiredKeys ?? [] {
-        guard let field = try session.field(key, of: type) else { continue }
+        guard let field = try RecordTypeTable(session: session).field(key, of: type) else {
+          continue
+        }
         try checkIsPlain(field, key, in: "desiredKeys", of: subscription)
         try checkDesiredKey(key, of: field.type, in: subscription)
       }
@@ -194,14 +161,8 @@ struct SubscriptionModifier {
   /// Checks that no other subscription of the user watches for the same. What is shown when it fires
   /// does not count.
   private func checkIsDifferent(_ subscription: Subscription) throws {
-    let others = try session.connection.rows(
-      """
-      SELECT content FROM subscriptions
-      WHERE database_id = $1 AND subscriber = $2 AND subscription_id <> $3
-      ORDER BY subscription_id
-      """,
-      [.integer(database.rawValue), .text(subscriber), .text(subscription.subscriptionID)]
-    ) { try Subscription(stored: $0.bytes(0)) }
+    let others = try table.subscriptions(
+      of: subscriber, but: subscription.subscriptionID, in: database)
     guard let equal = others.first(where: { $0.kind.watchesForSame(as: subscription.kind) }) else {
       return
     }
@@ -212,7 +173,7 @@ struct SubscriptionModifier {
   }
 
   private func requireZone(_ zoneID: ZoneID, of subscription: Subscription) throws {
-    guard try session.zoneNumber(of: zoneID, in: database) == nil else { return }
+    guard try ZoneTable(session: session).number(of: zoneID, in: database) == nil else { return }
     throw ItemFailure(
       .zoneNotFound, field: "zoneID",
       "subscription '\(subscription.subscriptionID)' names zone '\(zoneID)', which does not exist; "

@@ -37,7 +37,7 @@ struct StoreReader {
       session.wholeRuns = session.tail?.wholeRuns
       try session.connection.beginReading()
       try job.cancellation?.begin(on: session.connection)
-      try session.followSchema()
+      try CounterTable(session: session).followSchema()
       try job.run(in: session)
       job.cancellation?.end(on: session.connection)
       try session.connection.commit()

@@ -75,18 +75,6 @@ final class StoreSession {
   func forgetUncommitted() {
     catalog = Catalog()
   }
-
-  /// The next number of one of the store-wide counters.
-  ///
-  /// - Throws: ``LocksNeeded``: numbers rise from commit to commit.
-  func nextCounter(_ name: String) throws -> Int64 {
-    try require(.reference)
-    let value = try connection.first(
-      "UPDATE counters SET value = value + 1 WHERE name = $1 RETURNING value", [.text(name)]
-    ) { $0.integer(0) }
-    guard let value else { throw StoreError(.corrupt, "the store has no counter '\(name)'") }
-    return value
-  }
 }
 
 /// What need not be read twice: what never changes once it is in the store, and the schemas, which

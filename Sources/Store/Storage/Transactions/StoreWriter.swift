@@ -224,7 +224,7 @@ final class StoreWriter: @unchecked Sendable {
       try begin(in: session, locking: locks)
       try body()
       try session.writeGathered()
-      try session.writeStoredBytes()
+      try DatabaseTable(session: session).writeStoredBytes()
       try session.fileNotifications()
       try session.pointToChanges()
       try commitTransaction(of: session)
@@ -253,7 +253,7 @@ final class StoreWriter: @unchecked Sendable {
       session.isInDoubt = false
       lock.withLock { doubtHandler }?()
     }
-    try session.followSchema(foundAs: schemaVersion)
+    try CounterTable(session: session).followSchema(foundAs: schemaVersion)
     session.hasBegun = true
   }
 

@@ -59,7 +59,10 @@ extension RecordModifier {
   /// Takes a user's name out of a record's stamps: a change as any other, but that the stamps keep their
   /// times.
   mutating func makeAnonymous(_ user: String, in current: StoredRecord) throws {
-    guard let type = try session.recordType(named: current.record.recordType, at: address) else {
+    guard
+      let type = try RecordTypeTable(session: session).type(
+        named: current.record.recordType, at: address)
+    else {
       throw StoreError(
         .corrupt, "record '\(current.record.recordID)' is of a type that the schema does not have")
     }
@@ -69,7 +72,7 @@ extension RecordModifier {
     stored.record.makeAnonymous(user)
     stored.record.recordChangeTag = session.changeTags.tag(ofVersion: version, in: database)
     try write(stored, type: type, version: version, over: current)
-    try session.updateIndexes(from: current, to: stored, type: type, in: database)
+    try RecordIndexes(session: session).update(from: current, to: stored, type: type, in: database)
     let record = stored.record
     try post(.recordUpdated, record: record, sequence: version)
   }

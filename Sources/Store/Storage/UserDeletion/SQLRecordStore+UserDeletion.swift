@@ -20,7 +20,7 @@ extension SQLRecordStore {
         name: user.name, userRecordName: user.userRecordName, publicRecords: publicRecords,
         stage: .publicRows, done: 0, began: timestamp)
       try session.add(deletion, of: user.userRecordName)
-      try session.raiseSchemaVersion()
+      try CounterTable(session: session).raiseSchemaVersion()
       return deletion
     }
   }
@@ -99,10 +99,10 @@ extension SQLRecordStore {
   /// Removes the files of a database that its tables do not have any more.
   private func removeAssetFiles(of database: DatabaseID) async throws {
     while true {
-      let names = try await read { try $0.disposableAssets(of: database) }
+      let names = try await read { try AssetTable(session: $0).disposable(of: database) }
       if names.isEmpty { return }
       for name in names { try await assets.remove(name) }
-      try await inEachDatabase(of: names) { try $0.forgetDisposals($1) }
+      try await inEachDatabase(of: names) { try AssetTable(session: $0).forgetDisposals($1) }
     }
   }
 

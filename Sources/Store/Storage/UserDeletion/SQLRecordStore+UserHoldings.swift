@@ -78,7 +78,7 @@ extension SQLRecordStore {
           place, .integer(number), .integer(end), .bytes(Array(userRecordName.utf8)),
           .integer(Int64(limit)),
         ], StoredRecord.Row.init
-      ).map { try session.storedRecord($0, in: database) }
+      ).map { try RecordTable(session: session).record($0, in: database) }
       return StampedRecordPage(
         records: found.map(\.record).filter { $0.hasStamp(of: userRecordName) },
         next: found.count == limit ? found.last?.number : end)

@@ -44,7 +44,7 @@ extension UserDeletionStep {
       let stored = try connection.first(
         StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
         [place, .integer(number)], StoredRecord.Row.init
-      ).map { try session.storedRecord($0, in: database) }
+      ).map { try RecordTable(session: session).record($0, in: database) }
       // It may have gone with one that it refers to.
       guard let stored, stored.record.hasStamp(of: user) else { continue }
       if deletes(stored.record) {
@@ -74,7 +74,7 @@ extension UserDeletionStep {
           "SELECT last_number FROM databases WHERE database_id = $1", [place]
         ) { $0.integer(0) } ?? 0
     }
-    let through = try session.dispatchPosition(of: database)?.wholeThrough ?? .min
+    let through = try DispatchTable(session: session).position(of: database)?.wholeThrough ?? .min
     let waits = try connection.first(
       """
       SELECT 1 FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 LIMIT 1
@@ -86,7 +86,9 @@ extension UserDeletionStep {
 
   /// The feed forgets the deletion of the user's own record, whose name is the user's.
   private func forgetUserRecord() throws {
-    guard let zone = try session.zoneNumber(of: .default, in: database) else { return }
+    guard let zone = try ZoneTable(session: session).number(of: .default, in: database) else {
+      return
+    }
     try connection.run(
       "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2 AND record_name = $3",
       [place, .integer(zone), .text(user)])
@@ -120,7 +122,7 @@ extension UserDeletionStep {
 
   mutating func changeNotifications() throws -> Bool {
     guard let end = try endOfBatch("notification_log", by: "sequence") else { return true }
-    let address = try session.address(of: database)
+    let address = try DatabaseTable(session: session).address(of: database)
     let entries = try connection.rows(
       """
       SELECT sequence, subscriber, content FROM notification_log

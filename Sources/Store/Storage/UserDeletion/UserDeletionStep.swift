@@ -160,9 +160,9 @@ extension UserDeletionStep {
       """, [place, .text(user), .integer(Self.batch)]
     ) { SubscriptionName(subscriber: user, subscriptionID: $0.text(0)) }
     guard !names.isEmpty else { return true }
-    let version = try session.raiseSubscriptionVersion(of: database)
+    let version = try DatabaseTable(session: session).raiseSubscriptionVersion(of: database)
     for name in names {
-      _ = try session.deleteSubscription(
+      _ = try SubscriptionTable(session: session).delete(
         name, in: database, version: version, timestamp: timestamp)
     }
     row.deletion.done += names.count
@@ -181,7 +181,7 @@ extension UserDeletionStep {
     ) { (name: $0.text(0), isRereference: $0.integer(1) != 0) }
     for receipt in receipts {
       if !receipt.isRereference {
-        try session.disposeOfAssetFile(named: receipt.name, unlessKeptIn: database)
+        try AssetTable(session: session).dispose(ofFile: receipt.name, unlessKeptIn: database)
       }
       let checksum = try connection.first(
         "DELETE FROM asset_uploads WHERE database_id = $1 AND receipt = $2 RETURNING checksum",
@@ -224,7 +224,9 @@ extension UserDeletionStep {
     for file in files { try dispose(of: file) }
     let assets = try remove("assets", ["checksum"], limit: Self.batch)
     // Their files are removed before the next step.
-    guard assets == 0, try session.disposableAssets(of: database).isEmpty else { return false }
+    guard assets == 0, try AssetTable(session: session).disposable(of: database).isEmpty else {
+      return false
+    }
     var left = Self.batch
     for table in UserTraces.databaseTables {
       left -= try remove(table.name, table.key, limit: left)

@@ -25,7 +25,7 @@ struct IndexEntries: Sendable {
       if field.hasValueEntries { addKeys(of: value, to: field.number) }
       if field.hasTokenEntries { addWords(of: value, to: field.tokenNumber) }
     }
-    for system in StoreSession.indexedSystemFields {
+    for system in RecordTypeEntry.indexedSystemFields {
       if system == .createdUserRecordName, hasOwner { continue }
       guard let field = fields[system.schemaName], field.hasValueEntries,
         let value = record.value(for: .system(system))

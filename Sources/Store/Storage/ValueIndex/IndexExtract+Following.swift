@@ -30,23 +30,13 @@ extension IndexExtract {
 
   /// The records of the search's type that were saved since, as they are; nil when they are too many.
   private func changes(in search: RecordSearch) throws -> [StoredRecord.Row]? {
-    let connection = search.session.connection
-    let database = SQLValue.integer(search.database.rawValue)
-    let zones = try connection.rows(
-      "SELECT zone_number FROM zones WHERE database_id = $1 AND version > $2",
-      [database, .integer(version)]
-    ) { $0.integer(0) }
+    let zones = try ZoneTable(session: search.session).numbers(
+      changedAfter: version, in: search.database)
     var changes: [StoredRecord.Row] = []
     for zone in zones {
       let patience = search.effort.changePatience - changes.count
-      let rows = try connection.rows(
-        StoredRecord.selection
-          + """
-           WHERE database_id = $1 AND zone_number = $2 AND version > $3
-          ORDER BY version LIMIT $4
-          """,
-        [database, .integer(zone), .integer(version), .integer(Int64(patience) + 1)],
-        StoredRecord.Row.init)
+      let rows = try RecordTable(session: search.session).rows(
+        changedAfter: version, inZone: zone, of: search.database, limit: patience + 1)
       guard rows.count <= patience else { return nil }
       changes += rows
     }

@@ -44,7 +44,8 @@ extension IndexExtract {
   /// Reads an extract as the session's transaction sees the index; nil when it would be larger than
   /// the limit, in bytes, or the database is gone.
   init?(reading name: Name, upTo limit: Int, in session: StoreSession) throws {
-    guard let version = try session.lastNumber(drawnIn: name.database) else { return nil }
+    guard let version = try DatabaseTable(session: session).lastNumber(drawnIn: name.database)
+    else { return nil }
     do {
       self =
         if let key = name.key {
@@ -65,13 +66,9 @@ extension KeyColumn {
     reading name: IndexExtract.Name, version: Int64, upTo limit: Int, in session: StoreSession
   ) throws {
     self.init(version: version)
-    try session.connection.query(
-      """
-      SELECT record_number, value_key FROM value_index
-      WHERE database_id = $1 AND field_number = $2
-      """, [.integer(name.database.rawValue), .integer(name.field)]
-    ) { row in
-      self[row.integer(0)] = row.key(1).head
+    try ValueIndexTable(session: session).visitKeys(inField: name.field, of: name.database) {
+      number, key in
+      self[number] = key.head
       if size > limit { throw IndexExtract.TooLarge() }
     }
   }
@@ -83,23 +80,11 @@ extension PostingList {
     in session: StoreSession
   ) throws {
     self.init(version: version)
-    try session.connection.query(
-      """
-      SELECT record_number FROM value_index
-      WHERE database_id = $1 AND field_number = $2 AND value_key = $3
-      """, [.integer(name.database.rawValue), .integer(name.field), .bytes(key)]
-    ) { row in
-      self[row.integer(0)] = true
+    try ValueIndexTable(session: session).visitNumbers(
+      with: key, inField: name.field, of: name.database
+    ) { number in
+      self[number] = true
       if size > limit { throw IndexExtract.TooLarge() }
     }
-  }
-}
-
-extension StoreSession {
-  /// The greatest number that was given to a record, a version or a zone of the database.
-  func lastNumber(drawnIn database: DatabaseID) throws -> Int64? {
-    try connection.first(
-      "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
-    ) { $0.integer(0) }
   }
 }

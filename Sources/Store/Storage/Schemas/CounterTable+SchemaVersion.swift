@@ -3,28 +3,25 @@ import CloudKitModel
 // Types and fields that are made while records are saved need no new version: who does not know
 // one looks for it. Every other change of a schema raises the version, and each transaction begins
 // by reading it (one row, by its key): the next transaction of every process sees the change.
-extension StoreSession {
+extension CounterTable {
   /// Forgets the schemas that were read when they have changed since; for the start of a
   /// transaction.
   ///
   /// - Parameter known: the schemas' version, where it has been read already.
   func followSchema(foundAs known: Int64? = nil) throws {
     let version =
-      try known
-      ?? connection.first(
-        "SELECT value FROM counters WHERE name = $1", [.text("schema")]
-      ) { $0.integer(0) }
-    guard version != catalog.schemaVersion else { return }
-    catalog.types = [:]
-    catalog.typesByNumber = [:]
-    catalog.roles = [:]
-    catalog.deletedUsers = nil
-    catalog.schemaVersion = version
+      try known ?? schemaVersion()
+    guard version != session.catalog.schemaVersion else { return }
+    session.catalog.types = [:]
+    session.catalog.typesByNumber = [:]
+    session.catalog.roles = [:]
+    session.catalog.deletedUsers = nil
+    session.catalog.schemaVersion = version
   }
 
   /// Lets everyone read the schemas again. In the transaction that changes one.
   func raiseSchemaVersion() throws {
-    _ = try nextCounter("schema")
+    _ = try next("schema")
     try followSchema()
   }
 }

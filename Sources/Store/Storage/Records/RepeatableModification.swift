@@ -2,40 +2,31 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-extension Schema {
-  /// Which operations of named requests were carried out.
-  static let answeredRequests = [
-    """
-    CREATE TABLE answered_requests (
-      database_id BIGINT NOT NULL, requester TEXT NOT NULL, request_id TEXT NOT NULL,
-      answered BIGINT NOT NULL, done BYTEA NOT NULL,
-      PRIMARY KEY (database_id, requester, request_id))
-    """,
-    "CREATE INDEX answered_requests_by_age ON answered_requests (answered)",
-  ]
-}
+/// A modification that may bear the name of a request, in the writer's transaction.
+struct RepeatableModification {
+  private let prepared: PreparedModification
+  private let session: StoreSession
 
-extension StoreSession {
+  init(_ prepared: PreparedModification, session: StoreSession) {
+    self.prepared = prepared
+    self.session = session
+  }
+
   /// Carries out a modification, but of one that bears the name of an earlier one only what that
   /// did not.
   ///
   /// What is remembered is which operations succeeded, in the transaction of the change itself; the
   /// records of an answer are read anew.
-  func modifyOnce(_ prepared: PreparedModification) throws -> ModificationOutcomes {
+  func run() throws -> ModificationOutcomes {
     let modification = prepared.request
     guard let requestID = modification.requestID else { return try modify(prepared) }
-    let key: [SQLValue] = [
-      .integer(modification.database.rawValue), .text(modification.origin.userRecordName),
-      .text(requestID),
-    ]
+    let requests = AnsweredRequestTable(session: session)
+    let name = AnsweredRequest(
+      database: modification.database, requester: modification.origin.userRecordName,
+      requestID: requestID)
     let operations = modification.operations
     var done =
-      try connection.first(
-        """
-        SELECT done FROM answered_requests
-        WHERE database_id = $1 AND requester = $2 AND request_id = $3
-        """, key
-      ) { $0.bytes(0) } ?? [UInt8](repeating: 0, count: operations.count)
+      try requests.done(in: name) ?? [UInt8](repeating: 0, count: operations.count)
     guard done.count == operations.count else {
       let failure = ItemFailure(
         .invalid, field: "requestID",
@@ -53,7 +44,7 @@ extension StoreSession {
       (remaining.isEmpty
       ? []
       : try modify(rest).told(
-        by: rest.creations, in: modification.database, tags: changeTags))[...]
+        by: rest.creations, in: modification.database, tags: session.changeTags))[...]
     let outcomes = try operations.indices.map { index in
       guard done[index] == 0, let outcome = fresh.popFirst() else {
         return try repeatedOutcome(of: operations[index], in: modification)
@@ -62,18 +53,12 @@ extension StoreSession {
       return outcome
     }
     guard done.contains(1), !remaining.isEmpty else { return ModificationOutcomes(outcomes) }
-    try connection.run(
-      """
-      INSERT INTO answered_requests (database_id, requester, request_id, answered, done)
-      VALUES ($1, $2, $3, $4, $5)
-      ON CONFLICT (database_id, requester, request_id)
-      DO UPDATE SET answered = excluded.answered, done = excluded.done
-      """, key + [.integer(modification.timestamp.milliseconds), .bytes(done)])
+    try requests.keep(done, of: name, at: modification.timestamp)
     return ModificationOutcomes(outcomes)
   }
 
   private func modify(_ modification: PreparedModification) throws -> ModificationOutcomes {
-    var change = try RecordModifier(modification, session: self)
+    var change = try RecordModifier(modification, session: session)
     return try change.run()
   }
 
@@ -82,22 +67,23 @@ extension StoreSession {
     of operation: RecordOperation, in modification: RecordModification
   ) throws -> RecordOutcome {
     let database = modification.database
-    let address = try address(of: database)
+    let address = try DatabaseTable(session: session).address(of: database)
     var recordID = operation.recordID
     recordID.zoneID = address.canonical(recordID.zoneID)
     switch operation.kind {
     case .delete, .forceDelete:
       return .deleted(recordID)
     case .create, .update, .replace, .forceUpdate, .forceReplace:
-      if let zoneNumber = try zoneNumber(of: recordID.zoneID, in: database),
-        let stored = try storedRecord(
+      if let zoneNumber = try ZoneTable(session: session).number(of: recordID.zoneID, in: database),
+        let stored = try RecordTable(session: session).record(
           named: recordID.recordName, inZone: zoneNumber, of: database)
       {
         // Somebody else may have made a record of that name since, and grants may have changed.
         let access =
           modification.appliesGrants
-          ? try access(
-            of: modification.origin.userRecordName, toType: stored.record.recordType, at: address)
+          ? try RecordAccess(
+            of: modification.origin.userRecordName, toType: stored.record.recordType, at: address,
+            in: session)
           : .full
         guard access.mayRead(stored.record) else {
           return .failed(
@@ -111,42 +97,5 @@ extension StoreSession {
       return .failed(
         ItemFailure(.notFound, "record '\(recordID)' was saved, and has been deleted since"))
     }
-  }
-
-  func answeredRequests(before horizon: Int64) throws -> [AnsweredRequest] {
-    try connection.rows(
-      """
-      SELECT database_id, requester, request_id FROM answered_requests WHERE answered < $1
-      ORDER BY answered LIMIT $2
-      """, [.integer(horizon), .integer(Retention.batch)], AnsweredRequest.init(row:))
-  }
-
-  /// Forgets that requests were answered, and tells how many.
-  func forget(_ requests: [AnsweredRequest]) throws -> Int {
-    for request in requests {
-      try connection.run(
-        """
-        DELETE FROM answered_requests
-        WHERE database_id = $1 AND requester = $2 AND request_id = $3
-        """,
-        [
-          .integer(request.database.rawValue), .text(request.requester),
-          .text(request.requestID),
-        ])
-    }
-    return requests.count
-  }
-}
-
-/// The name of a request that was answered.
-struct AnsweredRequest: InDatabase {
-  var database: DatabaseID
-  var requester: String
-  var requestID: String
-
-  fileprivate init(row: any SQLRow) {
-    database = DatabaseID(rawValue: row.integer(0))
-    requester = row.text(1)
-    requestID = row.text(2)
   }
 }

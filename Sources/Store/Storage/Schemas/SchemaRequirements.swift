@@ -1,11 +1,16 @@
 import CloudKitModel
 import StoreModel
 
-// A fixed environment (``StoreConfiguration/fixedEnvironments``) has what was deployed to it. The
-// looks here are taken only where something new is about to be made.
-extension StoreSession {
+/// Refuses what needs more than the schema has.
+///
+/// A fixed environment (``StoreConfiguration/fixedEnvironments``) has what was deployed to it. The
+/// looks here are taken only where something new is about to be made.
+struct SchemaRequirements {
+  let session: StoreSession
+
+  /// Whether the schema at an address is fixed.
   func isFixed(_ address: DatabaseAddress) -> Bool {
-    fixedEnvironments.contains(address.environment)
+    session.fixedEnvironments.contains(address.environment)
   }
 
   /// Refuses a record that needs a type or fields which a fixed schema lacks. The users' own record
@@ -14,7 +19,7 @@ extension StoreSession {
     of record: Record, hasType: Bool, newFields: [String], at address: DatabaseAddress
   ) throws {
     let typeName = record.recordType
-    guard isFixed(address), typeName != Self.shareType else { return }
+    guard isFixed(address), typeName != ContainerSchema.shareType else { return }
     if !hasType {
       try requireType(
         named: typeName, at: address, "record '\(record.recordID)' cannot be saved")
@@ -92,10 +97,10 @@ extension StoreSession {
     case .system(let system):
       indexes = type.systemIndexes[system] ?? []
       ready =
-        StoreSession.systemFieldsIndexedByOption.contains(system)
+        RecordTypeEntry.systemFieldsIndexedByOption.contains(system)
         ? indexes.intersection(type.field(for: key)?.readyIndexes ?? []) : indexes
     case .field(let name):
-      guard let field = try field(name, of: type) else {
+      guard let field = try RecordTypeTable(session: session).field(name, of: type) else {
         guard isFixed(address) else { return }
         throw missing(
           "field '\(name)' of record type '\(type.name)'", at: address, field: name,

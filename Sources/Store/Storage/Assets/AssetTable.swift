@@ -1,0 +1,248 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The files of assets, which records hold them, and files that are to go.
+///
+/// `assets.released` is null while a record holds the file, 0 since none does, and the time at which
+/// that was first seen after that.
+struct AssetTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE assets (
+      database_id BIGINT NOT NULL, checksum TEXT NOT NULL, file TEXT NOT NULL,
+      size BIGINT NOT NULL, released BIGINT, PRIMARY KEY (database_id, checksum))
+    """,
+    """
+    CREATE INDEX assets_released ON assets (database_id, checksum) WHERE released IS NOT NULL
+    """,
+    """
+    CREATE TABLE asset_references (
+      database_id BIGINT NOT NULL, checksum TEXT NOT NULL, record_number BIGINT NOT NULL,
+      field_name TEXT NOT NULL,
+      PRIMARY KEY (database_id, checksum, record_number, field_name)) /*clustered*/
+    """,
+    """
+    CREATE TABLE asset_disposals (
+      database_id BIGINT NOT NULL, file TEXT NOT NULL, PRIMARY KEY (database_id, file))
+    """,
+  ]
+
+  // MARK: Files
+
+  func contains(_ checksum: String, in database: DatabaseID) throws -> Bool {
+    try connection.first(
+      "SELECT 1 FROM assets WHERE database_id = $1 AND checksum = $2",
+      [.integer(database.rawValue), .text(checksum)]
+    ) { _ in true } ?? false
+  }
+
+  func size(ofChecksum checksum: String, in database: DatabaseID) throws -> Int64? {
+    try connection.first(
+      "SELECT size FROM assets WHERE database_id = $1 AND checksum = $2",
+      [.integer(database.rawValue), .text(checksum)]
+    ) { $0.integer(0) }
+  }
+
+  func name(forChecksum checksum: String, in database: DatabaseID) throws -> AssetName? {
+    try connection.first(
+      "SELECT file FROM assets WHERE database_id = $1 AND checksum = $2",
+      [.integer(database.rawValue), .text(checksum)]
+    ) { AssetName(database: database, file: $0.text(0)) }
+  }
+
+  /// Whether any database has an asset or an upload.
+  func areAny() throws -> Bool {
+    try connection.first(
+      "SELECT 1 WHERE EXISTS (SELECT 1 FROM assets) OR EXISTS (SELECT 1 FROM asset_uploads)", []
+    ) { _ in true } ?? false
+  }
+
+  /// The bytes of files that no record holds.
+  func unheldBytes(in database: DatabaseID) throws -> Int64 {
+    try connection.first(
+      """
+      SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM assets
+      WHERE database_id = $1 AND released IS NOT NULL
+      """, [.integer(database.rawValue)]
+    ) { $0.integer(0) } ?? 0
+  }
+
+  /// Makes a file known that was kept under this name. When another upload was quicker with the
+  /// same bytes, its file stays and this one goes.
+  ///
+  /// - Returns: whether it is this one.
+  func add(
+    _ file: AssetFile, named name: String, to database: DatabaseID
+  ) throws -> Bool {
+    // The user who uploads it may have been deleted while the file was written.
+    guard try AssetUploadTable(session: session).contains(name, in: database) else {
+      throw ItemFailure(.notFound, "there is no such upload any more; ask for a new URL")
+    }
+    let added = try connection.run(
+      """
+      INSERT INTO assets (database_id, checksum, file, size, released) VALUES ($1, $2, $3, $4, 0)
+      ON CONFLICT (database_id, checksum) DO NOTHING
+      """,
+      [
+        .integer(database.rawValue), .text(file.checksum), .text(name), .integer(file.size),
+      ])
+    guard added == 0 else { return true }
+    try dispose(ofFile: name, unlessKeptIn: database)
+    return false
+  }
+
+  // MARK: Holders
+
+  /// Brings what is known of who holds which asset from `old` to `new`; nil is no record.
+  func updateReferences(
+    from old: StoredRecord?, to new: StoredRecord?, in database: DatabaseID
+  ) throws {
+    let before = old?.record.assetHoldings ?? []
+    let after = new?.record.assetHoldings ?? []
+    if let new {
+      for holding in after.subtracting(before) { try add(holding, of: new, in: database) }
+    }
+    if let old {
+      for holding in before.subtracting(after) { try remove(holding, of: old, in: database) }
+    }
+  }
+
+  private func add(
+    _ holding: AssetHolding, of stored: StoredRecord, in database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO asset_references (database_id, checksum, record_number, field_name)
+      VALUES ($1, $2, $3, $4)
+      """,
+      [
+        .integer(database.rawValue), .text(holding.checksum), .integer(stored.number),
+        .text(holding.fieldName),
+      ])
+    let taken = try connection.first(
+      """
+      UPDATE assets SET released = NULL
+      WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL RETURNING size
+      """, [.integer(database.rawValue), .text(holding.checksum)]
+    ) { $0.integer(0) }
+    if let taken { try DatabaseTable(session: session).countBytes(Int(taken), in: database) }
+  }
+
+  private func remove(
+    _ holding: AssetHolding, of stored: StoredRecord, in database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      DELETE FROM asset_references WHERE database_id = $1 AND checksum = $2
+        AND record_number = $3 AND field_name = $4
+      """,
+      [
+        .integer(database.rawValue), .text(holding.checksum), .integer(stored.number),
+        .text(holding.fieldName),
+      ])
+    let left = try connection.first(
+      """
+      UPDATE assets SET released = 0 WHERE database_id = $1 AND checksum = $2
+        AND released IS NULL AND NOT EXISTS (
+          SELECT 1 FROM asset_references
+          WHERE asset_references.database_id = $1 AND asset_references.checksum = $2)
+      RETURNING size
+      """, [.integer(database.rawValue), .text(holding.checksum)]
+    ) { $0.integer(0) }
+    if let left { try DatabaseTable(session: session).countBytes(-Int(left), in: database) }
+  }
+
+  // MARK: Files that are to go
+
+  /// Files without a holder, in order of their keys, a batch of them.
+  func orphans(after database: Int64, _ checksum: String) throws -> [OrphanAsset] {
+    try connection.rows(
+      """
+      SELECT database_id, checksum, file FROM assets
+      WHERE released IS NOT NULL AND (database_id, checksum) > ($1, $2)
+      ORDER BY database_id, checksum LIMIT $3
+      """, [.integer(database), .text(checksum), .integer(Retention.batch)],
+      OrphanAsset.init(row:))
+  }
+
+  /// Drops a file that still has no holder and has had none for long enough, nor a receipt.
+  func trim(_ orphan: OrphanAsset, at now: Int64) throws {
+    let key: [SQLValue] = [.integer(orphan.database.rawValue), .text(orphan.checksum)]
+    let released = try connection.first(
+      """
+      SELECT released FROM assets
+      WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM asset_uploads WHERE asset_uploads.database_id = assets.database_id
+          AND asset_uploads.checksum = assets.checksum)
+      """, key
+    ) { $0.integer(0) }
+    guard let released else { return }
+    if released == 0 {
+      try connection.run(
+        "UPDATE assets SET released = $3 WHERE database_id = $1 AND checksum = $2",
+        key + [.integer(now)])
+    } else if released <= now - AssetRetention.orphanMilliseconds {
+      try connection.run("DELETE FROM assets WHERE database_id = $1 AND checksum = $2", key)
+      try connection.run(
+        """
+        INSERT INTO asset_disposals (database_id, file) VALUES ($1, $2)
+        ON CONFLICT (database_id, file) DO NOTHING
+        """, [.integer(orphan.database.rawValue), .text(orphan.file)])
+    }
+  }
+
+  /// Marks a file for removal, unless it is the one that is kept for its bytes.
+  func dispose(ofFile name: String, unlessKeptIn database: DatabaseID) throws {
+    try connection.run(
+      """
+      INSERT INTO asset_disposals (database_id, file)
+      SELECT $1, $2 WHERE NOT EXISTS (
+        SELECT 1 FROM asset_uploads JOIN assets ON assets.database_id = asset_uploads.database_id
+          AND assets.checksum = asset_uploads.checksum
+        WHERE asset_uploads.database_id = $1 AND asset_uploads.receipt = $2
+          AND assets.file = $2)
+      ON CONFLICT (database_id, file) DO NOTHING
+      """, [.integer(database.rawValue), .text(name)])
+  }
+
+  /// Files of a database that are to go, a batch of them.
+  func disposable(of database: DatabaseID) throws -> [AssetName] {
+    try connection.rows(
+      "SELECT file FROM asset_disposals WHERE database_id = $1 LIMIT $2",
+      [.integer(database.rawValue), .integer(Retention.batch)]
+    ) { AssetName(database: database, file: $0.text(0)) }
+  }
+
+  /// Files that are to go, a batch of them.
+  func disposable() throws -> [AssetName] {
+    try connection.rows(
+      "SELECT database_id, file FROM asset_disposals LIMIT $1", [.integer(Retention.batch)]
+    ) { AssetName(database: DatabaseID(rawValue: $0.integer(0)), file: $0.text(1)) }
+  }
+
+  /// Forgets files that are gone.
+  func forgetDisposals(_ names: [AssetName]) throws {
+    for name in names {
+      try connection.run(
+        "DELETE FROM asset_disposals WHERE database_id = $1 AND file = $2",
+        [.integer(name.database.rawValue), .text(name.file)])
+    }
+  }
+}
+
+/// A file that no record holds.
+struct OrphanAsset: InDatabase {
+  var database: DatabaseID
+  var checksum: String
+  var file: String
+
+  init(row: any SQLRow) {
+    database = DatabaseID(rawValue: row.integer(0))
+    checksum = row.text(1)
+    file = row.text(2)
+  }
+}

@@ -1,0 +1,161 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// Uploads of assets and their receipts, and receipts of files that records hold already.
+struct AssetUploadTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE asset_uploads (
+      database_id BIGINT NOT NULL, receipt TEXT NOT NULL, token_hash BYTEA,
+      user_record_name TEXT NOT NULL, record_name TEXT, record_type TEXT, field_name TEXT,
+      expires BIGINT NOT NULL, checksum TEXT, size BIGINT,
+      PRIMARY KEY (database_id, receipt), UNIQUE (database_id, token_hash))
+    """,
+    "CREATE INDEX asset_uploads_by_checksum ON asset_uploads (database_id, checksum)",
+    "CREATE INDEX asset_uploads_by_expiry ON asset_uploads (expires)",
+  ]
+
+  /// Keeps an upload that a client may begin.
+  func add(_ upload: AssetUpload, to database: DatabaseID) throws {
+    try connection.run(
+      """
+      INSERT INTO asset_uploads (database_id, receipt, token_hash, user_record_name, record_name,
+        record_type, field_name, expires)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+      """,
+      [
+        .integer(database.rawValue), .text(upload.receipt), .bytes(upload.tokenHash),
+        .text(upload.userRecordName), SQLValue(upload.recordName), .text(upload.recordType),
+        .text(upload.fieldName), .integer(upload.expires.milliseconds),
+      ])
+  }
+
+  /// The upload that a URL's token is for.
+  func upload(withTokenHash hash: [UInt8], in database: DatabaseID) throws -> AssetUpload? {
+    try connection.first(
+      """
+      SELECT receipt, user_record_name, record_name, record_type, field_name, expires, checksum,
+        size
+      FROM asset_uploads WHERE database_id = $1 AND token_hash = $2
+      """, [.integer(database.rawValue), .bytes(hash)]
+    ) { row in
+      AssetUpload(
+        receipt: row.text(0), tokenHash: hash, userRecordName: row.text(1),
+        recordName: row.optionalText(2), recordType: row.text(3), fieldName: row.text(4),
+        expires: Timestamp(milliseconds: row.integer(5)),
+        file: row.optionalText(6).map { AssetFile(checksum: $0, size: row.integer(7)) })
+    }
+  }
+
+  /// Who may save what with a receipt, and where.
+  struct Receipt {
+    var user: String
+    var recordName: String?
+    var recordType: String?
+    var field: String?
+    var checksum: String?
+  }
+
+  func receipt(_ receipt: String, in database: DatabaseID) throws -> Receipt? {
+    try connection.first(
+      """
+      SELECT user_record_name, record_name, record_type, field_name, checksum FROM asset_uploads
+      WHERE database_id = $1 AND receipt = $2
+      """, [.integer(database.rawValue), .text(receipt)]
+    ) { row in
+      Receipt(
+        user: row.text(0), recordName: row.optionalText(1), recordType: row.optionalText(2),
+        field: row.optionalText(3), checksum: row.optionalText(4))
+    }
+  }
+
+  func contains(_ receipt: String, in database: DatabaseID) throws -> Bool {
+    try connection.first(
+      "SELECT 1 FROM asset_uploads WHERE database_id = $1 AND receipt = $2",
+      [.integer(database.rawValue), .text(receipt)]
+    ) { _ in true } ?? false
+  }
+
+  /// Binds the receipt to what was uploaded; tells whether such a file is kept already.
+  func claim(
+    _ receipt: String, in database: DatabaseID, for file: AssetFile
+  ) throws -> Bool {
+    let upload = try connection.first(
+      "SELECT checksum FROM asset_uploads WHERE database_id = $1 AND receipt = $2",
+      [.integer(database.rawValue), .text(receipt)]
+    ) { $0.optionalText(0) }
+    guard let upload else {
+      throw ItemFailure(.notFound, "there is no such upload any more; ask for a new URL")
+    }
+    if let checksum = upload, checksum != file.checksum {
+      throw ItemFailure(
+        .conflict, "the upload URL was used for another file; each file needs a URL of its own")
+    }
+    try connection.run(
+      """
+      UPDATE asset_uploads SET checksum = $3, size = $4 WHERE database_id = $1 AND receipt = $2
+      """,
+      [
+        .integer(database.rawValue), .text(receipt), .text(file.checksum), .integer(file.size),
+      ])
+    return try AssetTable(session: session).contains(file.checksum, in: database)
+  }
+
+  /// Keeps a receipt for a file that a record holds.
+  func addReceipt(
+    _ receipt: String, for asset: Asset, of user: String, at timestamp: Timestamp,
+    to database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO asset_uploads (database_id, receipt, user_record_name, expires, checksum, size)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      """,
+      [
+        .integer(database.rawValue), .text(receipt), .text(user),
+        .integer(timestamp.milliseconds), .text(asset.fileChecksum), .integer(asset.size),
+      ])
+  }
+
+  /// Uploads and receipts that nobody can use any more, the oldest first.
+  func old(before horizon: Int64) throws -> [OldUpload] {
+    try connection.rows(
+      """
+      SELECT database_id, receipt, CASE WHEN token_hash IS NULL THEN 1 ELSE 0 END
+      FROM asset_uploads WHERE expires <= $1 ORDER BY expires LIMIT $2
+      """, [.integer(horizon), .integer(Retention.batch)], OldUpload.init(row:))
+  }
+
+  /// Forgets uploads and receipts, and tells how many.
+  func forget(_ uploads: [OldUpload]) throws -> Int {
+    for upload in uploads {
+      if !upload.isRereference {
+        // Its file may have been kept without becoming known.
+        try AssetTable(session: session).dispose(
+          ofFile: upload.receipt, unlessKeptIn: upload.database)
+      }
+      try connection.run(
+        "DELETE FROM asset_uploads WHERE database_id = $1 AND receipt = $2",
+        [.integer(upload.database.rawValue), .text(upload.receipt)])
+    }
+    return uploads.count
+  }
+}
+
+/// An upload or a receipt that is not used any more.
+struct OldUpload: InDatabase {
+  var database: DatabaseID
+  var receipt: String
+  /// Whether it is the receipt of a file that a record has already.
+  var isRereference: Bool
+
+  init(row: any SQLRow) {
+    database = DatabaseID(rawValue: row.integer(0))
+    receipt = row.text(1)
+    isRereference = row.integer(2) != 0
+  }
+}

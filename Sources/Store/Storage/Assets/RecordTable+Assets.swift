@@ -1,0 +1,31 @@
+import CloudKitModel
+import StoreModel
+
+extension RecordTable {
+  /// The assets that a field holds; at least one.
+  func assets(
+    at place: AssetPlace, inZone zoneNumber: Int64, of database: DatabaseID, for user: String
+  ) throws -> [Asset] {
+    guard
+      let stored = try record(
+        named: place.recordName, inZone: zoneNumber, of: database)
+    else {
+      throw ItemFailure(.notFound, "there is no record '\(place.recordName)'")
+    }
+    let access = try RecordAccess(
+      of: user, toType: stored.record.recordType,
+      at: try DatabaseTable(session: session).address(of: database), in: session)
+    guard access.mayRead(stored.record) else {
+      throw ItemFailure(
+        .accessDenied,
+        "record '\(place.recordName)' cannot be read: no role of this caller has READ for it")
+    }
+    let assets = stored.record.fields[place.fieldName]?.assets ?? []
+    guard !assets.isEmpty else {
+      throw ItemFailure(
+        .invalid, field: place.fieldName,
+        "field '\(place.fieldName)' of record '\(place.recordName)' holds no asset")
+    }
+    return assets
+  }
+}

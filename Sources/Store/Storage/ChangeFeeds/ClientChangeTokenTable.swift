@@ -1,0 +1,98 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// What devices left with their last changes in zones, for when they read the zones' feeds.
+struct ClientChangeTokenTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE client_change_tokens (
+      database_id BIGINT NOT NULL, zone_number BIGINT NOT NULL, user_record_name TEXT NOT NULL,
+      device_id TEXT NOT NULL, saved BIGINT NOT NULL, data BYTEA NOT NULL,
+      PRIMARY KEY (database_id, zone_number, user_record_name, device_id))
+    """
+  ]
+
+  /// What a device left with changes in a zone, before a time.
+  struct Key: InDatabase {
+    var database: DatabaseID
+    var zone: Int64
+    var userRecordName: String
+    var deviceID: String
+    var horizon: Int64
+  }
+
+  /// Keeps a device's token for a zone in the place of its last one.
+  func keep(
+    _ token: ClientChangeToken, of user: String, zone: Int64, in database: DatabaseID,
+    at timestamp: Timestamp
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO client_change_tokens (database_id, zone_number, user_record_name, device_id,
+        saved, data)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      ON CONFLICT (database_id, zone_number, user_record_name, device_id)
+      DO UPDATE SET saved = excluded.saved, data = excluded.data
+      """,
+      [
+        .integer(database.rawValue), .integer(zone), .text(user), .text(token.deviceID ?? ""),
+        .integer(timestamp.milliseconds), .bytes(token.data),
+      ])
+  }
+
+  /// The token that a device left with its last change in a zone.
+  func token(
+    of reader: ChangeOrigin, zone: Int64, in database: DatabaseID
+  ) throws -> [UInt8]? {
+    try connection.first(
+      """
+      SELECT data FROM client_change_tokens WHERE database_id = $1 AND zone_number = $2
+        AND user_record_name = $3 AND device_id = $4
+      """,
+      [
+        .integer(database.rawValue), .integer(zone), .text(reader.userRecordName),
+        .text(reader.deviceID ?? ""),
+      ]
+    ) { $0.bytes(0) }
+  }
+
+  /// Tokens that were left before a time.
+  func old(before horizon: Int64) throws -> [Key] {
+    try connection.rows(
+      """
+      SELECT database_id, zone_number, user_record_name, device_id FROM client_change_tokens
+      WHERE saved < $1 LIMIT $2
+      """, [.integer(horizon), .integer(Retention.batch)]
+    ) {
+      Key(
+        database: DatabaseID(rawValue: $0.integer(0)), zone: $0.integer(1),
+        userRecordName: $0.text(2), deviceID: $0.text(3), horizon: horizon)
+    }
+  }
+
+  /// Drops those that were not saved again since.
+  func drop(_ keys: [Key]) throws -> Int {
+    for key in keys {
+      try connection.run(
+        """
+        DELETE FROM client_change_tokens WHERE database_id = $1 AND zone_number = $2
+          AND user_record_name = $3 AND device_id = $4 AND saved < $5
+        """,
+        [
+          .integer(key.database.rawValue), .integer(key.zone), .text(key.userRecordName),
+          .text(key.deviceID), .integer(key.horizon),
+        ])
+    }
+    return keys.count
+  }
+
+  func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM client_change_tokens WHERE database_id = $1 AND zone_number = $2",
+      [.integer(database.rawValue), .integer(zone)])
+  }
+}

@@ -1,0 +1,108 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The deletions of records that change feeds tell of.
+struct TombstoneTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE tombstones (
+      database_id BIGINT NOT NULL, zone_number BIGINT NOT NULL, record_name TEXT NOT NULL,
+      type_number BIGINT NOT NULL, version BIGINT NOT NULL, deleted BIGINT NOT NULL,
+      PRIMARY KEY (database_id, zone_number, record_name)) /*clustered*/
+    """
+  ]
+
+  /// Made after other tables.
+  static let versionIndex = [
+    "CREATE INDEX tombstones_by_version ON tombstones (database_id, zone_number, version)"
+  ]
+
+  /// The newest deletion in a zone that is forgotten.
+  struct Cut: Sendable {
+    var database: Int64
+    var zone: Int64
+    var version: Int64
+  }
+
+  /// Remembers the deletion of a record. The type may be one that was dropped.
+  func add(
+    _ stored: StoredRecord, in database: DatabaseID, at address: DatabaseAddress, version: Int64,
+    timestamp: Timestamp
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO tombstones (database_id, zone_number, record_name, type_number, version,
+        deleted)
+      SELECT $1, $2, $3, type_number, $4, $5 FROM record_types
+      WHERE container = $6 AND environment = $7 AND name = $8
+      """,
+      [
+        .integer(database.rawValue), .integer(stored.zoneNumber),
+        .text(stored.record.recordID.recordName), .integer(version),
+        .integer(timestamp.milliseconds), .text(address.container),
+        .text(address.environment.rawValue), .text(stored.record.recordType),
+      ])
+  }
+
+  /// The deletions between two versions, both exclusive, for a feed.
+  ///
+  /// - Parameter order: `ASC` or `DESC`.
+  func candidates(
+    inZone zone: Int64, of database: DatabaseID, above low: Int64, below high: Int64,
+    order: String, limit: Int
+  ) throws -> [RecordFeed.Candidate] {
+    try connection.rows(
+      """
+      SELECT version, type_number, record_name FROM tombstones
+      WHERE database_id = $1 AND zone_number = $2 AND version > $3 AND version < $4
+      ORDER BY version \(order) LIMIT $5
+      """,
+      [
+        .integer(database.rawValue), .integer(zone), .integer(low), .integer(high),
+        .integer(Int64(limit)),
+      ]
+    ) {
+      RecordFeed.Candidate(
+        version: $0.integer(0), typeNumber: $0.integer(1),
+        subject: .tombstone(recordName: $0.text(2)))
+    }
+  }
+
+  /// The newest of the old tombstones in each zone that has some.
+  func old(before horizon: Int64) throws -> [Cut] {
+    try connection.rows(
+      """
+      SELECT database_id, zone_number, MAX(version) FROM tombstones WHERE deleted < $1
+      GROUP BY database_id, zone_number
+      """, [.integer(horizon)]
+    ) { Cut(database: $0.integer(0), zone: $0.integer(1), version: $0.integer(2)) }
+  }
+
+  /// Deletes some of the tombstones; whether there may be more to do.
+  func trim(through cut: Cut) throws -> Bool {
+    let place: [SQLValue] = [.integer(cut.database), .integer(cut.zone), .integer(cut.version)]
+    try ZoneTable(session: session).note(
+      trimmedVersion: cut.version, ofZone: cut.zone, in: DatabaseID(rawValue: cut.database))
+    let versions = try connection.rows(
+      """
+      SELECT version FROM tombstones
+      WHERE database_id = $1 AND zone_number = $2 AND version <= $3 ORDER BY version LIMIT $4
+      """, place + [.integer(Retention.batch)]
+    ) { $0.integer(0) }
+    guard let last = versions.last else { return false }
+    try connection.run(
+      "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2 AND version <= $3",
+      [.integer(cut.database), .integer(cut.zone), .integer(last)])
+    return versions.count == Int(Retention.batch)
+  }
+
+  func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2",
+      [.integer(database.rawValue), .integer(zone)])
+  }
+}

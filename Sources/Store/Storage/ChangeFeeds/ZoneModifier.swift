@@ -1,0 +1,115 @@
+import CloudKitModel
+import StoreModel
+
+/// Makes and deletes zones of one database in the writer's transaction.
+struct ZoneModifier {
+  let database: DatabaseID
+  let origin: ChangeOrigin
+  let timestamp: Timestamp
+  let session: StoreSession
+  private let address: DatabaseAddress
+  private var numbers: NumberSupply
+
+  /// - Parameter operations: how many there are to be.
+  init(
+    database: DatabaseID, origin: ChangeOrigin, timestamp: Timestamp, operations: Int,
+    session: StoreSession
+  ) throws {
+    try session.refuseDeleted(origin.userRecordName)
+    self.database = database
+    self.origin = origin
+    self.timestamp = timestamp
+    self.session = session
+    address = try DatabaseTable(session: session).address(of: database)
+    numbers = try NumberSupply(of: database, count: operations, from: session)
+  }
+
+  /// Carries out the operations; one outcome for each.
+  mutating func run(_ operations: [ZoneOperation]) throws -> [ZoneOutcome] {
+    return try operations.enumerated().map { number, operation in
+      var change = Change(
+        event: .zoneCreated, zoneID: .default, record: nil,
+        notificationID: OutboxTable(session: session).notificationID(
+          ofChange: Int64(number + 1), from: origin),
+        timestamp: timestamp, userRecordName: origin.userRecordName, deviceID: origin.deviceID)
+      switch operation {
+      case .create(let name):
+        change.zoneID = address.canonical(name)
+        return try create(change)
+      case .delete(let name):
+        change.event = .zoneDeleted
+        change.zoneID = address.canonical(name)
+        return try delete(change)
+      }
+    }
+  }
+
+  private mutating func create(_ change: Change) throws -> ZoneOutcome {
+    let zoneID = change.zoneID
+    let zones = ZoneTable(session: session)
+    if let existing = try zones.zone(zoneID, in: database) { return .saved(existing) }
+    do {
+      try zoneID.validate()
+    } catch {
+      return .failed(zoneID, ItemFailure(error))
+    }
+    if let failure = try refusal(of: zoneID) { return .failed(zoneID, failure) }
+    let zone = try zones.add(zoneID, in: database, numbers: &numbers)
+    try ZoneTombstoneTable(session: session).forgetDeletion(of: zoneID, in: database)
+    try OutboxTable(session: session).post(change, sequence: zone.version, numbers: numbers)
+    return .saved(zone)
+  }
+
+  /// The failure of a zone that is one too many. With no limit nothing is counted.
+  private func refusal(of zoneID: ZoneID) throws -> ItemFailure? {
+    let limit = session.quotas[.zonesPerDatabase]
+    guard limit < .max else { return nil }
+    let count = try ZoneTable(session: session).count(in: database)
+    guard let count, count >= limit else { return nil }
+    return session.quotas.refusal(
+      of: .zonesPerDatabase, field: "zoneName",
+      "zone '\(zoneID)' cannot be made: the database has \(count) zones, and the limit is \(limit). "
+        + "Delete one first")
+  }
+
+  private mutating func delete(_ change: Change) throws -> ZoneOutcome {
+    let zoneID = change.zoneID
+    guard !zoneID.isDefaultZone else {
+      let failure = ItemFailure(
+        .invalid, field: "zoneName", "the default zone cannot be deleted; delete its records")
+      return .failed(zoneID, failure)
+    }
+    guard let number = try ZoneTable(session: session).number(of: zoneID, in: database) else {
+      return .failed(zoneID, ItemFailure(.zoneNotFound, "there is no zone '\(zoneID)'"))
+    }
+    try deleteContent(ofZone: number)
+    let sequence = try numbers.take(from: session)
+    try ZoneTombstoneTable(session: session).remember(
+      deletionOf: zoneID, in: database, version: sequence, at: change.timestamp)
+    try OutboxTable(session: session).post(change, sequence: sequence, numbers: numbers)
+    return .deleted(zoneID)
+  }
+
+  /// Deletes a zone with all that lies in it.
+  private func deleteContent(ofZone number: Int64) throws {
+    var last = ""
+    while true {
+      let records = try RecordTable(session: session).records(
+        inZone: number, of: database, after: last)
+      guard let final = records.last else { break }
+      last = final.record.recordID.recordName
+      for record in records {
+        try RecordIndexes(session: session).remove(record, from: database)
+        try DatabaseTable(session: session).countBytes(-record.contentSize, in: database)
+      }
+      // A zone may have any number of records. What was gathered is only this, for others' was
+      // written before this job.
+      try session.writeGathered()
+    }
+    try RecordTable(session: session).removeAll(inZone: number, of: database)
+    try TombstoneTable(session: session).removeAll(inZone: number, of: database)
+    try ClientChangeTokenTable(session: session).removeAll(inZone: number, of: database)
+    try ReferenceTable(session: session).removeAll(inZone: number, of: database)
+    try ZoneTable(session: session).remove(number, in: database)
+  }
+}

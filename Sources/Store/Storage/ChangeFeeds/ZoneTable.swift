@@ -1,0 +1,192 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The zones of databases, by their numbers. A zone that is deleted and made again has another number: the
+/// number is the zone's incarnation.
+struct ZoneTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  /// `trimmed_version` is the newest deletion that was forgotten.
+  static let definition = [
+    """
+    CREATE TABLE zones (
+      database_id BIGINT NOT NULL, zone_number BIGINT NOT NULL, zone_name TEXT NOT NULL,
+      owner_name TEXT NOT NULL, version BIGINT NOT NULL,
+      trimmed_version BIGINT NOT NULL DEFAULT 0,
+      PRIMARY KEY (database_id, zone_number), UNIQUE (database_id, zone_name, owner_name))
+    """
+  ]
+
+  /// How far a zone is.
+  struct State {
+    var number: Int64
+    var version: Int64
+    /// The newest deletion in the zone that was forgotten.
+    var trimmedVersion: Int64
+  }
+
+  // MARK: Looking up
+
+  /// The number of a zone; nil when there is none of this name. A zone that is deleted and made
+  /// again has another number: the number is the zone's incarnation.
+  func number(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT zone_number FROM zones
+      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
+      """,
+      [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
+    ) { $0.integer(0) }
+  }
+
+  /// The number of a zone that must exist.
+  func existingNumber(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64 {
+    let canonical = try DatabaseTable(session: session).address(of: database).canonical(zoneID)
+    guard let number = try number(of: canonical, in: database) else {
+      throw ItemFailure(.zoneNotFound, "there is no zone '\(zoneID)'; create it first")
+    }
+    return number
+  }
+
+  /// Whether there is a zone beside the default zone.
+  func areSeveral(in database: DatabaseID) throws -> Bool {
+    try connection.rows(
+      "SELECT 1 FROM zones WHERE database_id = $1 LIMIT 2", [.integer(database.rawValue)]
+    ) { _ in true }.count > 1
+  }
+
+  /// The zone with a number.
+  func id(of number: Int64, in database: DatabaseID) throws -> ZoneID {
+    let key = Catalog.ZoneKey(database: database, number: number)
+    if let known = session.catalog.zoneIDs[key] { return known }
+    let zoneID = try connection.first(
+      "SELECT zone_name, owner_name FROM zones WHERE database_id = $1 AND zone_number = $2",
+      [.integer(database.rawValue), .integer(number)]
+    ) { ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)) }
+    guard let zoneID else {
+      throw StoreError(
+        .corrupt, "database \(database.rawValue) has records in a zone that does not exist")
+    }
+    if session.catalog.zoneIDs.count >= 50_000 { session.catalog.zoneIDs = [:] }
+    session.catalog.zoneIDs[key] = zoneID
+    return zoneID
+  }
+
+  func state(of zoneID: ZoneID, in database: DatabaseID) throws -> State? {
+    try connection.first(
+      """
+      SELECT zone_number, version, trimmed_version FROM zones
+      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
+      """,
+      [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
+    ) { State(number: $0.integer(0), version: $0.integer(1), trimmedVersion: $0.integer(2)) }
+  }
+
+  func zone(_ zoneID: ZoneID, in database: DatabaseID) throws -> Zone? {
+    try connection.first(
+      """
+      SELECT zone_number, version FROM zones
+      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
+      """,
+      [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
+    ) {
+      try Zone(
+        zoneID: zoneID, number: $0.integer(0), version: $0.integer(1), in: database,
+        tokens: session.tokens)
+    }
+  }
+
+  /// All zones of a database, the default zone first.
+  func zones(in database: DatabaseID) throws -> [Zone] {
+    try connection.rows(
+      """
+      SELECT zone_name, owner_name, zone_number, version FROM zones WHERE database_id = $1
+      ORDER BY CASE WHEN zone_name = $2 THEN 0 ELSE 1 END, zone_name, owner_name
+      """, [.integer(database.rawValue), .text(ZoneID.defaultZoneName)]
+    ) {
+      try Zone(
+        zoneID: ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), number: $0.integer(2),
+        version: $0.integer(3), in: database, tokens: session.tokens)
+    }
+  }
+
+  func count(in database: DatabaseID) throws -> Int? {
+    try connection.first(
+      "SELECT COUNT(*) FROM zones WHERE database_id = $1", [.integer(database.rawValue)]
+    ) { Int($0.integer(0)) }
+  }
+
+  /// The zones but the default zone that were changed after a version, in the order of their last changes.
+  func changed(
+    in database: DatabaseID, after version: Int64, limit: Int
+  ) throws -> [(zoneID: ZoneID, version: Int64)] {
+    // A database has few zones, so they have no index by version.
+    try connection.rows(
+      """
+      SELECT zone_name, owner_name, version FROM zones
+      WHERE database_id = $1 AND version > $2 AND zone_name <> '_defaultZone'
+      ORDER BY version LIMIT $3
+      """, [.integer(database.rawValue), .integer(version), .integer(Int64(limit))]
+    ) { (ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), $0.integer(2)) }
+  }
+
+  /// The numbers of the zones that were changed after a version.
+  func numbers(changedAfter version: Int64, in database: DatabaseID) throws -> [Int64] {
+    try connection.rows(
+      "SELECT zone_number FROM zones WHERE database_id = $1 AND version > $2",
+      [.integer(database.rawValue), .integer(version)]
+    ) { $0.integer(0) }
+  }
+
+  // MARK: Writing
+
+  /// Makes a zone.
+  @discardableResult
+  func add(
+    _ zoneID: ZoneID, in database: DatabaseID, numbers: inout NumberSupply
+  ) throws -> Zone {
+    let number = try numbers.take(from: session)
+    try connection.run(
+      """
+      INSERT INTO zones (database_id, zone_number, zone_name, owner_name, version)
+      VALUES ($1, $2, $3, $4, $2)
+      """,
+      [
+        .integer(database.rawValue), .integer(number), .text(zoneID.zoneName),
+        .text(zoneID.ownerName),
+      ])
+    return try Zone(
+      zoneID: zoneID, number: number, version: number, in: database, tokens: session.tokens)
+  }
+
+  /// Keeps that the deletions in a zone up to a version are forgotten.
+  func note(trimmedVersion version: Int64, ofZone number: Int64, in database: DatabaseID) throws {
+    try connection.run(
+      """
+      UPDATE zones SET trimmed_version = $3
+      WHERE database_id = $1 AND zone_number = $2 AND trimmed_version < $3
+      """, [.integer(database.rawValue), .integer(number), .integer(version)])
+  }
+
+  /// Removes a zone that nothing is left in.
+  func remove(_ number: Int64, in database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM zones WHERE database_id = $1 AND zone_number = $2",
+      [.integer(database.rawValue), .integer(number)])
+    session.catalog.zoneIDs[Catalog.ZoneKey(database: database, number: number)] = nil
+  }
+}
+
+extension Zone {
+  fileprivate init(
+    zoneID: ZoneID, number: Int64, version: Int64, in database: DatabaseID, tokens: TokenCipher
+  ) throws {
+    self.init(zoneID: zoneID, version: version)
+    guard !zoneID.isDefaultZone else { return }
+    var token = ChangeToken(beginningOf: .zone(number), in: database, at: version)
+    token.position = version
+    changeToken = try token.text(sealedBy: tokens)
+  }
+}

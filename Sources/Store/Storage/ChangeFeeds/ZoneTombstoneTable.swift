@@ -1,0 +1,85 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The deletions of zones that the change feeds of databases tell of.
+struct ZoneTombstoneTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE zone_tombstones (
+      database_id BIGINT NOT NULL, zone_name TEXT NOT NULL, owner_name TEXT NOT NULL,
+      version BIGINT NOT NULL, deleted BIGINT NOT NULL,
+      PRIMARY KEY (database_id, zone_name, owner_name))
+    """
+  ]
+
+  /// Remembers the deletion of a zone.
+  func remember(
+    deletionOf zoneID: ZoneID, in database: DatabaseID, version: Int64, at timestamp: Timestamp
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO zone_tombstones (database_id, zone_name, owner_name, version, deleted)
+      VALUES ($1, $2, $3, $4, $5)
+      """,
+      [
+        .integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName),
+        .integer(version), .integer(timestamp.milliseconds),
+      ])
+  }
+
+  /// Forgets the deletion of a zone that is made again.
+  func forgetDeletion(of zoneID: ZoneID, in database: DatabaseID) throws {
+    try connection.run(
+      """
+      DELETE FROM zone_tombstones
+      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
+      """,
+      [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)])
+  }
+
+  /// Whether a zone of this name was deleted, as far as is remembered.
+  func contains(_ zoneID: ZoneID, in database: DatabaseID) throws -> Bool {
+    try connection.first(
+      """
+      SELECT 1 FROM zone_tombstones
+      WHERE database_id = $1 AND zone_name = $2 AND owner_name = $3
+      """,
+      [.integer(database.rawValue), .text(zoneID.zoneName), .text(zoneID.ownerName)]
+    ) { _ in true } ?? false
+  }
+
+  /// The zones that were deleted after a version, in the order of their deletion.
+  func zones(
+    deletedIn database: DatabaseID, after version: Int64, limit: Int
+  ) throws -> [(zoneID: ZoneID, version: Int64)] {
+    try connection.rows(
+      """
+      SELECT zone_name, owner_name, version FROM zone_tombstones
+      WHERE database_id = $1 AND version > $2 ORDER BY version LIMIT $3
+      """, [.integer(database.rawValue), .integer(version), .integer(Int64(limit))]
+    ) { (ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), $0.integer(2)) }
+  }
+
+  /// The newest of the old tombstones in each database that has some.
+  func old(before horizon: Int64) throws -> [ForgottenVersion] {
+    try connection.rows(
+      """
+      SELECT database_id, MAX(version) FROM zone_tombstones WHERE deleted < $1
+      GROUP BY database_id
+      """, [.integer(horizon)], ForgottenVersion.init(row:))
+  }
+
+  /// Forgets old deletions of zones.
+  func trim(through versions: [ForgottenVersion]) throws {
+    for forgotten in versions {
+      try connection.run(
+        "DELETE FROM zone_tombstones WHERE database_id = $1 AND version <= $2",
+        forgotten.arguments)
+      try DatabaseTable(session: session).note(trimmedZones: forgotten)
+    }
+  }
+}

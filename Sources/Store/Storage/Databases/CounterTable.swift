@@ -1,0 +1,37 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The numbers given last, of what is numbered over all databases, and the version of the schemas.
+struct CounterTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    "CREATE TABLE counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL)",
+    """
+    INSERT INTO counters (name, value)
+    VALUES ('database', 0), ('record_type', 0), ('record_field', 0), ('schema', 1),
+      ('push_route', 0), ('device', 0), ('server', 0)
+    """,
+  ]
+
+  /// The next number of one of the store-wide counters.
+  ///
+  /// - Throws: ``LocksNeeded``: numbers rise from commit to commit.
+  func next(_ name: String) throws -> Int64 {
+    try session.require(.reference)
+    let value = try connection.first(
+      "UPDATE counters SET value = value + 1 WHERE name = $1 RETURNING value", [.text(name)]
+    ) { $0.integer(0) }
+    guard let value else { throw StoreError(.corrupt, "the store has no counter '\(name)'") }
+    return value
+  }
+
+  /// The version of the schemas.
+  func schemaVersion() throws -> Int64? {
+    try connection.first(
+      "SELECT value FROM counters WHERE name = $1", [.text("schema")]
+    ) { $0.integer(0) }
+  }
+}

@@ -1,0 +1,210 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The databases of the store, and their numbers by their addresses.
+///
+/// Every node of a distributed store has `database_addresses` whole. The rows of `databases` are
+/// distributed by their number, as those of all tables that grow with the data, and `databases` has no
+/// other key for that.
+struct DatabaseTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  /// `stored_bytes` counts the records and assets of a database. `trimmed_version` is the newest deletion
+  /// of a zone that was forgotten.
+  static let definition = [
+    """
+    CREATE TABLE databases (
+      database_id BIGINT PRIMARY KEY, container TEXT NOT NULL, environment TEXT NOT NULL,
+      scope BIGINT NOT NULL, owner TEXT NOT NULL, last_number BIGINT NOT NULL,
+      subscription_version BIGINT NOT NULL, forgotten_version BIGINT NOT NULL,
+      trimmed_version BIGINT NOT NULL DEFAULT 0, stored_bytes BIGINT NOT NULL DEFAULT 0)
+    """,
+    """
+    CREATE TABLE database_addresses (
+      container TEXT NOT NULL, environment TEXT NOT NULL, scope BIGINT NOT NULL,
+      owner TEXT NOT NULL, number BIGINT NOT NULL,
+      PRIMARY KEY (container, environment, scope, owner))
+    """,
+    "CREATE UNIQUE INDEX database_addresses_by_number ON database_addresses (number)",
+  ]
+
+  // MARK: Addresses
+
+  func address(of database: DatabaseID) throws -> DatabaseAddress {
+    if let known = session.catalog.addresses[database] { return known }
+    let address = try connection.first(
+      "SELECT container, environment, scope, owner FROM databases WHERE database_id = $1",
+      [.integer(database.rawValue)]
+    ) { row in
+      guard let environment = ContainerEnvironment(rawValue: row.text(1)),
+        let scope = DatabaseScope(rawValue: Int(row.integer(2)))
+      else {
+        throw StoreError(.corrupt, "database \(database.rawValue) has an unknown address")
+      }
+      let owner = row.text(3)
+      return DatabaseAddress(
+        container: row.text(0), environment: environment, scope: scope,
+        owner: owner.isEmpty ? nil : owner)
+    }
+    guard let address else {
+      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
+    }
+    if session.catalog.addresses.count >= 50_000 { session.catalog.addresses = [:] }
+    session.catalog.addresses[database] = address
+    return address
+  }
+
+  /// The number of the database at an address; nil when there is none.
+  func database(at address: DatabaseAddress) throws -> DatabaseID? {
+    try connection.first(
+      """
+      SELECT number FROM database_addresses
+      WHERE container = $1 AND environment = $2 AND scope = $3 AND owner = $4
+      """, arguments(for: address)
+    ) { DatabaseID(rawValue: $0.integer(0)) }
+  }
+
+  /// The database of a container behind another one, in the order of their numbers.
+  func next(
+    after database: Int64, of container: String, in environment: ContainerEnvironment
+  ) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT number FROM database_addresses
+      WHERE container = $1 AND environment = $2 AND number > $3 ORDER BY number LIMIT 1
+      """, [.text(container), .text(environment.rawValue), .integer(database)]
+    ) { $0.integer(0) }
+  }
+
+  /// Makes a database with its default zone.
+  func add(at address: DatabaseAddress) throws -> DatabaseID {
+    if let owner = address.owner { try session.refuseDeleted(owner) }
+    let database = DatabaseID(rawValue: try CounterTable(session: session).next("database"))
+    let place = arguments(for: address) + [.integer(database.rawValue)]
+    try connection.run(
+      """
+      INSERT INTO database_addresses (container, environment, scope, owner, number)
+      VALUES ($1, $2, $3, $4, $5)
+      """, place)
+    try connection.run(
+      """
+      INSERT INTO databases (container, environment, scope, owner, database_id, last_number,
+        subscription_version, forgotten_version)
+      VALUES ($1, $2, $3, $4, $5, 0, 0, 0)
+      """, place)
+    session.hold(made: database)
+    var numbers = try NumberSupply(of: database, count: 1, from: session)
+    try ZoneTable(session: session).add(.default, in: database, numbers: &numbers)
+    return database
+  }
+
+  private func arguments(for address: DatabaseAddress) -> [SQLValue] {
+    [
+      .text(address.container), .text(address.environment.rawValue),
+      .integer(Int64(address.scope.rawValue)), .text(address.owner ?? ""),
+    ]
+  }
+
+  // MARK: Numbers and versions
+
+  /// Draws numbers of a database.
+  ///
+  /// - Returns: the last of them, and the database's subscription version.
+  func draw(
+    _ count: Int, from database: DatabaseID
+  ) throws -> (last: Int64, subscriptionVersion: Int64) {
+    try session.checkLock(of: database)
+    let result = try connection.first(
+      """
+      UPDATE databases SET last_number = last_number + $2 WHERE database_id = $1
+      RETURNING last_number, subscription_version
+      """,
+      [.integer(database.rawValue), .integer(Int64(count))]
+    ) { ($0.integer(0), $0.integer(1)) }
+    guard let result else {
+      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
+    }
+    return result
+  }
+
+  /// The greatest number that was given to a record, a version or a zone of the database.
+  func lastNumber(drawnIn database: DatabaseID) throws -> Int64? {
+    try connection.first(
+      "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
+    ) { $0.integer(0) }
+  }
+
+  /// The greatest number that was given to a record, a version or a zone of the database, if that is
+  /// one of the container.
+  func lastNumber(
+    drawnIn database: DatabaseID, of container: String, in environment: ContainerEnvironment
+  ) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT last_number FROM databases
+      WHERE database_id = $1 AND container = $2 AND environment = $3
+      """,
+      [.integer(database.rawValue), .text(container), .text(environment.rawValue)]
+    ) { $0.integer(0) }
+  }
+
+  /// A database's subscription version, and that up to which deletions were forgotten.
+  func subscriptionVersion(
+    of database: DatabaseID
+  ) throws -> (current: Int64, forgotten: Int64) {
+    let versions = try connection.first(
+      """
+      SELECT subscription_version, forgotten_version FROM databases WHERE database_id = $1
+      """, [.integer(database.rawValue)]
+    ) { (current: $0.integer(0), forgotten: $0.integer(1)) }
+    guard let versions else {
+      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
+    }
+    return versions
+  }
+
+  /// Raises a database's subscription version by one and returns it.
+  func raiseSubscriptionVersion(of database: DatabaseID) throws -> Int64 {
+    try session.checkLock(of: database)
+    let version = try connection.first(
+      """
+      UPDATE databases SET subscription_version = subscription_version + 1
+      WHERE database_id = $1 RETURNING subscription_version
+      """, [.integer(database.rawValue)]
+    ) { $0.integer(0) }
+    guard let version else {
+      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
+    }
+    return version
+  }
+
+  /// Where the feed of a database's zones stands, and the newest deletion that was forgotten there.
+  func feedState(of database: DatabaseID) throws -> (version: Int64, trimmedVersion: Int64) {
+    let state = try connection.first(
+      "SELECT last_number, trimmed_version FROM databases WHERE database_id = $1",
+      [.integer(database.rawValue)]
+    ) { (version: $0.integer(0), trimmedVersion: $0.integer(1)) }
+    guard let state else {
+      throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
+    }
+    return state
+  }
+
+  /// Keeps that the deletions of zones up to a version are forgotten.
+  func note(trimmedZones version: ForgottenVersion) throws {
+    try connection.run(
+      """
+      UPDATE databases SET trimmed_version = $2
+      WHERE database_id = $1 AND trimmed_version < $2
+      """, version.arguments)
+  }
+
+  /// Keeps that the deletions of subscriptions up to a version are forgotten.
+  func note(forgottenSubscriptions version: ForgottenVersion) throws {
+    try connection.run(
+      "UPDATE databases SET forgotten_version = $2 WHERE database_id = $1 AND forgotten_version < $2",
+      version.arguments)
+  }
+}

@@ -1,0 +1,57 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The databases in which users have ever had subscriptions, which are looked up before the database is
+/// known. Every node of a distributed store has this table whole.
+struct SubscriberDatabaseTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE subscriber_databases (
+      subscriber TEXT NOT NULL, number BIGINT NOT NULL,
+      PRIMARY KEY (subscriber, number)) /*clustered*/
+    """
+  ]
+
+  /// Sees to it that a database is found among those of a user.
+  func enter(_ database: DatabaseID, of subscriber: String) throws {
+    let key: [SQLValue] = [.text(subscriber), .integer(database.rawValue)]
+    let known = try connection.first(
+      "SELECT 1 FROM subscriber_databases WHERE subscriber = $1 AND number = $2", key
+    ) { _ in true }
+    guard known == nil else { return }
+    try connection.run(
+      "INSERT INTO subscriber_databases (subscriber, number) VALUES ($1, $2)", key)
+  }
+
+  /// The databases of all containers in which a user has ever had subscriptions, in the order of their
+  /// numbers.
+  func databases(of subscriber: String) throws -> [DatabaseID] {
+    try connection.rows(
+      "SELECT number FROM subscriber_databases WHERE subscriber = $1 ORDER BY number",
+      [.text(subscriber)]
+    ) { DatabaseID(rawValue: $0.integer(0)) }
+  }
+
+  /// The databases of the recipient's container in which the user has ever had subscriptions, and so
+  /// may have been notified.
+  ///
+  /// - Complexity: O(*d* log *n*) for *d* databases of all containers.
+  func notifiedDatabases(of recipient: Recipient) throws -> [NotifiedDatabase] {
+    try databases(of: recipient.userRecordName).compactMap { database in
+      let number = SQLValue.integer(database.rawValue)
+      let lastNumber = try DatabaseTable(session: session).lastNumber(
+        drawnIn: database, of: recipient.container, in: recipient.environment)
+      guard let lastNumber else { return nil }
+      let trimmedThrough = try connection.first(
+        "SELECT trimmed_through FROM trimmed_logs WHERE database_id = $1 AND subscriber = $2",
+        [number, .text(recipient.userRecordName)]
+      ) { $0.integer(0) }
+      return NotifiedDatabase(
+        id: database, trimmedThrough: trimmedThrough ?? 0, lastNumber: lastNumber)
+    }
+  }
+}

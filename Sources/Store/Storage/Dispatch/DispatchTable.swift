@@ -1,0 +1,139 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// How far the changes of each database are dispatched: a row of `dispatches` for each transaction that
+/// dispatched some of them, the last telling how far. So a change is not touched when it is dispatched; it
+/// stays in the ``OutboxTable`` and is the history.
+///
+/// Of a database that is dispatched in parts, ``PartDispatchTable`` has how far each part is.
+struct DispatchTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  /// `changes` counts the changes of the database through this row. `settled_subscriber` and
+  /// `settled_subscription` tell how far the firings of the change `through` are settled, where they
+  /// are too many for one transaction: the last subscription in the order of subscribers and IDs.
+  static let definition = [
+    """
+    CREATE TABLE dispatches (
+      database_id BIGINT NOT NULL, through BIGINT NOT NULL, changes BIGINT NOT NULL,
+      dispatched BIGINT NOT NULL, settled_subscriber TEXT, settled_subscription TEXT,
+      PRIMARY KEY (database_id, through)) /*clustered*/
+    """
+  ]
+
+  /// Which row tells of a transaction that dispatched changes.
+  struct Key: Sendable {
+    var database: Int64
+    var through: Int64
+  }
+
+  /// A transaction that dispatched changes.
+  struct Dispatch: InDatabase {
+    var key: Key
+    var changes: Int64
+    var dispatched: Int64
+    var isWhole: Bool
+
+    var database: DatabaseID { DatabaseID(rawValue: key.database) }
+  }
+
+  /// How far a database's changes are dispatched; nil before the first.
+  func position(of database: DatabaseID) throws -> DispatchPosition? {
+    try connection.first(
+      """
+      SELECT through, changes, settled_subscriber, settled_subscription FROM dispatches
+      WHERE database_id = $1 ORDER BY through DESC LIMIT 1
+      """, [.integer(database.rawValue)], DispatchPosition.init(row:))
+  }
+
+  /// How far a database's changes are dispatched to a part of it; nil before the first.
+  func position(of part: DatabasePart) throws -> DispatchPosition? {
+    if part.isWhole { return try position(of: part.database) }
+    return try PartDispatchTable(session: session).position(of: part)
+  }
+
+  /// Keeps that the changes up to a position are dispatched.
+  func write(_ position: DispatchPosition, of database: DatabaseID, at timestamp: Timestamp) throws
+  {
+    try connection.run(
+      """
+      INSERT INTO dispatches
+        (database_id, through, changes, dispatched, settled_subscriber, settled_subscription)
+      VALUES ($1, $2, $3, $4, $5, $6)
+      ON CONFLICT (database_id, through) DO UPDATE SET changes = excluded.changes,
+        dispatched = excluded.dispatched, settled_subscriber = excluded.settled_subscriber,
+        settled_subscription = excluded.settled_subscription
+      """,
+      [
+        .integer(database.rawValue), .integer(position.through), .integer(position.changes),
+        .integer(timestamp.milliseconds), SQLValue(position.settled?.subscriber),
+        SQLValue(position.settled?.subscriptionID),
+      ])
+  }
+
+  /// The transactions behind one, in the order of their databases and changes.
+  func dispatches(behind key: Key, limit: Int64) throws -> [Dispatch] {
+    try connection.rows(
+      """
+      SELECT database_id, through, changes, dispatched, settled_subscriber FROM dispatches
+      WHERE (database_id, through) > ($1, $2) ORDER BY database_id, through LIMIT $3
+      """, [.integer(key.database), .integer(key.through), .integer(limit)]
+    ) {
+      Dispatch(
+        key: Key(database: $0.integer(0), through: $0.integer(1)),
+        changes: $0.integer(2), dispatched: $0.integer(3), isWhole: $0.isNull(4))
+    }
+  }
+
+  /// Drops all changes that are dispatched, and all but the last that is known of it.
+  func dropChanges(
+    of database: DatabaseID, dispatchedAt position: DispatchPosition
+  ) throws {
+    try OutboxTable(session: session).drop(from: database, through: position.wholeThrough)
+    try connection.run(
+      "DELETE FROM dispatches WHERE database_id = $1 AND through < $2",
+      [.integer(database.rawValue), .integer(position.through)])
+  }
+
+  /// Drops the oldest changes, those before the given number; so many at once as do not take long.
+  func dropChanges(of database: DatabaseID, before number: Int64) throws {
+    guard number > 0 else { return }
+    let last = try connection.first(
+      """
+      SELECT MAX(through) FROM (
+        SELECT through, changes FROM dispatches WHERE database_id = $1 ORDER BY through LIMIT 128
+      ) AS oldest WHERE changes <= $2
+      """, [.integer(database.rawValue), .integer(number)]
+    ) { $0.optionalInteger(0) }
+    guard let last = last ?? nil else { return }
+    try OutboxTable(session: session).drop(from: database, through: last)
+    try connection.run(
+      "DELETE FROM dispatches WHERE database_id = $1 AND through <= $2",
+      [.integer(database.rawValue), .integer(last)])
+  }
+
+  /// Drops the changes up to those of a transaction, and what is known of that.
+  func drop(_ dispatch: Key) throws {
+    let database = DatabaseID(rawValue: dispatch.database)
+    try OutboxTable(session: session).drop(from: database, through: dispatch.through)
+    try remove(of: database, through: dispatch.through)
+  }
+
+  /// Forgets how far one transaction dispatched the changes.
+  func remove(of database: DatabaseID, through sequence: Int64) throws {
+    try connection.run(
+      "DELETE FROM dispatches WHERE database_id = $1 AND through = $2",
+      [.integer(database.rawValue), .integer(sequence)])
+  }
+}
+
+extension DispatchPosition {
+  init(row: any SQLRow) {
+    self.init(through: row.integer(0), changes: row.integer(1))
+    if let subscriber = row.optionalText(2), let subscriptionID = row.optionalText(3) {
+      settled = SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID)
+    }
+  }
+}

@@ -1,0 +1,203 @@
+import CloudKitModel
+import Foundation
+import SQLEngine
+import StoreModel
+
+/// The changes of databases, as they were committed: what is to be dispatched, and then the history of
+/// what was.
+///
+/// A change is not touched when it is dispatched: how far the changes are dispatched is in
+/// ``DispatchTable``.
+struct OutboxTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  /// `lacks_fields` is 1 for a change that was too large to be kept: what is there of its record has no
+  /// fields.
+  static let definition = [
+    """
+    CREATE TABLE outbox (
+      database_id BIGINT NOT NULL, sequence BIGINT NOT NULL,
+      subscription_version BIGINT NOT NULL, content BYTEA NOT NULL, lacks_fields BIGINT,
+      PRIMARY KEY (database_id, sequence)) /*clustered*/
+    """
+  ]
+
+  /// Writes a change to the outbox, and remembers it for the commit handler.
+  ///
+  /// A change in a database without subscriptions is passed over: it fires nothing however late it
+  /// is dispatched, for a subscription does not fire on what was committed before it was saved.
+  func post(
+    _ change: @autoclosure () -> Change, sequence: Int64, numbers: NumberSupply
+  ) throws {
+    guard try SubscriptionTable(session: session).isSubscribed(numbers) else { return }
+    let change = change()
+    var encoder = RowEncoder(reserving: 384)
+    encoder.encode(change)
+    try connection.runLater(
+      """
+      INSERT INTO outbox (database_id, sequence, subscription_version, content)
+      VALUES ($1, $2, $3, $4)
+      """,
+      [
+        .integer(numbers.database.rawValue), .integer(sequence),
+        .integer(numbers.subscriptionVersion), .bytes(encoder.bytes),
+      ])
+    var entry = OutboxEntry(
+      part: .whole(numbers.database), sequence: sequence,
+      subscriptionVersion: numbers.subscriptionVersion, change: change)
+    entry.isLarge = encoder.bytes.count > session.historyLimits.changeBytes
+    session.outbox.append(entry)
+  }
+
+  /// The ID of the notifications of a change.
+  ///
+  /// - Parameter number: no other change of the request has it.
+  func notificationID(ofChange number: Int64, from origin: ChangeOrigin) -> UUID {
+    origin.request?.notificationID(ofChange: number) ?? session.makeUUID()
+  }
+
+  /// The changes of a part that are not dispatched yet, in the order of their commits.
+  func undispatchedEntries(
+    in part: DatabasePart, after sequence: Int64, limit: Int
+  ) throws -> [OutboxEntry] {
+    let database = part.database
+    let position = try DispatchTable(session: session).position(of: part)
+    let begin = max(sequence, position?.wholeThrough ?? .min)
+    let end = try session.repartition(of: part)?.lastChange ?? .max
+    return try connection.rows(
+      """
+      SELECT sequence, subscription_version, content FROM outbox
+      WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 ORDER BY sequence LIMIT $4
+      """,
+      [
+        .integer(database.rawValue), .integer(begin), .integer(end),
+        .integer(Int64(max(0, limit))),
+      ]
+    ) { row in
+      let content = row.bytes(2)
+      var decoder = try RowDecoder(
+        content, of: "change \(row.integer(0)) of database \(database.rawValue)")
+      let change = try decoder.decodeChange()
+      try decoder.finish()
+      var entry = OutboxEntry(
+        part: part, sequence: row.integer(0), subscriptionVersion: row.integer(1),
+        change: change)
+      if entry.sequence == position?.through { entry.settledThrough = position?.settled }
+      entry.isLarge = content.count > session.historyLimits.changeBytes
+      return entry
+    }
+  }
+
+  /// How many changes lie behind what is whole of one position, up to another.
+  func count(
+    of database: DatabaseID, from begin: DispatchPosition?, to end: DispatchPosition
+  ) throws -> Int? {
+    try connection.first(
+      "SELECT COUNT(*) FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3",
+      [
+        .integer(database.rawValue), .integer(begin?.wholeThrough ?? .min), .integer(end.through),
+      ]
+    ) { Int($0.integer(0)) }
+  }
+
+  /// The databases that have changes, dispatched or not.
+  func databases() throws -> [DatabaseID] {
+    try connection.rows(
+      "SELECT database_id FROM outbox GROUP BY database_id ORDER BY database_id", []
+    ) { DatabaseID(rawValue: $0.integer(0)) }
+  }
+
+  /// The databases that have changes which are not dispatched.
+  func undispatchedDatabases() throws -> [DatabaseID] {
+    // From each database of the outbox to the next, past the changes that are there.
+    try connection.rows(
+      """
+      WITH RECURSIVE changed (database_id) AS (
+        SELECT MIN(database_id) FROM outbox
+        UNION ALL
+        SELECT (
+          SELECT MIN(outbox.database_id) FROM outbox
+          WHERE outbox.database_id > changed.database_id)
+        FROM changed WHERE changed.database_id IS NOT NULL)
+      SELECT database_id FROM changed
+      WHERE database_id IS NOT NULL
+        AND (SELECT MAX(sequence) FROM outbox WHERE outbox.database_id = changed.database_id)
+          > COALESCE((
+            SELECT CASE WHEN settled_subscriber IS NULL THEN through ELSE through - 1 END
+            FROM dispatches WHERE dispatches.database_id = changed.database_id
+            ORDER BY through DESC LIMIT 1), -1)
+      """, []
+    ) { DatabaseID(rawValue: $0.integer(0)) }
+  }
+
+  /// Looks at so many changes, and answers those of them that are of the record, newest first.
+  func pastChanges(
+    of recordID: RecordID?, in database: DatabaseID, through sequence: Int64, limit: Int
+  ) throws -> (changes: [PastChange], oldest: Int64?) {
+    let name = recordID.map { Array($0.recordName.utf8) }
+    var changes: [PastChange] = []
+    var (oldest, count) = (Int64.max, 0)
+    try connection.query(
+      """
+      SELECT sequence, subscription_version, content, lacks_fields, (
+          SELECT dispatched FROM dispatches
+          WHERE dispatches.database_id = outbox.database_id AND through >= outbox.sequence
+          ORDER BY through LIMIT 1)
+      FROM outbox WHERE database_id = $1 AND sequence <= $2 ORDER BY sequence DESC LIMIT $3
+      """,
+      [.integer(database.rawValue), .integer(sequence), .integer(Int64(limit))]
+    ) { row in
+      count += 1
+      oldest = row.integer(0)
+      let content = row.bytes(2)
+      // Most changes are of other records, which is seen without reading them.
+      if let name, !content.contains(run: name) { return }
+      var decoder = try RowDecoder(
+        content, of: "past change \(oldest) of database \(database.rawValue)")
+      let change = try decoder.decodeChange()
+      try decoder.finish()
+      guard recordID == nil || change.record?.recordID == recordID else { return }
+      changes.append(
+        PastChange(
+          database: database, sequence: oldest, subscriptionVersion: row.integer(1),
+          dispatched: Timestamp(milliseconds: row.optionalInteger(4) ?? 0), change: change,
+          hasFields: row.optionalInteger(3) != 1))
+    }
+    return (changes, count == limit ? oldest : nil)
+  }
+
+  /// Keeps of a change all but its record's fields.
+  func dropFields(of entry: OutboxEntry) throws {
+    var change = entry.change
+    change.record?.fields = [:]
+    change.record?.encryptedFields = []
+    var encoder = RowEncoder(reserving: 512)
+    encoder.encode(change)
+    try connection.run(
+      "UPDATE outbox SET content = $3, lacks_fields = 1 WHERE database_id = $1 AND sequence = $2",
+      [.integer(entry.database.rawValue), .integer(entry.sequence), .bytes(encoder.bytes)])
+  }
+
+  /// Drops the changes up to one.
+  func drop(from database: DatabaseID, through sequence: Int64) throws {
+    try connection.run(
+      "DELETE FROM outbox WHERE database_id = $1 AND sequence <= $2",
+      [.integer(database.rawValue), .integer(sequence)])
+  }
+}
+
+extension [UInt8] {
+  /// Whether these bytes have those in a row.
+  fileprivate func contains(run other: [UInt8]) -> Bool {
+    guard let first = other.first else { return true }
+    return withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while rest.count >= other.count, let begin = rest.firstIndex(of: first) {
+        if bytes[begin...].starts(with: other) { return true }
+        rest = rest[(begin + 1)...]
+      }
+      return false
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// Which operations of named requests were carried out.
+struct AnsweredRequestTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE answered_requests (
+      database_id BIGINT NOT NULL, requester TEXT NOT NULL, request_id TEXT NOT NULL,
+      answered BIGINT NOT NULL, done BYTEA NOT NULL,
+      PRIMARY KEY (database_id, requester, request_id))
+    """,
+    "CREATE INDEX answered_requests_by_age ON answered_requests (answered)",
+  ]
+
+  /// For each operation of a request whether it was carried out, as 1 or 0; nil when the request was not
+  /// answered.
+  func done(in request: AnsweredRequest) throws -> [UInt8]? {
+    try connection.first(
+      """
+      SELECT done FROM answered_requests
+      WHERE database_id = $1 AND requester = $2 AND request_id = $3
+      """, request.key
+    ) { $0.bytes(0) }
+  }
+
+  /// Keeps which operations of a request were carried out.
+  func keep(_ done: [UInt8], of request: AnsweredRequest, at timestamp: Timestamp) throws {
+    try connection.run(
+      """
+      INSERT INTO answered_requests (database_id, requester, request_id, answered, done)
+      VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (database_id, requester, request_id)
+      DO UPDATE SET answered = excluded.answered, done = excluded.done
+      """, request.key + [.integer(timestamp.milliseconds), .bytes(done)])
+  }
+
+  /// The names of requests that were answered before a time, the oldest first.
+  func old(before horizon: Int64) throws -> [AnsweredRequest] {
+    try connection.rows(
+      """
+      SELECT database_id, requester, request_id FROM answered_requests WHERE answered < $1
+      ORDER BY answered LIMIT $2
+      """, [.integer(horizon), .integer(Retention.batch)], AnsweredRequest.init(row:))
+  }
+
+  /// Forgets that requests were answered, and tells how many.
+  func forget(_ requests: [AnsweredRequest]) throws -> Int {
+    for request in requests {
+      try connection.run(
+        """
+        DELETE FROM answered_requests
+        WHERE database_id = $1 AND requester = $2 AND request_id = $3
+        """,
+        request.key)
+    }
+    return requests.count
+  }
+}
+
+/// The name of a request that was answered.
+struct AnsweredRequest: InDatabase {
+  var database: DatabaseID
+  var requester: String
+  var requestID: String
+
+  fileprivate var key: [SQLValue] {
+    [.integer(database.rawValue), .text(requester), .text(requestID)]
+  }
+}
+
+extension AnsweredRequest {
+  fileprivate init(row: any SQLRow) {
+    self.init(
+      database: DatabaseID(rawValue: row.integer(0)), requester: row.text(1),
+      requestID: row.text(2))
+  }
+}

@@ -1,0 +1,241 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The records of databases, by their numbers.
+///
+/// A record's number is that of the change that made it. It names the record in the value index; it
+/// never changes and is never used again.
+struct RecordTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE records (
+      database_id BIGINT NOT NULL, record_number BIGINT NOT NULL, zone_number BIGINT NOT NULL,
+      record_name TEXT NOT NULL, type_number BIGINT NOT NULL, version BIGINT NOT NULL,
+      content BYTEA NOT NULL, PRIMARY KEY (database_id, record_number)) /*clustered*/
+    """,
+    """
+    CREATE UNIQUE INDEX records_by_name ON records (database_id, zone_number, record_name)
+    """,
+  ]
+
+  /// Made after other tables.
+  static let versionIndex = [
+    """
+    CREATE INDEX records_by_version
+    ON records (database_id, zone_number, version, type_number)
+    """
+  ]
+
+  private static let selectionByName =
+    StoredRecord.selection + " WHERE database_id = $1 AND zone_number = $2 AND record_name = $3"
+
+  // MARK: Reading
+
+  /// The record of a row.
+  func record(_ row: StoredRecord.Row, in database: DatabaseID) throws -> StoredRecord {
+    let recordID = RecordID(
+      recordName: row.recordName,
+      zoneID: try ZoneTable(session: session).id(of: row.zoneNumber, in: database))
+    var record = Record(
+      recordID: recordID,
+      recordType: try RecordTypeTable(session: session).name(ofType: row.typeNumber),
+      recordChangeTag: session.changeTags.tag(ofVersion: row.version, in: database))
+    var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
+    try decoder.decodeContent(into: &record)
+    try decoder.finish()
+    return StoredRecord(
+      number: row.number, zoneNumber: row.zoneNumber, record: record,
+      contentSize: row.content.count)
+  }
+
+  /// The record with a number that an index names.
+  func record(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord {
+    let row = try connection.first(
+      StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
+      [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init)
+    guard let row else {
+      throw StoreError(.corrupt, "an index names record \(number), which does not exist")
+    }
+    return try record(row, in: database)
+  }
+
+  func record(
+    named recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
+  ) throws -> StoredRecord? {
+    try connection.first(
+      Self.selectionByName,
+      [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)],
+      StoredRecord.Row.init
+    ).map { try record($0, in: database) }
+  }
+
+  func contains(
+    _ recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
+  ) throws -> Bool {
+    try connection.first(
+      """
+      SELECT 1 FROM records WHERE database_id = $1 AND zone_number = $2 AND record_name = $3
+      """, [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)]
+    ) { _ in true } ?? false
+  }
+
+  /// The records that go with the one of this name (``ReferenceTable``), the newest first.
+  func holders(
+    ofReferencesTo recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
+  ) throws -> [StoredRecord] {
+    try connection.rows(
+      StoredRecord.selection + """
+         JOIN reference_edges ON reference_edges.database_id = records.database_id
+          AND reference_edges.holder_number = records.record_number
+        WHERE reference_edges.database_id = $1 AND reference_edges.zone_number = $2
+          AND reference_edges.target_name = $3 ORDER BY records.record_number DESC
+        """,
+      [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)],
+      StoredRecord.Row.init
+    ).map { try record($0, in: database) }
+  }
+
+  /// The next 500 records of a zone behind a name, in the order of their names.
+  func records(
+    inZone zoneNumber: Int64, of database: DatabaseID, after recordName: String
+  ) throws -> [StoredRecord] {
+    try connection.rows(
+      StoredRecord.selection
+        + " WHERE database_id = $1 AND zone_number = $2 AND record_name > $3"
+        + " ORDER BY record_name LIMIT 500",
+      [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)],
+      StoredRecord.Row.init
+    ).map { try record($0, in: database) }
+  }
+
+  /// The changes between two versions, both exclusive, for a feed.
+  ///
+  /// - Parameter order: `ASC` or `DESC`.
+  func candidates(
+    inZone zone: Int64, of database: DatabaseID, above low: Int64, below high: Int64,
+    order: String, limit: Int
+  ) throws -> [RecordFeed.Candidate] {
+    try connection.rows(
+      """
+      SELECT version, type_number, record_number FROM records
+      WHERE database_id = $1 AND zone_number = $2 AND version > $3 AND version < $4
+      ORDER BY version \(order) LIMIT $5
+      """,
+      [
+        .integer(database.rawValue), .integer(zone), .integer(low), .integer(high),
+        .integer(Int64(limit)),
+      ]
+    ) {
+      RecordFeed.Candidate(
+        version: $0.integer(0), typeNumber: $0.integer(1), subject: .record(number: $0.integer(2)))
+    }
+  }
+
+  /// The records of a zone that were saved after a version, in the order of their versions.
+  func rows(
+    changedAfter version: Int64, inZone zone: Int64, of database: DatabaseID, limit: Int
+  ) throws -> [StoredRecord.Row] {
+    try connection.rows(
+      StoredRecord.selection
+        + """
+         WHERE database_id = $1 AND zone_number = $2 AND version > $3
+        ORDER BY version LIMIT $4
+        """,
+      [
+        .integer(database.rawValue), .integer(zone), .integer(version), .integer(Int64(limit)),
+      ], StoredRecord.Row.init)
+  }
+
+  /// The records that the value index has in a field, in its order, with their keys.
+  func rows(
+    indexedBy field: Int64, after position: TypeScan.Position, limit: Int
+  ) throws -> [(row: StoredRecord.Row, key: [UInt8])] {
+    try connection.rows(
+      """
+      SELECT \(StoredRecord.columns), value_key FROM value_index
+      JOIN records ON records.database_id = value_index.database_id
+        AND records.record_number = value_index.record_number
+      WHERE value_index.database_id = $1 AND value_index.field_number = $2
+        AND (value_key, value_index.record_number) > ($3, $4)
+      ORDER BY value_key, value_index.record_number LIMIT $5
+      """,
+      [
+        .integer(position.database), .integer(field), .bytes(position.key),
+        .integer(position.number), .integer(Int64(limit)),
+      ]
+    ) { (StoredRecord.Row($0), $0.bytes(6)) }
+  }
+
+  // MARK: Writing
+
+  /// Writes a record that was made ready; false when there is one of its name.
+  func insert(
+    _ creation: RecordCreation, version: Int64, inZone zoneNumber: Int64, of database: DatabaseID
+  ) throws -> Bool {
+    session.arguments.removeAll()
+    session.arguments.append(database.rawValue)
+    session.arguments.append(version)
+    session.arguments.append(zoneNumber)
+    session.arguments.append(creation.recordName)
+    session.arguments.append(creation.type.number)
+    session.arguments.append(version)
+    session.arguments.append(bytes: creation.content)
+    return try connection.run(
+      """
+      INSERT INTO records (database_id, record_number, zone_number, record_name, type_number,
+        version, content)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)
+      ON CONFLICT (database_id, zone_number, record_name) DO NOTHING
+      """, session.arguments) == 1
+  }
+
+  /// Writes a record of a name that there is none of.
+  func insert(
+    _ stored: StoredRecord, ofType typeNumber: Int64, content: [UInt8], version: Int64,
+    in database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO records (database_id, record_number, zone_number, record_name, type_number,
+        version, content)
+      VALUES ($1, $2, $3, $4, $5, $6, $7)
+      """,
+      [
+        .integer(database.rawValue), .integer(stored.number), .integer(stored.zoneNumber),
+        .text(stored.record.recordID.recordName), .integer(typeNumber), .integer(version),
+        .bytes(content),
+      ])
+  }
+
+  /// Writes a record in the place of what it was.
+  func update(
+    _ stored: StoredRecord, content: [UInt8], version: Int64, in database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      UPDATE records SET version = $3, content = $4
+      WHERE database_id = $1 AND record_number = $2
+      """,
+      [
+        .integer(database.rawValue), .integer(stored.number), .integer(version),
+        .bytes(content),
+      ])
+  }
+
+  /// Removes a record; false when there is none.
+  func remove(_ number: Int64, of database: DatabaseID) throws -> Bool {
+    try connection.run(
+      "DELETE FROM records WHERE database_id = $1 AND record_number = $2",
+      [.integer(database.rawValue), .integer(number)]) == 1
+  }
+
+  func removeAll(inZone zoneNumber: Int64, of database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM records WHERE database_id = $1 AND zone_number = $2",
+      [.integer(database.rawValue), .integer(zoneNumber)])
+  }
+}

@@ -1,0 +1,63 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The references by which records go with the ones that they refer to (`deleteSelf`), by their targets.
+struct ReferenceTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE reference_edges (
+      database_id BIGINT NOT NULL, zone_number BIGINT NOT NULL, target_name TEXT NOT NULL,
+      holder_number BIGINT NOT NULL,
+      PRIMARY KEY (database_id, zone_number, target_name, holder_number)) /*clustered*/
+    """
+  ]
+
+  /// Notes that a record goes with the one that it refers to.
+  func add(to target: String, of stored: StoredRecord, in database: DatabaseID) throws {
+    try connection.run(
+      """
+      INSERT INTO reference_edges (database_id, zone_number, target_name, holder_number)
+      VALUES ($1, $2, $3, $4)
+      """, edge(to: target, of: stored, in: database))
+  }
+
+  /// Forgets that a record goes with the one that it refers to.
+  func remove(
+    to target: String, of stored: StoredRecord, in database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2
+        AND target_name = $3 AND holder_number = $4
+      """, edge(to: target, of: stored, in: database))
+  }
+
+  /// How many records go with the one of this name.
+  func count(to target: String, inZone zone: Int64, of database: DatabaseID) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT COUNT(*) FROM reference_edges
+      WHERE database_id = $1 AND zone_number = $2 AND target_name = $3
+      """, [.integer(database.rawValue), .integer(zone), .text(target)]
+    ) { $0.integer(0) }
+  }
+
+  func removeAll(inZone zone: Int64, of database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM reference_edges WHERE database_id = $1 AND zone_number = $2",
+      [.integer(database.rawValue), .integer(zone)])
+  }
+
+  private func edge(
+    to target: String, of stored: StoredRecord, in database: DatabaseID
+  ) -> [SQLValue] {
+    [
+      .integer(database.rawValue), .integer(stored.zoneNumber), .text(target),
+      .integer(stored.number),
+    ]
+  }
+}

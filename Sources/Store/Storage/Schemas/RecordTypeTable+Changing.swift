@@ -1,0 +1,123 @@
+import CloudKitModel
+import StoreModel
+
+extension RecordTypeTable {
+  /// Makes a record type, or makes one again that was dropped.
+  func add(
+    named name: String, _ definition: ContainerSchema.RecordType, container: String,
+    environment: ContainerEnvironment
+  ) throws -> RecordTypeEntry {
+    let number = try session.connection.first(
+      """
+      INSERT INTO record_types (type_number, container, environment, name)
+      VALUES ($1, $2, $3, $4)
+      ON CONFLICT (container, environment, name) DO UPDATE SET dropped = 0
+      RETURNING type_number
+      """,
+      [
+        .integer(try CounterTable(session: session).next("record_type")), .text(container),
+        .text(environment.rawValue), .text(name),
+      ]
+    ) { $0.integer(0) }
+    guard let number else { throw StoreError(.corrupt, "record type '\(name)' was not kept") }
+    let entry = RecordTypeEntry(number: number, name: name)
+    for field in RecordTypeEntry.indexedSystemFields {
+      let indexes =
+        RecordTypeEntry.systemFieldsIndexedByOption.contains(field)
+        ? definition.valueIndexes(of: field) : nil
+      try addField(field.schemaName, of: FieldType(field.type), indexes: indexes, to: entry)
+    }
+    for (name, field) in definition.fields.sorted(by: { $0.key < $1.key }) {
+      try addField(
+        name, of: field.type, isEncrypted: field.isEncrypted, indexes: field.indexes, to: entry)
+    }
+    try insert(definition.systemIndexes, ofType: number)
+    try insert(definition.grants, ofType: number)
+    entry.systemIndexes = definition.systemIndexes
+    entry.grants = definition.grants
+    let key = Catalog.RecordTypeKey(container: container, environment: environment, name: name)
+    session.catalog.types[key] = entry
+    session.catalog.typesByNumber[number] = entry
+    return entry
+  }
+
+  /// Adds a field; with the indexes that `development` gives it unless others are named.
+  func addField(
+    _ name: String, of fieldType: FieldType, isEncrypted: Bool = false,
+    indexes: FieldIndexes? = nil, to type: RecordTypeEntry
+  ) throws {
+    let indexes = indexes ?? .implicit(for: fieldType, isEncrypted: isEncrypted)
+    let number = try CounterTable(session: session).next("record_field")
+    try session.connection.run(
+      """
+      INSERT INTO record_fields (field_number, type_number, name, value_type, indexes)
+      VALUES ($1, $2, $3, $4, $5)
+      """,
+      [
+        .integer(number), .integer(type.number), .text(name),
+        .text((isEncrypted ? Self.encryptionPrefix : "") + fieldType.name),
+        .integer(Int64(indexes.rawValue)),
+      ])
+    type.fields[name] = RecordTypeEntry.Field(
+      number: number, type: fieldType, isEncrypted: isEncrypted, indexes: indexes)
+  }
+
+  /// Drops a type. Its number stays, for deletions in change feeds may bear it.
+  func drop(_ number: Int64) throws {
+    for statement in [
+      "DELETE FROM record_fields WHERE type_number = $1",
+      "DELETE FROM system_field_indexes WHERE type_number = $1",
+      "DELETE FROM record_type_grants WHERE type_number = $1",
+      "UPDATE record_types SET dropped = 1 WHERE type_number = $1",
+    ] {
+      try session.connection.run(statement, [.integer(number)])
+    }
+  }
+
+  func removeField(_ number: Int64) throws {
+    try session.connection.run(
+      "DELETE FROM record_fields WHERE field_number = $1", [.integer(number)])
+  }
+
+  /// Keeps what a field may be searched and sorted by.
+  func setIndexes(_ indexes: FieldIndexes, ofField number: Int64) throws {
+    try session.connection.run(
+      "UPDATE record_fields SET indexes = $2 WHERE field_number = $1",
+      [.integer(number), .integer(Int64(indexes.rawValue))])
+  }
+
+  /// Keeps what a system field may be searched and sorted by.
+  func replace(
+    _ field: SystemField, with indexes: FieldIndexes, ofType number: Int64
+  ) throws {
+    try session.connection.run(
+      "DELETE FROM system_field_indexes WHERE type_number = $1 AND name = $2",
+      [.integer(number), .text(field.schemaName)])
+    try insert([field: indexes], ofType: number)
+  }
+
+  /// Keeps who may do what with the records of a type.
+  func replace(_ grants: RecordGrants, ofType number: Int64) throws {
+    try session.connection.run(
+      "DELETE FROM record_type_grants WHERE type_number = $1", [.integer(number)])
+    try insert(grants, ofType: number)
+  }
+
+  private func insert(_ indexes: [SystemField: FieldIndexes], ofType number: Int64) throws {
+    for (field, options) in indexes where !options.isEmpty {
+      try session.connection.run(
+        """
+        INSERT INTO system_field_indexes (type_number, name, indexes) VALUES ($1, $2, $3)
+        """,
+        [.integer(number), .text(field.schemaName), .integer(Int64(options.rawValue))])
+    }
+  }
+
+  private func insert(_ grants: RecordGrants, ofType number: Int64) throws {
+    for (role, permissions) in grants.permissions {
+      try session.connection.run(
+        "INSERT INTO record_type_grants (type_number, role, permissions) VALUES ($1, $2, $3)",
+        [.integer(number), .text(role), .integer(Int64(permissions.rawValue))])
+    }
+  }
+}

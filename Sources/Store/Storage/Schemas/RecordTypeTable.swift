@@ -1,0 +1,215 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The record types of containers, with their fields, what those may be searched by, and the grants of
+/// roles. Small tables that every node knows.
+///
+/// A type that was dropped keeps its row and number: deletions in change feeds may name it.
+struct RecordTypeTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE record_types (
+      type_number BIGINT PRIMARY KEY, container TEXT NOT NULL, environment TEXT NOT NULL,
+      name TEXT NOT NULL, dropped BIGINT NOT NULL DEFAULT 0,
+      UNIQUE (container, environment, name))
+    """,
+    """
+    CREATE TABLE record_fields (
+      field_number BIGINT PRIMARY KEY, type_number BIGINT NOT NULL, name TEXT NOT NULL,
+      value_type TEXT NOT NULL, indexes BIGINT NOT NULL DEFAULT 0, UNIQUE (type_number, name))
+    """,
+    """
+    CREATE TABLE system_field_indexes (
+      type_number BIGINT NOT NULL, name TEXT NOT NULL, indexes BIGINT NOT NULL,
+      PRIMARY KEY (type_number, name))
+    """,
+    """
+    CREATE TABLE record_type_grants (
+      type_number BIGINT NOT NULL, role TEXT NOT NULL, permissions BIGINT NOT NULL,
+      PRIMARY KEY (type_number, role))
+    """,
+  ]
+
+  /// Before the name of a type in the schema.
+  static let encryptionPrefix = "ENCRYPTED "
+
+  // MARK: Reading
+
+  /// The record type of this name in the database's container, nil when nothing was saved in it.
+  func type(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry? {
+    let key = Catalog.RecordTypeKey(
+      container: address.container, environment: address.environment, name: name)
+    if let known = session.catalog.types[key] { return known }
+    let number = try connection.first(
+      """
+      SELECT type_number FROM record_types
+      WHERE container = $1 AND environment = $2 AND name = $3 AND dropped = 0
+      """,
+      [.text(address.container), .text(address.environment.rawValue), .text(name)]
+    ) { $0.integer(0) }
+    guard let number else { return nil }
+    let entry = RecordTypeEntry(number: number, name: name)
+    try load(entry)
+    session.catalog.types[key] = entry
+    session.catalog.typesByNumber[number] = entry
+    return entry
+  }
+
+  /// The name of the record type with this number.
+  func name(ofType number: Int64) throws -> String {
+    if let known = session.catalog.typesByNumber[number] { return known.name }
+    let name = try connection.first(
+      "SELECT name FROM record_types WHERE type_number = $1", [.integer(number)]
+    ) { $0.text(0) }
+    guard let name else {
+      throw StoreError(.corrupt, "the store has no record type \(number), but a record of it")
+    }
+    let entry = RecordTypeEntry(number: number, name: name)
+    try load(entry)
+    session.catalog.typesByNumber[number] = entry
+    return name
+  }
+
+  /// A field of the type, looked for in the store too when it is not known yet.
+  func field(_ name: String, of type: RecordTypeEntry) throws -> RecordTypeEntry.Field? {
+    if let known = type.fields[name] { return known }
+    try loadFields(of: type)
+    return type.fields[name]
+  }
+
+  /// A container's whole schema, as it stands in this transaction.
+  func schema(
+    of container: String, in environment: ContainerEnvironment
+  ) throws -> ContainerSchema {
+    var schema = ContainerSchema(
+      roles: try RoleTable(session: session).custom(of: container, in: environment))
+    let address = DatabaseAddress(
+      container: container, environment: environment, scope: .public, owner: nil)
+    for name in try names(of: container, in: environment) where name != ContainerSchema.shareType {
+      // Other processes add fields without a word.
+      guard let entry = try type(named: name, at: address) else { continue }
+      try loadFields(of: entry)
+      schema.recordTypes[name] = entry.definition
+    }
+    return schema
+  }
+
+  /// The names of a container's record types, in their order.
+  func names(
+    of container: String, in environment: ContainerEnvironment
+  ) throws -> [String] {
+    try connection.rows(
+      """
+      SELECT name FROM record_types WHERE container = $1 AND environment = $2 AND dropped = 0
+      ORDER BY name
+      """, [.text(container), .text(environment.rawValue)]
+    ) { $0.text(0) }
+  }
+
+  private func load(_ entry: RecordTypeEntry) throws {
+    try loadFields(of: entry)
+    let number = SQLValue.integer(entry.number)
+    try connection.query(
+      "SELECT name, indexes FROM system_field_indexes WHERE type_number = $1", [number]
+    ) { row in
+      guard let field = SystemField(schemaName: row.text(0)) else { return }
+      entry.systemIndexes[field] = FieldIndexes(rawValue: UInt8(row.integer(1)))
+    }
+    var grants = RecordGrants()
+    try connection.query(
+      "SELECT role, permissions FROM record_type_grants WHERE type_number = $1", [number]
+    ) { grants.grant(RecordPermissions(rawValue: UInt8($0.integer(1))), to: $0.text(0)) }
+    entry.grants = grants
+  }
+
+  /// Reads the fields of a type, for other processes add some without a word.
+  func loadFields(of entry: RecordTypeEntry) throws {
+    try connection.query(
+      """
+      SELECT name, record_fields.field_number, value_type, indexes, work.phase, words.phase
+      FROM record_fields
+      LEFT JOIN index_work AS work ON work.field_number = record_fields.field_number
+      LEFT JOIN index_work AS words ON words.field_number = -record_fields.field_number
+      WHERE type_number = $1
+      """, [.integer(entry.number)]
+    ) { row in
+      let isEncrypted = row.text(2).hasPrefix(Self.encryptionPrefix)
+      let typeName = row.text(2).dropFirst(isEncrypted ? Self.encryptionPrefix.count : 0)
+      guard let type = FieldType(name: String(typeName)) else {
+        throw StoreError(
+          .corrupt, "field '\(row.text(0))' has the unknown type '\(row.text(2))' in the schema")
+      }
+      entry.fields[row.text(0)] = RecordTypeEntry.Field(
+        number: row.integer(1), type: type, isEncrypted: isEncrypted,
+        indexes: FieldIndexes(rawValue: UInt8(row.integer(3))),
+        indexWork: row.optionalInteger(4).flatMap { IndexWork.Phase(rawValue: $0) },
+        wordIndexWork: row.optionalInteger(5).flatMap { IndexWork.Phase(rawValue: $0) })
+    }
+  }
+
+  // MARK: Types that are made by saving records
+
+  /// Makes a record type by saving a record of it.
+  func add(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry {
+    try add(
+      named: name, .implicit, container: address.container, environment: address.environment)
+  }
+
+  /// Refuses a record that would make a record type, or fields, that are too many. Schemas that are
+  /// imported or deployed are the operator's, and not limited.
+  func requireRoom(
+    for record: Record, in type: RecordTypeEntry?, newFields: [String], at address: DatabaseAddress
+  ) throws {
+    let typeLimit = session.quotas[.recordTypes]
+    if type == nil, typeLimit < .max {
+      let count = try self.count(of: address.container, in: address.environment)
+      if let count, count >= typeLimit {
+        throw session.quotas.refusal(
+          of: .recordTypes, field: "recordType",
+          "record '\(record.recordID)' would make record type '\(record.recordType)': "
+            + "\(address.environment.rawValue) of \(address.container) has \(count) record types, and "
+            + "the limit for those that are made by saving is \(typeLimit)")
+      }
+    }
+    let fieldLimit = session.quotas[.fieldsPerRecordType]
+    guard let field = newFields.first else { return }
+    let count = max(0, (type?.fields.count ?? 0) - RecordTypeEntry.indexedSystemFields.count)
+    guard newFields.count > fieldLimit - count else { return }
+    throw session.quotas.refusal(
+      of: .fieldsPerRecordType, field: field,
+      "record '\(record.recordID)' would make \(newFields.count) new fields, '\(field)' among them: "
+        + "record type '\(record.recordType)' has \(count), and the limit for those that are made by "
+        + "saving is \(fieldLimit)")
+  }
+
+  /// How many record types a container has.
+  private func count(of container: String, in environment: ContainerEnvironment) throws -> Int? {
+    try connection.first(
+      """
+      SELECT COUNT(*) FROM record_types
+      WHERE container = $1 AND environment = $2 AND dropped = 0
+      """, [.text(container), .text(environment.rawValue)]
+    ) { Int($0.integer(0)) }
+  }
+
+  /// Has the type put up when the transaction is committed.
+  func noteUse(
+    of type: RecordTypeEntry, in database: DatabaseID, at address: DatabaseAddress
+  ) {
+    guard let version = session.catalog.schemaVersion else { return }
+    if let last = session.usedTypes.last, last.type.number == type.number,
+      last.database == database, last.type.fields.count == type.fields.count
+    {
+      return
+    }
+    session.usedTypes.append(
+      SchemaBoard.Notice(
+        database: database, address: address, name: type.name,
+        type: SchemaBoard.RecordType(
+          schemaVersion: version, number: type.number, fields: type.fields)))
+  }
+}

@@ -1,0 +1,105 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The roles that the schemas of containers have beside the system's, and their members.
+struct RoleTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE security_roles (
+      container TEXT NOT NULL, environment TEXT NOT NULL, name TEXT NOT NULL,
+      PRIMARY KEY (container, environment, name))
+    """,
+    """
+    CREATE TABLE role_members (
+      container TEXT NOT NULL, environment TEXT NOT NULL, user_record_name TEXT NOT NULL,
+      role TEXT NOT NULL, PRIMARY KEY (container, environment, user_record_name, role))
+    """,
+  ]
+
+  /// The roles that the schema of a container has, beside the system's.
+  func custom(
+    of container: String, in environment: ContainerEnvironment
+  ) throws -> Set<String> {
+    Set(
+      try connection.rows(
+        "SELECT name FROM security_roles WHERE container = $1 AND environment = $2",
+        [.text(container), .text(environment.rawValue)]
+      ) { $0.text(0) })
+  }
+
+  func add(_ role: String, in container: String, _ environment: ContainerEnvironment) throws {
+    try connection.run(
+      "INSERT INTO security_roles (container, environment, name) VALUES ($1, $2, $3)",
+      [.text(container), .text(environment.rawValue), .text(role)])
+  }
+
+  /// Removes a role with its members.
+  func remove(_ role: String, in container: String, _ environment: ContainerEnvironment) throws {
+    for statement in [
+      "DELETE FROM role_members WHERE container = $1 AND environment = $2 AND role = $3",
+      "DELETE FROM security_roles WHERE container = $1 AND environment = $2 AND name = $3",
+    ] {
+      try connection.run(
+        statement, [.text(container), .text(environment.rawValue), .text(role)])
+    }
+  }
+
+  // MARK: Members
+
+  /// The roles of a user in a container: `_world`, `_icloud` when signed in, and those that the
+  /// user was given. `_creator` depends on the record.
+  ///
+  /// - Complexity: O(1) once the user's roles were read.
+  func roles(of userRecordName: String?, at address: DatabaseAddress) throws -> Set<String> {
+    guard let userRecordName else { return [RecordGrants.SystemRole.world] }
+    let key = Catalog.MemberKey(
+      container: address.container, environment: address.environment,
+      userRecordName: userRecordName)
+    if let known = session.catalog.roles[key] { return known }
+    var roles: Set = [RecordGrants.SystemRole.world, RecordGrants.SystemRole.icloud]
+    try connection.query(
+      """
+      SELECT role FROM role_members
+      WHERE container = $1 AND environment = $2 AND user_record_name = $3
+      """,
+      [.text(key.container), .text(key.environment.rawValue), .text(userRecordName)]
+    ) { roles.insert($0.text(0)) }
+    if session.catalog.roles.count >= 50_000 { session.catalog.roles = [:] }
+    session.catalog.roles[key] = roles
+    return roles
+  }
+
+  /// The users who were given a role, in order.
+  func members(
+    of role: String, in container: String, _ environment: ContainerEnvironment
+  ) throws -> [String] {
+    try connection.rows(
+      """
+      SELECT user_record_name FROM role_members
+      WHERE container = $1 AND environment = $2 AND role = $3 ORDER BY user_record_name
+      """, [.text(container), .text(environment.rawValue), .text(role)]
+    ) { $0.text(0) }
+  }
+
+  func setMembership(
+    _ isMember: Bool, of userRecordName: String, in role: String, of container: String,
+    _ environment: ContainerEnvironment
+  ) throws {
+    try connection.run(
+      isMember
+        ? """
+        INSERT INTO role_members (container, environment, user_record_name, role)
+        VALUES ($1, $2, $3, $4)
+        ON CONFLICT (container, environment, user_record_name, role) DO NOTHING
+        """
+        : """
+        DELETE FROM role_members WHERE container = $1 AND environment = $2
+          AND user_record_name = $3 AND role = $4
+        """,
+      [.text(container), .text(environment.rawValue), .text(userRecordName), .text(role)])
+  }
+}

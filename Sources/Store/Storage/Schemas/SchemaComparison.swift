@@ -1,0 +1,48 @@
+import CloudKitModel
+import StoreModel
+
+/// What changes a schema: a deployment, and an import.
+struct SchemaComparison {
+  let session: StoreSession
+
+  /// What a deploy changes, and what it refuses.
+  func deployment(of container: String) throws -> SchemaOutcome {
+    let development = try RecordTypeTable(session: session).schema(of: container, in: .development)
+    let production = try RecordTypeTable(session: session).schema(of: container, in: .production)
+    let types = SubscriptionTypeTable(session: session)
+    let known = Set(try types.types(of: container, in: .production))
+    var changes = production.changes(to: production.extended(by: development))
+    for type in try types.types(of: container, in: .development)
+    where !known.contains(type) {
+      changes.append(.addSubscriptionType(type))
+    }
+    let refusals = changes.compactMap { change -> SchemaOutcome.Refusal? in
+      guard case .changeField(let name, let type, _, _) = change else { return nil }
+      return .init(
+        change,
+        "field '\(name)' of record type '\(type)' has another type in production, which "
+          + "cannot change; use another field")
+    }
+    return SchemaOutcome(changes: changes, refusals: refusals)
+  }
+
+  /// What an import changes: everything, but the users' own record type stays.
+  func importChanges(
+    _ schema: ContainerSchema, of container: String
+  ) throws -> [SchemaChange] {
+    let current = try RecordTypeTable(session: session).schema(of: container, in: .development)
+    var target = schema
+    for name in ContainerSchema.systemTypes where target.recordTypes[name] == nil {
+      target.recordTypes[name] = current.recordTypes[name]
+    }
+    return current.changes(to: target)
+  }
+
+  func scan(ofType name: String, in container: String) throws -> TypeScan? {
+    let address = DatabaseAddress(
+      container: container, environment: .development, scope: .public, owner: nil)
+    return try RecordTypeTable(session: session).type(named: name, at: address).map {
+      TypeScan(type: $0, container: container, environment: .development, session: session)
+    }
+  }
+}

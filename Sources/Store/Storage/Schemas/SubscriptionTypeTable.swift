@@ -1,0 +1,89 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The types of subscriptions that the schemas of containers have.
+struct SubscriptionTypeTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE subscription_types (
+      container TEXT NOT NULL, environment TEXT NOT NULL, record_type TEXT NOT NULL,
+      events BIGINT NOT NULL, fields TEXT NOT NULL,
+      PRIMARY KEY (container, environment, record_type, events, fields))
+    """
+  ]
+
+  /// Puts a type into a schema that may have it already.
+  func insert(_ type: SubscriptionType, at place: ContainerPlace) throws {
+    try connection.run(
+      """
+      INSERT INTO subscription_types (container, environment, record_type, events, fields)
+      VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (container, environment, record_type, events, fields) DO NOTHING
+      """, type.columns(at: place))
+  }
+
+  func contains(_ type: SubscriptionType, at place: ContainerPlace) throws -> Bool {
+    try connection.first(
+      """
+      SELECT 1 FROM subscription_types WHERE container = $1 AND environment = $2
+        AND record_type = $3 AND events = $4 AND fields = $5
+      """, type.columns(at: place)
+    ) { _ in true } ?? false
+  }
+
+  /// The subscription types of a container, in the order of their descriptions.
+  func types(
+    of container: String, in environment: ContainerEnvironment
+  ) throws -> [SubscriptionType] {
+    try connection.rows(
+      """
+      SELECT record_type, events, fields FROM subscription_types
+      WHERE container = $1 AND environment = $2
+      """, [.text(container), .text(environment.rawValue)]
+    ) { SubscriptionType($0) }.sorted { $0.description < $1.description }
+  }
+
+  /// Removes the types that name a record type.
+  func remove(withType recordType: String, at place: ContainerPlace) throws {
+    try connection.run(
+      """
+      DELETE FROM subscription_types
+      WHERE container = $1 AND environment = $2 AND record_type = $3
+      """, [.text(place.container), .text(place.environment.rawValue), .text(recordType)])
+  }
+}
+
+extension SubscriptionType {
+  fileprivate func columns(at place: ContainerPlace) -> [SQLValue] {
+    let query =
+      switch self {
+      case .query(let query): query
+      case .recordZone: Self.ofZones
+      case .database: Self.ofDatabases
+      }
+    return [
+      .text(place.container), .text(place.environment.rawValue), .text(query.recordType),
+      .integer(Int64(query.events.rawValue)), .text(query.fields.joined(separator: " ")),
+    ]
+  }
+
+  /// The type in the columns `record_type`, `events` and `fields`.
+  fileprivate init(_ row: any SQLRow) {
+    let query = Query(
+      recordType: row.text(0), events: .init(rawValue: UInt(row.integer(1))),
+      fields: row.text(2).split(separator: " ").map(String.init))
+    switch query {
+    case Self.ofZones: self = .recordZone
+    case Self.ofDatabases: self = .database
+    default: self = .query(query)
+    }
+  }
+
+  // What rows of types without a query have. A query's record type is never empty.
+  private static let ofZones = Query(recordType: "", events: [], fields: ["zone"])
+  private static let ofDatabases = Query(recordType: "", events: [], fields: ["database"])
+}

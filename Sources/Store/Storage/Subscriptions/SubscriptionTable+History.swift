@@ -1,0 +1,151 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+// What those who follow the subscriptions, or look into them, read.
+extension SubscriptionTable {
+  /// What became of the subscriptions of a part since a version, at most about `limit` of them.
+  func changes(
+    in part: DatabasePart, since position: SubscriptionPosition, limit: Int
+  ) throws -> SubscriptionChanges {
+    let database = part.database
+    let (current, forgotten) = try DatabaseTable(session: session).subscriptionVersion(of: database)
+    var changes = SubscriptionChanges(
+      position: SubscriptionPosition(version: current, forgottenVersion: forgotten), saved: [],
+      deleted: [], startsAnew: false, moreComing: false)
+    if position.version == current, current > 0 { return changes }
+    // A version that is not reached yet is from another life of the store.
+    changes.startsAnew =
+      position.version <= 0 || position.version > current
+      || forgotten > max(position.version, position.forgottenVersion)
+    let first = changes.startsAnew ? 0 : position.version
+    // Who has nothing has nothing to delete.
+    let tables =
+      changes.startsAnew ? ["subscriptions"] : ["subscriptions", "subscription_deletions"]
+    let last = try tables.reduce(current) {
+      try min($0, version(ofChange: limit, in: $1, of: database, after: first) ?? current)
+    }
+    changes.position.version = last
+    changes.moreComing = last < current
+    let arguments: [SQLValue] = [.integer(database.rawValue), .integer(first), .integer(last)]
+    try session.connection.query(
+      """
+      SELECT subscriber, first_version, content FROM subscriptions
+      WHERE database_id = $1 AND version > $2 AND version <= $3\(part.subscriberCondition)
+      ORDER BY version
+      """, arguments
+    ) { row in
+      let content = row.bytes(2)
+      changes.saved.append(
+        StoredSubscription(
+          subscriber: row.text(0), subscription: try Subscription(stored: content),
+          version: row.integer(1)))
+    }
+    if changes.startsAnew { return changes }
+    changes.deleted = try session.connection.rows(
+      """
+      SELECT subscriber, subscription_id FROM subscription_deletions
+      WHERE database_id = $1 AND version > $2 AND version <= $3\(part.subscriberCondition)
+      ORDER BY version
+      """, arguments
+    ) { SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1)) }
+    return changes
+  }
+
+  /// The version of the change with this number, counted from 1, after a version; nil when there are
+  /// fewer.
+  private func version(
+    ofChange number: Int, in table: String, of database: DatabaseID, after version: Int64
+  ) throws -> Int64? {
+    try session.connection.first(
+      """
+      SELECT version FROM \(table) WHERE database_id = $1 AND version > $2
+      ORDER BY version LIMIT 1 OFFSET $3
+      """, [.integer(database.rawValue), .integer(version), .integer(Int64(number - 1))]
+    ) { $0.integer(0) }
+  }
+
+  /// A subscription with its versions.
+  func state(of name: SubscriptionName, in database: DatabaseID) throws -> SubscriptionState? {
+    try session.connection.first(
+      """
+      SELECT subscriber, first_version, version, content FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """,
+      [.integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID)],
+      SubscriptionState.init(row:))
+  }
+
+  /// When a subscription was deleted, where that is remembered.
+  func deletion(
+    of name: SubscriptionName, in database: DatabaseID
+  ) throws -> SubscriptionDeletion? {
+    try session.connection.first(
+      """
+      SELECT version, deleted FROM subscription_deletions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """,
+      [.integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID)]
+    ) { row in
+      SubscriptionDeletion(
+        version: row.integer(0), deleted: Timestamp(milliseconds: row.integer(1)))
+    }
+  }
+
+  /// A page of subscriptions with their versions, in the order of subscribers and IDs.
+  func states(
+    withID subscriptionID: String?, of subscriber: String?, in database: DatabaseID,
+    after name: SubscriptionName?, limit: Int
+  ) throws -> SubscriptionStatePage {
+    let end =
+      subscriptionID != nil && subscriber == nil
+      ? try self.name(50 * limit, behind: name, in: database) : nil
+    // With one subscriber only the ID is a range: SQLite would walk the whole index otherwise.
+    let range =
+      subscriber == nil
+      ? "(subscriber, subscription_id) > ($2, $3)" : "subscriber = $2 AND subscription_id > $3"
+    let lastID =
+      subscriber == nil || name?.subscriber == subscriber ? name?.subscriptionID : nil
+    var arguments: [SQLValue] = [
+      .integer(database.rawValue), .text(subscriber ?? name?.subscriber ?? ""),
+      .text(lastID ?? ""), SQLValue(subscriptionID), .integer(Int64(limit)),
+    ]
+    if let end { arguments += [.text(end.subscriber), .text(end.subscriptionID)] }
+    let states = try session.connection.rows(
+      """
+      SELECT subscriber, first_version, version, content FROM subscriptions
+      WHERE database_id = $1 AND \(range) AND subscription_id = COALESCE($4, subscription_id)
+        \(end == nil ? "" : "AND (subscriber, subscription_id) <= ($6, $7)")
+      ORDER BY subscriber, subscription_id LIMIT $5
+      """, arguments, SubscriptionState.init(row:))
+    return SubscriptionStatePage(
+      states: states, next: states.count == limit ? states.last?.stored.name : end)
+  }
+
+  /// The name of the subscription so many places behind another one; nil when there are fewer.
+  private func name(
+    _ count: Int, behind name: SubscriptionName?, in database: DatabaseID
+  ) throws -> SubscriptionName? {
+    try session.connection.first(
+      """
+      SELECT subscriber, subscription_id FROM subscriptions
+      WHERE database_id = $1 AND (subscriber, subscription_id) > ($2, $3)
+      ORDER BY subscriber, subscription_id LIMIT 1 OFFSET $4
+      """,
+      [
+        .integer(database.rawValue), .text(name?.subscriber ?? ""),
+        .text(name?.subscriptionID ?? ""), .integer(Int64(count - 1)),
+      ]
+    ) { SubscriptionName(subscriber: $0.text(0), subscriptionID: $0.text(1)) }
+  }
+}
+
+extension SubscriptionState {
+  fileprivate init(row: any SQLRow) throws {
+    self.init(
+      stored: StoredSubscription(
+        subscriber: row.text(0), subscription: try Subscription(stored: row.bytes(3)),
+        version: row.integer(1)),
+      changed: row.integer(2))
+  }
+}

@@ -1,0 +1,185 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The subscriptions of users, and their deletions, which those who keep subscriptions in memory follow.
+///
+/// ``SubscriptionTable/changes(in:since:limit:)`` goes by the subscription version of the database: it
+/// rises with each request that saves or deletes some.
+struct SubscriptionTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE subscriptions (
+      database_id BIGINT NOT NULL, subscriber TEXT NOT NULL, subscription_id TEXT NOT NULL,
+      first_version BIGINT NOT NULL, version BIGINT NOT NULL, content BYTEA NOT NULL,
+      PRIMARY KEY (database_id, subscriber, subscription_id))
+    """,
+    "CREATE INDEX subscriptions_by_version ON subscriptions (database_id, version)",
+    """
+    CREATE TABLE subscription_deletions (
+      database_id BIGINT NOT NULL, subscriber TEXT NOT NULL, subscription_id TEXT NOT NULL,
+      version BIGINT NOT NULL, deleted BIGINT NOT NULL,
+      PRIMARY KEY (database_id, subscriber, subscription_id))
+    """,
+    """
+    CREATE INDEX subscription_deletions_by_version
+    ON subscription_deletions (database_id, version)
+    """,
+  ]
+
+  // MARK: Reading
+
+  /// The subscriptions of a user, in the order of their IDs.
+  func subscriptions(of subscriber: String, in database: DatabaseID) throws -> [Subscription] {
+    try connection.rows(
+      """
+      SELECT content FROM subscriptions WHERE database_id = $1 AND subscriber = $2
+      ORDER BY subscription_id
+      """, [.integer(database.rawValue), .text(subscriber)]
+    ) { try Subscription(stored: $0.bytes(0)) }
+  }
+
+  /// The subscriptions of a user but one, in the order of their IDs.
+  func subscriptions(
+    of subscriber: String, but subscriptionID: String, in database: DatabaseID
+  ) throws -> [Subscription] {
+    try connection.rows(
+      """
+      SELECT content FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id <> $3
+      ORDER BY subscription_id
+      """,
+      [.integer(database.rawValue), .text(subscriber), .text(subscriptionID)]
+    ) { try Subscription(stored: $0.bytes(0)) }
+  }
+
+  /// How many subscriptions a user has.
+  func count(of subscriber: String, in database: DatabaseID) throws -> Int {
+    try connection.first(
+      "SELECT COUNT(*) FROM subscriptions WHERE database_id = $1 AND subscriber = $2",
+      [.integer(database.rawValue), .text(subscriber)]
+    ) { Int($0.integer(0)) } ?? 0
+  }
+
+  func contains(_ name: SubscriptionName, in database: DatabaseID) throws -> Bool {
+    try connection.first(
+      """
+      SELECT 1 FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """,
+      [.integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID)]
+    ) { _ in true } ?? false
+  }
+
+  /// Whether the database has a subscription in this transaction. Drawing the numbers locked its
+  /// row, so that no subscription is saved at the same time.
+  func isSubscribed(_ numbers: NumberSupply) throws -> Bool {
+    if let known = session.catalog.subscribed[numbers.database],
+      known.version == numbers.subscriptionVersion
+    {
+      return known.isSubscribed
+    }
+    let isSubscribed =
+      try connection.first(
+        "SELECT 1 FROM subscriptions WHERE database_id = $1 LIMIT 1",
+        [.integer(numbers.database.rawValue)]
+      ) { _ in true } ?? false
+    if session.catalog.subscribed.count >= 50_000 { session.catalog.subscribed = [:] }
+    session.catalog.subscribed[numbers.database] = (numbers.subscriptionVersion, isSubscribed)
+    return isSubscribed
+  }
+
+  // MARK: Writing
+
+  /// Saves a subscription, in the place of one with its ID.
+  ///
+  /// - Returns: the name of the kind that the former had.
+  func save(
+    _ subscription: Subscription, of subscriber: String, in database: DatabaseID, version: Int64
+  ) throws -> Subscription.KindName? {
+    let key: [SQLValue] = [
+      .integer(database.rawValue), .text(subscriber), .text(subscription.subscriptionID),
+    ]
+    let former = try connection.first(
+      """
+      SELECT content FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """, key
+    ) { try Subscription(stored: $0.bytes(0)).kind.name }
+    try connection.run(
+      """
+      INSERT INTO subscriptions
+        (database_id, subscriber, subscription_id, first_version, version, content)
+      VALUES ($1, $2, $3, $4, $4, $5)
+      ON CONFLICT (database_id, subscriber, subscription_id)
+        DO UPDATE SET version = excluded.version, content = excluded.content
+      """, key + [.integer(version), .bytes(subscription.storedContent)])
+    try connection.run(
+      """
+      DELETE FROM subscription_deletions
+      WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """, key)
+    return former
+  }
+
+  /// Deletes a subscription and remembers that it did, if it still has the expected content.
+  func delete(
+    _ name: SubscriptionName, expecting content: [UInt8]? = nil, in database: DatabaseID,
+    version: Int64, timestamp: Timestamp
+  ) throws -> Bool {
+    let key: [SQLValue] = [
+      .integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID),
+    ]
+    let deleted = try connection.run(
+      """
+      DELETE FROM subscriptions WHERE database_id = $1 AND subscriber = $2
+        AND subscription_id = $3 AND content = COALESCE($4, content)
+      """, key + [content.map { .bytes($0) } ?? .null])
+    guard deleted == 1 else { return false }
+    try connection.run(
+      """
+      INSERT INTO subscription_deletions
+        (database_id, subscriber, subscription_id, version, deleted)
+      VALUES ($1, $2, $3, $4, $5)
+      """, key + [.integer(version), .integer(timestamp.milliseconds)])
+    return true
+  }
+
+  // MARK: Retention
+
+  /// The newest of the old deletions in each database that has some.
+  func oldDeletions(before horizon: Int64) throws -> [ForgottenVersion] {
+    try connection.rows(
+      """
+      SELECT database_id, MAX(version) FROM subscription_deletions WHERE deleted < $1
+      GROUP BY database_id
+      """, [.integer(horizon)], ForgottenVersion.init(row:))
+  }
+
+  /// Forgets old deletions of subscriptions: who asks from before them gets everything anew.
+  func forgetDeletions(through versions: [ForgottenVersion]) throws {
+    for forgotten in versions {
+      try connection.run(
+        "DELETE FROM subscription_deletions WHERE database_id = $1 AND version <= $2",
+        forgotten.arguments)
+      try DatabaseTable(session: session).note(forgottenSubscriptions: forgotten)
+    }
+  }
+}
+
+extension Subscription {
+  init(stored content: [UInt8]) throws {
+    var decoder = try RowDecoder(content, of: "subscription")
+    self = try decoder.decodeSubscription()
+    try decoder.finish()
+  }
+
+  var storedContent: [UInt8] {
+    var encoder = RowEncoder()
+    encoder.encode(self)
+    return encoder.bytes
+  }
+}

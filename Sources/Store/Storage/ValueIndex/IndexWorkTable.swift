@@ -1,0 +1,91 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The indexes that are being built or removed: how far the work on each is.
+struct IndexWorkTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE index_work (
+      field_number BIGINT PRIMARY KEY, phase BIGINT NOT NULL, database_id BIGINT NOT NULL,
+      value_key BYTEA NOT NULL, record_number BIGINT NOT NULL, done BIGINT NOT NULL)
+    """
+  ]
+
+  /// The work that is to be done, in the order in which it was asked for as far as that is known.
+  func pending() throws -> [PendingIndex] {
+    try connection.rows(
+      """
+      SELECT index_work.field_number, phase, database_id, value_key, record_number, done,
+        record_fields.name, indexes, record_types.name, container, environment
+      FROM index_work
+      JOIN record_fields ON record_fields.field_number = ABS(index_work.field_number)
+      JOIN record_types ON record_types.type_number = record_fields.type_number
+      ORDER BY ABS(index_work.field_number), index_work.field_number
+      """, []
+    ) { row in
+      let number = row.integer(0)
+      let indexes = FieldIndexes(rawValue: UInt8(row.integer(7)))
+      return PendingIndex(
+        indexNumber: number,
+        position: TypeScan.Position(
+          database: row.integer(2), key: row.bytes(3), number: row.integer(4)),
+        isWanted: number < 0 ? indexes.contains(.searchable) : indexes.usesValues,
+        work: IndexWork(
+          container: row.text(9),
+          environment: ContainerEnvironment(rawValue: row.text(10)) ?? .development,
+          recordType: row.text(8), field: row.text(6), content: number < 0 ? .words : .values,
+          phase: IndexWork.Phase(rawValue: row.integer(1)), done: Int(row.integer(5))))
+    }
+  }
+
+  /// Has an index built that was not wanted, or removed. One that is at work already begins anew
+  /// with the removal of what it has made.
+  func begin(workOn indexNumber: Int64, isWanted: Bool) throws {
+    let isUnderWay = try connection.first(
+      "SELECT 1 FROM index_work WHERE field_number = $1", [.integer(indexNumber)]
+    ) { _ in true }
+    let phase: IndexWork.Phase = isWanted && isUnderWay == nil ? .building : .clearing
+    try connection.run(
+      """
+      INSERT INTO index_work (field_number, phase, database_id, value_key, record_number, done)
+      VALUES ($1, $2, 0, $3, -1, 0)
+      ON CONFLICT (field_number) DO UPDATE SET phase = excluded.phase, database_id = 0,
+        value_key = excluded.value_key, record_number = -1, done = 0
+      """, [.integer(indexNumber), .integer(phase.rawValue), .bytes([])])
+  }
+
+  /// Keeps how far the work on an index is.
+  func keep(_ pending: PendingIndex) throws {
+    try connection.run(
+      """
+      UPDATE index_work SET phase = $2, database_id = $3, value_key = $4, record_number = $5,
+        done = $6
+      WHERE field_number = $1
+      """,
+      [
+        .integer(pending.indexNumber), SQLValue(pending.work.phase?.rawValue),
+        .integer(pending.position.database), .bytes(pending.position.key),
+        .integer(pending.position.number), .integer(Int64(pending.work.done)),
+      ])
+  }
+
+  /// Ends the work on an index.
+  func remove(_ pending: inout PendingIndex) throws {
+    pending.work.phase = nil
+    try connection.run(
+      "DELETE FROM index_work WHERE field_number = $1", [.integer(pending.indexNumber)])
+  }
+}
+
+/// A row of the work on indexes.
+struct PendingIndex {
+  /// The field's number, or its negative for the index of words.
+  var indexNumber: Int64
+  var position: TypeScan.Position
+  var isWanted: Bool
+  var work: IndexWork
+}

@@ -1,0 +1,91 @@
+import CloudKitModel
+import StoreModel
+
+/// Builds and removes indexes in the writer's transactions, a step in each.
+struct IndexWorker {
+  let session: StoreSession
+
+  /// Records that a step looks at, and entries that it removes: so many that others wait a few
+  /// milliseconds.
+  private static let recordsPerStep = 200
+  private static let entriesPerStep = 2_000
+
+  /// Sees to it that the work goes on in a database under its lock. Who saved in it before did so by the
+  /// schema that asked for the work or by one before, and what they left is found there; who saves in it
+  /// afterwards reads the schema anew.
+  func lockPlace(of pending: inout PendingIndex) throws {
+    if pending.position.database == 0, let scan = try scan(for: pending),
+      let first = try scan.nextDatabase(after: 0)
+    {
+      pending.position = TypeScan.Position(database: first)
+    }
+    try session.require(.database(DatabaseID(rawValue: pending.position.database)))
+  }
+
+  /// The way through the records that an index is of.
+  func scan(for pending: PendingIndex) throws -> TypeScan? {
+    let work = pending.work
+    let address = DatabaseAddress(
+      container: work.container, environment: work.environment, scope: .public, owner: nil)
+    return try RecordTypeTable(session: session).type(named: work.recordType, at: address).map {
+      TypeScan(
+        type: $0, container: work.container, environment: work.environment, session: session)
+    }
+  }
+
+  /// Removes some entries of one database, and goes on to the next when it has no more.
+  func clearSome(_ pending: inout PendingIndex) throws {
+    guard let scan = try scan(for: pending) else { return }
+    if pending.position.database == 0 {
+      pending.position.database = try scan.nextDatabase(after: 0) ?? 0
+    }
+    let (removed, isAll) = try ValueIndexTable(session: session).removeSome(
+      ofField: pending.indexNumber, in: pending.position.database, limit: Self.entriesPerStep)
+    pending.work.done += removed
+    if isAll {
+      guard let next = try scan.nextDatabase(after: pending.position.database) else {
+        try finishClearing(&pending)
+        return
+      }
+      pending.position.database = next
+    }
+    try IndexWorkTable(session: session).keep(pending)
+  }
+
+  private func finishClearing(_ pending: inout PendingIndex) throws {
+    if pending.isWanted {
+      pending.work.phase = .building
+      pending.work.done = 0
+      pending.position = TypeScan.Position()
+      try IndexWorkTable(session: session).keep(pending)
+    } else {
+      try IndexWorkTable(session: session).remove(&pending)
+    }
+    try CounterTable(session: session).raiseSchemaVersion()
+  }
+
+  /// Makes the entries of some records. What is saved meanwhile gets its entries as it is saved.
+  func buildSome(_ pending: inout PendingIndex) throws {
+    guard let scan = try scan(for: pending) else { return }
+    let (database, records, next) = try scan.records(
+      after: pending.position, limit: Self.recordsPerStep)
+    if !records.isEmpty {
+      let index = ValueIndexTable(session: session)
+      let address = try DatabaseTable(session: session).address(of: database)
+      for stored in records {
+        let entries = try index.entries(of: stored.record, type: scan.type, at: address)
+        for entry in entries.list where entry.fieldNumber == pending.indexNumber {
+          try index.add(entry, of: stored, in: database)
+        }
+      }
+    }
+    pending.work.done += records.count
+    if let next {
+      pending.position = next
+      try IndexWorkTable(session: session).keep(pending)
+    } else {
+      try IndexWorkTable(session: session).remove(&pending)
+      try CounterTable(session: session).raiseSchemaVersion()
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The value index: the keys of records' values (``ValueKey``), by their fields.
+///
+/// What saving and deleting records changes here is gathered (``GatheredWrites``) and written together.
+/// Searches have statements of their own, which ``SearchPlan`` decides on.
+struct ValueIndexTable {
+  let session: StoreSession
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE value_index (
+      database_id BIGINT NOT NULL, field_number BIGINT NOT NULL, value_key BYTEA NOT NULL,
+      record_number BIGINT NOT NULL, zone_number BIGINT NOT NULL,
+      PRIMARY KEY (database_id, field_number, value_key, record_number)) /*clustered*/
+    """
+  ]
+
+  /// What the value index holds of a record of this type.
+  func entries(
+    of record: Record, type: RecordTypeEntry, at address: DatabaseAddress
+  ) throws -> IndexEntries {
+    // Other writers add fields without a word.
+    if record.fields.contains(where: { type.fields[$0.key] == nil }) {
+      try RecordTypeTable(session: session).loadFields(of: type)
+    }
+    return IndexEntries(of: record, fields: type.fields, hasOwner: address.owner != nil)
+  }
+
+  /// Whether any record of a database has a value in a field.
+  func hasEntries(inField field: Int64, of database: Int64) throws -> Bool {
+    try connection.first(
+      "SELECT 1 FROM value_index WHERE database_id = $1 AND field_number = $2 LIMIT 1",
+      [.integer(database), .integer(field)]
+    ) { _ in true } ?? false
+  }
+
+  /// How many entries a field has.
+  func count(inField field: Int64, of database: Int64) throws -> Int {
+    try connection.first(
+      "SELECT COUNT(*) FROM value_index WHERE database_id = $1 AND field_number = $2",
+      [.integer(database), .integer(field)]
+    ) { Int($0.integer(0)) } ?? 0
+  }
+
+  /// Visits the entries of a field, by the numbers of their records.
+  func visitKeys(
+    inField field: Int64, of database: DatabaseID, _ visit: (Int64, IndexKey) throws -> Void
+  ) throws {
+    try connection.query(
+      """
+      SELECT record_number, value_key FROM value_index
+      WHERE database_id = $1 AND field_number = $2
+      """, [.integer(database.rawValue), .integer(field)]
+    ) { try visit($0.integer(0), $0.key(1)) }
+  }
+
+  /// Visits the numbers of the records that have a key in a field.
+  func visitNumbers(
+    with key: [UInt8], inField field: Int64, of database: DatabaseID,
+    _ visit: (Int64) throws -> Void
+  ) throws {
+    try connection.query(
+      """
+      SELECT record_number FROM value_index
+      WHERE database_id = $1 AND field_number = $2 AND value_key = $3
+      """, [.integer(database.rawValue), .integer(field), .bytes(key)]
+    ) { try visit($0.integer(0)) }
+  }
+
+  // MARK: Work on indexes
+
+  /// Adds an entry that may be there already.
+  func add(_ entry: IndexEntry, of stored: StoredRecord, in database: DatabaseID) throws {
+    try connection.run(
+      """
+      INSERT INTO value_index
+        (database_id, field_number, value_key, record_number, zone_number)
+      VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (database_id, field_number, value_key, record_number) DO NOTHING
+      """,
+      [
+        .integer(database.rawValue), .integer(entry.fieldNumber), .bytes(entry.key),
+        .integer(stored.number), .integer(stored.zoneNumber),
+      ])
+  }
+
+  /// Removes the first entries of a field.
+  ///
+  /// - Returns: how many, and whether there are no more.
+  func removeSome(
+    ofField field: Int64, in database: Int64, limit: Int
+  ) throws -> (removed: Int, isAll: Bool) {
+    let place: [SQLValue] = [.integer(database), .integer(field)]
+    let last = try connection.first(
+      """
+      SELECT value_key, record_number FROM value_index
+      WHERE database_id = $1 AND field_number = $2
+      ORDER BY value_key, record_number LIMIT 1 OFFSET $3
+      """, place + [.integer(Int64(limit - 1))]
+    ) { ($0.bytes(0), $0.integer(1)) }
+    guard let (key, number) = last else {
+      let removed = try connection.run(
+        "DELETE FROM value_index WHERE database_id = $1 AND field_number = $2", place)
+      return (removed, true)
+    }
+    let removed = try connection.run(
+      """
+      DELETE FROM value_index WHERE database_id = $1 AND field_number = $2
+        AND (value_key, record_number) <= ($3, $4)
+      """, place + [.bytes(key), .integer(number)])
+    return (removed, false)
+  }
+}
