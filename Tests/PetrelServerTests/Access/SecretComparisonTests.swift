@@ -8,7 +8,7 @@ struct SecretComparisonTests {
   private static let harmless: [String: String] = [
     "PetrelServer/TokensEndpoint.swift: known.contains(where: { $0.token == further.token })":
       "names of readers, made of hashes",
-    "Store/Storage/Deliveries/DeviceToken+Containers.swift: return rows.first?.device.token == token ? rows : []":
+    "Store/Storage/Deliveries/DeviceTable.swift: return rows.first?.device.token == token ? rows : []":
       "names of readers, made of hashes",
     "PushDelivery/ProviderTokenIssuer.swift: guard let current, current.text == token else { return true }":
       "both are the server's own",

@@ -83,17 +83,8 @@ extension SQLRecordStore {
   public func devices(
     of userRecordName: String?, after last: DeviceName?, limit: Int
   ) async throws -> [DeviceToken] {
-    try await read { session in
-      var arguments: [SQLValue] = [
-        .text(last?.kind.rawValue ?? ""), .text(last?.token ?? ""), .integer(Int64(limit)),
-      ]
-      if let userRecordName { arguments.append(.text(userRecordName)) }
-      return try session.connection.rows(
-        """
-        SELECT \(DeviceToken.columns) FROM device_tokens
-        WHERE (kind, token) > ($1, $2)\(userRecordName == nil ? "" : " AND user_record_name = $4")
-        ORDER BY kind, token LIMIT $3
-        """, arguments, DeviceToken.init(row:))
+    try await read {
+      try DeviceTable(session: $0).devices(of: userRecordName, after: last, limit: limit)
     }
   }
 

@@ -90,7 +90,8 @@ extension SQLRecordStore {
         """, [.text(keyID), .integer(timestamp.milliseconds)]
       ) { $0.text(0) }
       guard let user else { return false }
-      try session.removeDevices(of: user, kind: .webhook, at: timestamp, ordering: &orders)
+      try DeviceTable(session: session)
+        .removeAll(of: user, kind: .webhook, at: timestamp, ordering: &orders)
       return true
     }
   }

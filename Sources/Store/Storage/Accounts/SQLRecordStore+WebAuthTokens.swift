@@ -65,15 +65,10 @@ extension StoreSession {
     ) { $0.integer(0) }
     try connection.run("DELETE FROM web_auth_tokens WHERE \(those)", [.text(userRecordName)])
     if everywhere {
-      let readers = try connection.rows(
-        """
-        DELETE FROM device_tokens WHERE kind = 'courier' AND user_record_name = $1 RETURNING token
-        """, [.text(userRecordName)]
-      ) { $0.text(0) }
-      orders += readers.map {
-        DeliveryOrder(token: $0, userRecordName: userRecordName, action: .forgetReading)
-      }
-      try removeDevices(of: userRecordName, kind: .webPush, at: timestamp, ordering: &orders)
+      let devices = DeviceTable(session: self)
+      try devices.removeReaders(of: userRecordName, ordering: &orders)
+      try devices.removeAll(
+        of: userRecordName, kind: .webPush, at: timestamp, ordering: &orders)
     }
     return Int(count ?? 0)
   }

@@ -16,7 +16,10 @@ enum Schema {
         counters, directories, users, userDeletions, signIn, programCredentials, adminAccess,
         records, changeFeeds,
         assets, answeredRequests, containerSchemas, subscriptions, outbox, servers, parts,
-        notificationLog, notificationIndex, devices, deliveries, sharedLimits,
+        NotificationLogTable.definition, NotificationMarkTable.definition,
+        NotificationIndexTable.definition, DeviceTable.definition, CourierCursorTable.definition,
+        PushRouteTable.definition, DeliveryTable.definition, RefusedPushTable.definition,
+        sharedLimits,
       ].flatMap(\.self), fill: makeClientSecret)
   ]
 

@@ -299,7 +299,8 @@ extension StoreMoveEnd {
     let unfiled = try connection.first("SELECT 1 FROM unfiled_notifications LIMIT 1", []) { _ in 1 }
     guard unfiled != nil else { return }
     try connection.beginWriting()
-    try StoreSession(connection: connection, makeUUID: { UUID() }).fileAllNotifications()
+    let session = try StoreSession(connection: connection, makeUUID: { UUID() })
+    try NotificationIndexTable(session: session).fileAll()
     try connection.commit()
   }
 }

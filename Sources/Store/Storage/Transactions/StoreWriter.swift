@@ -224,7 +224,7 @@ final class StoreWriter: @unchecked Sendable {
       try body()
       try session.writeGathered()
       try session.writeStoredBytes()
-      try session.fileNotifications()
+      try NotificationIndexTable(session: session).fileWaiting()
       try session.pointToChanges()
       try commitTransaction(of: session)
     } catch {

@@ -228,7 +228,8 @@ extension StoreSession {
     let name = user.userRecordName
     _ = try endSessions(of: name, everywhere: true, at: timestamp, ordering: &orders)
     for kind in [DeviceToken.Kind.apns, .webhook] {
-      try removeDevices(of: name, kind: kind, at: timestamp, ordering: &orders)
+      try DeviceTable(session: self)
+        .removeAll(of: name, kind: kind, at: timestamp, ordering: &orders)
     }
     for statement in [
       "DELETE FROM user_passwords WHERE user_record_name = $1",
