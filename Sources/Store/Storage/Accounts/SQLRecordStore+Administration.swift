@@ -55,26 +55,16 @@ extension SQLRecordStore {
     beginningWith prefix: String, after last: String?, limit: Int
   ) async throws -> [User] {
     try await read {
-      try $0.connection.rows(
-        User.selection
-          + """
-           WHERE users.name >= $1 AND users.name < $2 AND users.name > $3
-          ORDER BY users.name LIMIT $4
-          """,
-        [
-          .text(prefix), .text(prefix + "\u{10FFFF}"), .text(last ?? ""),
-          .integer(Int64(limit)),
-        ], User.init)
+      try UserTable(session: $0).users(beginningWith: prefix, after: last, limit: limit)
     }
   }
 
   public func userNames(of userRecordNames: Set<String>) async throws -> [String: String] {
     try await read { session in
+      let users = UserTable(session: session)
       var names: [String: String] = [:]
       for userRecordName in userRecordNames {
-        names[userRecordName] = try session.connection.first(
-          "SELECT name FROM users WHERE user_record_name = $1", [.text(userRecordName)]
-        ) { $0.text(0) }
+        names[userRecordName] = try users.name(of: userRecordName)
       }
       return names
     }

@@ -8,7 +8,7 @@ extension SQLRecordStore {
     try await write(locking: .database(database)) { session in
       _ = try session.existingZone(zoneID, of: database)
       for upload in uploads {
-        try session.refuseDeleted(upload.userRecordName)
+        try UserDeletionTable(session: session).refuseDeleted(upload.userRecordName)
         try session.add(upload, to: database)
       }
     }
@@ -63,7 +63,7 @@ extension SQLRecordStore {
     timestamp: Timestamp, makeReceipt: @escaping @Sendable () -> String
   ) async throws -> [Asset] {
     try await write(locking: .database(database)) { session in
-      try session.refuseDeleted(user)
+      try UserDeletionTable(session: session).refuseDeleted(user)
       let zoneNumber = try session.existingZone(zoneID, of: database)
       return try places.flatMap { place in
         try session.assets(

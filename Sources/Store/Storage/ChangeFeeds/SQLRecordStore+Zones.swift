@@ -64,7 +64,7 @@ extension StoreSession {
     _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
     timestamp: Timestamp
   ) throws -> [ZoneOutcome] {
-    try refuseDeleted(origin.userRecordName)
+    try UserDeletionTable(session: self).refuseDeleted(origin.userRecordName)
     let address = try address(of: database)
     var numbers = try NumberSupply(of: database, count: operations.count, from: self)
     return try operations.enumerated().map { number, operation in

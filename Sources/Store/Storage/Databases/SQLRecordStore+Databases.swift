@@ -25,7 +25,7 @@ extension StoreSession {
   }
 
   fileprivate func addDatabase(at address: DatabaseAddress) throws -> DatabaseID {
-    if let owner = address.owner { try refuseDeleted(owner) }
+    if let owner = address.owner { try UserDeletionTable(session: self).refuseDeleted(owner) }
     let database = DatabaseID(rawValue: try nextCounter("database"))
     let place = arguments(for: address) + [.integer(database.rawValue)]
     try connection.run(

@@ -9,7 +9,7 @@ extension DeviceTable {
   /// - Parameter orders: gets what is to become of what is owed to it.
   /// - Throws: ``StoreError/Code/userDeleted``.
   func save(_ token: DeviceToken, ordering orders: inout [DeliveryOrder]) throws {
-    try session.refuseDeleted(token.userRecordName)
+    try UserDeletionTable(session: session).refuseDeleted(token.userRecordName)
     try lock(token.token, kind: token.kind)
     let known = try device(withToken: token.token, kind: token.kind)?.device
     let startsAnew = known.map { !$0.hasSameReader(as: token) } ?? true

@@ -13,7 +13,10 @@ enum Schema {
     Migration(
       version: 34,
       statements: [
-        counters, directories, users, userDeletions, signIn, programCredentials, adminAccess,
+        counters, directories, UserTable.definition, ApplicationPermissionTable.definition,
+        WebAuthTokenTable.definition, UserDeletionTable.definition, PasswordTable.definition,
+        UserIdentityTable.definition, APITokenTable.definition, ServerKeyTable.definition,
+        TakenSignatureTable.definition, AdminKeyTable.definition, ConsoleSessionTable.definition,
         records, changeFeeds,
         assets, answeredRequests, containerSchemas, subscriptions, outbox, servers, parts,
         NotificationLogTable.definition, NotificationMarkTable.definition,

@@ -134,7 +134,8 @@ struct LogTrimming {
       let position = change.isCurrent ? change.position : 0
       through[change.log] = max(through[change.log] ?? 0, position)
     }
-    for (log, position) in through where try !session.isDeleted(log.subscriber) {
+    for (log, position) in through
+    where try !UserDeletionTable(session: session).isDeleted(log.subscriber) {
       try self.log.noteTrimmed(through: position, of: log.subscriber, in: log.database)
     }
   }

@@ -31,7 +31,7 @@ extension SQLRecordStore {
     }
     for state in states where !state.unread.isEmpty {
       try await write(locking: .database(state.database)) {
-        try $0.refuseDeleted(subscriber)
+        try UserDeletionTable(session: $0).refuseDeleted(subscriber)
         try NotificationMarkTable(session: $0)
           .mark(state.unread, of: subscriber, in: state.database, at: timestamp)
       }

@@ -61,8 +61,8 @@ extension SQLRecordStore {
     try await inEachDatabase(of: forgotten) { try $0.forget($1) }
     try await dropExpiredTokens(at: timestamp.milliseconds)
     while try await write(
-      locking: .reference, { try $0.trimSignatures(at: timestamp.milliseconds) })
-    {}
+      locking: .reference, { try TakenSignatureTable(session: $0).trim(at: timestamp.milliseconds) }
+    ) {}
     try await trimChangeFeeds(
       before: timestamp.advanced(bySeconds: -configuration.deletionRetention))
     try await trimAssets(at: timestamp)
@@ -102,12 +102,8 @@ extension SQLRecordStore {
   private func dropExpiredTokens(at now: Int64) async throws {
     try await writeDevices { session, orders in
       try DeviceTable(session: session).dropExpired(at: now, ordering: &orders)
-      for statement in [
-        "DELETE FROM web_auth_tokens WHERE expires <= $1",
-        "DELETE FROM console_sessions WHERE expires <= $1",
-      ] {
-        try session.connection.run(statement, [.integer(now)])
-      }
+      try WebAuthTokenTable(session: session).dropExpired(at: now)
+      try ConsoleSessionTable(session: session).dropExpired(at: now)
     }
   }
 }

@@ -40,7 +40,7 @@ extension SQLRecordStore {
     environment: ContainerEnvironment
   ) async throws {
     try await write(locking: .reference) { session in
-      try session.refuseDeleted(userRecordName)
+      try UserDeletionTable(session: session).refuseDeleted(userRecordName)
       let place: [SQLValue] = [.text(container), .text(environment.rawValue)]
       guard try session.customRoles(of: container, in: environment).contains(role) else {
         throw StoreError(

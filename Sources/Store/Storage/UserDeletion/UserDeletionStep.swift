@@ -40,7 +40,7 @@ struct UserDeletionStep {
     if try removeSome(), row.deletion.state != .waiting { try goOn() }
     var kept = row
     kept.deletion.state = before.deletion.state
-    if kept != before { try session.keep(row) }
+    if kept != before { try UserDeletionTable(session: session).keep(row) }
     return row.deletion
   }
 
