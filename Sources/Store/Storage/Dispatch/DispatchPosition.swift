@@ -16,7 +16,7 @@ struct DispatchPosition: Hashable {
 }
 
 extension DispatchPosition {
-  fileprivate init(row: any SQLRow) {
+  init(row: any SQLRow) {
     self.init(through: row.integer(0), changes: row.integer(1))
     if let subscriber = row.optionalText(2), let subscriptionID = row.optionalText(3) {
       settled = SubscriptionName(subscriber: subscriber, subscriptionID: subscriptionID)
@@ -37,38 +37,7 @@ extension StoreSession {
   /// How far a database's changes are dispatched to a part of it; nil before the first.
   func dispatchPosition(of part: DatabasePart) throws -> DispatchPosition? {
     if part.isWhole { return try dispatchPosition(of: part.database) }
-    return try connection.first(
-      """
-      SELECT through, changes, settled_subscriber, settled_subscription FROM part_dispatches
-      WHERE database_id = $1 AND part = $2
-      """, [.integer(part.database.rawValue), .integer(Int64(part.number))],
-      DispatchPosition.init(row:))
-  }
-
-  /// Up to where the changes of a database that is divided are dispatched to all of its parts.
-  func commonPosition(of database: DatabaseID) throws -> DispatchPosition? {
-    try connection.first(
-      """
-      SELECT MIN(CASE WHEN settled_subscriber IS NULL THEN through ELSE through - 1 END),
-        MIN(CASE WHEN settled_subscriber IS NULL THEN changes ELSE changes - 1 END)
-      FROM part_dispatches WHERE database_id = $1
-      """, [.integer(database.rawValue)]
-    ) { DispatchPosition(through: $0.integer(0), changes: $0.integer(1)) }
-  }
-
-  /// Keeps that the changes up to a position are dispatched to a part of a divided database.
-  func write(_ position: DispatchPosition, of part: DatabasePart) throws {
-    try connection.run(
-      """
-      UPDATE part_dispatches
-      SET through = $3, changes = $4, settled_subscriber = $5, settled_subscription = $6
-      WHERE database_id = $1 AND part = $2
-      """,
-      [
-        .integer(part.database.rawValue), .integer(Int64(part.number)),
-        .integer(position.through), .integer(position.changes),
-        SQLValue(position.settled?.subscriber), SQLValue(position.settled?.subscriptionID),
-      ])
+    return try PartDispatchTable(session: self).position(of: part)
   }
 
   /// Keeps that the changes up to a position are dispatched.

@@ -26,7 +26,7 @@ struct DispatchProgress {
   /// - Throws: ``StoreError/Code/leaseLost`` when another server dispatches the part's changes.
   init(of part: DatabasePart, in session: StoreSession) throws {
     self.part = part
-    repartition = try session.checkLease(of: part)
+    repartition = try DispatchLeaseTable(session: session).checkLease(of: part)
     stored = try session.dispatchPosition(of: part)
     position = stored ?? DispatchPosition(through: .min, changes: 0)
   }
@@ -71,9 +71,10 @@ struct DispatchProgress {
       try writePart(at: timestamp, in: session)
     }
     guard let repartition else { return }
-    let end = part.isWhole ? position : try session.commonPosition(of: database)
+    let end =
+      part.isWhole ? position : try PartDispatchTable(session: session).commonPosition(of: database)
     guard let end, end.wholeThrough >= repartition.lastChange else { return }
-    try session.divide(database, into: repartition.nextParts)
+    try DispatchLeaseTable(session: session).divide(database, into: repartition.nextParts)
   }
 
   private func writeWhole(at timestamp: Timestamp, in session: StoreSession) throws {
@@ -89,9 +90,9 @@ struct DispatchProgress {
   }
 
   private func writePart(at timestamp: Timestamp, in session: StoreSession) throws {
-    try session.write(position, of: part)
+    try PartDispatchTable(session: session).write(position, of: part)
     let before = try session.dispatchPosition(of: database)
-    guard let common = try session.commonPosition(of: database),
+    guard let common = try PartDispatchTable(session: session).commonPosition(of: database),
       common.through > before?.through ?? .min
     else { return }
     try session.write(common, of: database, at: timestamp)

@@ -9,7 +9,7 @@ extension SQLRecordStore {
       let database = part.database
       let position = try session.dispatchPosition(of: part)
       let begin = max(sequence, position?.wholeThrough ?? .min)
-      let end = try session.repartition(of: part)?.lastChange ?? .max
+      let end = try DispatchLeaseTable(session: session).repartition(of: part)?.lastChange ?? .max
       return try session.connection.rows(
         """
         SELECT sequence, subscription_version, content FROM outbox

@@ -18,11 +18,12 @@ enum Schema {
         UserIdentityTable.definition, APITokenTable.definition, ServerKeyTable.definition,
         TakenSignatureTable.definition, AdminKeyTable.definition, ConsoleSessionTable.definition,
         records, changeFeeds,
-        assets, answeredRequests, containerSchemas, subscriptions, outbox, servers, parts,
+        assets, answeredRequests, containerSchemas, subscriptions, outbox, ServerTable.definition,
+        AnnouncementTable.definition, DispatchLeaseTable.definition, PartDispatchTable.definition,
         NotificationLogTable.definition, NotificationMarkTable.definition,
         NotificationIndexTable.definition, DeviceTable.definition, CourierCursorTable.definition,
         PushRouteTable.definition, DeliveryTable.definition, RefusedPushTable.definition,
-        sharedLimits,
+        SharedLimitTable.definition,
       ].flatMap(\.self), fill: makeClientSecret)
   ]
 

@@ -225,7 +225,7 @@ final class StoreWriter: @unchecked Sendable {
       try session.writeGathered()
       try session.writeStoredBytes()
       try NotificationIndexTable(session: session).fileWaiting()
-      try session.pointToChanges()
+      try DispatchLeaseTable(session: session).pointToChanges()
       try commitTransaction(of: session)
     } catch {
       if session.connection.isInTransaction { try? session.connection.rollback() }

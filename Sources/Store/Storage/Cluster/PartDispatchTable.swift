@@ -1,0 +1,71 @@
+import StoreModel
+
+/// How far the changes of a database that is divided are dispatched to each of its parts. On an engine for
+/// one server it stays empty.
+struct PartDispatchTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE part_dispatches (
+      database_id BIGINT NOT NULL, part BIGINT NOT NULL, through BIGINT NOT NULL,
+      changes BIGINT NOT NULL, settled_subscriber TEXT, settled_subscription TEXT,
+      PRIMARY KEY (database_id, part)) /*clustered*/
+    """
+  ]
+
+  /// How far a database's changes are dispatched to a part of it.
+  func position(of part: DatabasePart) throws -> DispatchPosition? {
+    try connection.first(
+      """
+      SELECT through, changes, settled_subscriber, settled_subscription FROM part_dispatches
+      WHERE database_id = $1 AND part = $2
+      """, [.integer(part.database.rawValue), .integer(Int64(part.number))],
+      DispatchPosition.init(row:))
+  }
+
+  /// Up to where the changes of a database that is divided are dispatched to all of its parts.
+  func commonPosition(of database: DatabaseID) throws -> DispatchPosition? {
+    try connection.first(
+      """
+      SELECT MIN(CASE WHEN settled_subscriber IS NULL THEN through ELSE through - 1 END),
+        MIN(CASE WHEN settled_subscriber IS NULL THEN changes ELSE changes - 1 END)
+      FROM part_dispatches WHERE database_id = $1
+      """, [.integer(database.rawValue)]
+    ) { DispatchPosition(through: $0.integer(0), changes: $0.integer(1)) }
+  }
+
+  /// Keeps that the changes up to a position are dispatched to a part.
+  func write(_ position: DispatchPosition, of part: DatabasePart) throws {
+    try connection.run(
+      """
+      UPDATE part_dispatches
+      SET through = $3, changes = $4, settled_subscriber = $5, settled_subscription = $6
+      WHERE database_id = $1 AND part = $2
+      """,
+      [
+        .integer(part.database.rawValue), .integer(Int64(part.number)),
+        .integer(position.through), .integer(position.changes),
+        SQLValue(position.settled?.subscriber), SQLValue(position.settled?.subscriptionID),
+      ])
+  }
+
+  /// Adds a part that comes after a change which is dispatched wholly.
+  func add(_ position: DispatchPosition, ofPart number: Int, of database: DatabaseID) throws {
+    try connection.run(
+      """
+      INSERT INTO part_dispatches (database_id, part, through, changes) VALUES ($1, $2, $3, $4)
+      """,
+      [
+        .integer(database.rawValue), .integer(Int64(number)), .integer(position.through),
+        .integer(position.changes),
+      ])
+  }
+
+  func remove(of database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM part_dispatches WHERE database_id = $1", [.integer(database.rawValue)])
+  }
+}
