@@ -91,7 +91,7 @@ struct NotificationFilingTests {
   @Test("a change that fires very many has its entries filed at once")
   func many() async throws {
     try await StoreEngine.sqliteFile.withStore { test in
-      let users = (0..<StoreSession.firingsFiledAtOnce).map { "_many\($0)" }
+      let users = (0..<NotificationIndexTable.firingsFiledAtOnce).map { "_many\($0)" }
       for user in users { _ = try await test.subscribe(noteSubscription("s"), as: user) }
       try await test.save("a")
       #expect(try await test.dispatch().logged.count == users.count)
@@ -162,7 +162,8 @@ struct NotificationFilingTests {
         try await store.read { session in
           began.signal()
           goesOn.wait()
-          return try session.unfiledRows(of: TestStore.alice).map(\.sequence)
+          return try NotificationIndexTable(session: session)
+            .unfiledRows(of: TestStore.alice).map(\.sequence)
         }
       }
       await withCheckedContinuation { continuation in
@@ -202,7 +203,10 @@ struct NotificationFilingTests {
       }
       #expect(filed == 6)
       let horizon = TestStore.time(1_000_000).milliseconds
-      let dropped = try await store.write { try $0.drop(entries: $0.entries(before: horizon)) }
+      let dropped = try await store.write {
+        try LogTrimming(in: $0)
+          .drop(entries: NotificationLogTable(session: $0).old(before: horizon))
+      }
       #expect(dropped == 0)
       for user in Self.users { #expect(try await sequences(of: user, in: store).count == 1) }
       #expect(try await sequences(of: TestStore.alice, in: store).count == 4)

@@ -129,7 +129,7 @@ struct PostgreSQLStoreTests {
         // As a store from before PostgreSQL was told to look at it, or one from a dump.
         try await store.write {
           _ = try $0.connection.run("DROP TABLE notification_runs", [])
-          for statement in Schema.notificationIndex.prefix(2) {
+          for statement in NotificationIndexTable.definition.prefix(2) {
             _ = try $0.connection.run(statement, [])
           }
         }
@@ -144,14 +144,18 @@ struct PostgreSQLStoreTests {
           FROM generate_series(1, 20000) AS number
           """, [])
       }
-      let cuts = try await store.write { try $0.overfullLogs(keeping: 100, bytes: .max) }
+      let cuts = try await store.write {
+        try NotificationIndexTable(session: $0).overfull(keeping: 100, bytes: .max)
+      }
       let cut = try #require(cuts.first { $0.subscriber == "user7" })
       let looked = try await store.write { session in
         // What this connection has not told others of yet counts as well.
         let before = try Self.rowsReadInOrder(session)
-        #expect(try session.logEntries(of: "user7", in: 1, withIDs: [[0]]).count == 200)
-        let old = try session.entries(through: cut)
-        #expect(try session.drop(entries: old) == 100)
+        let index = NotificationIndexTable(session: session)
+        let database = DatabaseID(rawValue: 1)
+        #expect(try index.entries(of: "user7", in: database, withIDs: [[0]]).count == 200)
+        let old = try index.entries(through: cut)
+        #expect(try LogTrimming(in: session).drop(entries: old) == 100)
         return try Self.rowsReadInOrder(session) - before
       }
       #expect(looked == 0)
@@ -165,7 +169,8 @@ struct PostgreSQLStoreTests {
       var store = try await SQLRecordStore.open(at: location)
       try await store.write { session in
         for statement in [
-          "DROP TABLE notification_runs", Schema.notificationIndex[0], Schema.notificationIndex[1],
+          "DROP TABLE notification_runs", NotificationIndexTable.definition[0],
+          NotificationIndexTable.definition[1],
           #"CREATE TABLE "A table; not Petrel's" AS SELECT 1 AS number"#,
           // To make an index is to look at its table, so there are no rows yet.
           "CREATE TABLE broken (number integer)",

@@ -97,7 +97,7 @@ struct SharedLimitsTests {
               let session = try StoreSession(connection: connection) { RandomUUID.make() }
               return try (0..<60).reduce(0) { sum, _ in
                 try sum
-                  + session.draw(
+                  + SharedLimitTable(session: session).draw(
                     AllowanceDraw(
                       subject: LimitSubject(hash: [UInt8](repeating: 9, count: 16)),
                       interval: 3600 * Self.second, capacity: 100, needed: 1, extra: 1)
@@ -158,7 +158,9 @@ struct SharedLimitsTests {
               let session = try StoreSession(connection: connection) { RandomUUID.make() }
               for _ in 0..<20 {
                 try connection.execute("BEGIN")
-                try session.attempt(by: number == 0 ? subjects : subjects.reversed()) {
+                try SharedLimitTable(session: session).attempt(
+                  by: number == 0 ? subjects : subjects.reversed()
+                ) {
                   histories, now in
                   histories = histories.map {
                     AttemptHistory(wrong: ($0?.wrong ?? 0) + 1, last: now)

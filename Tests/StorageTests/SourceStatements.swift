@@ -20,9 +20,9 @@ struct SourceStatement {
   /// Parts of statements that others name.
   private static let parts = [
     "DeliveryRow.selection": DeliveryRow.selection, "Self.isAvailable(to:": "TRUE",
-    "DeliveryClaim.isAvailable(to:": "TRUE", "StoreClock.expression": "1",
+    "StoreClock.expression": "1",
     "NotificationIndexRow.columns": NotificationIndexRow.columns,
-    "Row.columns": "database_id, number, device, merge_key", "columns": "database_id",
+    "DueDelivery.columns": "database_id, number, device, merge_key", "columns": "database_id",
   ]
 
   /// All of them that serve a store.

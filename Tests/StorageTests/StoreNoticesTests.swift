@@ -144,7 +144,7 @@ struct StoreNoticesTests {
       let during = Mutex<Int?>(nil)
       try await pair.second.write { session in
         session.outbox = entries
-        try session.pointToChanges()
+        try DispatchLeaseTable(session: session).pointToChanges()
         // What the first would do now.
         let other = try PostgreSQLConnection(to: pair.address)
         defer { other.close() }

@@ -9,6 +9,11 @@ final class StoreMover {
   private static let stateTable = "store_move"
   /// Tables of the stores' own that no rows are copied of.
   static let ownTables: Set = ["store_form", stateTable]
+  /// What servers know of each other and of the nodes that have the store, which is nothing to be moved
+  /// to another store.
+  static let tablesOfServers: Set = [
+    "servers", "dispatch_leases", "part_dispatches", "announcements", "store_shards",
+  ]
 
   /// How far the move is, as the target has it.
   private struct State {
@@ -207,7 +212,7 @@ final class StoreMover {
   private func matchingTables() throws -> [SQLTable] {
     let sourceNames = Set(try SQLTable.names(source.connection))
     return try SQLTable.names(target.connection)
-      .filter { !Self.ownTables.contains($0) && !Schema.tablesOfServers.contains($0) }
+      .filter { !Self.ownTables.contains($0) && !Self.tablesOfServers.contains($0) }
       .map { name in
         let table = try SQLTable(named: name, in: target.connection)
         guard sourceNames.contains(name),
@@ -229,11 +234,21 @@ final class StoreMover {
       "INSERT INTO store_form (version) VALUES ($1)",
       [.integer(Schema.newestForm)])
     try connection.execute("DROP TABLE \(Self.stateTable)")
-    try Schema.makeDispatchLeases(connection)
+    try makeDispatchLeases(connection)
     try connection.commit()
     // PostgreSQL plans by what it knows of the tables; SQLite's plans here need nothing of that.
     guard connection.kind == .postgreSQL else { return }
     for table in tables { try connection.execute("ANALYZE \(table.name)") }
+  }
+
+  /// Makes leases that nobody holds for the databases that may have changes to dispatch.
+  private func makeDispatchLeases(_ connection: any SQLConnection) throws {
+    guard connection is PostgreSQLConnection else { return }
+    try connection.run(
+      """
+      INSERT INTO dispatch_leases (database_id, holder, awaited)
+      SELECT DISTINCT database_id, 0, 0 FROM outbox
+      """, [])
   }
 
   // MARK: Rows
@@ -296,7 +311,8 @@ extension StoreMoveEnd {
     let unfiled = try connection.first("SELECT 1 FROM unfiled_notifications LIMIT 1", []) { _ in 1 }
     guard unfiled != nil else { return }
     try connection.beginWriting()
-    try StoreSession(connection: connection, makeUUID: { UUID() }).fileAllNotifications()
+    let session = try StoreSession(connection: connection, makeUUID: { UUID() })
+    try NotificationIndexTable(session: session).fileAll()
     try connection.commit()
   }
 }

@@ -56,26 +56,16 @@ extension SQLRecordStore {
     beginningWith prefix: String, after last: String?, limit: Int
   ) async throws -> [User] {
     try await read {
-      try $0.connection.rows(
-        User.selection
-          + """
-           WHERE users.name >= $1 AND users.name < $2 AND users.name > $3
-          ORDER BY users.name LIMIT $4
-          """,
-        [
-          .text(prefix), .text(prefix + "\u{10FFFF}"), .text(last ?? ""),
-          .integer(Int64(limit)),
-        ], User.init)
+      try UserTable(session: $0).users(beginningWith: prefix, after: last, limit: limit)
     }
   }
 
   public func userNames(of userRecordNames: Set<String>) async throws -> [String: String] {
     try await read { session in
+      let users = UserTable(session: session)
       var names: [String: String] = [:]
       for userRecordName in userRecordNames {
-        names[userRecordName] = try session.connection.first(
-          "SELECT name FROM users WHERE user_record_name = $1", [.text(userRecordName)]
-        ) { $0.text(0) }
+        names[userRecordName] = try users.name(of: userRecordName)
       }
       return names
     }
@@ -84,17 +74,8 @@ extension SQLRecordStore {
   public func devices(
     of userRecordName: String?, after last: DeviceName?, limit: Int
   ) async throws -> [DeviceToken] {
-    try await read { session in
-      var arguments: [SQLValue] = [
-        .text(last?.kind.rawValue ?? ""), .text(last?.token ?? ""), .integer(Int64(limit)),
-      ]
-      if let userRecordName { arguments.append(.text(userRecordName)) }
-      return try session.connection.rows(
-        """
-        SELECT \(DeviceToken.columns) FROM device_tokens
-        WHERE (kind, token) > ($1, $2)\(userRecordName == nil ? "" : " AND user_record_name = $4")
-        ORDER BY kind, token LIMIT $3
-        """, arguments, DeviceToken.init(row:))
+    try await read {
+      try DeviceTable(session: $0).devices(of: userRecordName, after: last, limit: limit)
     }
   }
 

@@ -9,7 +9,7 @@ extension SQLRecordStore {
     try await write(locking: .database(database)) { session in
       _ = try ZoneTable(session: session).existingNumber(of: zoneID, in: database)
       for upload in uploads {
-        try session.refuseDeleted(upload.userRecordName)
+        try UserDeletionTable(session: session).refuseDeleted(upload.userRecordName)
         try AssetUploadTable(session: session).add(upload, to: database)
       }
     }
@@ -54,7 +54,7 @@ extension SQLRecordStore {
     timestamp: Timestamp, makeReceipt: @escaping @Sendable () -> String
   ) async throws -> [Asset] {
     try await write(locking: .database(database)) { session in
-      try session.refuseDeleted(user)
+      try UserDeletionTable(session: session).refuseDeleted(user)
       let zoneNumber = try ZoneTable(session: session).existingNumber(of: zoneID, in: database)
       return try places.flatMap { place in
         try RecordTable(session: session).assets(

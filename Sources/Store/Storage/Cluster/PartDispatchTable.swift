@@ -5,7 +5,17 @@ import StoreModel
 /// one server it stays empty.
 struct PartDispatchTable {
   let session: StoreSession
+
   private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE part_dispatches (
+      database_id BIGINT NOT NULL, part BIGINT NOT NULL, through BIGINT NOT NULL,
+      changes BIGINT NOT NULL, settled_subscriber TEXT, settled_subscription TEXT,
+      PRIMARY KEY (database_id, part)) /*clustered*/
+    """
+  ]
 
   /// How far a database's changes are dispatched to a part of it.
   func position(of part: DatabasePart) throws -> DispatchPosition? {
@@ -41,5 +51,22 @@ struct PartDispatchTable {
         .integer(position.through), .integer(position.changes),
         SQLValue(position.settled?.subscriber), SQLValue(position.settled?.subscriptionID),
       ])
+  }
+
+  /// Adds a part that comes after a change which is dispatched wholly.
+  func add(_ position: DispatchPosition, ofPart number: Int, of database: DatabaseID) throws {
+    try connection.run(
+      """
+      INSERT INTO part_dispatches (database_id, part, through, changes) VALUES ($1, $2, $3, $4)
+      """,
+      [
+        .integer(database.rawValue), .integer(Int64(number)), .integer(position.through),
+        .integer(position.changes),
+      ])
+  }
+
+  func remove(of database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM part_dispatches WHERE database_id = $1", [.integer(database.rawValue)])
   }
 }

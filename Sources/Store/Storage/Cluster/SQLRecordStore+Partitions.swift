@@ -6,7 +6,7 @@ extension SQLRecordStore {
   public func partition(of database: DatabaseID) async throws -> Partition {
     try await attend { session in
       _ = try DatabaseTable(session: session).address(of: database)
-      return try session.partition(of: database)
+      return try DispatchLeaseTable(session: session).partition(of: database)
     }
   }
 
@@ -15,20 +15,16 @@ extension SQLRecordStore {
     return try await attend { session in
       _ = try DatabaseTable(session: session).address(of: database)
       return try session.holding(database) {
-        try session.divideLater(database, into: parts)
+        try DispatchLeaseTable(session: session).divideLater(database, into: parts)
       }
     }
   }
 
   public func dividedDatabases() async throws -> [PartLease] {
     try await attend { session in
-      let leases = try session.connection.rows(
-        """
-        SELECT \(DispatchLease.columns) FROM dispatch_leases WHERE parts > 1
-        ORDER BY database_id, part
-        """, [], DispatchLease.init(row:))
+      let leases = try DispatchLeaseTable(session: session).leasesOfParts()
       if leases.isEmpty { return [] }
-      let present = Set(try session.servers().map(\.id.rawValue))
+      let present = Set(try ServerTable(session: session).servers().map(\.id.rawValue))
       return leases.map { lease in
         PartLease(
           part: lease.part,
@@ -41,11 +37,7 @@ extension SQLRecordStore {
   public func release(_ part: DatabasePart, by server: ServerID) async throws {
     try await attend { session in
       try session.holding(part.database) {
-        try session.connection.run(
-          """
-          UPDATE dispatch_leases SET holder = 0, awaited = 1
-          WHERE database_id = $1 AND part = $2 AND parts = $3 AND holder = $4
-          """, part.key + [.integer(server.rawValue)])
+        try DispatchLeaseTable(session: session).release(part, by: server)
       }
     }
   }

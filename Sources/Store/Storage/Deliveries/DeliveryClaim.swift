@@ -35,22 +35,6 @@ struct DeliveryClaim {
     var database: DatabaseID
   }
 
-  private struct Row {
-    static let columns = "database_id, number, device, merge_key, leased_by"
-
-    var id: Delivery.ID
-    var device: Int64
-    var mergeKey: String?
-    var wasLeased: Bool
-
-    init(_ row: any SQLRow) {
-      id = Delivery.ID(row: row)
-      device = row.integer(2)
-      mergeKey = row.optionalText(3)
-      wasLeased = !row.isNull(4)
-    }
-  }
-
   init(
     route: DeliveryRoute.ID, timestamp: Timestamp, lease: DeliveryLease, mergesHarder: Bool
   ) {
@@ -60,140 +44,63 @@ struct DeliveryClaim {
     self.mergesHarder = mergesHarder
   }
 
-  /// The condition that no other server has taken a delivery, or is gone.
-  static func isAvailable(to holder: String) -> String {
-    """
-    (leased_by IS NULL OR leased_by = \(holder)
-      OR NOT EXISTS (SELECT 1 FROM servers WHERE server_id = leased_by))
-    """
-  }
-
-  /// What another server is about to take, or to write an outcome of, is not waited for.
-  private func passesOver(in session: StoreSession) -> String {
-    session.connection.isShared ? " FOR NO KEY UPDATE SKIP LOCKED" : ""
-  }
-
   /// Takes those that are due, whatever database they are of.
   mutating func take(atMost limit: Int, in session: StoreSession) throws {
-    let rows = try session.connection.rows(
-      """
-      SELECT \(Row.columns) FROM deliveries
-      WHERE state = 0 AND route = $1 AND due <= $2
-        AND \(Self.isAvailable(to: "$4"))
-      ORDER BY due, database_id, number LIMIT $3\(passesOver(in: session))
-      """,
-      [
-        .integer(route.rawValue), .integer(timestamp.milliseconds), .integer(Int64(limit)),
-        .integer(lease.holder),
-      ], Row.init)
-    try take(rows, in: session)
-    result.isAll = rows.count < limit
+    let table = DeliveryTable(session: session)
+    let due = try table.claimable(on: route, dueAt: timestamp, by: lease.holder, limit: limit)
+    try take(due, in: table)
+    result.isAll = due.count < limit
   }
 
   /// Those that are due, whoever takes them first.
   func due(atMost limit: Int, in session: StoreSession) throws -> [Delivery.ID] {
-    try session.connection.rows(
-      """
-      SELECT database_id, number FROM deliveries
-      WHERE state = 0 AND route = $1 AND due <= $2
-        AND \(Self.isAvailable(to: "$4"))
-      ORDER BY due, database_id, number LIMIT $3
-      """,
-      [
-        .integer(route.rawValue), .integer(timestamp.milliseconds), .integer(Int64(limit)),
-        .integer(lease.holder),
-      ], Delivery.ID.init(row:))
+    try DeliveryTable(session: session)
+      .due(on: route, at: timestamp, for: lease.holder, limit: limit)
   }
 
   /// Takes those of one database that were due a moment ago, and still are.
   mutating func take(_ ids: [Delivery.ID], in session: StoreSession) throws {
-    let rows = try ids.compactMap { id in
-      try session.connection.first(
-        """
-        SELECT \(Row.columns) FROM deliveries
-        WHERE database_id = $1 AND number = $2 AND state = 0 AND route = $3 AND due <= $4
-          AND \(Self.isAvailable(to: "$5"))\(passesOver(in: session))
-        """,
-        [
-          .integer(id.database.rawValue), .integer(id.number), .integer(route.rawValue),
-          .integer(timestamp.milliseconds), .integer(lease.holder),
-        ], Row.init)
+    let table = DeliveryTable(session: session)
+    let due = try ids.compactMap {
+      try table.claimable($0, on: route, dueAt: timestamp, by: lease.holder)
     }
-    try take(rows, in: session)
+    try take(due, in: table)
   }
 
-  private mutating func take(_ rows: [Row], in session: StoreSession) throws {
-    for row in rows {
-      if let newer = try newer(than: row, in: session) {
-        try merge(row, into: newer, in: session)
+  private mutating func take(_ due: [DueDelivery], in table: DeliveryTable) throws {
+    for delivery in due {
+      if let newer = try newer(than: delivery, in: table) {
+        try table.merge(delivery.id, into: newer, at: timestamp)
+        result.mergedCount += 1
       } else {
-        try lease(row, in: session)
+        try table.lease(delivery.id, lease)
+        result.taken.append(delivery.id)
+        if delivery.wasLeased { result.renewed.insert(delivery.id) }
       }
     }
   }
 
   /// The number of the newest one for the same device that says all that this one says; nil when this
   /// is the newest.
-  private mutating func newer(than row: Row, in session: StoreSession) throws -> Int64? {
-    guard let key = row.mergeKey else { return nil }
-    if mergesHarder, key.hasPrefix(DeliveryMergeKey.silentPrefix) {
-      let newest = try newestSilent(for: row, in: session)
-      return newest > row.id.number ? newest : nil
+  private mutating func newer(
+    than delivery: DueDelivery, in table: DeliveryTable
+  ) throws -> Int64? {
+    guard let key = delivery.mergeKey else { return nil }
+    guard mergesHarder, key.hasPrefix(DeliveryMergeKey.silentPrefix) else {
+      return try table.newest(withKey: key, behind: delivery)
     }
-    return try session.connection.first(
-      """
-      SELECT number FROM deliveries
-      WHERE state = 0 AND device = $1 AND merge_key = $2 AND database_id = $3 AND number > $4
-      ORDER BY number DESC LIMIT 1
-      """,
-      [
-        .integer(row.device), .text(key), .integer(row.id.database.rawValue),
-        .integer(row.id.number),
-      ]
-    ) { $0.integer(0) }
+    let newest = try newestSilent(for: delivery, in: table)
+    return newest > delivery.id.number ? newest : nil
   }
 
-  private mutating func newestSilent(for row: Row, in session: StoreSession) throws -> Int64 {
-    let reader = Reader(device: row.device, database: row.id.database)
+  private mutating func newestSilent(
+    for delivery: DueDelivery, in table: DeliveryTable
+  ) throws -> Int64 {
+    let reader = Reader(device: delivery.device, database: delivery.id.database)
     if let known = newestSilent[reader] { return known }
-    let prefix = DeliveryMergeKey.silentPrefix
-    let newest = try session.connection.first(
-      """
-      SELECT MAX(number) FROM deliveries
-      WHERE state = 0 AND device = $1 AND merge_key >= $2 AND merge_key < $3 AND database_id = $4
-      """,
-      [
-        // What comes after all that begin with an s.
-        .integer(row.device), .text(prefix), .text("t"), .integer(row.id.database.rawValue),
-      ]
-    ) { $0.optionalInteger(0) }
-    newestSilent[reader] = (newest ?? nil) ?? row.id.number
-    return newestSilent[reader] ?? row.id.number
-  }
-
-  private mutating func merge(
-    _ row: Row, into newer: Int64, in session: StoreSession
-  ) throws {
-    try session.connection.run(
-      """
-      UPDATE deliveries SET state = $3, updated = $4, merged_into = $5
-      WHERE database_id = $1 AND number = $2
-      """,
-      [
-        .integer(row.id.database.rawValue), .integer(row.id.number),
-        .integer(FinalDeliveryState.merged), .integer(timestamp.milliseconds), .integer(newer),
-      ])
-    result.mergedCount += 1
-  }
-
-  private mutating func lease(_ row: Row, in session: StoreSession) throws {
-    try session.connection.run(
-      "UPDATE deliveries SET due = $3, leased_by = $4 WHERE database_id = $1 AND number = $2",
-      [
-        .integer(row.id.database.rawValue), .integer(row.id.number),
-        .integer(lease.until.milliseconds), .integer(lease.holder),
-      ])
-    result.taken.append(row.id)
-    if row.wasLeased { result.renewed.insert(row.id) }
+    let newest =
+      try table.newestSilent(for: reader.device, in: reader.database) ?? delivery.id.number
+    newestSilent[reader] = newest
+    return newest
   }
 }

@@ -41,7 +41,7 @@ extension SQLRecordStore {
         for database in try SubscriberDatabaseTable(session: session).databases(
           of: order.userRecordName)
         {
-          try session.carryOut(order, in: database)
+          try order.carryOut(in: database, session)
         }
       }
       return (value, [])
@@ -51,49 +51,26 @@ extension SQLRecordStore {
         try SubscriberDatabaseTable(session: $0).databases(of: order.userRecordName)
       }
       for database in databases {
-        try await write(locking: .deliveries) { try $0.carryOut(order, in: database) }
+        try await write(locking: .deliveries) { try order.carryOut(in: database, $0) }
       }
     }
     return value
   }
 }
 
-extension StoreSession {
-  fileprivate func carryOut(_ order: DeliveryOrder, in database: DatabaseID) throws {
-    let place: [SQLValue] = [.integer(database.rawValue), .text(order.token)]
-    let toDevice = "device = (SELECT device FROM device_numbers WHERE token = $2)"
-    switch order.action {
+extension DeliveryOrder {
+  fileprivate func carryOut(in database: DatabaseID, _ session: StoreSession) throws {
+    switch action {
     case .abandon(let reason, let timestamp):
-      // The device's next user may be owed something already.
-      try connection.run(
-        """
-        UPDATE deliveries SET state = $4, reason = $5, updated = $6
-        WHERE database_id = $1 AND \(toDevice) AND state = 0 AND EXISTS (
-          SELECT 1 FROM notification_log
-          WHERE notification_log.database_id = $1
-            AND notification_log.sequence = deliveries.log_sequence AND subscriber = $3)
-        """,
-        place + [
-          .text(order.userRecordName), .integer(FinalDeliveryState.abandoned), .text(reason),
-          .integer(timestamp.milliseconds),
-        ])
+      try DeliveryTable(session: session)
+        .abandon(
+          toDevice: token, of: userRecordName, in: database, reason: reason, at: timestamp)
     case .move(let route):
-      try connection.run(
-        """
-        UPDATE deliveries SET route = $3
-        WHERE database_id = $1 AND \(toDevice) AND state = 0 AND route <> $3
-        """, place + [.integer(route.rawValue)])
+      try DeliveryTable(session: session).move(toDevice: token, in: database, to: route)
     case .startReading(let reader):
-      try connection.run(
-        """
-        INSERT INTO courier_cursors (database_id, token, sequence)
-        SELECT database_id, $2, last_number FROM databases
-        WHERE database_id = $1 AND container = $3 AND environment = $4
-        ON CONFLICT (database_id, token) DO UPDATE SET sequence = excluded.sequence
-        """, place + [.text(reader.container), .text(reader.environment.rawValue)])
+      try CourierCursorTable(session: session).startReading(reader, by: token, in: database)
     case .forgetReading:
-      try connection.run(
-        "DELETE FROM courier_cursors WHERE database_id = $1 AND token = $2", place)
+      try CourierCursorTable(session: session).forget(token, in: database)
     }
   }
 }

@@ -56,26 +56,9 @@ struct DeliveryRow {
   }
 }
 
-extension StoreSession {
-  /// The deliveries with these names that are owed, and the names of those of which the device or the
-  /// log entry is gone.
-  func deliveries(
-    _ ids: [Delivery.ID], until due: Timestamp
-  ) throws -> (found: [Delivery], lost: [Delivery.ID]) {
-    var found: [Delivery] = []
-    found.reserveCapacity(ids.count)
-    var lost: [Delivery.ID] = []
-    for id in ids {
-      let row = try connection.first(
-        """
-        \(DeliveryRow.selection) WHERE deliveries.database_id = $1 AND deliveries.number = $2
-        """, [.integer(id.database.rawValue), .integer(id.number)], DeliveryRow.init)
-      if let delivery = try row?.delivery(in: self) {
-        found.append(delivery)
-      } else {
-        lost.append(id)
-      }
-    }
-    return (found, lost)
+extension Delivery.ID {
+  /// Reads the row's first columns: the database and the number.
+  init(row: any SQLRow) {
+    self.init(database: DatabaseID(rawValue: row.integer(0)), number: row.integer(1))
   }
 }

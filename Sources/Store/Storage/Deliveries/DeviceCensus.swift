@@ -1,4 +1,5 @@
 import CloudKitModel
+import Foundation
 import SQLEngine
 import StoreModel
 
@@ -47,23 +48,14 @@ public struct DeviceCensus: Sendable, Hashable {
         connection = try PostgreSQLConnection(to: address, settings: settings)
       }
       defer { connection.close() }
+      let table = DeviceTable(session: try StoreSession(connection: connection) { UUID() })
       let pushed = DeviceToken.Kind.allCases.filter { $0 != .courier }
       return DeviceCensus(
-        groups: try pushed.flatMap { try groups(of: $0, over: connection, at: now) })
+        groups: try pushed.flatMap { kind in
+          try table.counts(of: kind, now: now, limit: limit).map {
+            Group(kind: kind, container: $0.container, count: $0.count)
+          }
+        })
     }
-  }
-
-  private static func groups(
-    of kind: DeviceToken.Kind, over connection: any SQLConnection, at now: Timestamp
-  ) throws -> [Group] {
-    try connection.rows(
-      """
-      SELECT container, COUNT(*) FROM (
-        SELECT container FROM device_tokens
-        WHERE kind = $1 AND (expires IS NULL OR expires > $2) LIMIT $3) AS devices
-      GROUP BY container ORDER BY container
-      """,
-      [.text(kind.rawValue), .integer(now.milliseconds), .integer(Int64(limit))]
-    ) { Group(kind: kind, container: $0.text(0), count: Int($0.integer(1))) }
   }
 }

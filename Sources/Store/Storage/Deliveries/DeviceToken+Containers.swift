@@ -23,22 +23,3 @@ extension DeviceToken {
       expires: expires, endpoint: endpoint)
   }
 }
-
-extension StoreSession {
-  /// The rows of a courier's token, each with its badge, the one of the token itself first. Empty
-  /// when there is no such token.
-  ///
-  /// - Parameter keepingThem: Nobody may give them another reader until the transaction ends.
-  func courierRows(
-    ofToken token: String, keepingThem: Bool = false
-  ) throws -> [(device: DeviceToken, badge: Int)] {
-    // The character behind the space ends the names that begin with the token and a space.
-    let rows = try connection.rows(
-      "SELECT \(DeviceToken.columns), badge FROM device_tokens"
-        + " WHERE kind = 'courier' AND token >= $1 AND token < $2 ORDER BY token"
-        + (keepingThem ? keepingDevices : ""),
-      [.text(token), .text(token + "!")]
-    ) { (device: try DeviceToken(row: $0), badge: Int($0.integer(DeviceToken.columnCount))) }
-    return rows.first?.device.token == token ? rows : []
-  }
-}

@@ -15,26 +15,11 @@ struct DispatchCompletion {
   private var targets: [UserOfDatabase: DispatchTarget] = [:]
   /// The version of the deletions of subscriptions that fire once.
   private var versions: [DatabaseID: Int64] = [:]
-  private var entries = RowInsertion(insertingEntries)
-  private var filings = RowInsertion(NotificationIndexRow.filing)
-  private var deliveries = RowInsertion(insertingDeliveries)
+  private var entries = RowInsertion(NotificationLogTable.insertion)
+  private var filings = RowInsertion(NotificationIndexTable.insertion)
+  private var deliveries = RowInsertion(DeliveryTable.insertion)
   /// How far the databases are dispatched.
   private var progress: [DatabasePart: DispatchProgress] = [:]
-
-  private static let insertingEntries = RowInsertion.Statements(
-    """
-    INSERT INTO notification_log
-      (database_id, sequence, subscriber, origin_device, logged, content, notification_id, unsent)
-    """, argumentsEach: 8
-  ) { first in (first..<first + 8).map { "$\($0)" }.joined(separator: ", ") }
-
-  private static let insertingDeliveries = RowInsertion.Statements(
-    """
-    INSERT INTO deliveries
-      (database_id, number, log_sequence, device, badge, due, updated, route, leased_by, merge_key,
-        attempts, state)
-    """, argumentsEach: 10
-  ) { first in (first..<first + 10).map { "$\($0)" }.joined(separator: ", ") + ", 0, 0" }
 
   init(timestamp: Timestamp, room: DeliveryRoom?, session: StoreSession) {
     self.timestamp = timestamp
@@ -83,7 +68,7 @@ struct DispatchCompletion {
         of: entry.change, for: notification.subscriber, in: entry.database,
         sequence: try nextNumber(of: entry.database), logged: timestamp, bytes: content.count)
       try log(row, content, unsent)
-      try file(row, amongMany: matched.firings.count >= StoreSession.firingsFiledAtOnce)
+      try file(row, amongMany: matched.firings.count >= NotificationIndexTable.firingsFiledAtOnce)
       outcome.logged.append(
         DispatchOutcome.Logged(change: place, firing: firing, sequence: row.sequence))
       guard unsent.isDisjoint(with: [.userLimit, .serverLimit]) else { continue }
@@ -150,15 +135,8 @@ struct DispatchCompletion {
   private mutating func log(
     _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>, _ unsent: UnsentDeliveries
   ) throws {
-    try entries.add(in: session.connection) { arguments in
-      arguments.append(row.database.rawValue)
-      arguments.append(row.sequence)
-      arguments.append(row.subscriber)
-      arguments.append(row.originDevice)
-      arguments.append(row.logged.milliseconds)
-      arguments.append(bytes: content)
-      withUnsafeBytes(of: row.notificationID.uuid) { arguments.append(bytes: $0) }
-      arguments.append(unsent.isEmpty ? nil : unsent.rawValue)
+    try entries.add(in: session.connection) {
+      NotificationLogTable.append(row, content, unsent, to: &$0)
     }
   }
 
@@ -168,7 +146,7 @@ struct DispatchCompletion {
       return session.tailChange.added.append(row)
     }
     try filings.add(in: session.connection) {
-      row.appendArguments(run: StoreSession.firstRun, to: &$0)
+      row.appendArguments(run: NotificationIndexTable.firstRun, to: &$0)
     }
   }
 
@@ -182,22 +160,16 @@ struct DispatchCompletion {
     let kind = outcome.devices[place].kind
     let badge =
       notification.raisesBadge
-      ? try session.raiseBadge(of: outcome.devices[place].token, kind: kind) : nil
+      ? try DeviceTable(session: session)
+        .raiseBadge(of: outcome.devices[place].token, kind: kind) : nil
     let number = try nextNumber(of: database)
     let route = outcome.routes[place]
     let lease = takeRoom(on: route)
-    try deliveries.add(in: session.connection) { [timestamp] row in
-      row.append(database.rawValue)
-      row.append(number)
-      row.append(sequence)
-      row.append(device)
-      row.append(badge.map { Int64($0) })
-      row.append((lease?.until ?? timestamp).milliseconds)
-      row.append(timestamp.milliseconds)
-      row.append(route.rawValue)
-      row.append(lease?.holder)
-      row.append(kind.mergesDeliveries ? notification.mergeKey?.text : nil)
-    }
+    let delivery = NewDelivery(
+      database: database, number: number, logSequence: sequence, device: device, badge: badge,
+      due: lease?.until ?? timestamp, updated: timestamp, route: route, holder: lease?.holder,
+      mergeKey: kind.mergesDeliveries ? notification.mergeKey?.text : nil)
+    try deliveries.add(in: session.connection) { delivery.appendArguments(to: &$0) }
     guard room == nil || lease != nil else {
       outcome.waiting[route, default: 0] += 1
       return
@@ -222,31 +194,20 @@ struct DispatchCompletion {
     if let known = targets[user] { return known }
     let first = outcome.devices.count
     var target = DispatchTarget(user: user)
-    try session.connection.query(
-      """
-      SELECT \(DeviceToken.columns), (
-        SELECT device FROM device_numbers WHERE device_numbers.token = device_tokens.token)
-      FROM device_tokens
-      WHERE user_record_name = $1 AND kind <> 'courier' AND container = $2 AND environment = $3
-        AND (expires IS NULL OR expires > $4)
-      ORDER BY token\(session.keepingDevices)
-      """,
-      [
-        .text(user.userRecordName), .text(address.container),
-        .text(address.environment.rawValue), .integer(timestamp.milliseconds),
-      ]
-    ) { row in
-      let device = try DeviceToken(row: row)
+    try DeviceTable(session: session).visitTargets(
+      of: user.userRecordName, at: address, now: timestamp
+    ) { device, number in
       guard room?.isSetUp(device) ?? true else { return target.passOver(device) }
-      guard let number = row.optionalInteger(DeviceToken.columnCount) else {
+      guard let number else {
         throw StoreError(.corrupt, "the device token '\(device.token)' has no number")
       }
       outcome.devices.append(device)
       outcome.deviceNumbers.append(number)
     }
     target.devices = first..<outcome.devices.count
+    let routes = PushRouteTable(session: session)
     outcome.routes += try outcome.devices[target.devices].map {
-      try session.number(of: DeliveryRoute(to: $0))
+      try routes.number(of: DeliveryRoute(to: $0))
     }
     target.left = room?.backlogs.room(for: user) ?? .max
     return target
@@ -303,7 +264,7 @@ private struct DispatchTarget {
       return noWays.union(.serverLimit)
     }
     if wanted > left, !isCounted {
-      let waiting = try dispatch.session.waitingDeliveries(
+      let waiting = try DeliveryTable(session: dispatch.session).owedCount(
         to: dispatch.outcome.deviceNumbers[devices], in: user.database, atMost: room.backlogs.limit)
       room.backlogs.set(waiting, for: user)
       left = room.backlogs.limit - waiting
@@ -317,27 +278,5 @@ private struct DispatchTarget {
     dispatch.room?.unwritten -= wanted
     room.backlogs.add(wanted, for: user)
     return noWays
-  }
-}
-
-extension StoreSession {
-  /// How many deliveries of a database to these devices have no outcome.
-  ///
-  /// - Complexity: O(`limit`) and what waits for the devices in other databases.
-  fileprivate func waitingDeliveries(
-    to devices: ArraySlice<Int64>, in database: DatabaseID, atMost limit: Int
-  ) throws -> Int {
-    var left = limit
-    for device in devices where left > 0 {
-      left -=
-        try connection.first(
-          """
-          SELECT COUNT(*) FROM (
-            SELECT 1 FROM deliveries WHERE device = $1 AND state = 0 AND database_id = $2 LIMIT $3)
-            AS waiting
-          """, [.integer(device), .integer(database.rawValue), .integer(Int64(left))]
-        ) { Int($0.integer(0)) } ?? 0
-    }
-    return limit - left
   }
 }

@@ -26,7 +26,7 @@ struct DispatchProgress {
   /// - Throws: ``StoreError/Code/leaseLost`` when another server dispatches the part's changes.
   init(of part: DatabasePart, in session: StoreSession) throws {
     self.part = part
-    repartition = try session.checkLease(of: part)
+    repartition = try DispatchLeaseTable(session: session).checkLease(of: part)
     stored = try DispatchTable(session: session).position(of: part)
     position = stored ?? DispatchPosition(through: .min, changes: 0)
   }
@@ -74,7 +74,7 @@ struct DispatchProgress {
     let end =
       part.isWhole ? position : try PartDispatchTable(session: session).commonPosition(of: database)
     guard let end, end.wholeThrough >= repartition.lastChange else { return }
-    try session.divide(database, into: repartition.nextParts)
+    try DispatchLeaseTable(session: session).divide(database, into: repartition.nextParts)
   }
 
   private func writeWhole(at timestamp: Timestamp, in session: StoreSession) throws {

@@ -18,7 +18,7 @@ final class StoreLimits: SharedLimits {
 
   func draw(_ draw: AllowanceDraw) async throws -> Allowance {
     try await perform { session in
-      try session.connection.withoutTransaction { try session.draw(draw) }
+      try session.connection.withoutTransaction { try SharedLimitTable(session: session).draw(draw) }
     }
   }
 
@@ -28,7 +28,9 @@ final class StoreLimits: SharedLimits {
   ) async throws -> Verdict {
     try await perform { session in
       try session.connection.withoutTransaction {
-        try session.inOwnTransaction { try session.attempt(by: subjects, decide) }
+        try session.inOwnTransaction {
+          try SharedLimitTable(session: session).attempt(by: subjects, decide)
+        }
       }
     }
   }
@@ -36,7 +38,7 @@ final class StoreLimits: SharedLimits {
   /// Deletes what is of no use any more.
   func sweep() async throws {
     try await perform { session in
-      try session.connection.withoutTransaction { try session.sweepLimits() }
+      try session.connection.withoutTransaction { try SharedLimitTable(session: session).sweep() }
     }
   }
 
@@ -63,7 +65,7 @@ final class StoreLimits: SharedLimits {
       guard ContinuousClock.now - swept > .seconds(Self.sweepInterval) else { continue }
       swept = .now
       // What stays for want of a connection goes with the next sweep.
-      try? session.connection.withoutTransaction { try session.sweepLimits() }
+      try? session.connection.withoutTransaction { try SharedLimitTable(session: session).sweep() }
     }
   }
 }

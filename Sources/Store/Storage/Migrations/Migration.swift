@@ -101,10 +101,7 @@ struct Migration: Sendable {
   /// Checks that nobody has the store open who would not understand its new form.
   private static func checkServers(_ connection: any SQLConnection, _ last: Migration) throws {
     guard connection.isShared else { return }
-    let server = try connection.first(
-      "SELECT description FROM servers WHERE alive_until > \(StoreClock.expression) LIMIT 1", []
-    ) { $0.text(0) }
-    guard let server else { return }
+    guard let server = try ServerTable.anyAlive(over: connection) else { return }
     throw StoreError(
       .cannotOpen,
       "the store would get form \(last.version), which servers that have it open do not understand "

@@ -14,7 +14,10 @@ enum Schema {
       version: 34,
       statements: [
         CounterTable.definition, DatabaseTable.definition, SubscriberDatabaseTable.definition,
-        StoreDistribution.definition, users, userDeletions, signIn, programCredentials, adminAccess,
+        StoreDistribution.definition, UserTable.definition, ApplicationPermissionTable.definition,
+        WebAuthTokenTable.definition, UserDeletionTable.definition, PasswordTable.definition,
+        UserIdentityTable.definition, APITokenTable.definition, ServerKeyTable.definition,
+        TakenSignatureTable.definition, AdminKeyTable.definition, ConsoleSessionTable.definition,
         ZoneTable.definition, RecordTable.definition, TombstoneTable.definition,
         ValueIndexTable.definition, ReferenceTable.definition, RecordTable.versionIndex,
         TombstoneTable.versionIndex, ZoneTombstoneTable.definition,
@@ -22,8 +25,12 @@ enum Schema {
         SecretTable.definition, AssetUploadTable.definition, AssetTable.definition,
         AnsweredRequestTable.definition, RecordTypeTable.definition, RoleTable.definition,
         SubscriptionTypeTable.definition, IndexWorkTable.definition, SubscriptionTable.definition,
-        OutboxTable.definition, DispatchTable.definition, servers, parts,
-        notificationLog, notificationIndex, devices, deliveries, sharedLimits,
+        OutboxTable.definition, DispatchTable.definition, ServerTable.definition,
+        AnnouncementTable.definition, DispatchLeaseTable.definition, PartDispatchTable.definition,
+        NotificationLogTable.definition, NotificationMarkTable.definition,
+        NotificationIndexTable.definition, DeviceTable.definition, CourierCursorTable.definition,
+        PushRouteTable.definition, DeliveryTable.definition, RefusedPushTable.definition,
+        SharedLimitTable.definition,
       ].flatMap(\.self), fill: SecretTable.makeClientSecret)
   ]
 

@@ -45,12 +45,7 @@ struct NotificationIndexRow: Sendable, Equatable {
     bytes = Int(row.integer(6))
   }
 
-  /// Files rows in a run.
-  static let filing = RowInsertion.Statements(
-    "INSERT INTO notification_index (run, \(columns))", argumentsEach: 8
-  ) { first in (first..<first + 8).map { "$\($0)" }.joined(separator: ", ") }
-
-  /// The arguments of ``filing``.
+  /// The arguments of ``NotificationIndexTable/insertion``.
   func appendArguments(run: Int64, to arguments: inout SQLArguments) {
     arguments.append(run)
     arguments.append(subscriber)

@@ -12,7 +12,8 @@ struct NotificationLogReading {
   init(recipient: Recipient, session: StoreSession) throws {
     self.recipient = recipient
     self.session = session
-    unfiledRows = try session.unfiledRows(of: recipient.userRecordName)
+    unfiledRows = try NotificationIndexTable(session: session)
+      .unfiledRows(of: recipient.userRecordName)
   }
 
   /// A change of the log that has not been loaded.
@@ -40,8 +41,8 @@ struct NotificationLogReading {
       if let notificationID = change.marked {
         notifications.append(.read(notificationID: notificationID, marked: change.moment))
       } else {
-        let (entry, bytes) = try session.logEntry(
-          change.position, of: recipient.userRecordName, in: change.database)
+        let (entry, bytes) = try NotificationLogTable(session: session)
+          .entry(change.position, of: recipient.userRecordName, in: change.database)
         notifications.append(.unread(entry))
         size += bytes
       }
@@ -95,55 +96,17 @@ struct NotificationLogReading {
   private func changes(
     in database: DatabaseID, after position: Int64, limit: Int
   ) throws -> [Change] {
-    let arguments: [SQLValue] = [
-      .integer(database.rawValue), .text(recipient.userRecordName), .integer(position),
-      .integer(Int64(limit)),
-    ]
-    let filed = try session.connection.rows(
-      """
-      SELECT sequence, logged FROM notification_runs CROSS JOIN notification_index
-      WHERE notification_index.run = notification_runs.run
-        AND database_id = $1 AND subscriber = $2 AND sequence > $3 AND NOT EXISTS (
-          SELECT 1 FROM notification_marks
-          WHERE notification_marks.database_id = notification_index.database_id
-            AND notification_marks.subscriber = notification_index.subscriber
-            AND notification_marks.notification_id = notification_index.notification_id)
-      ORDER BY sequence LIMIT $4
-      """, arguments
-    ) { (sequence: $0.integer(0), logged: $0.integer(1)) }
-    let entries = Dictionary(
-      filed + (try unfiled(in: database, after: position, limit: limit)),
-      uniquingKeysWith: { first, _ in first }
-    ).map { sequence, logged in
-      Change(
-        database: database, position: sequence, moment: Timestamp(milliseconds: logged))
-    }
-    let marks = try session.connection.rows(
-      """
-      SELECT position, marked, notification_id FROM notification_marks
-      WHERE database_id = $1 AND subscriber = $2 AND position > $3
-      ORDER BY position LIMIT $4
-      """, arguments
-    ) { row in
-      Change(
-        database: database, position: row.integer(0),
-        moment: Timestamp(milliseconds: row.integer(1)), marked: try UUID(stored: row.bytes(2)))
-    }
-    return Array((entries + marks).sorted { $0.position < $1.position }.prefix(limit))
-  }
-
-  /// Unread entries of one database that the index by subscriber may not have.
-  private func unfiled(
-    in database: DatabaseID, after position: Int64, limit: Int
-  ) throws -> [(sequence: Int64, logged: Int64)] {
-    let rows = unfiledRows.filter { $0.database == database && $0.sequence > position }
-    var unread: [(sequence: Int64, logged: Int64)] = []
-    for row in rows.sorted(by: { $0.sequence < $1.sequence }) where unread.count < limit {
-      if try !session.isMarked(row.notificationID, of: row.subscriber, in: database) {
-        unread.append((row.sequence, row.logged.milliseconds))
+    let subscriber = recipient.userRecordName
+    let entries = try NotificationIndexTable(session: session)
+      .unread(
+        of: subscriber, in: database, after: position, limit: limit, unfiled: unfiledRows
+      ).map { Change(database: database, position: $0.sequence, moment: $0.logged) }
+    let marks = try NotificationMarkTable(session: session)
+      .marks(of: subscriber, in: database, after: position, limit: limit)
+      .map { position, marked, notificationID in
+        Change(database: database, position: position, moment: marked, marked: notificationID)
       }
-    }
-    return unread
+    return Array((entries + marks).sorted { $0.position < $1.position }.prefix(limit))
   }
 }
 
@@ -153,34 +116,6 @@ struct NotifiedDatabase {
   /// The last position in the user's log of which something that was not read was trimmed.
   var trimmedThrough: Int64
   var lastNumber: Int64
-}
-
-extension StoreSession {
-  /// An entry of the log, with the size of its stored contents.
-  func logEntry(
-    _ sequence: Int64, of subscriber: String, in database: DatabaseID
-  ) throws -> (entry: LogEntry, size: Int) {
-    let address = try DatabaseTable(session: self).address(of: database)
-    let entry = try connection.first(
-      "SELECT logged, content FROM notification_log WHERE database_id = $1 AND sequence = $2",
-      [.integer(database.rawValue), .integer(sequence)]
-    ) { row in
-      let content = row.bytes(1)
-      let notification = try SubscriptionNotification(
-        stored: content, database: address, subscriber: subscriber)
-      let logged = Timestamp(milliseconds: row.integer(0))
-      return (
-        LogEntry(
-          database: database, sequence: sequence, notification: notification, logged: logged),
-        content.count
-      )
-    }
-    guard let entry else {
-      throw StoreError(
-        .corrupt, "the notification log has no entry \(sequence), but an index of it")
-    }
-    return entry
-  }
 }
 
 extension UUID {

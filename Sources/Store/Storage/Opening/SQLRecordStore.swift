@@ -222,7 +222,8 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
     }
     let tail: NotificationTail? =
       if configuration.role == .server, !location.isShared {
-        try writing.recoverNotificationTail(capacity: tuning.unfiledNotifications)
+        try NotificationIndexTable(session: writing)
+          .recoverTail(capacity: tuning.unfiledNotifications)
       } else {
         nil
       }

@@ -20,7 +20,7 @@ struct RecordModifier {
 
   init(_ prepared: PreparedModification, session: StoreSession) throws {
     let modification = prepared.request
-    try session.refuseDeleted(modification.origin.userRecordName)
+    try UserDeletionTable(session: session).refuseDeleted(modification.origin.userRecordName)
     self.modification = modification
     creations = prepared.creations
     onlyZone = prepared.onlyZone

@@ -28,22 +28,30 @@ extension SQLRecordStore {
     // What became of an entry is told as long as the entry is there.
     let oldestOutcome = min(horizon, oldestEntry)
     try await fileNotifications()
-    try await dropEntries { try $0.entries(before: oldestEntry) }
-    for cut in try await read({ try $0.overfullLogs(keeping: limits.entries, bytes: limits.bytes) })
-    {
-      try await dropEntries { try $0.entries(through: cut) }
+    try await dropEntries { try NotificationLogTable(session: $0).old(before: oldestEntry) }
+    let overfullLogs = try await read {
+      try NotificationIndexTable(session: $0)
+        .overfull(keeping: limits.entries, bytes: limits.bytes)
     }
-    try await dropMarks { try $0.marks(before: oldestEntry) }
-    for cut in try await read({ try $0.overfullMarks(keeping: limits.entries) }) {
-      try await dropMarks { try $0.marks(through: cut) }
+    for cut in overfullLogs {
+      try await dropEntries { try NotificationIndexTable(session: $0).entries(through: cut) }
+    }
+    try await dropMarks { try NotificationMarkTable(session: $0).old(before: oldestEntry) }
+    let overfullMarks = try await read {
+      try NotificationMarkTable(session: $0).overfull(keeping: limits.entries)
+    }
+    for cut in overfullMarks {
+      try await dropMarks { try NotificationMarkTable(session: $0).marks(through: cut) }
     }
     try await inBatches(
-      { try $0.oldDeliveries(before: oldestOutcome) },
-      drop: { try $0.drop(deliveries: $1) })
+      { try DeliveryTable(session: $0).old(before: oldestOutcome) },
+      drop: { try DeliveryTable(session: $0).drop($1) })
     try await inBatches(
-      { try $0.oldRefusedPushes(before: oldestOutcome) },
-      drop: { try $0.drop(refusedPushes: $1) })
-    while try await write(locking: .reference, { try $0.trimGoneDevices(before: oldestOutcome) }) {}
+      { try RefusedPushTable(session: $0).old(before: oldestOutcome) },
+      drop: { try RefusedPushTable(session: $0).drop($1) })
+    while try await write(
+      locking: .reference, { try DeviceTable(session: $0).trimGone(before: oldestOutcome) })
+    {}
     try await trimChangeHistory(
       before: timestamp.advanced(bySeconds: -configuration.changeHistory.age))
     let oldestRequest = timestamp.milliseconds - Retention.answeredRequests
@@ -58,8 +66,8 @@ extension SQLRecordStore {
     }
     try await dropExpiredTokens(at: timestamp.milliseconds)
     while try await write(
-      locking: .reference, { try $0.trimSignatures(at: timestamp.milliseconds) })
-    {}
+      locking: .reference, { try TakenSignatureTable(session: $0).trim(at: timestamp.milliseconds) }
+    ) {}
     try await trimChangeFeeds(
       before: timestamp.advanced(bySeconds: -configuration.deletionRetention))
     try await trimAssets(at: timestamp)
@@ -87,36 +95,20 @@ extension SQLRecordStore {
   private func dropEntries(
     _ find: @escaping @Sendable (StoreSession) throws -> [TrimmedChange]
   ) async throws {
-    try await inBatches(find, drop: { try $0.drop(entries: $1) })
+    try await inBatches(find, drop: { try LogTrimming(in: $0).drop(entries: $1) })
   }
 
   private func dropMarks(
     _ find: @escaping @Sendable (StoreSession) throws -> [TrimmedChange]
   ) async throws {
-    try await inBatches(find, drop: { try $0.drop(marks: $1) })
+    try await inBatches(find, drop: { try LogTrimming(in: $0).drop(marks: $1) })
   }
 
   private func dropExpiredTokens(at now: Int64) async throws {
     try await writeDevices { session, orders in
-      let readers = try session.connection.rows(
-        """
-        DELETE FROM device_tokens WHERE kind = 'courier' AND expires <= $1
-        RETURNING token, user_record_name
-        """, [.integer(now)]
-      ) { (token: $0.text(0), user: $0.text(1)) }
-      orders += readers.map {
-        DeliveryOrder(token: $0.token, userRecordName: $0.user, action: .forgetReading)
-      }
-      try session.rememberGoneDevices(
-        where: "expires <= $1", [.integer(now)], at: Timestamp(milliseconds: now),
-        because: "it expired")
-      for statement in [
-        "DELETE FROM device_tokens WHERE expires <= $1",
-        "DELETE FROM web_auth_tokens WHERE expires <= $1",
-        "DELETE FROM console_sessions WHERE expires <= $1",
-      ] {
-        try session.connection.run(statement, [.integer(now)])
-      }
+      try DeviceTable(session: session).dropExpired(at: now, ordering: &orders)
+      try WebAuthTokenTable(session: session).dropExpired(at: now)
+      try ConsoleSessionTable(session: session).dropExpired(at: now)
     }
   }
 }
@@ -132,46 +124,4 @@ struct ForgottenVersion: InDatabase {
   }
 
   var arguments: [SQLValue] { [.integer(database.rawValue), .integer(version)] }
-}
-
-// These too look at all databases (see `SQLRecordStore+AllDatabases.swift`), but delete row by row
-// under each database's own number and, where readers or savers depend on the rows, its lock.
-extension StoreSession {
-  /// Finished deliveries that are old, and those whose log entry is gone.
-  fileprivate func oldDeliveries(before horizon: Int64) throws -> [Delivery.ID] {
-    try connection.rows(
-      """
-      SELECT database_id, number FROM deliveries
-      WHERE (state <> 0 AND updated < $1) OR NOT EXISTS (
-        SELECT 1 FROM notification_log
-        WHERE notification_log.database_id = deliveries.database_id
-          AND notification_log.sequence = deliveries.log_sequence)
-      LIMIT $2
-      """, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
-  }
-
-  fileprivate func drop(deliveries ids: [Delivery.ID]) throws -> Int {
-    for (database, ids) in Dictionary(grouping: ids, by: \.database) {
-      try delete(
-        "DELETE FROM deliveries WHERE database_id = $1 AND number IN",
-        [.integer(database.rawValue)], numbers: ids.map(\.number))
-    }
-    return ids.count
-  }
-
-  /// What was kept of pushes that APNs refused long ago.
-  fileprivate func oldRefusedPushes(before horizon: Int64) throws -> [Delivery.ID] {
-    try connection.rows(
-      "SELECT database_id, number FROM refused_pushes WHERE refused < $1 LIMIT $2",
-      [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
-  }
-
-  fileprivate func drop(refusedPushes ids: [Delivery.ID]) throws -> Int {
-    for (database, ids) in Dictionary(grouping: ids, by: \.database) {
-      try delete(
-        "DELETE FROM refused_pushes WHERE database_id = $1 AND number IN",
-        [.integer(database.rawValue)], numbers: ids.map(\.number))
-    }
-    return ids.count
-  }
 }

@@ -36,7 +36,7 @@ extension SQLRecordStore {
     environment: ContainerEnvironment
   ) async throws {
     try await write(locking: .reference) { session in
-      try session.refuseDeleted(userRecordName)
+      try UserDeletionTable(session: session).refuseDeleted(userRecordName)
       let roles = RoleTable(session: session)
       guard try roles.custom(of: container, in: environment).contains(role) else {
         throw StoreError(

@@ -25,7 +25,7 @@ struct SubscriptionModifier {
     subscriber: String, database: DatabaseID, refusesEqualContent: Bool, timestamp: Timestamp,
     session: StoreSession
   ) throws {
-    try session.refuseDeleted(subscriber)
+    try UserDeletionTable(session: session).refuseDeleted(subscriber)
     self.subscriber = subscriber
     self.database = database
     self.refusesEqualContent = refusesEqualContent

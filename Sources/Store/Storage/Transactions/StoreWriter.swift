@@ -225,8 +225,8 @@ final class StoreWriter: @unchecked Sendable {
       try body()
       try session.writeGathered()
       try DatabaseTable(session: session).writeStoredBytes()
-      try session.fileNotifications()
-      try session.pointToChanges()
+      try NotificationIndexTable(session: session).fileWaiting()
+      try DispatchLeaseTable(session: session).pointToChanges()
       try commitTransaction(of: session)
     } catch {
       if session.connection.isInTransaction { try? session.connection.rollback() }

@@ -1,5 +1,4 @@
 import CloudKitModel
-import Cryptography
 import KillPoints
 import SQLEngine
 import StoreModel
@@ -10,27 +9,31 @@ extension SQLRecordStore {
   ) async throws -> UserDeletion {
     // Nobody is in the midst of a write, and whoever writes later knows of the deletion.
     try await writeDevices(locking: .everything) { session, orders in
-      guard let user = try session.user(named: name) else { throw StoreError.noUser(named: name) }
-      if let known = try session.userDeletions().first(where: { $0.user == user.userRecordName }) {
+      guard let user = try UserTable(session: session).user(named: name) else {
+        throw StoreError.noUser(named: name)
+      }
+      let deletions = UserDeletionTable(session: session)
+      if let known = try deletions.deletions().first(where: { $0.user == user.userRecordName }) {
         return known.deletion
       }
-      try session.endAccess(of: user, at: timestamp, ordering: &orders)
+      try user.endAccess(at: timestamp, ordering: &orders, in: session)
+      let hash = UserDeletionTable.hash(of: user.userRecordName)
       let deletion = UserDeletion(
-        identifier: UserDeletionRow.identifier(for: StoreSession.hash(of: user.userRecordName)),
+        identifier: UserDeletionRow.identifier(for: hash),
         name: user.name, userRecordName: user.userRecordName, publicRecords: publicRecords,
         stage: .publicRows, done: 0, began: timestamp)
-      try session.add(deletion, of: user.userRecordName)
+      try deletions.add(deletion, of: user.userRecordName)
       try CounterTable(session: session).raiseSchemaVersion()
       return deletion
     }
   }
 
   public func userDeletions() async throws -> [UserDeletion] {
-    try await read { try $0.userDeletions().map(\.deletion) }
+    try await read { try UserDeletionTable(session: $0).deletions().map(\.deletion) }
   }
 
   public func continueUserDeletion(at timestamp: Timestamp) async throws -> UserDeletion? {
-    let pending = try await read { try $0.userDeletions() }
+    let pending = try await read { try UserDeletionTable(session: $0).deletions() }
     var waiting: UserDeletion?
     for row in pending where row.deletion.stage != .erasure {
       let deletion = try await takeStep(of: row, at: timestamp)
@@ -55,7 +58,7 @@ extension SQLRecordStore {
       try await write(locking: .reference) { session in
         for var row in unerased {
           row.position = 1
-          try session.keep(row)
+          try UserDeletionTable(session: session).keep(row)
         }
       }
       return unerased.first?.deletion
@@ -66,7 +69,8 @@ extension SQLRecordStore {
       return deletion
     }
     try await write(locking: .reference) { session in
-      for row in rows { try session.end(deletionOf: row.hash, at: timestamp) }
+      let deletions = UserDeletionTable(session: session)
+      for row in rows { try deletions.end(deletionOf: row.hash, at: timestamp) }
     }
     deletion?.state = .finished
     return deletion
@@ -85,7 +89,8 @@ extension SQLRecordStore {
     let locks = pending.database == 0 ? WriteLocks.reference : .reference.union(.database(database))
     return try await write(locking: locks) { session in
       let identifier = pending.deletion.identifier
-      let known = try session.userDeletions().first { $0.deletion.identifier == identifier }
+      let known = try UserDeletionTable(session: session).deletions()
+        .first { $0.deletion.identifier == identifier }
       guard let row = known else {
         // Another process has come to the end.
         return pending.deletion
@@ -110,133 +115,29 @@ extension SQLRecordStore {
   func forgetDeletedUsers(at timestamp: Timestamp) async throws {
     let horizon = timestamp.milliseconds - UserTraces.refusalMilliseconds
     let isThere = try await read {
-      try $0.connection.first(
-        "SELECT 1 FROM user_deletions WHERE ended < $1 LIMIT 1", [.integer(horizon)]
-      ) { _ in true }
+      try UserDeletionTable(session: $0).hasEnded(before: horizon)
     }
-    guard isThere != nil else { return }
+    guard isThere else { return }
     try await write(locking: .reference) {
-      _ = try $0.connection.run(
-        "DELETE FROM user_deletions WHERE ended < $1", [.integer(horizon)])
+      try UserDeletionTable(session: $0).forget(endedBefore: horizon)
     }
   }
 }
 
-/// A row of the deletions that are under way.
-struct UserDeletionRow: Sendable, Equatable {
-  var hash: [UInt8]
-  /// The user record name; nil when the account is gone.
-  var user: String?
-  var deletion: UserDeletion
-  /// Where the stage is: the number of a database, or 0 before the first.
-  var database: Int64
-  /// How far it is there.
-  var position: Int64
-
-  fileprivate static func identifier(for hash: [UInt8]) -> String {
-    SQLValue.hexadecimal(Array(hash.prefix(8)))
-  }
-}
-
-extension StoreSession {
-  fileprivate static func hash(of userRecordName: String) -> [UInt8] {
-    SHA256.hash(Array(userRecordName.utf8))
-  }
-
-  /// Whether the user is being deleted, or was lately.
-  ///
-  /// - Complexity: O(1) once the schema's version was seen.
-  func isDeleted(_ userRecordName: String) throws -> Bool {
-    let deleted: Set<[UInt8]>
-    if let known = catalog.deletedUsers {
-      deleted = known
-    } else {
-      deleted = Set(
-        try connection.rows("SELECT user_hash FROM user_deletions", []) { $0.bytes(0) })
-      catalog.deletedUsers = deleted
-    }
-    return !deleted.isEmpty && deleted.contains(Self.hash(of: userRecordName))
-  }
-
-  /// - Throws: ``StoreError/Code/userDeleted``.
-  func refuseDeleted(_ userRecordName: String) throws {
-    guard try isDeleted(userRecordName) else { return }
-    throw StoreError(
-      .userDeleted, "the user is being deleted, or was, so that nothing can be written any more")
-  }
-
-  fileprivate func userDeletions() throws -> [UserDeletionRow] {
-    try connection.rows(
-      """
-      SELECT user_hash, user_deletions.user_record_name, public_records, stage, database_number,
-        position, done, began, users.name
-      FROM user_deletions LEFT JOIN users
-        ON users.user_record_name = user_deletions.user_record_name
-      WHERE ended IS NULL ORDER BY began, user_hash
-      """, []
-    ) { row in
-      guard let publicRecords = UserDeletion.PublicRecords(rawValue: row.text(2)),
-        let stage = UserDeletion.Stage(rawValue: row.integer(3))
-      else { throw StoreError(.corrupt, "a deletion of a user is in an unknown state") }
-      return UserDeletionRow(
-        hash: row.bytes(0), user: row.optionalText(1),
-        deletion: UserDeletion(
-          identifier: UserDeletionRow.identifier(for: row.bytes(0)), name: row.optionalText(8),
-          userRecordName: row.optionalText(1),
-          publicRecords: publicRecords, stage: stage, done: Int(row.integer(6)),
-          began: Timestamp(milliseconds: row.integer(7))),
-        database: row.integer(4), position: row.integer(5))
-    }
-  }
-
-  fileprivate func add(_ deletion: UserDeletion, of userRecordName: String) throws {
-    try connection.run(
-      """
-      INSERT INTO user_deletions (user_hash, user_record_name, public_records, stage,
-        database_number, position, done, began, ended)
-      VALUES ($1, $2, $3, $4, 0, 0, 0, $5, NULL)
-      """,
-      [
-        .bytes(Self.hash(of: userRecordName)), .text(userRecordName),
-        .text(deletion.publicRecords.rawValue), .integer(deletion.stage.rawValue),
-        .integer(deletion.began.milliseconds),
-      ])
-  }
-
-  func keep(_ row: UserDeletionRow) throws {
-    try connection.run(
-      """
-      UPDATE user_deletions SET user_record_name = $2, stage = $3, database_number = $4,
-        position = $5, done = $6
-      WHERE user_hash = $1
-      """,
-      [
-        .bytes(row.hash), SQLValue(row.user), .integer(row.deletion.stage.rawValue),
-        .integer(row.database), .integer(row.position), .integer(Int64(row.deletion.done)),
-      ])
-  }
-
-  fileprivate func end(deletionOf hash: [UInt8], at timestamp: Timestamp) throws {
-    try connection.run(
-      "UPDATE user_deletions SET ended = $2 WHERE user_hash = $1 AND ended IS NULL",
-      [.bytes(hash), .integer(timestamp.milliseconds)])
-  }
-
+extension User {
   /// Takes everything by which the user, or the user's devices and programs, reach the server.
   fileprivate func endAccess(
-    of user: User, at timestamp: Timestamp, ordering orders: inout [DeliveryOrder]
+    at timestamp: Timestamp, ordering orders: inout [DeliveryOrder], in session: StoreSession
   ) throws {
-    let name = user.userRecordName
-    _ = try endSessions(of: name, everywhere: true, at: timestamp, ordering: &orders)
+    _ = try WebAuthTokenTable(session: session)
+      .endSessions(of: userRecordName, everywhere: true, at: timestamp, ordering: &orders)
     for kind in [DeviceToken.Kind.apns, .webhook] {
-      try removeDevices(of: name, kind: kind, at: timestamp, ordering: &orders)
+      try DeviceTable(session: session)
+        .removeAll(of: userRecordName, kind: kind, at: timestamp, ordering: &orders)
     }
-    for statement in [
-      "DELETE FROM user_passwords WHERE user_record_name = $1",
-      "DELETE FROM role_members WHERE user_record_name = $1",
-      "DELETE FROM application_permissions WHERE user_record_name = $1",
-    ] {
-      try connection.run(statement, [.text(name)])
-    }
+    try PasswordTable(session: session).remove(of: userRecordName)
+    try session.connection.run(
+      "DELETE FROM role_members WHERE user_record_name = $1", [.text(userRecordName)])
+    try ApplicationPermissionTable(session: session).remove(of: userRecordName)
   }
 }

@@ -138,9 +138,8 @@ extension UserDeletionStep {
         var notification = try SubscriptionNotification(
           stored: content, database: address, subscriber: subscriber)
         guard notification.change.makeAnonymous(user, deletes: deletes) else { continue }
-        try connection.run(
-          "UPDATE notification_log SET content = $3 WHERE database_id = $1 AND sequence = $2",
-          [place, .integer(sequence), .bytes(notification.storedContent)])
+        try NotificationLogTable(session: session)
+          .setContent(notification.storedContent, ofEntry: sequence, in: database)
       }
       row.deletion.done += 1
     }
@@ -150,24 +149,10 @@ extension UserDeletionStep {
 
   /// Removes a notification with its deliveries. Their numbers follow it, up to the next.
   private func remove(entry sequence: Int64) throws {
-    let next = try connection.first(
-      """
-      SELECT sequence FROM notification_log WHERE database_id = $1 AND sequence > $2
-      ORDER BY sequence LIMIT 1
-      """, [place, .integer(sequence)]
-    ) { $0.integer(0) }
-    let deliveries = [place, .integer(sequence), .integer(next ?? .max)]
-    for statement in [
-      "DELETE FROM refused_pushes WHERE database_id = $1 AND number > $2 AND number < $3",
-      """
-      DELETE FROM deliveries
-      WHERE database_id = $1 AND number > $2 AND number < $3 AND log_sequence = $2
-      """,
-    ] {
-      try connection.run(statement, deliveries)
-    }
-    try connection.run(
-      "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2",
-      [place, .integer(sequence)])
+    let log = NotificationLogTable(session: session)
+    let next = try log.sequence(after: sequence, in: database) ?? .max
+    try RefusedPushTable(session: session).remove(after: sequence, before: next, in: database)
+    try DeliveryTable(session: session).remove(ofEntry: sequence, before: next, in: database)
+    try log.remove(sequence, in: database)
   }
 }

@@ -41,7 +41,7 @@ struct UserDeletionStep {
     if try removeSome(), row.deletion.state != .waiting { try goOn() }
     var kept = row
     kept.deletion.state = before.deletion.state
-    if kept != before { try session.keep(row) }
+    if kept != before { try UserDeletionTable(session: session).keep(row) }
     return row.deletion
   }
 
@@ -240,28 +240,20 @@ extension UserDeletionStep {
   }
 
   private mutating func removeIndexEntries() throws -> Bool {
-    let removed = try connection.run(
-      """
-      DELETE FROM notification_index WHERE database_id = $1 AND (run, subscriber, sequence) IN (
-        SELECT entries.run, entries.subscriber, entries.sequence
-        FROM notification_runs CROSS JOIN notification_index AS entries
-        WHERE entries.run = notification_runs.run AND entries.subscriber = $2
-          AND entries.database_id = $1 LIMIT $3)
-        AND run IN (SELECT run FROM notification_runs) AND subscriber = $2
-      """, [place, .text(user), .integer(Self.batch)])
+    let removed = try NotificationIndexTable(session: session)
+      .remove(of: user, in: database, limit: Self.batch)
     row.deletion.done += removed
     return removed < Int(Self.batch)
   }
 
   private mutating func removeAccount() throws {
-    let tokens = try connection.rows(
-      "DELETE FROM gone_devices WHERE user_record_name = $1 RETURNING token", [.text(user)]
-    ) { $0.text(0) }
+    let devices = DeviceTable(session: session)
+    let tokens = try devices.forgetGone(of: user)
     for (table, column) in UserTraces.accountColumns {
       row.deletion.done += try connection.run(
         "DELETE FROM \(table) WHERE \(column) = $1", [.text(user)])
     }
-    for token in Set(tokens).sorted() { try session.dropDeviceNumber(of: token) }
+    for token in tokens.sorted() { try devices.dropNumber(of: token) }
     row.user = nil
     row.deletion.name = nil
     row.deletion.userRecordName = nil

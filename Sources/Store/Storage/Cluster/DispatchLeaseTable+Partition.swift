@@ -1,16 +1,25 @@
 import SQLEngine
 import StoreModel
 
-extension StoreSession {
+// MARK: Databases that are dispatched in parts
+
+extension DispatchLeaseTable {
+  /// Into how many parts a database is divided.
+  func partition(of database: DatabaseID) throws -> Partition {
+    guard let lease = try leases(of: database).first else { return Partition(parts: 1) }
+    return Partition(parts: lease.part.count, nextParts: lease.repartition?.nextParts)
+  }
+
   /// Divides a database into parts that nobody dispatches yet, from where its changes are dispatched to
   /// all of those before. The caller has locked the database's row.
   func divide(_ database: DatabaseID, into parts: Int) throws {
     let id = SQLValue.integer(database.rawValue)
     let position =
-      try DispatchTable(session: self).position(of: database)
+      try DispatchTable(session: session).position(of: database)
       ?? DispatchPosition(through: .min, changes: 0)
+    let dispatches = PartDispatchTable(session: session)
     try connection.run("DELETE FROM dispatch_leases WHERE database_id = $1", [id])
-    try connection.run("DELETE FROM part_dispatches WHERE database_id = $1", [id])
+    try dispatches.remove(of: database)
     for number in 0..<parts {
       // Awaited: changes may have been committed behind the last one of the former parts.
       try connection.run(
@@ -19,13 +28,7 @@ extension StoreSession {
         VALUES ($1, $2, $3, 0, 1)
         """, [id, .integer(Int64(number)), .integer(Int64(parts))])
       if parts == 1 { return }
-      try connection.run(
-        """
-        INSERT INTO part_dispatches (database_id, part, through, changes) VALUES ($1, $2, $3, $4)
-        """,
-        [
-          id, .integer(Int64(number)), .integer(position.through), .integer(position.changes),
-        ])
+      try dispatches.add(position, ofPart: number, of: database)
     }
   }
 
@@ -36,7 +39,7 @@ extension StoreSession {
     let present = leases.first?.part.count ?? 1
     let isPending = leases.first?.repartition != nil
     if present == parts, !isPending { return Partition(parts: parts) }
-    guard try hasUndispatchedChanges(in: database) else {
+    guard try session.hasUndispatchedChanges(in: database) else {
       try divide(database, into: parts)
       return Partition(parts: parts)
     }
@@ -58,11 +61,5 @@ extension StoreSession {
         [id, .integer(last ?? 0), .integer(Int64(parts))])
     }
     return Partition(parts: present, nextParts: parts)
-  }
-
-  /// Into how many parts a database is divided.
-  func partition(of database: DatabaseID) throws -> Partition {
-    guard let lease = try leases(of: database).first else { return Partition(parts: 1) }
-    return Partition(parts: lease.part.count, nextParts: lease.repartition?.nextParts)
   }
 }

@@ -3,7 +3,7 @@ import SQLEngine
 import StoreModel
 
 // How entries of the notification log come into its index by subscriber.
-extension StoreSession {
+extension NotificationIndexTable {
   /// A change that fires so many subscriptions in one transaction has its entries filed at once, in the
   /// order of subscribers: they share pages without waiting for others.
   static let firingsFiledAtOnce = 200
@@ -14,36 +14,36 @@ extension StoreSession {
 
   /// Files what has waited long enough, before the commit; it is spread over the commits that log
   /// something, and takes of each twice as much as it brings.
-  func fileNotifications() throws {
-    guard let tail else { return }
-    let budget = max(2 * tailChange.added.count, filingRequest)
+  func fileWaiting() throws {
+    guard let tail = session.tail else { return }
+    let budget = max(2 * session.tailChange.added.count, session.filingRequest)
     guard budget > 0 else { return }
     let filing = tail.filing
-    let isDue = tail.waitingCount >= (filingRequest > 0 ? 1 : tail.capacity)
-    if filing == nil, isDue { tailChange.begun = try beginRun(of: tail.generation) }
+    let isDue = tail.waitingCount >= (session.filingRequest > 0 ? 1 : tail.capacity)
+    if filing == nil, isDue { session.tailChange.begun = try beginRun(of: tail.generation) }
     try markUnfiled(in: tail)
     if let filing { try file(filing.next(budget), of: filing) }
     if let target = tail.merging {
       try merge(into: target, rows: budget)
-    } else if tailChange.isWhole {
+    } else if session.tailChange.isWhole {
       try beginMerging()
     }
   }
 
   /// Keeps in which databases entries are unfiled, for who starts after this process has ended.
   private func markUnfiled(in tail: NotificationTail) throws {
-    let generation = tail.generation + (tailChange.begun == nil ? 0 : 1)
+    let generation = tail.generation + (session.tailChange.begun == nil ? 0 : 1)
     var known: DatabaseID?
-    for row in tailChange.added where row.database != known {
+    for row in session.tailChange.added where row.database != known {
       known = row.database
-      let isMarked = tailChange.begun == nil && tail.isMarked(row.database)
-      guard !isMarked, !tailChange.marked.contains(row.database) else { continue }
+      let isMarked = session.tailChange.begun == nil && tail.isMarked(row.database)
+      guard !isMarked, !session.tailChange.marked.contains(row.database) else { continue }
       try connection.run(
         """
         INSERT INTO unfiled_notifications (generation, database_id, first_sequence)
         VALUES ($1, $2, $3)
         """, [.integer(generation), .integer(row.database.rawValue), .integer(row.sequence)])
-      tailChange.marked.append(row.database)
+      session.tailChange.marked.append(row.database)
     }
   }
 
@@ -65,14 +65,14 @@ extension StoreSession {
     _ next: (rows: [NotificationIndexRow], subscribers: Int, isLast: Bool),
     of filing: NotificationTail.Filing
   ) throws {
-    var insertion = RowInsertion(NotificationIndexRow.filing)
+    var insertion = RowInsertion(Self.insertion)
     for row in next.rows {
       try insertion.add(in: connection) { row.appendArguments(run: filing.run, to: &$0) }
     }
     try insertion.finish(in: connection)
-    tailChange.filedSubscribers = next.subscribers
+    session.tailChange.filedSubscribers = next.subscribers
     guard next.isLast else { return }
-    tailChange.isWhole = true
+    session.tailChange.isWhole = true
     try connection.run(
       "UPDATE notification_runs SET generation = NULL WHERE generation <= $1",
       [.integer(filing.generation)])
@@ -101,7 +101,7 @@ extension StoreSession {
     try connection.run(
       "INSERT INTO notification_runs (run, tier) VALUES ($1, $2)",
       [.integer(run), .integer(tier + 1)])
-    tailChange.merging = run
+    session.tailChange.merging = run
   }
 
   /// Moves the rows of the next subscribers, about so many. Readers, who look at all runs, find each row
@@ -114,7 +114,7 @@ extension StoreSession {
     guard let last = try sources.compactMap({ try subscriber(after: share, in: $0) }).min() else {
       try connection.run(
         "DELETE FROM notification_runs WHERE merging_into = $1", [.integer(target)])
-      tailChange.endsMerging = true
+      session.tailChange.endsMerging = true
       return try beginMerging()
     }
     let arguments: [SQLValue] = [.integer(target), .text(last)]

@@ -2,7 +2,7 @@ import CloudKitModel
 import StoreModel
 
 // Entries of the notification log that its index by subscriber does not have yet.
-extension StoreSession {
+extension NotificationIndexTable {
   private static let unfiled = """
     SELECT subscriber, notification_log.database_id, sequence, logged, origin_device,
       notification_id, LENGTH(content)
@@ -24,7 +24,7 @@ extension StoreSession {
     """
 
   /// Files all at once, in the run for that. Only where no process has a tail.
-  func fileAllNotifications() throws {
+  func fileAll() throws {
     try connection.run(
       """
       INSERT INTO notification_index (run, \(NotificationIndexRow.columns))
@@ -39,8 +39,10 @@ extension StoreSession {
   /// - Complexity: O(1) and their number; where others file them, in another process or since the
   ///   transaction began, all unfiled entries are looked through.
   func unfiledRows(of subscriber: String) throws -> [NotificationIndexRow] {
-    if let tail, let rows = tail.rows(of: subscriber, since: wholeRuns ?? tail.wholeRuns) {
-      return try visible(rows) + tailChange.added.filter { $0.subscriber == subscriber }
+    if let tail = session.tail,
+      let rows = tail.rows(of: subscriber, since: session.wholeRuns ?? tail.wholeRuns)
+    {
+      return try visible(rows) + session.tailChange.added.filter { $0.subscriber == subscriber }
     }
     // Servers that share a store file at once.
     if connection.isShared { return [] }
@@ -66,7 +68,7 @@ extension StoreSession {
 
   /// Reads what another process has left unfiled. A run that it has not finished stays as it is; what
   /// it lacks comes into the next.
-  func recoverNotificationTail(capacity: Int) throws -> NotificationTail {
+  func recoverTail(capacity: Int) throws -> NotificationTail {
     try connection.beginReading()
     do {
       let rows = try connection.rows(Self.inNoRun, [], NotificationIndexRow.init(row:))

@@ -2,20 +2,45 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
+/// What servers that share the store count together; see ``SharedLimits``. Where they do not, the
+/// tables are empty. A row has its subject's hash alone for its key.
+///
+/// `full_at` is the time, in nanoseconds since 1970, at which a bucket is full when nobody takes of
+/// it: it tells all that is to know of the bucket (the "theoretical arrival time" of the generic
+/// cell rate algorithm, ITU-T I.371). `drawn` and `granted` are of the last draw.
+///
+/// `/*unlogged*/` marks tables whose rows are of no worth after a crash.
+///
 /// The engine is PostgreSQL: no other store has several servers.
-extension StoreSession {
+struct SharedLimitTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE /*unlogged*/ TABLE request_allowances (
+      subject BYTEA PRIMARY KEY, full_at BIGINT NOT NULL, drawn BIGINT NOT NULL,
+      granted BIGINT NOT NULL)
+    """,
+    """
+    CREATE /*unlogged*/ TABLE sign_in_attempts (
+      subject BYTEA PRIMARY KEY, wrong BIGINT NOT NULL, last_attempt BIGINT NOT NULL)
+    """,
+  ]
+
   /// Nanoseconds since 1970 by the clock of the database, or the argument that tests put in its place.
   private static func time(_ argument: String) -> String {
     "COALESCE(\(argument), (EXTRACT(EPOCH FROM statement_timestamp()) * 1000000000)::BIGINT)"
   }
 
-  /// The same time as the session itself needs it.
+  /// The same time as the transaction itself needs it.
   private func time() throws -> Int64 {
-    if let steered = steeredTime?() { return steered }
+    if let steered = session.steeredTime?() { return steered }
     return try connection.first("SELECT \(Self.time("NULL"))", []) { $0.integer(0) } ?? 0
   }
 
-  private var steeredTimeArgument: SQLValue { SQLValue(steeredTime?()) }
+  private var steeredTimeArgument: SQLValue { SQLValue(session.steeredTime?()) }
 
   // MARK: Requests
 
@@ -103,7 +128,7 @@ extension StoreSession {
   private static let sweptRows: Int64 = 10_000
 
   /// Deletes buckets that are full, which are as good as none, and attempts of long ago.
-  func sweepLimits() throws {
+  func sweep() throws {
     let now = try time()
     // Who draws meanwhile makes the row one that stays: the outer condition is looked at again then.
     try connection.run(

@@ -2,49 +2,25 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-/// What comes after the parts in which a database is dispatched.
-struct Repartition: Hashable {
-  /// The last change that is dispatched in the parts there are.
-  var lastChange: Int64
-  var nextParts: Int
-}
+// MARK: How servers learn of changes that others have committed
 
-/// The row of a part in the table of leases.
-struct DispatchLease {
-  static let columns = "\(DatabasePart.columns), holder, awaited, last_change, next_parts"
-
-  var part: DatabasePart
-  var holder: Int64
-  var isAwaited: Bool
-  var repartition: Repartition?
-
-  init(row: any SQLRow) {
-    part = DatabasePart(row: row)
-    holder = row.integer(3)
-    isAwaited = row.integer(4) != 0
-    repartition = row.optionalInteger(5).map {
-      Repartition(lastChange: $0, nextParts: Int(row.integer(6)))
-    }
-  }
-}
-
-extension StoreSession {
+extension DispatchLeaseTable {
   /// Makes known that there are changes to dispatch: leases their databases to this server, or leaves
-  /// word for the server that has them. What others dispatch is taken out of ``outbox``; of a database
-  /// that is divided, what this server has of it stays.
+  /// word for the server that has them. What others dispatch is taken out of ``StoreSession/outbox``; of a
+  /// database that is divided, what this server has of it stays.
   ///
   /// The transaction has locked the databases' rows, as whoever gives a lease has, so that no lease
   /// changes hands meanwhile.
   func pointToChanges() throws {
-    guard let identity, !outbox.isEmpty else { return }
-    let server = identity.current
+    guard let identity = session.identity, !session.outbox.isEmpty else { return }
     var parts: [DatabaseID: [DatabasePart]] = [:]
-    for database in Set(outbox.map(\.database)).sorted() {
+    let server = identity.current
+    for database in Set(session.outbox.map(\.database)).sorted() {
       let own = try leasedParts(of: database, leavingWordFrom: server)
       if own != [.whole(database)] { parts[database] = own }
     }
     if parts.isEmpty { return }
-    outbox = outbox.flatMap { entry in
+    session.outbox = session.outbox.flatMap { entry in
       guard let own = parts[entry.database] else { return [entry] }
       return own.map { part in
         var entry = entry
@@ -76,7 +52,7 @@ extension StoreSession {
     // Who is no server of several looks after all that it commits, or nobody does.
     let others: [DatabasePart] = server == nil ? [first.part] : []
     if let server, first.holder == server.rawValue { return [first.part] }
-    if let server, !first.isAwaited, identity?.isPresent(first.holder) == false,
+    if let server, !first.isAwaited, session.identity?.isPresent(first.holder) == false,
       try takeOver(database, for: server)
     {
       return [first.part]
@@ -107,34 +83,8 @@ extension StoreSession {
     try connection.run(
       "UPDATE dispatch_leases SET awaited = 1 WHERE database_id = $1 AND holder <> $2 AND awaited = 0",
       key)
-    wordLeft.formUnion(unaware.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
-  }
-
-  /// The leases of a database, one for each of its parts; none for one that has no changes.
-  func leases(of database: DatabaseID) throws -> [DispatchLease] {
-    try connection.rows(
-      """
-      SELECT \(DispatchLease.columns) FROM dispatch_leases WHERE database_id = $1 ORDER BY part
-      """, [.integer(database.rawValue)], DispatchLease.init(row:))
-  }
-
-  /// The lease of a part.
-  ///
-  /// - Throws: ``StoreError/Code/leaseLost`` when the database is divided otherwise.
-  func lease(of part: DatabasePart) throws -> DispatchLease? {
-    let lease = try connection.first(
-      """
-      SELECT \(DispatchLease.columns) FROM dispatch_leases WHERE database_id = $1 AND part = $2
-      """, [.integer(part.database.rawValue), .integer(Int64(part.number))],
-      DispatchLease.init(row:))
-    let count = lease?.part.count ?? 1
-    guard count == part.count else {
-      throw StoreError(
-        .leaseLost,
-        "part \(part.number) of \(part.count) of database \(part.database.rawValue) is none by now: "
-          + "the database is dispatched in \(count) parts")
-    }
-    return lease
+    session.wordLeft.formUnion(
+      unaware.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
   }
 
   /// Leases a database to a server when its holder is gone. What that has left undone comes to light
@@ -147,25 +97,55 @@ extension StoreSession {
       """, [.integer(database.rawValue), .integer(server.rawValue)]) == 1
   }
 
-  /// Sees to it that the changes of a part are this process's to dispatch, and answers what comes after
-  /// the parts there are.
-  ///
-  /// - Throws: ``StoreError/Code/leaseLost`` when this process is a server and has no lease of the
-  ///   part, or the database is divided otherwise.
-  func checkLease(of part: DatabasePart) throws -> Repartition? {
-    guard let identity else { return nil }
-    let lease = try lease(of: part)
-    guard identity.current == nil || lease?.holder == identity.current?.rawValue else {
-      throw StoreError(
-        .leaseLost,
-        "the changes of database \(part.database.rawValue) are another server's to dispatch")
-    }
-    return lease?.repartition
+  // MARK: Hearing
+
+  /// Takes word that was left for a server for heard.
+  func hear(as server: ServerID) throws -> LeftWord {
+    try session.isDistributed ? hearEach(as: server) : hearAll(as: server)
   }
 
-  /// What comes after the parts in which a database is dispatched; nil when nothing else is to.
-  func repartition(of part: DatabasePart) throws -> Repartition? {
-    guard identity != nil else { return nil }
-    return try leases(of: part.database).first { $0.part == part }?.repartition
+  /// Takes word for heard as ``hearAll(as:)`` does, with a statement for each lease, as they may be on
+  /// several nodes.
+  private func hearEach(as server: ServerID) throws -> LeftWord {
+    let holder = SQLValue.integer(server.rawValue)
+    let awaited = try connection.rows(
+      "SELECT \(DatabasePart.columns) FROM dispatch_leases WHERE holder = $1 AND awaited = 1",
+      [holder], DatabasePart.init(row:))
+    let heard = try awaited.filter {
+      try connection.run(
+        """
+        UPDATE dispatch_leases SET awaited = 0 WHERE database_id = $1 AND part = $2 AND part IN (
+          SELECT part FROM dispatch_leases
+          WHERE database_id = $1 AND part = $2 AND holder = $3 AND awaited = 1
+          FOR NO KEY UPDATE SKIP LOCKED)
+        """, [.integer($0.database.rawValue), .integer(Int64($0.number)), holder]) == 1
+    }
+    return LeftWord(heard, isWhole: heard.count == awaited.count)
+  }
+
+  /// Takes all word for heard but that which a commit has locked: what that writes is to be seen when
+  /// the outbox is looked into.
+  ///
+  /// It does not wait until that is durable: should PostgreSQL lose its power, word is heard twice.
+  private func hearAll(as server: ServerID) throws -> LeftWord {
+    var heard: [DatabasePart] = []
+    var awaited: Set<DatabasePart> = []
+    // What is read beside the update is as it was before.
+    try connection.query(
+      """
+      WITH heard AS (
+        UPDATE dispatch_leases SET awaited = 0 WHERE (database_id, part) IN (
+          SELECT database_id, part FROM dispatch_leases WHERE holder = $1 AND awaited = 1
+          FOR NO KEY UPDATE SKIP LOCKED)
+        RETURNING \(DatabasePart.columns), set_config('synchronous_commit', 'off', true))
+      SELECT \(DatabasePart.columns), TRUE FROM heard
+      UNION ALL
+      SELECT \(DatabasePart.columns), FALSE FROM dispatch_leases WHERE holder = $1 AND awaited = 1
+      """, [.integer(server.rawValue)]
+    ) { row in
+      let part = DatabasePart(row: row)
+      if row.integer(3) == 1 { heard.append(part) } else { awaited.insert(part) }
+    }
+    return LeftWord(heard, isWhole: awaited.isSubset(of: heard))
   }
 }

@@ -1,0 +1,48 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// Keys of those who run the server. A small table that every node knows.
+struct AdminKeyTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE admin_keys (
+      hash BYTEA PRIMARY KEY, label TEXT NOT NULL, created BIGINT NOT NULL, revoked BIGINT)
+    """
+  ]
+
+  func keys() throws -> [AdminKey] {
+    try connection.rows(
+      "SELECT hash, label, created, revoked FROM admin_keys ORDER BY created, hash", [],
+      AdminKey.init(row:))
+  }
+
+  func add(_ key: AdminKey) throws {
+    try connection.run(
+      "INSERT INTO admin_keys (hash, label, created, revoked) VALUES ($1, $2, $3, $4)",
+      [
+        .bytes(key.hash), .text(key.label), .integer(key.created.milliseconds),
+        SQLValue(key.revoked?.milliseconds),
+      ])
+  }
+
+  /// False when there is no such key that is not revoked.
+  func revoke(keyWithHash hash: [UInt8], at timestamp: Timestamp) throws -> Bool {
+    try connection.run(
+      "UPDATE admin_keys SET revoked = $2 WHERE hash = $1 AND revoked IS NULL",
+      [.bytes(hash), .integer(timestamp.milliseconds)]) == 1
+  }
+}
+
+extension AdminKey {
+  /// Reads the row's first columns: hash, label, when it was made, and when it was revoked.
+  init(row: any SQLRow) {
+    self.init(
+      hash: row.bytes(0), label: row.text(1), created: Timestamp(milliseconds: row.integer(2)),
+      revoked: row.optionalInteger(3).map { Timestamp(milliseconds: $0) })
+  }
+}

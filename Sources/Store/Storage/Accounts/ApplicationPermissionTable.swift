@@ -1,0 +1,81 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// What users permit apps to do.
+struct ApplicationPermissionTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE application_permissions (
+      container TEXT NOT NULL, environment TEXT NOT NULL, permission TEXT NOT NULL,
+      user_record_name TEXT NOT NULL, status TEXT NOT NULL,
+      PRIMARY KEY (container, environment, permission, user_record_name))
+    """
+  ]
+
+  /// What a user has permitted or refused in a container's environment.
+  func statuses(
+    of userRecordName: String, container: String, environment: ContainerEnvironment
+  ) throws -> [ApplicationPermission: ApplicationPermission.Status] {
+    var statuses: [ApplicationPermission: ApplicationPermission.Status] = [:]
+    try connection.query(
+      """
+      SELECT permission, status FROM application_permissions
+      WHERE container = $1 AND environment = $2 AND user_record_name = $3
+      """,
+      [.text(container), .text(environment.rawValue), .text(userRecordName)]
+    ) { row in
+      guard let permission = ApplicationPermission(rawValue: row.text(0)),
+        let status = ApplicationPermission.Status(rawValue: row.text(1))
+      else {
+        throw StoreError(
+          .corrupt, "the store has the unknown permission '\(row.text(0))' = '\(row.text(1))'")
+      }
+      statuses[permission] = status
+    }
+    return statuses
+  }
+
+  /// What a user has permitted or refused in all containers.
+  func permissions(of userRecordName: String) throws -> [UserHoldings.Permission] {
+    try connection.rows(
+      """
+      SELECT container, environment, permission, status FROM application_permissions
+      WHERE user_record_name = $1 ORDER BY container, environment, permission
+      """, [.text(userRecordName)]
+    ) { row in
+      guard let permission = ApplicationPermission(rawValue: row.text(2)),
+        let status = ApplicationPermission.Status(rawValue: row.text(3))
+      else { throw StoreError(.corrupt, "the store has an unknown permission of a user") }
+      return UserHoldings.Permission(
+        place: try ContainerPlace(row: row), permission: permission, status: status)
+    }
+  }
+
+  func set(
+    _ permission: ApplicationPermission, to status: ApplicationPermission.Status,
+    of userRecordName: String, container: String, environment: ContainerEnvironment
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO application_permissions
+        (container, environment, permission, user_record_name, status)
+      VALUES ($1, $2, $3, $4, $5)
+      ON CONFLICT (container, environment, permission, user_record_name)
+      DO UPDATE SET status = excluded.status
+      """,
+      [
+        .text(container), .text(environment.rawValue), .text(permission.rawValue),
+        .text(userRecordName), .text(status.rawValue),
+      ])
+  }
+
+  func remove(of userRecordName: String) throws {
+    try connection.run(
+      "DELETE FROM application_permissions WHERE user_record_name = $1", [.text(userRecordName)])
+  }
+}

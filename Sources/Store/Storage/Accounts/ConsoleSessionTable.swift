@@ -1,0 +1,73 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The browsers that showed an admin key. A small table that every node knows.
+struct ConsoleSessionTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE console_sessions (
+      hash BYTEA PRIMARY KEY, key_hash BYTEA NOT NULL, created BIGINT NOT NULL,
+      expires BIGINT NOT NULL)
+    """,
+    "CREATE INDEX console_sessions_by_key ON console_sessions (key_hash, expires)",
+  ]
+
+  /// A session that has not expired, with its key, which is not revoked.
+  func consoleSession(
+    withHash hash: [UInt8], at timestamp: Timestamp
+  ) throws -> (session: ConsoleSession, key: AdminKey)? {
+    try connection.first(
+      """
+      SELECT admin_keys.hash, label, admin_keys.created, revoked, console_sessions.created,
+        expires
+      FROM console_sessions JOIN admin_keys ON admin_keys.hash = key_hash
+      WHERE console_sessions.hash = $1 AND expires > $2 AND revoked IS NULL
+      """, [.bytes(hash), .integer(timestamp.milliseconds)]
+    ) { row in
+      let key = AdminKey(row: row)
+      return (
+        ConsoleSession(
+          hash: hash, keyHash: key.hash, created: Timestamp(milliseconds: row.integer(4)),
+          expires: Timestamp(milliseconds: row.integer(5))), key
+      )
+    }
+  }
+
+  /// Adds a session; false when its key is revoked. Of more sessions of a key than may be, those go that
+  /// end first.
+  func add(_ console: ConsoleSession) throws -> Bool {
+    let added = try connection.run(
+      """
+      INSERT INTO console_sessions (hash, key_hash, created, expires)
+      SELECT $1, hash, $3, $4 FROM admin_keys WHERE hash = $2 AND revoked IS NULL
+      """,
+      [
+        .bytes(console.hash), .bytes(console.keyHash), .integer(console.created.milliseconds),
+        .integer(console.expires.milliseconds),
+      ])
+    try connection.run(
+      """
+      DELETE FROM console_sessions WHERE hash IN (
+        SELECT hash FROM console_sessions WHERE key_hash = $1
+        ORDER BY expires DESC LIMIT 1000 OFFSET $2)
+      """, [.bytes(console.keyHash), .integer(Int64(ConsoleSession.limit))])
+    return added == 1
+  }
+
+  func end(sessionWithHash hash: [UInt8]) throws {
+    try connection.run("DELETE FROM console_sessions WHERE hash = $1", [.bytes(hash)])
+  }
+
+  func endAll(ofKeyWithHash hash: [UInt8]) throws {
+    try connection.run("DELETE FROM console_sessions WHERE key_hash = $1", [.bytes(hash)])
+  }
+
+  func dropExpired(at now: Int64) throws {
+    try connection.run("DELETE FROM console_sessions WHERE expires <= $1", [.integer(now)])
+  }
+}

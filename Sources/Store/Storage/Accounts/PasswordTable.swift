@@ -1,0 +1,52 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// Hashes of the users' passwords.
+struct PasswordTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE user_passwords (
+      user_record_name TEXT PRIMARY KEY, hash TEXT NOT NULL, changed BIGINT NOT NULL)
+    """
+  ]
+
+  func hash(ofUserNamed name: String) throws -> String? {
+    try connection.first(
+      """
+      SELECT user_passwords.hash FROM users
+      JOIN user_passwords ON user_passwords.user_record_name = users.user_record_name
+      WHERE users.name = $1
+      """, [.text(name)]
+    ) { $0.text(0) }
+  }
+
+  /// When a user's password was changed last; nil when the user has none.
+  func changed(of userRecordName: String) throws -> Timestamp? {
+    try connection.first(
+      "SELECT changed FROM user_passwords WHERE user_record_name = $1", [.text(userRecordName)]
+    ) { Timestamp(milliseconds: $0.integer(0)) }
+  }
+
+  /// Keeps a hash; false when there is no user of this name.
+  func setHash(
+    _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
+  ) throws -> Bool {
+    try connection.run(
+      """
+      INSERT INTO user_passwords (user_record_name, hash, changed)
+      SELECT user_record_name, $2, $3 FROM users WHERE name = $1
+      ON CONFLICT (user_record_name)
+      DO UPDATE SET hash = excluded.hash, changed = excluded.changed
+      """, [.text(name), .text(hash), .integer(timestamp.milliseconds)]) == 1
+  }
+
+  func remove(of userRecordName: String) throws {
+    try connection.run(
+      "DELETE FROM user_passwords WHERE user_record_name = $1", [.text(userRecordName)])
+  }
+}

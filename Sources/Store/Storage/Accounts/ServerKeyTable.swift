@@ -1,0 +1,80 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// Server-to-server keys: a small table that every node knows. Those that are revoked stay.
+struct ServerKeyTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE server_keys (
+      key_id TEXT PRIMARY KEY, container TEXT NOT NULL, environment TEXT NOT NULL,
+      name TEXT NOT NULL, public_key TEXT NOT NULL, user_record_name TEXT NOT NULL UNIQUE,
+      created BIGINT NOT NULL, revoked BIGINT, UNIQUE (container, environment, public_key))
+    """
+  ]
+
+  func keys(container: String, environment: ContainerEnvironment) throws -> [ServerKey] {
+    try connection.rows(
+      ServerKey.selection
+        + " WHERE container = $1 AND environment = $2 ORDER BY created, key_id",
+      [.text(container), .text(environment.rawValue)], ServerKey.init(row:))
+  }
+
+  func keys() throws -> [ServerKey] {
+    try connection.rows(
+      ServerKey.selection + " ORDER BY container, environment, created, key_id", [],
+      ServerKey.init(row:))
+  }
+
+  /// - Throws: ``StoreError/Code/exists`` when the container has the public key already.
+  func add(_ key: ServerKey) throws {
+    let added = try connection.run(
+      """
+      INSERT INTO server_keys
+        (key_id, container, environment, name, public_key, user_record_name, created, revoked)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING
+      """,
+      [
+        .text(key.keyID), .text(key.container), .text(key.environment.rawValue), .text(key.name),
+        .text(key.publicKey), .text(key.userRecordName), .integer(key.created.milliseconds),
+        SQLValue(key.revoked?.milliseconds),
+      ])
+    guard added == 1 else {
+      throw StoreError(
+        .exists,
+        "the public key was registered for \(key.container) (\(key.environment.rawValue)) "
+          + "already; make another pair of keys")
+    }
+  }
+
+  /// Revokes a key, and answers as which user it acted; nil when there is no such key that is not
+  /// revoked.
+  func revoke(_ keyID: String, at timestamp: Timestamp) throws -> String? {
+    try connection.first(
+      """
+      UPDATE server_keys SET revoked = $2 WHERE key_id = $1 AND revoked IS NULL
+      RETURNING user_record_name
+      """, [.text(keyID), .integer(timestamp.milliseconds)]
+    ) { $0.text(0) }
+  }
+}
+
+extension ServerKey {
+  /// The columns that ``init(row:)`` reads.
+  fileprivate static let selection = """
+    SELECT key_id, container, environment, name, public_key, user_record_name, created, revoked
+    FROM server_keys
+    """
+
+  fileprivate init(row: any SQLRow) throws {
+    self.init(
+      keyID: row.text(0), name: row.text(3), container: row.text(1),
+      environment: try row.environment(2), publicKey: row.text(4), userRecordName: row.text(5),
+      created: Timestamp(milliseconds: row.integer(6)),
+      revoked: row.optionalInteger(7).map { Timestamp(milliseconds: $0) })
+  }
+}

@@ -1,0 +1,37 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The signatures of server-to-server keys that were used, so that none is used twice.
+struct TakenSignatureTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE taken_signatures (
+      key_id TEXT NOT NULL, signature BYTEA NOT NULL, expires BIGINT NOT NULL,
+      PRIMARY KEY (key_id, signature)) /*clustered*/
+    """,
+    "CREATE INDEX taken_signatures_by_end ON taken_signatures (expires)",
+  ]
+
+  /// False when the signature was taken before.
+  func take(_ signature: [UInt8], ofKey keyID: String, until expires: Timestamp) throws -> Bool {
+    try connection.run(
+      """
+      INSERT INTO taken_signatures (key_id, signature, expires) VALUES ($1, $2, $3)
+      ON CONFLICT DO NOTHING
+      """, [.text(keyID), .bytes(signature), .integer(expires.milliseconds)]) == 1
+  }
+
+  /// Forgets some of the signatures whose time is up; whether there may be more.
+  func trim(at now: Int64) throws -> Bool {
+    try connection.run(
+      """
+      DELETE FROM taken_signatures WHERE (key_id, signature) IN (
+        SELECT key_id, signature FROM taken_signatures WHERE expires <= $1 LIMIT $2)
+      """, [.integer(now), .integer(Retention.batch)]) == Int(Retention.batch)
+  }
+}

@@ -1,0 +1,62 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+// MARK: Users who permit it to be found in a container's environment
+
+extension UserTable {
+  private static let discoverable =
+    User.selection + """
+       JOIN application_permissions
+        ON application_permissions.user_record_name = users.user_record_name
+      WHERE application_permissions.container = $1 AND application_permissions.environment = $2
+        AND application_permissions.permission = $3 AND application_permissions.status = $4
+      """
+
+  private static func discoverability(
+    _ container: String, _ environment: ContainerEnvironment
+  ) -> [SQLValue] {
+    [
+      .text(container), .text(environment.rawValue),
+      .text(ApplicationPermission.userDiscoverability.rawValue),
+      .text(ApplicationPermission.Status.granted.rawValue),
+    ]
+  }
+
+  func discoverableUser(
+    matching lookup: UserLookup, container: String, environment: ContainerEnvironment
+  ) throws -> User? {
+    for (statement, argument) in Self.searches(for: lookup) {
+      let user = try connection.first(
+        statement, Self.discoverability(container, environment) + [.text(argument)],
+        User.init(row:))
+      if let user { return user }
+    }
+    return nil
+  }
+
+  /// In the order of their record names.
+  func discoverableUsers(
+    container: String, environment: ContainerEnvironment, limit: Int
+  ) throws -> [User] {
+    try connection.rows(
+      Self.discoverable + " ORDER BY users.user_record_name LIMIT $5",
+      Self.discoverability(container, environment) + [.integer(Int64(limit))], User.init(row:))
+  }
+
+  /// The statements that may find the user, with what each looks for. What is no address or number
+  /// finds nobody.
+  private static func searches(for lookup: UserLookup) -> [(String, String)] {
+    var searches: [(String, String)] = []
+    if let name = lookup.userRecordName {
+      searches.append((discoverable + " AND users.user_record_name = $5", name))
+    }
+    if let email = lookup.emailAddress.flatMap({ try? UserLookup.canonicalEmailAddress($0) }) {
+      searches.append((discoverable + " AND users.email = $5", email))
+    }
+    if let phone = lookup.phoneNumber.flatMap({ try? UserLookup.canonicalPhoneNumber($0) }) {
+      searches.append((discoverable + " AND users.phone = $5", phone))
+    }
+    return searches
+  }
+}

@@ -1,0 +1,155 @@
+import CloudKitModel
+import Foundation
+import SQLEngine
+import StoreModel
+
+/// Users with their names and addresses.
+struct UserTable {
+  let session: StoreSession
+
+  var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE users (
+      name TEXT PRIMARY KEY, user_record_name TEXT NOT NULL UNIQUE, created BIGINT NOT NULL,
+      email TEXT, phone TEXT, name_prefix TEXT, given_name TEXT, middle_name TEXT,
+      family_name TEXT, name_suffix TEXT, nickname TEXT)
+    """,
+    "CREATE UNIQUE INDEX users_by_email ON users (email)",
+    "CREATE UNIQUE INDEX users_by_phone ON users (phone)",
+  ]
+
+  // MARK: Reading
+
+  func user(named name: String) throws -> User? {
+    try connection.first(User.selection + " WHERE users.name = $1", [.text(name)], User.init(row:))
+  }
+
+  func user(withRecordName userRecordName: String) throws -> User? {
+    try connection.first(
+      User.selection + " WHERE users.user_record_name = $1", [.text(userRecordName)],
+      User.init(row:))
+  }
+
+  func user(boundTo identity: IssuedIdentity) throws -> User? {
+    try connection.first(
+      User.selection + """
+         JOIN user_identities ON user_identities.user_record_name = users.user_record_name
+        WHERE user_identities.issuer = $1 AND user_identities.subject = $2
+        """, [.text(identity.issuer), .text(identity.subject)], User.init(row:))
+  }
+
+  /// All users, in the order of their names.
+  func users() throws -> [User] {
+    try connection.rows(User.selection + " ORDER BY users.name", [], User.init(row:))
+  }
+
+  /// A page of the users whose names begin alike, in the order of their names.
+  func users(beginningWith prefix: String, after last: String?, limit: Int) throws -> [User] {
+    try connection.rows(
+      User.selection
+        + """
+         WHERE users.name >= $1 AND users.name < $2 AND users.name > $3
+        ORDER BY users.name LIMIT $4
+        """,
+      [
+        .text(prefix), .text(prefix + "\u{10FFFF}"), .text(last ?? ""), .integer(Int64(limit)),
+      ], User.init(row:))
+  }
+
+  func name(of userRecordName: String) throws -> String? {
+    try connection.first(
+      "SELECT name FROM users WHERE user_record_name = $1", [.text(userRecordName)]
+    ) { $0.text(0) }
+  }
+
+  // MARK: Writing
+
+  /// Makes an account; without a name its user record name stands in for it.
+  ///
+  /// - Throws: ``StoreError/Code/exists`` when another user has the name or an address.
+  func add(named name: String?, profile: UserProfile, at timestamp: Timestamp) throws -> User {
+    let userRecordName = "_" + session.makeUUID().uuidString.lowercased().filter { $0 != "-" }
+    let user = User(
+      name: name ?? userRecordName, userRecordName: userRecordName, created: timestamp,
+      profile: profile)
+    let names = profile.nameComponents ?? PersonNameComponents()
+    let added = try connection.run(
+      """
+      INSERT INTO users (name, user_record_name, created, email, phone, name_prefix, given_name,
+        middle_name, family_name, name_suffix, nickname)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+      ON CONFLICT DO NOTHING
+      """,
+      [
+        .text(user.name), .text(user.userRecordName), .integer(timestamp.milliseconds),
+        SQLValue(profile.emailAddress), SQLValue(profile.phoneNumber),
+        SQLValue(names.namePrefix), SQLValue(names.givenName), SQLValue(names.middleName),
+        SQLValue(names.familyName), SQLValue(names.nameSuffix), SQLValue(names.nickname),
+      ])
+    guard added == 1 else { throw try conflict(of: user) }
+    return user
+  }
+
+  /// Makes an account with so much of the name and the addresses as no other user has.
+  func add(proposing name: String, profile: UserProfile, at timestamp: Timestamp) throws -> User {
+    let isEmailTaken = try isTaken(
+      "SELECT 1 FROM users WHERE email = $1", profile.emailAddress)
+    let isPhoneTaken = try isTaken(
+      "SELECT 1 FROM users WHERE phone = $1", profile.phoneNumber)
+    let profile = UserProfile(
+      stored: isEmailTaken ? nil : profile.emailAddress,
+      isPhoneTaken ? nil : profile.phoneNumber,
+      profile.nameComponents ?? PersonNameComponents())
+    return try add(named: isNameTaken(name) ? nil : name, profile: profile, at: timestamp)
+  }
+
+  private func isNameTaken(_ name: String) throws -> Bool {
+    try isTaken("SELECT 1 FROM users WHERE name = $1", name)
+  }
+
+  private func isTaken(_ statement: String, _ value: String?) throws -> Bool {
+    guard let value else { return false }
+    return try connection.first(statement, [.text(value)]) { _ in true } ?? false
+  }
+
+  /// What a new user has in common with one who is there already.
+  private func conflict(of user: User) throws -> StoreError {
+    if try isNameTaken(user.name) {
+      return StoreError(
+        .exists, "there is a user named '\(user.name)' already; choose another name")
+    }
+    let places = [user.profile.emailAddress, user.profile.phoneNumber].compactMap { $0 }
+    return StoreError(
+      .exists,
+      "another user has \(places.joined(separator: " or ")) already; each user needs their own")
+  }
+}
+
+extension User {
+  /// The columns that ``init(row:)`` reads.
+  static let selection = """
+    SELECT users.name, users.user_record_name, users.created, users.email, users.phone,
+      users.name_prefix, users.given_name, users.middle_name, users.family_name,
+      users.name_suffix, users.nickname, (
+        SELECT COUNT(*) FROM user_deletions
+        WHERE user_deletions.user_record_name = users.user_record_name)
+    FROM users
+    """
+
+  init(row: any SQLRow) {
+    var names = PersonNameComponents()
+    names.namePrefix = row.optionalText(5)
+    names.givenName = row.optionalText(6)
+    names.middleName = row.optionalText(7)
+    names.familyName = row.optionalText(8)
+    names.nameSuffix = row.optionalText(9)
+    names.nickname = row.optionalText(10)
+    self.init(
+      name: row.text(0), userRecordName: row.text(1),
+      created: Timestamp(milliseconds: row.integer(2)),
+      profile: UserProfile(stored: row.optionalText(3), row.optionalText(4), names))
+    isBeingDeleted = row.integer(11) > 0
+  }
+}

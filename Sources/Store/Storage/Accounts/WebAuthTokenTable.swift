@@ -1,0 +1,140 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The users' web auth tokens, of which those of a session give way to successors.
+struct WebAuthTokenTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE web_auth_tokens (
+      hash BYTEA PRIMARY KEY, user_record_name TEXT NOT NULL, created BIGINT NOT NULL,
+      expires BIGINT NOT NULL, session_id BYTEA, container TEXT, environment TEXT,
+      lifetime BIGINT, used BIGINT)
+    """,
+    "CREATE INDEX web_auth_tokens_by_session ON web_auth_tokens (session_id, created)",
+  ]
+
+  func token(withHash hash: [UInt8]) throws -> WebAuthToken? {
+    try connection.first(
+      """
+      SELECT hash, user_record_name, created, expires, session_id, container, environment,
+        lifetime, used
+      FROM web_auth_tokens WHERE hash = $1
+      """, [.bytes(hash)], WebAuthToken.init(row:))
+  }
+
+  /// What a user has of tokens that have not expired; those that last longest come first.
+  func tokens(of userRecordName: String, at timestamp: Timestamp) throws -> [UserHoldings.Token] {
+    try connection.rows(
+      """
+      SELECT container, environment, created, expires FROM web_auth_tokens
+      WHERE user_record_name = $1 AND expires > $2 ORDER BY expires DESC, hash LIMIT $3
+      """,
+      [
+        .text(userRecordName), .integer(timestamp.milliseconds),
+        .integer(Int64(UserHoldings.tokenLimit)),
+      ]
+    ) { row in
+      UserHoldings.Token(
+        created: Timestamp(milliseconds: row.integer(2)),
+        expires: Timestamp(milliseconds: row.integer(3)),
+        session: row.isNull(0) ? nil : try ContainerPlace(row: row))
+    }
+  }
+
+  /// - Throws: ``StoreError/Code/userDeleted``.
+  func add(_ token: WebAuthToken) throws {
+    try UserDeletionTable(session: session).refuseDeleted(token.userRecordName)
+    _ = try connection.run(
+      """
+      INSERT INTO web_auth_tokens
+        (hash, user_record_name, created, expires, session_id, container, environment, lifetime,
+          used)
+      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+      ON CONFLICT (hash) DO UPDATE SET user_record_name = excluded.user_record_name,
+        created = excluded.created, expires = excluded.expires
+      """,
+      [
+        .bytes(token.hash), .text(token.userRecordName), .integer(token.created.milliseconds),
+        .integer(token.expires.milliseconds), token.session.map { .bytes($0.id) } ?? .null,
+        SQLValue(token.session?.container), SQLValue(token.session?.environment.rawValue),
+        SQLValue(token.session.map { Int64($0.lifetime * 1000) }),
+        SQLValue(token.session.map { $0.isUsed ? 1 : 0 }),
+      ])
+  }
+
+  /// Notes what a request with a session's token leads to.
+  ///
+  /// - Parameters:
+  ///   - successor: a token that is added to the session.
+  ///   - olderExpire: not nil when this is the first request with the token, which is then marked
+  ///     as used: when the session's older tokens expire, unless they do so before.
+  /// - Returns: false, and nothing is done, when there is no such token of a session any more.
+  func rotate(
+    tokenWithHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
+  ) throws -> Bool {
+    let token = try connection.first(
+      "SELECT session_id, created FROM web_auth_tokens WHERE hash = $1 AND session_id IS NOT NULL",
+      [.bytes(hash)]
+    ) { ($0.bytes(0), $0.integer(1)) }
+    guard let (sessionID, created) = token else { return false }
+    if let olderExpire {
+      try connection.run("UPDATE web_auth_tokens SET used = 1 WHERE hash = $1", [.bytes(hash)])
+      try connection.run(
+        """
+        UPDATE web_auth_tokens SET expires = $3
+        WHERE session_id = $1 AND created < $2 AND expires > $3
+        """, [.bytes(sessionID), .integer(created), .integer(olderExpire.milliseconds)])
+    }
+    if let successor { try add(successor) }
+    return true
+  }
+
+  /// Ends a user's sessions.
+  ///
+  /// - Parameter everywhere: whether the user's other tokens and browsers go, too.
+  /// - Returns: how many sessions there were, with the other tokens that go.
+  func endSessions(
+    of userRecordName: String, everywhere: Bool, at timestamp: Timestamp,
+    ordering orders: inout [DeliveryOrder]
+  ) throws -> Int {
+    let those = "user_record_name = $1" + (everywhere ? "" : " AND session_id IS NOT NULL")
+    let count = try connection.first(
+      """
+      SELECT COUNT(DISTINCT COALESCE(session_id, hash)) FROM web_auth_tokens
+      WHERE \(those) AND expires > $2
+      """, [.text(userRecordName), .integer(timestamp.milliseconds)]
+    ) { $0.integer(0) }
+    try connection.run("DELETE FROM web_auth_tokens WHERE \(those)", [.text(userRecordName)])
+    if everywhere {
+      let devices = DeviceTable(session: session)
+      try devices.removeReaders(of: userRecordName, ordering: &orders)
+      try devices.removeAll(
+        of: userRecordName, kind: .webPush, at: timestamp, ordering: &orders)
+    }
+    return Int(count ?? 0)
+  }
+
+  func dropExpired(at now: Int64) throws {
+    try connection.run("DELETE FROM web_auth_tokens WHERE expires <= $1", [.integer(now)])
+  }
+}
+
+extension WebAuthToken {
+  fileprivate init(row: any SQLRow) throws {
+    var session: Session?
+    if !row.isNull(4) {
+      session = Session(
+        id: row.bytes(4), container: row.text(5), environment: try row.environment(6),
+        lifetime: Double(row.integer(7)) / 1000, isUsed: row.integer(8) != 0)
+    }
+    self.init(
+      hash: row.bytes(0), userRecordName: row.text(1),
+      created: Timestamp(milliseconds: row.integer(2)),
+      expires: Timestamp(milliseconds: row.integer(3)), session: session)
+  }
+}

@@ -1,0 +1,85 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The servers that have the store open at the same time. On an engine for one server it stays empty.
+struct ServerTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE servers (
+      server_id BIGINT PRIMARY KEY, description TEXT NOT NULL, alive_until BIGINT NOT NULL)
+    """
+  ]
+
+  /// The description of a server that has the store open, which need not be of this program's form; nil
+  /// when none has.
+  static func anyAlive(over connection: any SQLConnection) throws -> String? {
+    try connection.first(
+      "SELECT description FROM servers WHERE alive_until > \(StoreClock.expression) LIMIT 1", []
+    ) { $0.text(0) }
+  }
+
+  func servers() throws -> [RegisteredServer] {
+    try connection.rows(
+      "SELECT server_id, description, alive_until FROM servers ORDER BY server_id", []
+    ) {
+      RegisteredServer(
+        id: ServerID(rawValue: $0.integer(0)), description: $0.text(1),
+        aliveUntil: Timestamp(milliseconds: $0.integer(2)))
+    }
+  }
+
+  /// The servers with the seconds that are left of their registrations, and what they have leased.
+  func listed() throws -> [ListedServer] {
+    let leases = try DispatchLeaseTable(session: session).counts()
+    return try connection.rows(
+      """
+      SELECT server_id, description, alive_until - \(StoreClock.expression) FROM servers
+      ORDER BY server_id
+      """, []
+    ) {
+      let own = leases[$0.integer(0)] ?? (0, 0)
+      return ListedServer(
+        id: ServerID(rawValue: $0.integer(0)), description: $0.text(1),
+        secondsLeft: Double($0.integer(2)) / 1_000, leasedDatabases: own.leased,
+        awaitedDatabases: own.awaited)
+    }
+  }
+
+  func register(_ description: String, for leaseTime: Double) throws -> ServerID {
+    let server = ServerID(rawValue: try session.nextCounter("server"))
+    try connection.run(
+      """
+      INSERT INTO servers (server_id, description, alive_until)
+      VALUES ($1, $2, \(StoreClock.expression) + $3)
+      """,
+      [.integer(server.rawValue), .text(description), .integer(Int64(leaseTime * 1_000))])
+    return server
+  }
+
+  /// False when the server is not registered any more.
+  func renew(_ server: ServerID, for leaseTime: Double) throws -> Bool {
+    try connection.run(
+      "UPDATE servers SET alive_until = \(StoreClock.expression) + $2 WHERE server_id = $1",
+      [.integer(server.rawValue), .integer(Int64(leaseTime * 1_000))]) == 1
+  }
+
+  func unregister(_ server: ServerID) throws {
+    try connection.run(
+      "DELETE FROM servers WHERE server_id = $1", [.integer(server.rawValue)])
+  }
+
+  /// Ends the registration of a server whose time is over, and says so.
+  func strikeOff(_ server: ServerID) throws -> Bool {
+    let isGone =
+      try connection.run(
+        "DELETE FROM servers WHERE server_id = $1 AND alive_until < \(StoreClock.expression)",
+        [.integer(server.rawValue)]) == 1
+    if isGone { try AnnouncementTable(session: session).remove(of: server) }
+    return isGone
+  }
+}

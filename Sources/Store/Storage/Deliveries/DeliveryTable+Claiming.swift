@@ -1,0 +1,175 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+// MARK: Deliveries that a process takes
+
+extension DeliveryTable {
+  /// The condition that no other server has taken a delivery, or is gone.
+  static func isAvailable(to holder: String) -> String {
+    """
+    (leased_by IS NULL OR leased_by = \(holder)
+      OR NOT EXISTS (SELECT 1 FROM servers WHERE server_id = leased_by))
+    """
+  }
+
+  /// What another server is about to take, or to write an outcome of, is not waited for.
+  private var skippingLocked: String {
+    connection.isShared ? " FOR NO KEY UPDATE SKIP LOCKED" : ""
+  }
+
+  /// Those that are due, of all databases, for the transaction to take them.
+  func claimable(
+    on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64, limit: Int
+  ) throws -> [DueDelivery] {
+    try connection.rows(
+      """
+      SELECT \(DueDelivery.columns) FROM deliveries
+      WHERE state = 0 AND route = $1 AND due <= $2
+        AND \(Self.isAvailable(to: "$4"))
+      ORDER BY due, database_id, number LIMIT $3\(skippingLocked)
+      """,
+      [
+        .integer(route.rawValue), .integer(timestamp.milliseconds), .integer(Int64(limit)),
+        .integer(holder),
+      ], DueDelivery.init(row:))
+  }
+
+  /// One that was due a moment ago, if it still is, for the transaction to take it.
+  func claimable(
+    _ id: Delivery.ID, on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, by holder: Int64
+  ) throws -> DueDelivery? {
+    try connection.first(
+      """
+      SELECT \(DueDelivery.columns) FROM deliveries
+      WHERE database_id = $1 AND number = $2 AND state = 0 AND route = $3 AND due <= $4
+        AND \(Self.isAvailable(to: "$5"))\(skippingLocked)
+      """,
+      [
+        .integer(id.database.rawValue), .integer(id.number), .integer(route.rawValue),
+        .integer(timestamp.milliseconds), .integer(holder),
+      ], DueDelivery.init(row:))
+  }
+
+  /// Those that are due, whoever takes them first.
+  func due(
+    on route: DeliveryRoute.ID, at timestamp: Timestamp, for holder: Int64, limit: Int
+  ) throws -> [Delivery.ID] {
+    try connection.rows(
+      """
+      SELECT database_id, number FROM deliveries
+      WHERE state = 0 AND route = $1 AND due <= $2
+        AND \(Self.isAvailable(to: "$4"))
+      ORDER BY due, database_id, number LIMIT $3
+      """,
+      [
+        .integer(route.rawValue), .integer(timestamp.milliseconds), .integer(Int64(limit)),
+        .integer(holder),
+      ], Delivery.ID.init(row:))
+  }
+
+  /// The number of the newest one behind another, for the same device and with the same merge key.
+  func newest(withKey mergeKey: String, behind delivery: DueDelivery) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT number FROM deliveries
+      WHERE state = 0 AND device = $1 AND merge_key = $2 AND database_id = $3 AND number > $4
+      ORDER BY number DESC LIMIT 1
+      """,
+      [
+        .integer(delivery.device), .text(mergeKey), .integer(delivery.id.database.rawValue),
+        .integer(delivery.id.number),
+      ]
+    ) { $0.integer(0) }
+  }
+
+  /// The number of the newest silent one that waits for a device.
+  func newestSilent(for device: Int64, in database: DatabaseID) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT MAX(number) FROM deliveries
+      WHERE state = 0 AND device = $1 AND merge_key >= $2 AND merge_key < $3 AND database_id = $4
+      """,
+      [
+        // What comes after all that begin with an s.
+        .integer(device), .text(DeliveryMergeKey.silentPrefix), .text("t"),
+        .integer(database.rawValue),
+      ]
+    ) { $0.optionalInteger(0) } ?? nil
+  }
+
+  /// Merges a delivery into a newer one.
+  func merge(_ id: Delivery.ID, into newer: Int64, at timestamp: Timestamp) throws {
+    try connection.run(
+      """
+      UPDATE deliveries SET state = $3, updated = $4, merged_into = $5
+      WHERE database_id = $1 AND number = $2
+      """,
+      [
+        .integer(id.database.rawValue), .integer(id.number), .integer(FinalDeliveryState.merged),
+        .integer(timestamp.milliseconds), .integer(newer),
+      ])
+  }
+
+  func lease(_ id: Delivery.ID, _ lease: DeliveryLease) throws {
+    try connection.run(
+      "UPDATE deliveries SET due = $3, leased_by = $4 WHERE database_id = $1 AND number = $2",
+      [
+        .integer(id.database.rawValue), .integer(id.number), .integer(lease.until.milliseconds),
+        .integer(lease.holder),
+      ])
+  }
+
+  // MARK: Of servers that are gone
+
+  /// At most so many are made available at once.
+  static let reclaimBatch = 1_000
+
+  /// What servers had taken that are gone, up to a batch of it.
+  func takenByGoneServers(at timestamp: Timestamp, exceptOf holder: Int64) throws -> [Delivery.ID] {
+    // A lease ends in the future: what has waited longer comes before it in the index.
+    try connection.rows(
+      """
+      SELECT deliveries.database_id, deliveries.number
+      FROM push_routes JOIN deliveries ON deliveries.route = push_routes.route
+      WHERE deliveries.state = 0 AND deliveries.due > $1 AND deliveries.leased_by <> $2
+        AND NOT EXISTS (SELECT 1 FROM servers WHERE server_id = deliveries.leased_by)
+      LIMIT $3
+      """,
+      [.integer(timestamp.milliseconds), .integer(holder), .integer(Int64(Self.reclaimBatch))],
+      Delivery.ID.init(row:))
+  }
+
+  /// Makes available what others had taken.
+  func reclaim(_ ids: [Delivery.ID], at timestamp: Timestamp, exceptOf holder: Int64) throws {
+    for id in ids {
+      try connection.run(
+        """
+        UPDATE deliveries SET due = $3, leased_by = NULL
+        WHERE database_id = $1 AND number = $2 AND state = 0 AND due > $3 AND leased_by <> $4
+        """,
+        [
+          .integer(id.database.rawValue), .integer(id.number), .integer(timestamp.milliseconds),
+          .integer(holder),
+        ])
+    }
+  }
+}
+
+/// What is to be known of a delivery that is due before a process takes it.
+struct DueDelivery {
+  static let columns = "database_id, number, device, merge_key, leased_by"
+
+  var id: Delivery.ID
+  var device: Int64
+  var mergeKey: String?
+  var wasLeased: Bool
+
+  /// - Parameter row: has ``columns``.
+  init(row: any SQLRow) {
+    id = Delivery.ID(row: row)
+    device = row.integer(2)
+    mergeKey = row.optionalText(3)
+    wasLeased = !row.isNull(4)
+  }
+}

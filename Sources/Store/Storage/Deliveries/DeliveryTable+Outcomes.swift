@@ -1,0 +1,117 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The final states of a delivery in the store; 0 is owed.
+enum FinalDeliveryState {
+  static let delivered: Int64 = 1
+  static let abandoned: Int64 = 2
+  static let merged: Int64 = 3
+  static let refused: Int64 = 4
+}
+
+// MARK: What becomes of deliveries
+
+extension DeliveryTable {
+  /// Writes one outcome, and answers how many other deliveries were merged into it.
+  func apply(_ update: DeliveryUpdate) throws -> Int {
+    var mergedCount = 0
+    let key: [SQLValue] = [
+      .integer(update.id.database.rawValue), .integer(update.id.number),
+    ]
+    let now = SQLValue.integer(update.timestamp.milliseconds)
+    switch update.state {
+    case .delivered(let mergeKey):
+      try finish(key, in: FinalDeliveryState.delivered, reason: nil, at: now)
+      if let mergeKey { mergedCount = try merge(key, with: mergeKey, at: now) }
+    case .abandoned(let reason):
+      try finish(key, in: FinalDeliveryState.abandoned, reason: reason, at: now)
+    case .merged(let newer):
+      try finish(
+        key, in: FinalDeliveryState.merged, reason: nil, at: now, attempts: 0, mergedInto: newer)
+    case .refused(let reason, let payload):
+      let isOwed = try finish(key, in: FinalDeliveryState.refused, reason: reason, at: now)
+      guard isOwed else { break }
+      try RefusedPushTable(session: session)
+        .add(update.id, payload: payload, at: update.timestamp)
+    case .retry(let due, let reason, let wasSent):
+      try putOff(key, until: due, reason: reason, at: now, attempts: wasSent ? 1 : 0)
+    case .postponed(let due, let reason):
+      try putOff(key, until: due, reason: reason, at: now, attempts: 0)
+    }
+    return mergedCount
+  }
+
+  @discardableResult
+  private func finish(
+    _ key: [SQLValue], in state: Int64, reason: String?, at now: SQLValue, attempts: Int64 = 1,
+    mergedInto newer: Int64? = nil
+  ) throws -> Bool {
+    try connection.run(
+      """
+      UPDATE deliveries SET state = $3, reason = $4, updated = $5, attempts = attempts + $6,
+        merged_into = $7
+      WHERE database_id = $1 AND number = $2 AND state = 0
+      """,
+      key + [.integer(state), SQLValue(reason), now, .integer(attempts), SQLValue(newer)]) == 1
+  }
+
+  private func putOff(
+    _ key: [SQLValue], until due: Timestamp, reason: String, at now: SQLValue, attempts: Int64
+  ) throws {
+    try connection.run(
+      """
+      UPDATE deliveries SET due = $3, reason = $4, updated = $5, attempts = attempts + $6,
+        leased_by = NULL
+      WHERE database_id = $1 AND number = $2 AND state = 0
+      """, key + [.integer(due.milliseconds), .text(reason), now, .integer(attempts)])
+  }
+
+  /// Merges into a delivery the older ones that nobody has taken, and answers how many.
+  private func merge(
+    _ key: [SQLValue], with mergeKey: DeliveryMergeKey, at now: SQLValue
+  ) throws -> Int {
+    try connection.run(
+      """
+      UPDATE deliveries SET state = $3, updated = $4, merged_into = $2
+      WHERE database_id = $1 AND number < $2 AND state = 0 AND leased_by IS NULL
+        AND merge_key = $5
+        AND device = (SELECT device FROM deliveries WHERE database_id = $1 AND number = $2)
+      """, key + [.integer(FinalDeliveryState.merged), now, .text(mergeKey.text)])
+  }
+
+  // MARK: When a device's registration changes
+
+  private static let isToDevice =
+    "device = (SELECT device FROM device_numbers WHERE token = $2)"
+
+  /// Gives up what is owed to a user's device. The device's next user may be owed something already.
+  func abandon(
+    toDevice token: String, of userRecordName: String, in database: DatabaseID, reason: String,
+    at timestamp: Timestamp
+  ) throws {
+    try connection.run(
+      """
+      UPDATE deliveries SET state = $4, reason = $5, updated = $6
+      WHERE database_id = $1 AND \(Self.isToDevice) AND state = 0 AND EXISTS (
+        SELECT 1 FROM notification_log
+        WHERE notification_log.database_id = $1
+          AND notification_log.sequence = deliveries.log_sequence AND subscriber = $3)
+      """,
+      [
+        .integer(database.rawValue), .text(token), .text(userRecordName),
+        .integer(FinalDeliveryState.abandoned), .text(reason), .integer(timestamp.milliseconds),
+      ])
+  }
+
+  /// Sends what is owed to a device another way from now on.
+  func move(
+    toDevice token: String, in database: DatabaseID, to route: DeliveryRoute.ID
+  ) throws {
+    try connection.run(
+      """
+      UPDATE deliveries SET route = $3
+      WHERE database_id = $1 AND \(Self.isToDevice) AND state = 0 AND route <> $3
+      """, [.integer(database.rawValue), .text(token), .integer(route.rawValue)])
+  }
+}

@@ -1,0 +1,193 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// Deliveries by the way they go, so that one way that stands still holds up no other.
+///
+/// `due` of a delivery that a process has taken is when its lease ends, and `leased_by` names the
+/// process. `merge_key` is the same for deliveries to one device of which only the newest need be
+/// sent, and `merged_into` names that.
+struct DeliveryTable {
+  let session: StoreSession
+
+  var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE deliveries (
+      database_id BIGINT NOT NULL, number BIGINT NOT NULL, log_sequence BIGINT NOT NULL,
+      device BIGINT NOT NULL, badge BIGINT, due BIGINT NOT NULL, attempts BIGINT NOT NULL,
+      state BIGINT NOT NULL, reason TEXT, updated BIGINT NOT NULL, route BIGINT NOT NULL,
+      leased_by BIGINT, merge_key TEXT, merged_into BIGINT,
+      PRIMARY KEY (database_id, number)) /*clustered*/
+    """,
+    """
+    CREATE INDEX deliveries_owed_by_due ON deliveries (route, due, database_id, number)
+    WHERE state = 0
+    """,
+    """
+    CREATE INDEX deliveries_owed_to_device
+    ON deliveries (device, merge_key, database_id, number) WHERE state = 0
+    """,
+  ]
+
+  /// Writes new deliveries.
+  static let insertion = RowInsertion.Statements(
+    """
+    INSERT INTO deliveries
+      (database_id, number, log_sequence, device, badge, due, updated, route, leased_by, merge_key,
+        attempts, state)
+    """, argumentsEach: 10
+  ) { first in (first..<first + 10).map { "$\($0)" }.joined(separator: ", ") + ", 0, 0" }
+
+  // MARK: Reading
+
+  /// The deliveries with these names that are owed, and the names of those of which the device or the
+  /// log entry is gone.
+  func deliveries(
+    _ ids: [Delivery.ID]
+  ) throws -> (found: [Delivery], lost: [Delivery.ID]) {
+    var found: [Delivery] = []
+    found.reserveCapacity(ids.count)
+    var lost: [Delivery.ID] = []
+    for id in ids {
+      let row = try connection.first(
+        """
+        \(DeliveryRow.selection) WHERE deliveries.database_id = $1 AND deliveries.number = $2
+        """, [.integer(id.database.rawValue), .integer(id.number)], DeliveryRow.init)
+      if let delivery = try row?.delivery(in: session) {
+        found.append(delivery)
+      } else {
+        lost.append(id)
+      }
+    }
+    return (found, lost)
+  }
+
+  /// Those of all databases that are due, whoever has taken them.
+  func due(at timestamp: Timestamp, limit: Int) throws -> [Delivery] {
+    try connection.rows(
+      """
+      \(DeliveryRow.selection)
+      WHERE deliveries.state = 0 AND deliveries.due <= $1
+      ORDER BY deliveries.due, deliveries.database_id, deliveries.number LIMIT $2
+      """,
+      [.integer(timestamp.milliseconds), .integer(Int64(max(0, limit)))], DeliveryRow.init
+    ).compactMap { try $0.delivery(in: session) }
+  }
+
+  /// When the next one on a route is due that a server may take.
+  func nextTime(
+    on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
+  ) throws -> Timestamp? {
+    try connection.first(
+      """
+      SELECT due FROM deliveries WHERE state = 0 AND route = $1 AND due > $2
+        AND \(Self.isAvailable(to: "$3"))
+      ORDER BY due LIMIT 1
+      """,
+      [.integer(route.rawValue), .integer(timestamp.milliseconds), .integer(holder)]
+    ) { Timestamp(milliseconds: $0.integer(0)) }
+  }
+
+  /// How many of all databases have no outcome.
+  func owedCount() throws -> Int {
+    try connection.first("SELECT COUNT(*) FROM deliveries WHERE state = 0", []) {
+      Int($0.integer(0))
+    } ?? 0
+  }
+
+  /// How many deliveries of a database to these devices have no outcome.
+  ///
+  /// - Complexity: O(`limit`) and what waits for the devices in other databases.
+  func owedCount(
+    to devices: ArraySlice<Int64>, in database: DatabaseID, atMost limit: Int
+  ) throws -> Int {
+    var left = limit
+    for device in devices where left > 0 {
+      left -=
+        try connection.first(
+          """
+          SELECT COUNT(*) FROM (
+            SELECT 1 FROM deliveries WHERE device = $1 AND state = 0 AND database_id = $2 LIMIT $3)
+            AS waiting
+          """, [.integer(device), .integer(database.rawValue), .integer(Int64(left))]
+        ) { Int($0.integer(0)) } ?? 0
+    }
+    return limit - left
+  }
+
+  /// The device that a delivery is for.
+  func device(of id: Delivery.ID) throws -> (token: String, kind: String)? {
+    try connection.first(
+      """
+      SELECT device_numbers.token, push_routes.kind FROM deliveries
+      JOIN push_routes ON push_routes.route = deliveries.route
+      JOIN device_numbers ON device_numbers.device = deliveries.device
+      WHERE database_id = $1 AND number = $2
+      """, [.integer(id.database.rawValue), .integer(id.number)]
+    ) { (token: $0.text(0), kind: $0.text(1)) }
+  }
+
+  // MARK: Retention
+
+  /// Finished deliveries that are old, and those whose log entry is gone, up to a batch.
+  func old(before horizon: Int64) throws -> [Delivery.ID] {
+    try connection.rows(
+      """
+      SELECT database_id, number FROM deliveries
+      WHERE (state <> 0 AND updated < $1) OR NOT EXISTS (
+        SELECT 1 FROM notification_log
+        WHERE notification_log.database_id = deliveries.database_id
+          AND notification_log.sequence = deliveries.log_sequence)
+      LIMIT $2
+      """, [.integer(horizon), .integer(Retention.batch)], Delivery.ID.init(row:))
+  }
+
+  func drop(_ ids: [Delivery.ID]) throws -> Int {
+    for (database, ids) in Dictionary(grouping: ids, by: \.database) {
+      try session.delete(
+        "DELETE FROM deliveries WHERE database_id = $1 AND number IN",
+        [.integer(database.rawValue)], numbers: ids.map(\.number))
+    }
+    return ids.count
+  }
+
+  /// Removes the deliveries of a log entry, which lie before the next entry.
+  func remove(ofEntry sequence: Int64, before next: Int64, in database: DatabaseID) throws {
+    try connection.run(
+      """
+      DELETE FROM deliveries
+      WHERE database_id = $1 AND number > $2 AND number < $3 AND log_sequence = $2
+      """, [.integer(database.rawValue), .integer(sequence), .integer(next)])
+  }
+}
+
+/// A delivery as it is written first.
+struct NewDelivery {
+  var database: DatabaseID
+  var number: Int64
+  var logSequence: Int64
+  var device: Int64
+  var badge: Int?
+  var due: Timestamp
+  var updated: Timestamp
+  var route: DeliveryRoute.ID
+  /// The process that has taken it from the start.
+  var holder: Int64?
+  var mergeKey: String?
+
+  /// The arguments of ``DeliveryTable/insertion``.
+  func appendArguments(to row: inout SQLArguments) {
+    row.append(database.rawValue)
+    row.append(number)
+    row.append(logSequence)
+    row.append(device)
+    row.append(badge.map { Int64($0) })
+    row.append(due.milliseconds)
+    row.append(updated.milliseconds)
+    row.append(route.rawValue)
+    row.append(holder)
+    row.append(mergeKey)
+  }
+}

@@ -1,0 +1,38 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+extension DeviceToken {
+  static let columns = """
+    device_tokens.kind, device_tokens.token, device_tokens.container, \
+    device_tokens.environment, device_tokens.apns_environment, device_tokens.user_record_name, \
+    device_tokens.device_id, device_tokens.registered, device_tokens.expires, \
+    device_tokens.endpoint_url, device_tokens.endpoint_secrets
+    """
+  static let columnCount: Int32 = 11
+
+  /// Reads the row's first columns, which are ``columns``.
+  init(row: any SQLRow) throws {
+    guard let kind = Kind(rawValue: row.text(0)),
+      let environment = ContainerEnvironment(rawValue: row.text(3)),
+      let apnsEnvironment = APNsEnvironment(rawValue: row.text(4))
+    else { throw StoreError(.corrupt, "the device token '\(row.text(1))' has unknown attributes") }
+    self.init(
+      kind: kind, token: row.text(1), container: row.text(2), environment: environment,
+      apnsEnvironment: apnsEnvironment, userRecordName: row.text(5),
+      deviceID: row.optionalText(6), registered: Timestamp(milliseconds: row.integer(7)),
+      expires: row.optionalInteger(8).map { Timestamp(milliseconds: $0) },
+      endpoint: row.optionalText(9).map { WebEndpoint(url: $0, secrets: row.bytes(10)) })
+  }
+
+  /// Whether the change was made by this device.
+  func isOrigin(of change: Change) -> Bool {
+    deviceID != nil && deviceID == change.deviceID && userRecordName == change.userRecordName
+  }
+
+  /// Whether two rows of one token have the same reader.
+  func hasSameReader(as other: DeviceToken) -> Bool {
+    userRecordName == other.userRecordName && container == other.container
+      && environment == other.environment
+  }
+}

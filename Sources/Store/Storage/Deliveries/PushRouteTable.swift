@@ -1,0 +1,54 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The ways that deliveries go, by their numbers.
+struct PushRouteTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE push_routes (
+      route BIGINT PRIMARY KEY, kind TEXT NOT NULL, container TEXT NOT NULL,
+      apns_environment TEXT NOT NULL, UNIQUE (kind, container, apns_environment))
+    """
+  ]
+
+  /// The number of a route, which is given when it is first asked for.
+  func number(of route: DeliveryRoute) throws -> DeliveryRoute.ID {
+    if let known = session.catalog.routes[route] { return known }
+    let names: [SQLValue] = [
+      .text(route.kind.rawValue), .text(route.container), .text(route.apnsEnvironment.rawValue),
+    ]
+    let found = try connection.first(
+      """
+      SELECT route FROM push_routes WHERE kind = $1 AND container = $2 AND apns_environment = $3
+      """, names
+    ) { DeliveryRoute.ID(rawValue: $0.integer(0)) }
+    let number = try found ?? DeliveryRoute.ID(rawValue: session.nextCounter("push_route"))
+    if found == nil {
+      try connection.run(
+        """
+        INSERT INTO push_routes (kind, container, apns_environment, route) VALUES ($1, $2, $3, $4)
+        """, names + [.integer(number.rawValue)])
+    }
+    session.catalog.routes[route] = number
+    return number
+  }
+
+  func routes() throws -> [DeliveryRoute.ID: DeliveryRoute] {
+    var routes: [DeliveryRoute.ID: DeliveryRoute] = [:]
+    try connection.query(
+      "SELECT route, kind, container, apns_environment FROM push_routes", []
+    ) { row in
+      guard let kind = DeviceToken.Kind(rawValue: row.text(1)),
+        let environment = APNsEnvironment(rawValue: row.text(3))
+      else { throw StoreError(.corrupt, "route \(row.integer(0)) has unknown attributes") }
+      routes[DeliveryRoute.ID(rawValue: row.integer(0))] = DeliveryRoute(
+        kind: kind, container: row.text(2), apnsEnvironment: environment)
+    }
+    return routes
+  }
+}

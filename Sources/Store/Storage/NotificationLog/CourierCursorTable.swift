@@ -1,0 +1,121 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// How far a reader of the web courier has acknowledged, and what it was given last and has not
+/// acknowledged yet, where its polls may go to several servers: the entry's sequence, and whether it counts
+/// for the badge.
+///
+/// A reader's rows of ``DeviceTable`` are locked before its cursors, as by those who give it to another user.
+struct CourierCursorTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE courier_cursors (
+      database_id BIGINT NOT NULL, token TEXT NOT NULL, sequence BIGINT NOT NULL, answered BIGINT,
+      answered_badge BIGINT, PRIMARY KEY (database_id, token))
+    """
+  ]
+
+  /// The sequence of the last entry that the reader has acknowledged; 0 when it has none.
+  func cursor(of token: String, in database: DatabaseID) throws -> Int64 {
+    try connection.first(
+      "SELECT sequence FROM courier_cursors WHERE database_id = $1 AND token = $2",
+      [.integer(database.rawValue), .text(token)]
+    ) { $0.integer(0) } ?? 0
+  }
+
+  /// Puts a reader of a container at the end of a database's log, if that is the container's.
+  func startReading(_ reader: Recipient, by token: String, in database: DatabaseID) throws {
+    try connection.run(
+      """
+      INSERT INTO courier_cursors (database_id, token, sequence)
+      SELECT database_id, $2, last_number FROM databases
+      WHERE database_id = $1 AND container = $3 AND environment = $4
+      ON CONFLICT (database_id, token) DO UPDATE SET sequence = excluded.sequence
+      """,
+      [
+        .integer(database.rawValue), .text(token), .text(reader.container),
+        .text(reader.environment.rawValue),
+      ])
+  }
+
+  /// Moves a reader's cursor to an entry; false when it has passed that.
+  func advance(_ token: String, to sequence: Int64, in database: DatabaseID) throws -> Bool {
+    try connection.run(
+      """
+      INSERT INTO courier_cursors (database_id, token, sequence) VALUES ($1, $2, $3)
+      ON CONFLICT (database_id, token) DO UPDATE SET sequence = excluded.sequence
+        WHERE courier_cursors.sequence < excluded.sequence
+      """, [.integer(database.rawValue), .text(token), .integer(sequence)]) == 1
+  }
+
+  /// Forgets how far a reader has read.
+  func forget(_ token: String, in database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM courier_cursors WHERE database_id = $1 AND token = $2",
+      [.integer(database.rawValue), .text(token)])
+  }
+
+  // MARK: What a reader was given last
+
+  /// What a reader was given last and has not acknowledged.
+  func answer(to token: String, in database: DatabaseID) throws -> CourierAnswer? {
+    try connection.first(
+      """
+      SELECT answered, answered_badge FROM courier_cursors
+      WHERE database_id = $1 AND token = $2 AND answered IS NOT NULL
+      """, [.integer(database.rawValue), .text(token)]
+    ) {
+      CourierAnswer(
+        database: database, reader: token, sequence: $0.integer(0),
+        asksForBadge: $0.integer(1) != 0)
+    }
+  }
+
+  func keep(_ answer: CourierAnswer) throws {
+    try connection.run(
+      """
+      INSERT INTO courier_cursors (database_id, token, sequence, answered, answered_badge)
+      VALUES ($1, $2, 0, $3, $4)
+      ON CONFLICT (database_id, token) DO UPDATE SET answered = excluded.answered,
+        answered_badge = excluded.answered_badge
+      """,
+      [
+        .integer(answer.database.rawValue), .text(answer.reader), .integer(answer.sequence),
+        answer.asksForBadge ? 1 : 0,
+      ])
+  }
+
+  /// Moves a reader's cursor to what it was given last; false when the cursor has passed that, or it was
+  /// acknowledged meanwhile.
+  func acknowledge(_ answer: CourierAnswer) throws -> Bool {
+    try connection.run(
+      """
+      UPDATE courier_cursors SET sequence = $3, answered = NULL, answered_badge = NULL
+      WHERE database_id = $1 AND token = $2 AND answered = $3 AND sequence < $3
+      """,
+      [.integer(answer.database.rawValue), .text(answer.reader), .integer(answer.sequence)]) == 1
+  }
+
+  func forget(_ answer: CourierAnswer) throws {
+    try connection.run(
+      """
+      UPDATE courier_cursors SET answered = NULL, answered_badge = NULL
+      WHERE database_id = $1 AND token = $2 AND answered = $3
+      """,
+      [.integer(answer.database.rawValue), .text(answer.reader), .integer(answer.sequence)])
+  }
+}
+
+/// What a reader was given last in one of its databases.
+struct CourierAnswer {
+  var database: DatabaseID
+  /// The name of the reader's row for the container.
+  var reader: String
+  var sequence: Int64
+  var asksForBadge: Bool
+}

@@ -1,0 +1,143 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// How much of a user's notification log goes: up to this change, in order of time.
+struct LogCut: Sendable {
+  var subscriber: String
+  var moment: Int64
+  var database: Int64
+  var position: Int64
+
+  /// - Parameter row: has time, database and position.
+  init(_ subscriber: String, _ row: any SQLRow) {
+    self.subscriber = subscriber
+    moment = row.integer(0)
+    database = row.integer(1)
+    position = row.integer(2)
+  }
+
+  /// Of a statement that finds a batch of what goes.
+  var arguments: [SQLValue] {
+    [
+      .text(subscriber), .integer(moment), .integer(database), .integer(position),
+      .integer(Retention.batch),
+    ]
+  }
+}
+
+/// A change of a user's notification log that goes.
+struct TrimmedChange: InDatabase {
+  let database: DatabaseID
+  let position: Int64
+  let subscriber: String
+  /// Whether readers learnt of it at this position: not so for an entry that was marked since.
+  let isCurrent: Bool
+  /// Of a mark only.
+  let notificationID: [UInt8]
+
+  /// Of entries, in a table that the statement calls `entries`.
+  static let entryColumns = """
+    database_id, sequence, subscriber, EXISTS (
+      SELECT 1 FROM notification_marks
+      WHERE notification_marks.database_id = entries.database_id
+        AND notification_marks.subscriber = entries.subscriber
+        AND notification_marks.notification_id = entries.notification_id)
+    """
+  static let markColumns = "database_id, position, subscriber, notification_id"
+
+  /// - Parameter row: has ``entryColumns``.
+  init(entry row: any SQLRow) {
+    database = DatabaseID(rawValue: row.integer(0))
+    position = row.integer(1)
+    subscriber = row.text(2)
+    isCurrent = row.integer(3) == 0
+    notificationID = []
+  }
+
+  /// - Parameter row: has ``markColumns``.
+  init(mark row: any SQLRow) {
+    database = DatabaseID(rawValue: row.integer(0))
+    position = row.integer(1)
+    subscriber = row.text(2)
+    isCurrent = true
+    notificationID = row.bytes(3)
+  }
+
+  fileprivate var log: UserLog { UserLog(database: database, subscriber: subscriber) }
+}
+
+/// What is logged for one user in one database.
+private struct UserLog: Hashable {
+  var database: DatabaseID
+  var subscriber: String
+}
+
+/// Drops changes of the notification log: from the log, its index and the marks.
+///
+/// What goes is looked for in all databases, as for all maintenance, and dropped in each. What is looked
+/// for is a batch at most; what is dropped is counted.
+struct LogTrimming {
+  private let log: NotificationLogTable
+  private let index: NotificationIndexTable
+  private let marks: NotificationMarkTable
+  private let session: StoreSession
+
+  init(in session: StoreSession) {
+    self.session = session
+    log = NotificationLogTable(session: session)
+    index = NotificationIndexTable(session: session)
+    marks = NotificationMarkTable(session: session)
+  }
+
+  /// Drops entries, but for those that memory has for the index: they stay until it has them alone.
+  func drop(entries: [TrimmedChange]) throws -> Int {
+    var dropped: [TrimmedChange] = []
+    for (subscriber, entries) in Dictionary(grouping: entries, by: \.subscriber) {
+      let unfiled = Set(
+        try index.unfiledRows(of: subscriber).map { [$0.database.rawValue, $0.sequence] })
+      dropped += entries.filter { !unfiled.contains([$0.database.rawValue, $0.position]) }
+    }
+    for (log, entries) in Dictionary(grouping: dropped, by: \.log) {
+      try drop(entries.map(\.position), of: log)
+    }
+    try noteTrimmed(dropped)
+    return dropped.count
+  }
+
+  /// Drops marks, and the entries that they are for: without the mark they would be unread again. The
+  /// marks of entries that are not filed stay as those do.
+  func drop(marks: [TrimmedChange]) throws -> Int {
+    var dropped: [TrimmedChange] = []
+    for (log, marks) in Dictionary(grouping: marks, by: \.log) {
+      let unfiled = Set(
+        try index.unfiledRows(of: log.subscriber).map { $0.notificationID.storedBytes })
+      let marks = marks.filter { !unfiled.contains($0.notificationID) }
+      let entries = try index.entries(
+        of: log.subscriber, in: log.database, withIDs: Set(marks.map(\.notificationID)))
+      try drop(entries.map(\.sequence), of: log)
+      for mark in marks { try self.marks.drop(mark) }
+      dropped += marks
+    }
+    try noteTrimmed(dropped)
+    return dropped.count
+  }
+
+  private func drop(_ sequences: [Int64], of log: UserLog) throws {
+    try index.drop(sequences, of: log.subscriber, in: log.database)
+    try self.log.drop(sequences, in: log.database)
+  }
+
+  /// Keeps that each log was trimmed, and how far, so that readers who had not come so far are told.
+  private func noteTrimmed(_ changes: [TrimmedChange]) throws {
+    var through: [UserLog: Int64] = [:]
+    for change in changes {
+      let position = change.isCurrent ? change.position : 0
+      through[change.log] = max(through[change.log] ?? 0, position)
+    }
+    for (log, position) in through
+    where try !UserDeletionTable(session: session).isDeleted(log.subscriber) {
+      try self.log.noteTrimmed(through: position, of: log.subscriber, in: log.database)
+    }
+  }
+}

@@ -1,0 +1,251 @@
+import CloudKitModel
+import Foundation
+import SQLEngine
+import StoreModel
+
+/// The notification log's index by subscriber, kept as runs: a log-structured merge tree (O'Neil,
+/// Cheng, Gawlick and O'Neil, 1996). As an index of the engine it changed a page at random for each
+/// notification, which was a third of what a save cost that fires ten.
+///
+/// Run 0 takes what is filed at once. `generation` is that of the entries that a run is being made of,
+/// and `merging_into` the run that takes over its rows. What `unfiled_notifications` tells of, from
+/// the first entry of a database on, is in run 0, in a run that is being made, or in none. `bytes` is the
+/// size of an entry's content, by which a user's log is trimmed.
+struct NotificationIndexTable {
+  let session: StoreSession
+
+  var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE notification_runs (
+      run BIGINT PRIMARY KEY, tier BIGINT NOT NULL, generation BIGINT, merging_into BIGINT)
+    """,
+    "INSERT INTO notification_runs (run, tier) VALUES (0, 0)",
+    """
+    CREATE TABLE notification_index (
+      run BIGINT NOT NULL, subscriber TEXT NOT NULL, database_id BIGINT NOT NULL,
+      sequence BIGINT NOT NULL, logged BIGINT NOT NULL, origin_device TEXT, notification_id BYTEA,
+      bytes BIGINT NOT NULL, PRIMARY KEY (run, subscriber, database_id, sequence)) /*clustered*/
+    """,
+    """
+    CREATE TABLE unfiled_notifications (
+      generation BIGINT NOT NULL, database_id BIGINT NOT NULL, first_sequence BIGINT NOT NULL,
+      PRIMARY KEY (generation, database_id)) /*clustered*/
+    """,
+  ]
+
+  /// Writes rows, whose arguments are of ``NotificationIndexRow/appendArguments(run:to:)``.
+  static let insertion = RowInsertion.Statements(
+    "INSERT INTO notification_index (run, \(NotificationIndexRow.columns))", argumentsEach: 8
+  ) { first in (first..<first + 8).map { "$\($0)" }.joined(separator: ", ") }
+
+  // MARK: Reading
+
+  /// The entries of a user's log in one database behind a position that are not marked as read, in order.
+  ///
+  /// - Parameter unfiled: the user's ``unfiledRows(of:)``.
+  func unread(
+    of subscriber: String, in database: DatabaseID, after position: Int64, limit: Int,
+    unfiled: [NotificationIndexRow]
+  ) throws -> [(sequence: Int64, logged: Timestamp)] {
+    let filed = try connection.rows(
+      """
+      SELECT sequence, logged FROM notification_runs CROSS JOIN notification_index
+      WHERE notification_index.run = notification_runs.run
+        AND database_id = $1 AND subscriber = $2 AND sequence > $3 AND NOT EXISTS (
+          SELECT 1 FROM notification_marks
+          WHERE notification_marks.database_id = notification_index.database_id
+            AND notification_marks.subscriber = notification_index.subscriber
+            AND notification_marks.notification_id = notification_index.notification_id)
+      ORDER BY sequence LIMIT $4
+      """,
+      [
+        .integer(database.rawValue), .text(subscriber), .integer(position), .integer(Int64(limit)),
+      ]
+    ) { (sequence: $0.integer(0), logged: Timestamp(milliseconds: $0.integer(1))) }
+    // The index may have some of them too.
+    let rows = unfiled.filter { $0.database == database && $0.sequence > position }
+    let marks = NotificationMarkTable(session: session)
+    var unread: [(sequence: Int64, logged: Timestamp)] = []
+    for row in rows.sorted(by: { $0.sequence < $1.sequence }) where unread.count < limit {
+      if try !marks.isMarked(row.notificationID, of: subscriber, in: database) {
+        unread.append((row.sequence, row.logged))
+      }
+    }
+    return Dictionary(filed + unread, uniquingKeysWith: { first, _ in first })
+      .map { (sequence: $0.key, logged: $0.value) }
+  }
+
+  /// The next entry behind a position of the log of a device's user, but for what the device did itself.
+  func nextSequence(
+    for device: DeviceToken, in database: DatabaseID, after position: Int64
+  ) throws -> Int64? {
+    let filed = try connection.first(
+      """
+      SELECT sequence FROM notification_runs CROSS JOIN notification_index
+      WHERE notification_index.run = notification_runs.run
+        AND database_id = $1 AND subscriber = $2 AND sequence > $3
+        AND (origin_device IS NULL OR origin_device <> COALESCE($4, ''))
+      ORDER BY sequence LIMIT 1
+      """,
+      [
+        .integer(database.rawValue), .text(device.userRecordName), .integer(position),
+        SQLValue(device.deviceID),
+      ]
+    ) { $0.integer(0) }
+    let unfiled = try unfiledRows(of: device.userRecordName).lazy.filter {
+      $0.database == database && $0.sequence > position
+        && ($0.originDevice == nil || $0.originDevice != device.deviceID)
+    }.map(\.sequence).min()
+    return [filed, unfiled].compactMap(\.self).min()
+  }
+
+  /// The entries of a user's log in one database that have one of these IDs.
+  ///
+  /// - Complexity: O(entries of the user in the database), which are read from an index.
+  func entries(
+    of subscriber: String, in database: DatabaseID, withIDs notificationIDs: Set<[UInt8]>
+  ) throws -> [(sequence: Int64, notificationID: [UInt8])] {
+    var entries: [Int64: [UInt8]] = [:]
+    try connection.query(
+      """
+      SELECT sequence, notification_id FROM notification_runs CROSS JOIN notification_index
+      WHERE notification_index.run = notification_runs.run
+        AND database_id = $1 AND subscriber = $2
+      """, [.integer(database.rawValue), .text(subscriber)]
+    ) { row in
+      let notificationID = row.bytes(1)
+      if notificationIDs.contains(notificationID) { entries[row.integer(0)] = notificationID }
+    }
+    for row in try unfiledRows(of: subscriber) where row.database == database {
+      let notificationID = row.notificationID.storedBytes
+      if notificationIDs.contains(notificationID) { entries[row.sequence] = notificationID }
+    }
+    return entries.map { ($0.key, $0.value) }
+  }
+
+  private func runs() throws -> [Int64] {
+    try connection.rows("SELECT run FROM notification_runs", []) { $0.integer(0) }
+  }
+
+  /// The entries of a change in one subscriber's log, in order.
+  func sequences(
+    of notificationID: UUID, for subscriber: String, behind change: PastChange, limit: Int
+  ) throws -> [Int64] {
+    var found = Set(
+      try unfiledRows(of: subscriber).filter {
+        $0.database == change.database && $0.notificationID == notificationID
+      }.map(\.sequence))
+    for run in try runs() {
+      found.formUnion(
+        try connection.rows(
+          """
+          SELECT sequence FROM notification_index
+          WHERE run = $1 AND subscriber = $2 AND database_id = $3 AND sequence > $4
+            AND notification_id = $5 AND logged <= $6
+          ORDER BY sequence LIMIT $7
+          """,
+          [
+            .integer(run), .text(subscriber), .integer(change.database.rawValue),
+            .integer(change.sequence), .bytes(notificationID.storedBytes),
+            .integer(change.dispatched.milliseconds), .integer(Int64(limit)),
+          ]
+        ) { $0.integer(0) })
+    }
+    return Array(found.sorted().prefix(limit))
+  }
+
+  /// The latest entries of a user's log in one database, newest first; so many that a subscription's
+  /// are among them, unless the user has others that fire all the time.
+  func latestSequences(
+    of subscriber: String, in database: DatabaseID
+  ) throws -> some Sequence<Int64> {
+    let budget = 2_000
+    var sequences = Set(
+      try unfiledRows(of: subscriber).filter { $0.database == database }.map(\.sequence))
+    for run in try runs() {
+      sequences.formUnion(
+        try connection.rows(
+          """
+          SELECT sequence FROM notification_index
+          WHERE run = $1 AND subscriber = $2 AND database_id = $3 ORDER BY sequence DESC LIMIT $4
+          """,
+          [
+            .integer(run), .text(subscriber), .integer(database.rawValue), .integer(Int64(budget)),
+          ]
+        ) { $0.integer(0) })
+    }
+    return sequences.sorted(by: >).prefix(budget)
+  }
+
+  // MARK: Retention
+
+  /// The subscribers with too many log entries, with the newest entry that goes.
+  ///
+  /// - Parameters:
+  ///   - count: how many entries a subscriber may have.
+  ///   - bytes: how many bytes their contents may have together.
+  func overfull(keeping count: Int, bytes: Int) throws -> [LogCut] {
+    // One of the runs has a good part of what is too much.
+    let overfull = try connection.rows(
+      """
+      SELECT DISTINCT subscriber FROM (
+        SELECT subscriber FROM notification_index GROUP BY run, subscriber
+        HAVING COUNT(*) > $1 / (SELECT COUNT(*) FROM notification_runs)
+          OR SUM(bytes) > $2 / (SELECT COUNT(*) FROM notification_runs)) AS full_runs
+      """, [.integer(Int64(count)), .integer(Int64(bytes))]
+    ) { $0.text(0) }
+    return try overfull.compactMap { subscriber in
+      var (kept, keptBytes) = (0, 0)
+      // Newest first: there are some thousands that stay, whatever there is.
+      return try connection.rows(
+        """
+        SELECT logged, database_id, sequence, bytes
+        FROM notification_runs CROSS JOIN notification_index
+        WHERE notification_index.run = notification_runs.run AND subscriber = $1
+        ORDER BY logged DESC, database_id DESC, sequence DESC LIMIT $2
+        """, [.text(subscriber), .integer(Int64(count) + 1)]
+      ) { (cut: LogCut(subscriber, $0), bytes: Int($0.integer(3))) }.first { row in
+        kept += 1
+        keptBytes += row.bytes
+        return kept > count || keptBytes > bytes
+      }?.cut
+    }
+  }
+
+  /// A subscriber's entries that go, up to a batch.
+  func entries(through cut: LogCut) throws -> [TrimmedChange] {
+    try connection.rows(
+      """
+      SELECT \(TrimmedChange.entryColumns)
+      FROM notification_runs CROSS JOIN notification_index AS entries
+      WHERE entries.run = notification_runs.run
+        AND subscriber = $1 AND (logged, database_id, sequence) <= ($2, $3, $4) LIMIT $5
+      """, cut.arguments, TrimmedChange.init(entry:))
+  }
+
+  func drop(_ sequences: [Int64], of subscriber: String, in database: DatabaseID) throws {
+    try session.delete(
+      """
+      DELETE FROM notification_index
+      WHERE run IN (SELECT run FROM notification_runs)
+        AND subscriber = $1 AND database_id = $2 AND sequence IN
+      """, [.text(subscriber), .integer(database.rawValue)], numbers: sequences)
+  }
+
+  /// Removes some of a user's entries in a database.
+  ///
+  /// - Returns: how many.
+  func remove(of subscriber: String, in database: DatabaseID, limit: Int64) throws -> Int {
+    try connection.run(
+      """
+      DELETE FROM notification_index WHERE database_id = $1 AND (run, subscriber, sequence) IN (
+        SELECT entries.run, entries.subscriber, entries.sequence
+        FROM notification_runs CROSS JOIN notification_index AS entries
+        WHERE entries.run = notification_runs.run AND entries.subscriber = $2
+          AND entries.database_id = $1 LIMIT $3)
+        AND run IN (SELECT run FROM notification_runs) AND subscriber = $2
+      """, [.integer(database.rawValue), .text(subscriber), .integer(limit)])
+  }
+}

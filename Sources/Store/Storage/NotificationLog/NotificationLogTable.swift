@@ -1,0 +1,234 @@
+import CloudKitModel
+import Foundation
+import SQLEngine
+import StoreModel
+
+/// What users were notified of, and how much of each user's log was trimmed: a row of `trimmed_logs` for
+/// those alone whose entries are gone, in part or all.
+///
+/// `unsent` tells why an entry has no deliveries to some devices (``UnsentDeliveries``); it is null where
+/// it has all.
+struct NotificationLogTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE notification_log (
+      database_id BIGINT NOT NULL, sequence BIGINT NOT NULL, subscriber TEXT NOT NULL,
+      origin_device TEXT, logged BIGINT NOT NULL, content BYTEA NOT NULL, notification_id BYTEA,
+      unsent BIGINT, PRIMARY KEY (database_id, sequence)) /*clustered*/
+    """,
+    """
+    CREATE TABLE trimmed_logs (
+      database_id BIGINT NOT NULL, subscriber TEXT NOT NULL,
+      trimmed_through BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (database_id, subscriber))
+    """,
+  ]
+
+  /// Writes new entries.
+  static let insertion = RowInsertion.Statements(
+    """
+    INSERT INTO notification_log
+      (database_id, sequence, subscriber, origin_device, logged, content, notification_id, unsent)
+    """, argumentsEach: 8
+  ) { first in (first..<first + 8).map { "$\($0)" }.joined(separator: ", ") }
+
+  /// Appends the arguments of ``insertion``.
+  static func append(
+    _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>, _ unsent: UnsentDeliveries,
+    to arguments: inout SQLArguments
+  ) {
+    arguments.append(row.database.rawValue)
+    arguments.append(row.sequence)
+    arguments.append(row.subscriber)
+    arguments.append(row.originDevice)
+    arguments.append(row.logged.milliseconds)
+    arguments.append(bytes: content)
+    withUnsafeBytes(of: row.notificationID.uuid) { arguments.append(bytes: $0) }
+    arguments.append(unsent.isEmpty ? nil : unsent.rawValue)
+  }
+
+  // MARK: Reading
+
+  /// An entry of a user's log, with the size of its stored contents.
+  ///
+  /// - Throws: ``StoreError/Code/corrupt`` when there is none, as no index has one that is not there.
+  func entry(
+    _ sequence: Int64, of subscriber: String, in database: DatabaseID
+  ) throws -> (entry: LogEntry, size: Int) {
+    let address = try session.address(of: database)
+    let entry = try connection.first(
+      "SELECT logged, content FROM notification_log WHERE database_id = $1 AND sequence = $2",
+      [.integer(database.rawValue), .integer(sequence)]
+    ) { row in
+      let content = row.bytes(1)
+      let notification = try SubscriptionNotification(
+        stored: content, database: address, subscriber: subscriber)
+      let logged = Timestamp(milliseconds: row.integer(0))
+      return (
+        LogEntry(
+          database: database, sequence: sequence, notification: notification, logged: logged),
+        content.count
+      )
+    }
+    guard let entry else {
+      throw StoreError(
+        .corrupt, "the notification log has no entry \(sequence), but an index of it")
+    }
+    return entry
+  }
+
+  /// An entry, whoever's it is.
+  func entry(_ sequence: Int64, in database: DatabaseID) throws -> LogEntry? {
+    let address = try session.address(of: database)
+    return try connection.first(
+      """
+      SELECT sequence, subscriber, logged, content FROM notification_log
+      WHERE database_id = $1 AND sequence = $2
+      """, [.integer(database.rawValue), .integer(sequence)]
+    ) { try LogEntry(row: $0, database: database, address: address) }
+  }
+
+  /// The entry that a delivery is of.
+  func entry(ofDelivery id: Delivery.ID) throws -> LogEntry? {
+    let address = try session.address(of: id.database)
+    return try connection.first(
+      """
+      SELECT sequence, subscriber, logged, content FROM deliveries
+      JOIN notification_log ON notification_log.database_id = deliveries.database_id
+        AND notification_log.sequence = deliveries.log_sequence
+      WHERE deliveries.database_id = $1 AND number = $2
+      """, [.integer(id.database.rawValue), .integer(id.number)]
+    ) { try LogEntry(row: $0, database: id.database, address: address) }
+  }
+
+  /// The newest entries of all users before another one, newest first.
+  func entries(
+    of database: DatabaseID, before sequence: Int64, limit: Int
+  ) throws -> [LogEntry] {
+    let address = try session.address(of: database)
+    return try connection.rows(
+      """
+      SELECT sequence, subscriber, logged, content FROM notification_log
+      WHERE database_id = $1 AND sequence < $2 ORDER BY sequence DESC LIMIT $3
+      """, [.integer(database.rawValue), .integer(sequence), .integer(Int64(limit))]
+    ) { try LogEntry(row: $0, database: database, address: address) }
+  }
+
+  /// The sequence of the next entry behind another, whoever's it is.
+  func sequence(after sequence: Int64, in database: DatabaseID) throws -> Int64? {
+    try connection.first(
+      """
+      SELECT sequence FROM notification_log WHERE database_id = $1 AND sequence > $2
+      ORDER BY sequence LIMIT 1
+      """, [.integer(database.rawValue), .integer(sequence)]
+    ) { $0.integer(0) }
+  }
+
+  /// The entries of a change, which lie behind it. There may be a million.
+  func sequences(
+    of notificationID: UUID, behind change: PastChange, limit: Int
+  ) throws -> [Int64] {
+    let page: Int64 = 500
+    var found: [Int64] = []
+    var last = change.sequence
+    while true {
+      let rows = try connection.rows(
+        """
+        SELECT sequence, logged, notification_id FROM notification_log
+        WHERE database_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3
+        """, [.integer(change.database.rawValue), .integer(last), .integer(page)]
+      ) { row in
+        (
+          sequence: row.integer(0), logged: row.integer(1),
+          isOfChange: row.isNull(2) ? false : row.bytes(2) == notificationID.storedBytes
+        )
+      }
+      for row in rows {
+        // The log goes on with other changes behind the last entry of this one.
+        guard row.logged <= change.dispatched.milliseconds, found.count < limit else {
+          return found
+        }
+        if row.isOfChange { found.append(row.sequence) }
+      }
+      guard rows.count == Int(page), let end = rows.last else { return found }
+      last = end.sequence
+    }
+  }
+
+  /// Why an entry has no deliveries to some devices.
+  func unsentDeliveries(
+    ofEntry sequence: Int64, in database: DatabaseID
+  ) throws -> UnsentDeliveries {
+    try connection.first(
+      "SELECT unsent FROM notification_log WHERE database_id = $1 AND sequence = $2",
+      [.integer(database.rawValue), .integer(sequence)]
+    ) { UnsentDeliveries(rawValue: $0.optionalInteger(0) ?? 0) } ?? []
+  }
+
+  // MARK: Changing
+
+  func setContent(_ content: [UInt8], ofEntry sequence: Int64, in database: DatabaseID) throws {
+    try connection.run(
+      "UPDATE notification_log SET content = $3 WHERE database_id = $1 AND sequence = $2",
+      [.integer(database.rawValue), .integer(sequence), .bytes(content)])
+  }
+
+  func remove(_ sequence: Int64, in database: DatabaseID) throws {
+    try connection.run(
+      "DELETE FROM notification_log WHERE database_id = $1 AND sequence = $2",
+      [.integer(database.rawValue), .integer(sequence)])
+  }
+
+  func drop(_ sequences: [Int64], in database: DatabaseID) throws {
+    try session.delete(
+      "DELETE FROM notification_log WHERE database_id = $1 AND sequence IN",
+      [.integer(database.rawValue)], numbers: sequences)
+  }
+
+  /// Entries of all databases that are older, up to a batch.
+  func old(before horizon: Int64) throws -> [TrimmedChange] {
+    try connection.rows(
+      """
+      SELECT \(TrimmedChange.entryColumns) FROM notification_log AS entries WHERE logged < $1
+      ORDER BY database_id, sequence LIMIT $2
+      """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(entry:))
+  }
+
+  // MARK: What readers have missed
+
+  /// The last position in a user's log of which something that was not read was trimmed; 0 when nothing
+  /// was.
+  func trimmedThrough(of subscriber: String, in database: DatabaseID) throws -> Int64 {
+    try connection.first(
+      "SELECT trimmed_through FROM trimmed_logs WHERE database_id = $1 AND subscriber = $2",
+      [.integer(database.rawValue), .text(subscriber)]
+    ) { $0.integer(0) } ?? 0
+  }
+
+  /// Keeps that a user's log was trimmed, and how far.
+  func noteTrimmed(
+    through position: Int64, of subscriber: String, in database: DatabaseID
+  ) throws {
+    try connection.run(
+      """
+      INSERT INTO trimmed_logs (database_id, subscriber, trimmed_through) VALUES ($1, $2, $3)
+      ON CONFLICT (database_id, subscriber) DO UPDATE
+      SET trimmed_through = excluded.trimmed_through
+      WHERE trimmed_logs.trimmed_through < excluded.trimmed_through
+      """, [.integer(database.rawValue), .text(subscriber), .integer(position)])
+  }
+}
+
+extension LogEntry {
+  /// Reads sequence, subscriber, time, and content.
+  fileprivate init(row: any SQLRow, database: DatabaseID, address: DatabaseAddress) throws {
+    self.init(
+      database: database, sequence: row.integer(0),
+      notification: try SubscriptionNotification(
+        stored: row.bytes(3), database: address, subscriber: row.text(1)),
+      logged: Timestamp(milliseconds: row.integer(2)))
+  }
+}

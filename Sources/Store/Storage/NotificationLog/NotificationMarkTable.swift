@@ -1,0 +1,125 @@
+import CloudKitModel
+import Foundation
+import SQLEngine
+import StoreModel
+
+/// The marks of entries of the notification log that were read. A mark's position is drawn from the same
+/// numbers as the entries' sequences, so that both stand in one order.
+struct NotificationMarkTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE notification_marks (
+      database_id BIGINT NOT NULL, subscriber TEXT NOT NULL, notification_id BYTEA NOT NULL,
+      position BIGINT NOT NULL, marked BIGINT NOT NULL,
+      PRIMARY KEY (database_id, subscriber, notification_id)) /*clustered*/
+    """,
+    """
+    CREATE INDEX notification_marks_by_position
+    ON notification_marks (database_id, subscriber, position, marked)
+    """,
+  ]
+
+  /// Whether a user's notification is marked as read.
+  func isMarked(
+    _ notificationID: UUID, of subscriber: String, in database: DatabaseID
+  ) throws -> Bool {
+    try connection.first(
+      """
+      SELECT 1 FROM notification_marks
+      WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3
+      """,
+      [.integer(database.rawValue), .text(subscriber), .bytes(notificationID.storedBytes)]
+    ) { _ in true } ?? false
+  }
+
+  /// A user's marks behind a position, in order.
+  func marks(
+    of subscriber: String, in database: DatabaseID, after position: Int64, limit: Int
+  ) throws -> [(position: Int64, marked: Timestamp, notificationID: UUID)] {
+    try connection.rows(
+      """
+      SELECT position, marked, notification_id FROM notification_marks
+      WHERE database_id = $1 AND subscriber = $2 AND position > $3
+      ORDER BY position LIMIT $4
+      """,
+      [
+        .integer(database.rawValue), .text(subscriber), .integer(position), .integer(Int64(limit)),
+      ]
+    ) { row in
+      (
+        position: row.integer(0), marked: Timestamp(milliseconds: row.integer(1)),
+        notificationID: try UUID(stored: row.bytes(2))
+      )
+    }
+  }
+
+  func mark(
+    _ notificationIDs: [UUID], of subscriber: String, in database: DatabaseID, at time: Timestamp
+  ) throws {
+    var numbers = try NumberSupply(of: database, count: notificationIDs.count, from: session)
+    for notificationID in notificationIDs {
+      // Another device may have marked it meanwhile.
+      try connection.run(
+        """
+        INSERT INTO notification_marks
+          (database_id, subscriber, notification_id, position, marked)
+        VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (database_id, subscriber, notification_id) DO NOTHING
+        """,
+        [
+          .integer(database.rawValue), .text(subscriber), .bytes(notificationID.storedBytes),
+          .integer(try numbers.take(from: session)), .integer(time.milliseconds),
+        ])
+    }
+  }
+
+  // MARK: Retention
+
+  /// Marks of all databases that are older, up to a batch.
+  func old(before horizon: Int64) throws -> [TrimmedChange] {
+    try connection.rows(
+      """
+      SELECT \(TrimmedChange.markColumns) FROM notification_marks WHERE marked < $1
+      ORDER BY database_id, subscriber, position LIMIT $2
+      """, [.integer(horizon), .integer(Retention.batch)], TrimmedChange.init(mark:))
+  }
+
+  /// The subscribers with too many marks, with the newest mark that goes.
+  ///
+  /// - Parameter count: how many marks a subscriber may have.
+  func overfull(keeping count: Int) throws -> [LogCut] {
+    let overfull = try connection.rows(
+      "SELECT subscriber FROM notification_marks GROUP BY subscriber HAVING COUNT(*) > $1",
+      [.integer(Int64(count))]
+    ) { $0.text(0) }
+    return try overfull.compactMap { subscriber in
+      try connection.first(
+        """
+        SELECT marked, database_id, position FROM notification_marks WHERE subscriber = $1
+        ORDER BY marked DESC, database_id DESC, position DESC LIMIT 1 OFFSET $2
+        """, [.text(subscriber), .integer(Int64(count))]
+      ) { LogCut(subscriber, $0) }
+    }
+  }
+
+  /// A subscriber's marks that go, up to a batch.
+  func marks(through cut: LogCut) throws -> [TrimmedChange] {
+    try connection.rows(
+      """
+      SELECT \(TrimmedChange.markColumns) FROM notification_marks
+      WHERE subscriber = $1 AND (marked, database_id, position) <= ($2, $3, $4) LIMIT $5
+      """, cut.arguments, TrimmedChange.init(mark:))
+  }
+
+  func drop(_ mark: TrimmedChange) throws {
+    try connection.run(
+      """
+      DELETE FROM notification_marks
+      WHERE database_id = $1 AND subscriber = $2 AND notification_id = $3
+      """, [.integer(mark.database.rawValue), .text(mark.subscriber), .bytes(mark.notificationID)])
+  }
+}

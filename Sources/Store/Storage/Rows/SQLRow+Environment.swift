@@ -1,0 +1,19 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+extension SQLRow {
+  func environment(_ column: Int32) throws -> ContainerEnvironment {
+    guard let environment = ContainerEnvironment(rawValue: text(column)) else {
+      throw StoreError(.corrupt, "the store has the unknown environment '\(text(column))'")
+    }
+    return environment
+  }
+}
+
+extension ContainerPlace {
+  /// Reads the row's first columns: container and environment.
+  init(row: any SQLRow) throws {
+    self.init(container: row.text(0), environment: try row.environment(1))
+  }
+}

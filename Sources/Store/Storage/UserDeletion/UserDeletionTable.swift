@@ -1,0 +1,143 @@
+import CloudKitModel
+import Cryptography
+import SQLEngine
+import StoreModel
+
+/// Users who are being deleted. Their rows stay without the user's name for
+/// ``UserTraces/refusalMilliseconds`` after that, so that requests that were under way then are refused:
+/// `user_hash` is the SHA-256 of the user record name.
+///
+/// `stage` and the place in a database tell how far the deletion is.
+struct UserDeletionTable {
+  let session: StoreSession
+
+  private var connection: any SQLConnection { session.connection }
+
+  static let definition = [
+    """
+    CREATE TABLE user_deletions (
+      user_hash BYTEA PRIMARY KEY, user_record_name TEXT, public_records TEXT NOT NULL,
+      stage BIGINT NOT NULL, database_number BIGINT NOT NULL, position BIGINT NOT NULL,
+      done BIGINT NOT NULL, began BIGINT NOT NULL, ended BIGINT)
+    """
+  ]
+
+  static func hash(of userRecordName: String) -> [UInt8] {
+    SHA256.hash(Array(userRecordName.utf8))
+  }
+
+  // MARK: Refusal
+
+  /// Whether the user is being deleted, or was lately.
+  ///
+  /// - Complexity: O(1) once the schema's version was seen.
+  func isDeleted(_ userRecordName: String) throws -> Bool {
+    let deleted: Set<[UInt8]>
+    if let known = session.catalog.deletedUsers {
+      deleted = known
+    } else {
+      deleted = Set(
+        try connection.rows("SELECT user_hash FROM user_deletions", []) { $0.bytes(0) })
+      session.catalog.deletedUsers = deleted
+    }
+    return !deleted.isEmpty && deleted.contains(Self.hash(of: userRecordName))
+  }
+
+  /// - Throws: ``StoreError/Code/userDeleted``.
+  func refuseDeleted(_ userRecordName: String) throws {
+    guard try isDeleted(userRecordName) else { return }
+    throw StoreError(
+      .userDeleted, "the user is being deleted, or was, so that nothing can be written any more")
+  }
+
+  // MARK: Deletions under way
+
+  /// The deletions that have not ended, in the order in which they began.
+  func deletions() throws -> [UserDeletionRow] {
+    try connection.rows(
+      """
+      SELECT user_hash, user_deletions.user_record_name, public_records, stage, database_number,
+        position, done, began, users.name
+      FROM user_deletions LEFT JOIN users
+        ON users.user_record_name = user_deletions.user_record_name
+      WHERE ended IS NULL ORDER BY began, user_hash
+      """, [], UserDeletionRow.init(row:))
+  }
+
+  func add(_ deletion: UserDeletion, of userRecordName: String) throws {
+    try connection.run(
+      """
+      INSERT INTO user_deletions (user_hash, user_record_name, public_records, stage,
+        database_number, position, done, began, ended)
+      VALUES ($1, $2, $3, $4, 0, 0, 0, $5, NULL)
+      """,
+      [
+        .bytes(Self.hash(of: userRecordName)), .text(userRecordName),
+        .text(deletion.publicRecords.rawValue), .integer(deletion.stage.rawValue),
+        .integer(deletion.began.milliseconds),
+      ])
+  }
+
+  /// Keeps how far a deletion is.
+  func keep(_ row: UserDeletionRow) throws {
+    try connection.run(
+      """
+      UPDATE user_deletions SET user_record_name = $2, stage = $3, database_number = $4,
+        position = $5, done = $6
+      WHERE user_hash = $1
+      """,
+      [
+        .bytes(row.hash), SQLValue(row.user), .integer(row.deletion.stage.rawValue),
+        .integer(row.database), .integer(row.position), .integer(Int64(row.deletion.done)),
+      ])
+  }
+
+  func end(deletionOf hash: [UInt8], at timestamp: Timestamp) throws {
+    try connection.run(
+      "UPDATE user_deletions SET ended = $2 WHERE user_hash = $1 AND ended IS NULL",
+      [.bytes(hash), .integer(timestamp.milliseconds)])
+  }
+
+  // MARK: Retention
+
+  /// Whether a deletion ended before a moment.
+  func hasEnded(before horizon: Int64) throws -> Bool {
+    try connection.first(
+      "SELECT 1 FROM user_deletions WHERE ended < $1 LIMIT 1", [.integer(horizon)]
+    ) { _ in true } ?? false
+  }
+
+  func forget(endedBefore horizon: Int64) throws {
+    try connection.run("DELETE FROM user_deletions WHERE ended < $1", [.integer(horizon)])
+  }
+}
+
+/// A row of the deletions that are under way.
+struct UserDeletionRow: Sendable, Equatable {
+  var hash: [UInt8]
+  /// The user record name; nil when the account is gone.
+  var user: String?
+  var deletion: UserDeletion
+  /// Where the stage is: the number of a database, or 0 before the first.
+  var database: Int64
+  /// How far it is there.
+  var position: Int64
+
+  fileprivate init(row: any SQLRow) throws {
+    guard let publicRecords = UserDeletion.PublicRecords(rawValue: row.text(2)),
+      let stage = UserDeletion.Stage(rawValue: row.integer(3))
+    else { throw StoreError(.corrupt, "a deletion of a user is in an unknown state") }
+    hash = row.bytes(0)
+    user = row.optionalText(1)
+    deletion = UserDeletion(
+      identifier: Self.identifier(for: row.bytes(0)), name: row.optionalText(8),
+      userRecordName: row.optionalText(1), publicRecords: publicRecords, stage: stage,
+      done: Int(row.integer(6)), began: Timestamp(milliseconds: row.integer(7)))
+    database = row.integer(4)
+    position = row.integer(5)
+  }
+
+  static func identifier(for hash: [UInt8]) -> String {
+    SQLValue.hexadecimal(Array(hash.prefix(8)))
+  }
+}
