@@ -77,13 +77,15 @@ let package = Package(
       name: "Storage",
       dependencies: [
         "SQLEngine", "StoreModel", "Cryptography", "CloudKitModel", "Measuring", "KillPoints",
-        "CSQLite", "CPostgreSQL", "CLinuxEvents", "CPageChecksum",
+        "CLinuxEvents",
       ],
       path: "Sources/Store/Storage"),
     // Copies of whole stores, and looks into them: backup, move, comparison, examination.
     .target(
       name: "StoreTools",
-      dependencies: ["Storage", "SQLEngine", "StoreModel", "CSQLite", "CloudKitModel"],
+      dependencies: [
+        "Storage", "SQLEngine", "StoreModel", "Cryptography", "CSQLite",
+      ],
       path: "Sources/Store/StoreTools"),
     // SQLite and PostgreSQL behind one protocol; knows no table of the store's.
     .target(

@@ -12,18 +12,16 @@ extension Service {
     let address = DatabaseAddress(
       container: Self.container, environment: environment, scope: .public, owner: nil)
     try await store.write { session in
+      let types = RecordTypeTable(session: session)
       let type =
-        try session.recordType(named: "Note", at: address)
-        ?? session.addRecordType(named: "Note", at: address)
-      try session.connection.run(
-        "DELETE FROM record_type_grants WHERE type_number = $1", [.integer(type.number)])
-      try RecordTypeEntry.insertGrants(grants, ofType: type.number, through: session.connection)
+        try types.type(named: "Note", at: address) ?? types.add(named: "Note", at: address)
+      try types.replace(grants, ofType: type.number)
       for role in roles {
         try session.connection.run(
           "INSERT INTO security_roles (container, environment, name) VALUES ($1, $2, $3)",
           [.text(address.container), .text(address.environment.rawValue), .text(role)])
       }
-      try session.raiseSchemaVersion()
+      try CounterTable(session: session).raiseSchemaVersion()
     }
   }
 }

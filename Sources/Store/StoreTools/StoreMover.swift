@@ -91,7 +91,7 @@ final class StoreMover {
   /// Makes an empty store in the target, or finds out how far an earlier move came.
   private func prepare() throws -> State {
     try checkIsWhole()
-    try source.fileNotifications()
+    try NotificationIndexTable.fileAll(over: source.connection)
     let fingerprint = try fingerprint(of: source.connection)
     let names = try SQLTable.names(target.connection)
     guard names.contains(Self.stateTable) else {
@@ -301,18 +301,5 @@ extension SQLTable {
     columns.enumerated().reduce(0) { size, column in
       column.element.kind == .integer ? size + 8 : size + row.buffer(Int32(column.offset)).count
     }
-  }
-}
-
-extension StoreMoveEnd {
-  /// Files the entries of the notification log that a server had in memory: on PostgreSQL nobody does so
-  /// later.
-  func fileNotifications() throws {
-    let unfiled = try connection.first("SELECT 1 FROM unfiled_notifications LIMIT 1", []) { _ in 1 }
-    guard unfiled != nil else { return }
-    try connection.beginWriting()
-    let session = try StoreSession(connection: connection, makeUUID: { UUID() })
-    try NotificationIndexTable(session: session).fileAll()
-    try connection.commit()
   }
 }

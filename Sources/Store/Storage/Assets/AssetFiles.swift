@@ -18,7 +18,7 @@ package enum AssetFiles {
     }
   }
 
-  static func failure(_ action: String, _ path: String) -> StoreError {
+  package static func failure(_ action: String, _ path: String) -> StoreError {
     StoreError(
       .assetFailed, "the file \(path) cannot \(action): \(String(cString: strerror(errno)))")
   }
@@ -30,7 +30,7 @@ package enum AssetFiles {
 
   /// Copies a file's bytes, and not its permissions, into one that is not there yet, for its user
   /// alone. None is left when it cannot be.
-  static func copy(_ source: String, to path: String) throws {
+  package static func copy(_ source: String, to path: String) throws {
     let origin = open(source, O_RDONLY | O_CLOEXEC)
     guard origin >= 0 else { throw failure("be opened", source) }
     defer { close(origin) }
@@ -77,7 +77,7 @@ package enum AssetFiles {
   }
 
   /// Waits until a file's bytes, or the names in a folder, are on the disk.
-  static func sync(_ path: String) throws {
+  package static func sync(_ path: String) throws {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("be opened", path) }
     defer { close(descriptor) }
@@ -85,7 +85,7 @@ package enum AssetFiles {
   }
 
   /// The SHA-256 of a file's bytes, in hexadecimal digits.
-  static func checksum(of path: String) throws -> String {
+  package static func checksum(of path: String) throws -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("be opened", path) }
     defer { close(descriptor) }
@@ -97,7 +97,7 @@ package enum AssetFiles {
   /// Makes a folder and those above it, for their user alone.
   ///
   /// - Parameter isDurable: whether their names are on the disk when this returns.
-  static func makeFolder(_ path: String, isDurable: Bool = true) throws {
+  package static func makeFolder(_ path: String, isDurable: Bool = true) throws {
     let parent = (path as NSString).deletingLastPathComponent
     if mkdir(path, 0o700) != 0 {
       if errno == EEXIST { return }
@@ -116,7 +116,7 @@ package enum AssetFiles {
   }
 
   /// Moves a file; between file systems by way of a copy.
-  static func move(_ source: String, to target: String) throws {
+  package static func move(_ source: String, to target: String) throws {
     if rename(source, target) == 0 { return }
     guard errno == EXDEV else { throw failure("be moved to \(target)", source) }
     let copy = target + "~"

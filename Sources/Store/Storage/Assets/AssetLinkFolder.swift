@@ -4,14 +4,14 @@ import StoreModel
 
 /// Second names for the files of assets, beside them, so that they stay while they are copied however
 /// soon their records are deleted.
-final class AssetLinkFolder {
+package final class AssetLinkFolder {
   private static let prefix = "backup-"
 
   private let assets: String
   private let folder: String
 
   /// - Parameter path: the store's file.
-  init(besideAssetsOf path: String) throws {
+  package init(besideAssetsOf path: String) throws {
     assets = path + "-assets"
     folder = assets + "/\(Self.prefix)\(getpid())"
     removeLeftovers()
@@ -22,7 +22,7 @@ final class AssetLinkFolder {
   /// Gives a file its second name.
   ///
   /// - Parameter name: the file's path among the assets.
-  func add(_ name: String) throws {
+  package func add(_ name: String) throws {
     let target = folder + "/" + name
     if link(assets + "/" + name, target) == 0 { return }
     // The first of its folder. Nothing of this needs to outlive the process.
@@ -35,7 +35,7 @@ final class AssetLinkFolder {
   /// Copies a file durably, to the same path in another folder.
   ///
   /// - Throws: ``StoreError/Code/assetFailed`` also when what was copied does not have this SHA-256.
-  func copy(_ name: String, checksum: String, to other: String) throws {
+  package func copy(_ name: String, checksum: String, to other: String) throws {
     let target = other + "/" + name
     try AssetFiles.makeFolder((target as NSString).deletingLastPathComponent)
     try AssetFiles.copy(folder + "/" + name, to: target)

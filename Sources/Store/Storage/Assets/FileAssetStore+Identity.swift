@@ -8,7 +8,7 @@ import StoreModel
 // keeps is to be there for the others. The folder bears the identity that the store has for it.
 extension FileAssetStore {
   /// The file that has the folder's identity, as hexadecimal digits.
-  static let identityFile = "store-identity"
+  package static let identityFile = "store-identity"
 
   /// The folder's identity, which is made when it has none.
   ///
@@ -67,7 +67,7 @@ extension FileAssetStore {
     refuse(because: reason)
   }
 
-  static func identity(in path: String) throws -> String? {
+  package static func identity(in path: String) throws -> String? {
     guard let data = FileManager.default.contents(atPath: path) else {
       guard access(path, F_OK) != 0 else {
         throw StoreError(.cannotOpen, "\(path) cannot be read")

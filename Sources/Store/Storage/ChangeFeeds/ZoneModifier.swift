@@ -15,7 +15,7 @@ struct ZoneModifier {
     database: DatabaseID, origin: ChangeOrigin, timestamp: Timestamp, operations: Int,
     session: StoreSession
   ) throws {
-    try session.refuseDeleted(origin.userRecordName)
+    try UserDeletionTable(session: session).refuseDeleted(origin.userRecordName)
     self.database = database
     self.origin = origin
     self.timestamp = timestamp

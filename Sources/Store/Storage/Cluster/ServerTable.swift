@@ -51,7 +51,7 @@ struct ServerTable {
   }
 
   func register(_ description: String, for leaseTime: Double) throws -> ServerID {
-    let server = ServerID(rawValue: try session.nextCounter("server"))
+    let server = ServerID(rawValue: try CounterTable(session: session).next("server"))
     try connection.run(
       """
       INSERT INTO servers (server_id, description, alive_until)

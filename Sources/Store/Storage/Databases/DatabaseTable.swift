@@ -80,7 +80,7 @@ struct DatabaseTable {
 
   /// Makes a database with its default zone.
   func add(at address: DatabaseAddress) throws -> DatabaseID {
-    if let owner = address.owner { try session.refuseDeleted(owner) }
+    if let owner = address.owner { try UserDeletionTable(session: session).refuseDeleted(owner) }
     let database = DatabaseID(rawValue: try CounterTable(session: session).next("database"))
     let place = arguments(for: address) + [.integer(database.rawValue)]
     try connection.run(

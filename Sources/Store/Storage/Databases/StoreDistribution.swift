@@ -95,7 +95,7 @@ public enum StoreDistribution {
   }
 
   /// Nil for a store that is not distributed.
-  static func spread(over connection: any SQLConnection) throws -> Spread? {
+  package static func spread(over connection: any SQLConnection) throws -> Spread? {
     guard let shardCount = try shardCount(of: connection) else { return nil }
     guard try hasExtension(connection) else {
       return Spread(shardCount: shardCount, nodeCount: 0)

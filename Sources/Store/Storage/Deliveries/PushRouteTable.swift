@@ -27,7 +27,8 @@ struct PushRouteTable {
       SELECT route FROM push_routes WHERE kind = $1 AND container = $2 AND apns_environment = $3
       """, names
     ) { DeliveryRoute.ID(rawValue: $0.integer(0)) }
-    let number = try found ?? DeliveryRoute.ID(rawValue: session.nextCounter("push_route"))
+    let number =
+      try found ?? DeliveryRoute.ID(rawValue: CounterTable(session: session).next("push_route"))
     if found == nil {
       try connection.run(
         """

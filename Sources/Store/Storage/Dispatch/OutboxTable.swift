@@ -64,7 +64,7 @@ struct OutboxTable {
     let database = part.database
     let position = try DispatchTable(session: session).position(of: part)
     let begin = max(sequence, position?.wholeThrough ?? .min)
-    let end = try session.repartition(of: part)?.lastChange ?? .max
+    let end = try DispatchLeaseTable(session: session).repartition(of: part)?.lastChange ?? .max
     return try connection.rows(
       """
       SELECT sequence, subscription_version, content FROM outbox

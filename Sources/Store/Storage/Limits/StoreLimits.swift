@@ -18,7 +18,9 @@ final class StoreLimits: SharedLimits {
 
   func draw(_ draw: AllowanceDraw) async throws -> Allowance {
     try await perform { session in
-      try session.connection.withoutTransaction { try SharedLimitTable(session: session).draw(draw) }
+      try session.connection.withoutTransaction {
+        try SharedLimitTable(session: session).draw(draw)
+      }
     }
   }
 

@@ -2,7 +2,7 @@ import SQLEngine
 import StoreModel
 
 /// A step from one form of the store to the next.
-struct Migration: Sendable {
+package struct Migration: Sendable {
   /// The form that the step leads to; the first is 1.
   var version: Int64
   /// Definitions in PostgreSQL's words; `SQLConnection.definition(_:)` turns them into the engine's.
@@ -108,7 +108,7 @@ struct Migration: Sendable {
         + "(\(server)); stop them first")
   }
 
-  static func run(_ migrations: [Migration], on connection: any SQLConnection) throws {
+  package static func run(_ migrations: [Migration], on connection: any SQLConnection) throws {
     for migration in migrations {
       for statement in migration.statements {
         try connection.execute(connection.definition(statement))

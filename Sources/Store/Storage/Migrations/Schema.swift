@@ -6,10 +6,10 @@ import StoreModel
 /// database (zones, records, changes, log entries, deliveries) are all drawn from its
 /// `last_number`, so each is used once. `/*clustered*/` marks tables whose rows are best kept in
 /// the order of their primary key, `/*unlogged*/` those that need not outlive a crash of the engine.
-enum Schema {
+package enum Schema {
   /// A new store is made with the first of them. Stores of earlier forms were made by programs that were
   /// never released, and are refused.
-  static let migrations = [
+  package static let migrations = [
     Migration(
       version: 34,
       statements: [
@@ -35,15 +35,15 @@ enum Schema {
   ]
 
   /// The form that a store has after all migrations.
-  static var newestForm: Int64 { migrations.last?.version ?? 0 }
+  package static var newestForm: Int64 { migrations.last?.version ?? 0 }
 
   /// The form of the oldest stores that this program brings on.
-  static var oldestForm: Int64 { migrations.first?.version ?? 0 }
+  package static var oldestForm: Int64 { migrations.first?.version ?? 0 }
 
   /// Refuses a store of a form that this program does not know.
   ///
   /// - Parameter place: where the store is, as in "the store at …".
-  static func checkIsKnown(_ form: Int64, at place: String) throws {
+  package static func checkIsKnown(_ form: Int64, at place: String) throws {
     try checkIsNotTooOld(form, at: " at \(place)")
     guard form <= newestForm else {
       throw StoreError(

@@ -1,9 +1,21 @@
 import CloudKitModel
+import Foundation
 import SQLEngine
 import StoreModel
 
 // How entries of the notification log come into its index by subscriber.
 extension NotificationIndexTable {
+  /// Files the entries of the notification log that a server had in memory, in a transaction, for a store
+  /// that nobody has open.
+  package static func fileAll(over connection: any SQLConnection) throws {
+    let unfiled = try connection.first("SELECT 1 FROM unfiled_notifications LIMIT 1", []) { _ in 1 }
+    guard unfiled != nil else { return }
+    try connection.beginWriting()
+    let session = try StoreSession(connection: connection, makeUUID: { UUID() })
+    try NotificationIndexTable(session: session).fileAll()
+    try connection.commit()
+  }
+
   /// A change that fires so many subscriptions in one transaction has its entries filed at once, in the
   /// order of subscribers: they share pages without waiting for others.
   static let firingsFiledAtOnce = 200

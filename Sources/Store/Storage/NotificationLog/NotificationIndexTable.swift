@@ -11,7 +11,7 @@ import StoreModel
 /// and `merging_into` the run that takes over its rows. What `unfiled_notifications` tells of, from
 /// the first entry of a database on, is in run 0, in a run that is being made, or in none. `bytes` is the
 /// size of an entry's content, by which a user's log is trimmed.
-struct NotificationIndexTable {
+package struct NotificationIndexTable {
   let session: StoreSession
 
   var connection: any SQLConnection { session.connection }

@@ -28,9 +28,10 @@ extension SQLRecordStore: CourierAnswers {
     let answers = try await read { session in
       let cursors = CourierCursorTable(session: session)
       return try DeviceTable(session: session).readers(ofToken: token).flatMap { device, _ in
-        try session.notifiedDatabases(of: device.recipient).compactMap {
-          try cursors.answer(to: device.token, in: $0.id)
-        }
+        try SubscriberDatabaseTable(session: session).notifiedDatabases(of: device.recipient)
+          .compactMap {
+            try cursors.answer(to: device.token, in: $0.id)
+          }
       }
     }
     for answer in answers {

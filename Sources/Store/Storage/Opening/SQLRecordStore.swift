@@ -97,7 +97,7 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   }
 
   /// Does what blocks on a thread of its own.
-  static func onThread<Value: Sendable>(
+  package static func onThread<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in

@@ -4,11 +4,11 @@ import StoreModel
 /// The mark that a server has a store open: an advisory lock on a file beside the store's.
 ///
 /// The kernel gives it up when the process ends, however it ends.
-final class ServerLock: @unchecked Sendable {
+package final class ServerLock: @unchecked Sendable {
   // Immutable after init and closed once, in deinit.
   private let descriptor: Int32
 
-  init(forStoreAt path: String) throws {
+  package init(forStoreAt path: String) throws {
     let lockPath = path + ".lock"
     descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -28,7 +28,7 @@ final class ServerLock: @unchecked Sendable {
   deinit { close(descriptor) }
 
   /// Whether a server has the lock.
-  static func isHeld(forStoreAt path: String) -> Bool {
+  package static func isHeld(forStoreAt path: String) -> Bool {
     let descriptor = open(path + ".lock", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }

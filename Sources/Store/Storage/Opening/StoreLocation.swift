@@ -14,7 +14,7 @@ public enum StoreLocation: Sendable, Hashable {
 
 extension StoreLocation {
   /// The SQLite file.
-  var file: String? {
+  package var file: String? {
     if case .file(let path) = self { path } else { nil }
   }
 
@@ -24,7 +24,7 @@ extension StoreLocation {
   }
 
   /// The folder of the assets' bytes.
-  var assets: String? {
+  package var assets: String? {
     switch self {
     case .memory: nil
     case .file(let path): path + "-assets"
@@ -42,7 +42,7 @@ extension StoreLocation {
   ///   - damage: where it is taken down that files are damaged.
   ///   - locksRows: whether others may have to wait for its transactions.
   ///   - serves: whether it is the connection of a server that writes.
-  func connect(
+  package func connect(
     _ tuning: StoreConfiguration.Tuning, damage: StoreDamage? = nil, locksRows: Bool, serves: Bool,
     checkpointPages: Int?
   ) throws -> any SQLConnection {

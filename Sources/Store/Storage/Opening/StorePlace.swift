@@ -6,7 +6,7 @@ import StoreModel
 /// It is noted in the comment of a table, which a dump has as well. A store whose tables are others than the
 /// note says came from a copy, which may be older than what devices know. A base backup and a standby that
 /// took over are where the store was, so that nothing is found of them here.
-struct StorePlace: Hashable, Sendable {
+package struct StorePlace: Hashable, Sendable {
   /// What `initdb` gave the cluster; nil where PostgreSQL does not tell this user.
   var cluster: Int64?
   /// The object identifiers of the database and of the table that bears the comment. They are numbered
@@ -53,7 +53,7 @@ struct StorePlace: Hashable, Sendable {
   /// Checks that a store is where it was served last.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` when it is not.
-  static func check(_ connection: any SQLConnection) throws {
+  package static func check(_ connection: any SQLConnection) throws {
     guard let noted = try noted(connection) else { return }
     let actual = try actual(connection)
     guard !actual.matches(noted) else { return }
@@ -69,7 +69,7 @@ struct StorePlace: Hashable, Sendable {
   /// is noted.
   ///
   /// - Throws: ``StoreError``.
-  static func note(_ connection: any SQLConnection) throws {
+  package static func note(_ connection: any SQLConnection) throws {
     let (noted, actual) = (try noted(connection), try actual(connection))
     guard noted != actual else { return }
     let isOwner = try connection.first(
@@ -84,7 +84,7 @@ struct StorePlace: Hashable, Sendable {
 
 extension StorePlace: CustomStringConvertible {
   /// Such as `cluster 7412087642110324812, database 16384, table 16391`.
-  var description: String {
+  package var description: String {
     let numbers = [("cluster", cluster), ("database", database), ("table", table)]
     return numbers.compactMap { name, number in number.map { "\(name) \($0)" } }
       .joined(separator: ", ")

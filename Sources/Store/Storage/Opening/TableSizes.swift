@@ -5,7 +5,7 @@ import Synchronization
 
 /// What the tables of a store in PostgreSQL take, looked up beside those who ask and at most twice a
 /// minute.
-final class TableSizes: Sendable {
+package final class TableSizes: Sendable {
   /// Seconds that an answer is good for.
   static let age = 30.0
 
@@ -38,7 +38,7 @@ final class TableSizes: Sendable {
   }
 
   /// What all tables take with their indexes, on all nodes.
-  static func look(
+  package static func look(
     over connection: any SQLConnection, isDistributed: Bool
   ) throws -> StoreFileSizes {
     // A distributed table is empty where it is defined.
