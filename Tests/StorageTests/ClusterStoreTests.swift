@@ -7,7 +7,7 @@ import Waiting
 
 @testable import Storage
 
-struct ServerStoreTests {
+struct ClusterStoreTests {
   /// Two servers that have one store open.
   private struct Pair: Sendable {
     var first: SQLRecordStore
