@@ -68,7 +68,7 @@ public final class DeliveryWorker: Sendable {
     public var restingRoutes = 0
   }
 
-  let store: any RecordStore
+  let store: any DeliveryQueue
   let configuration: Configuration
   let route: @Sendable (DeviceToken) -> PushRoute?
   let clock: @Sendable () -> Timestamp
@@ -90,7 +90,7 @@ public final class DeliveryWorker: Sendable {
   ///   - random: numbers in 0 ..< 1, for the random part of delays.
   ///   - report: takes a line for the server's log when an operator should know.
   public init(
-    store: any RecordStore, configuration: Configuration = Configuration(),
+    store: any DeliveryQueue, configuration: Configuration = Configuration(),
     server: (@Sendable () -> ServerID?)? = nil,
     clock: @escaping @Sendable () -> Timestamp = { .now },
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },

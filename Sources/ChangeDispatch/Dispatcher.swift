@@ -74,7 +74,7 @@ public final class Dispatcher: Sendable {
     public var indexEvictions = 0
   }
 
-  let store: any RecordStore
+  let store: any DispatchStore
   let configuration: Configuration
   /// This server among those that share the store; nil when it has it alone.
   let presence: ServerPresence?
@@ -99,7 +99,7 @@ public final class Dispatcher: Sendable {
   ///   - onRecovered: is called when the store writes again after a commit of which it could not be known
   ///     whether it is there. Of such a one `onDispatched` does not tell.
   public init(
-    store: any RecordStore, configuration: Configuration = Configuration(),
+    store: any DispatchStore, configuration: Configuration = Configuration(),
     presence: ServerPresence? = nil, clock: @escaping @Sendable () -> Timestamp = { .now },
     report: @escaping @Sendable (WorkReport) -> Void,
     room: @escaping @Sendable () -> DeliveryRoom? = { nil },

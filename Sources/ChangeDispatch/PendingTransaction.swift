@@ -19,7 +19,7 @@ struct PendingTransaction {
   /// Takes in the firings of a change, as many as there is room for, and answers the transaction
   /// when it is full. To be repeated until it answers nil.
   ///
-  /// - Parameter prepare: ``RecordStore/prepare(_:)``. It encodes a change while the store writes the
+  /// - Parameter prepare: ``OutboxStore/prepare(_:)``. It encodes a change while the store writes the
   ///   transaction before.
   mutating func add(
     _ firings: inout Firings, of entry: inout OutboxEntry, carriesLastValues: Bool,

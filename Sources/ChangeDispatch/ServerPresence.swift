@@ -96,7 +96,7 @@ public final class ServerPresence: Sendable {
     var isStopped = false
   }
 
-  let store: any ServerStore
+  let store: any ClusterMembership & DispatchLeases & PartitionStore
   let configuration: Configuration
   let report: @Sendable (WorkReport) -> Void
   let state = Mutex(State())
@@ -117,7 +117,8 @@ public final class ServerPresence: Sendable {
   }
 
   public init(
-    store: any ServerStore, configuration: Configuration = Configuration(),
+    store: any ClusterMembership & DispatchLeases & PartitionStore,
+    configuration: Configuration = Configuration(),
     report: @escaping @Sendable (WorkReport) -> Void
   ) {
     self.store = store

@@ -26,11 +26,11 @@ final class SubscriptionIndexes: Sendable {
   /// Subscriptions that are read at once: some milliseconds' work for the reader and for the index.
   static let pieceSize = 1_000
 
-  private let store: any RecordStore
+  private let store: any SubscriptionFeed
   private let pieceSize: Int
   private let state: Mutex<State>
 
-  init(store: any RecordStore, limit: Int, pieceSize: Int) {
+  init(store: any SubscriptionFeed, limit: Int, pieceSize: Int) {
     self.store = store
     self.pieceSize = pieceSize
     state = Mutex(State(shelf: IndexShelf(limit: limit)))

@@ -34,12 +34,12 @@ public struct Explainer: Sendable {
   public typealias Index =
     @Sendable (Change, DatabaseID) async throws -> (names: [SubscriptionName], count: Int)?
 
-  let store: any RecordStore
+  let store: any ExplanationStore
   let limits: Limits
   let index: Index?
 
   /// - Parameter index: makes a dry run of a change fast where there are many subscriptions.
-  public init(store: any RecordStore, limits: Limits = Limits(), index: Index? = nil) {
+  public init(store: any ExplanationStore, limits: Limits = Limits(), index: Index? = nil) {
     self.store = store
     self.limits = limits
     self.index = index

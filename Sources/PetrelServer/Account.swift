@@ -22,7 +22,7 @@ public enum Account {
   /// - Throws: `ConfigurationError` for a password that is too short or too long, `StoreError` when
   ///   there is no such user.
   public static func setPassword(
-    _ password: String, ofUserNamed name: String, in store: any RecordStore, at now: Timestamp
+    _ password: String, ofUserNamed name: String, in store: any SignInStore, at now: Timestamp
   ) async throws {
     try checkPassword(password)
     let hash = try await PasswordHasher().hash(password)
@@ -37,7 +37,8 @@ public enum Account {
   /// - Returns: how many sessions it were; a native client's token counts as one.
   /// - Throws: `StoreError` when there is no such user.
   public static func signOut(
-    userNamed name: String, everywhere: Bool, in store: any RecordStore, at now: Timestamp
+    userNamed name: String, everywhere: Bool, in store: any AccountReading & SessionStore,
+    at now: Timestamp
   ) async throws -> Int {
     let user = try await user(named: name, in: store)
     return try await store.endSessions(
@@ -45,7 +46,7 @@ public enum Account {
   }
 
   /// - Throws: `StoreError` when there is no such user.
-  public static func user(named name: String, in store: any RecordStore) async throws -> User {
+  public static func user(named name: String, in store: any AccountReading) async throws -> User {
     guard let user = try await store.user(named: name) else { throw StoreError.noUser(named: name) }
     return user
   }
@@ -65,7 +66,7 @@ public enum Account {
   /// - Parameter lifetime: seconds.
   /// - Returns: the token's text, which is kept nowhere.
   public static func makeToken(
-    for user: User, in store: any RecordStore, lifetime: Double = tokenLifetime, at now: Timestamp
+    for user: User, in store: any SessionStore, lifetime: Double = tokenLifetime, at now: Timestamp
   ) async throws -> String {
     let token = newToken()
     try await addToken(token, for: user, in: store, lifetime: lifetime, at: now)
@@ -81,7 +82,7 @@ public enum Account {
   /// - Returns: the token's text, which is kept nowhere.
   public static func makeSessionToken(
     for user: User, container: String, environment: ContainerEnvironment, staysSignedIn: Bool,
-    in store: any RecordStore, at now: Timestamp
+    in store: any SessionStore, at now: Timestamp
   ) async throws -> String {
     let text = newToken()
     let lifetime = staysSignedIn ? tokenLifetime : sessionTokenLifetime
@@ -104,7 +105,7 @@ public enum Account {
   ///
   /// - Parameter lifetime: seconds.
   package static func addToken(
-    _ token: String, for user: User, in store: any RecordStore, lifetime: Double,
+    _ token: String, for user: User, in store: any SessionStore, lifetime: Double,
     at now: Timestamp
   ) async throws {
     try await store.addWebAuthToken(

@@ -21,13 +21,13 @@ final class AssetLinks: Sendable {
     case download(DatabaseID, checksum: String)
   }
 
-  private let store: any RecordStore
+  private let store: any SecretStore
   private let clock: @Sendable () -> Timestamp
   private let publicURL: @Sendable () -> String
   private let key = Mutex<[UInt8]?>(nil)
 
   init(
-    store: any RecordStore, clock: @escaping @Sendable () -> Timestamp,
+    store: any SecretStore, clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String
   ) {
     self.store = store

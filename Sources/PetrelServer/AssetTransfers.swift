@@ -12,14 +12,15 @@ struct AssetTransfers: Sendable {
   /// Bytes that are read from the store at a time.
   private static let pieceSize = 128 << 10
 
-  let store: any RecordStore
+  let store: any AssetRegistry & DatabaseReading
   let links: AssetLinks
   let clock: @Sendable () -> Timestamp
   let limits: ServerConfiguration.Limits
   private let verified = VerifiedAssets()
 
   init(
-    store: any RecordStore, links: AssetLinks, clock: @escaping @Sendable () -> Timestamp,
+    store: any AssetRegistry & DatabaseReading, links: AssetLinks,
+    clock: @escaping @Sendable () -> Timestamp,
     limits: ServerConfiguration.Limits
   ) {
     self.store = store

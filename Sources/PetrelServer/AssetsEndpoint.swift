@@ -6,7 +6,7 @@ import WebServices
 
 /// `assets/upload` and `assets/rereference`.
 struct AssetsEndpoint: Sendable {
-  let store: any RecordStore
+  let store: any AssetRegistry & DatabaseReading
   let databases: DatabaseDirectory
   let links: AssetLinks
 

@@ -15,7 +15,7 @@ struct Authenticator: Sendable {
   /// - Parameter signatureWindow: how far the date of a signed request may be from the server's, in
   ///   seconds.
   init(
-    store: any RecordStore, webAuthTokens: WebAuthTokens, signatureWindow: Double,
+    store: any CredentialReading, webAuthTokens: WebAuthTokens, signatureWindow: Double,
     forgottenSignatures: ForgottenSignatures, clock: @escaping @Sendable () -> Timestamp
   ) {
     serverKeys = ServerKeyVerifier(

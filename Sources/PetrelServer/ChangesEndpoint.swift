@@ -6,7 +6,7 @@ import WebServices
 /// `changes/database`, `changes/zone`, and what they superseded: `zones/changes` and
 /// `records/changes`.
 struct ChangesEndpoint: Sendable {
-  let store: any RecordStore
+  let store: any ChangeFeedStore
   let databases: DatabaseDirectory
   let links: AssetLinks
 

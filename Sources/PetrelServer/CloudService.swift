@@ -19,7 +19,7 @@ import Synchronization
 /// let response = await service.respond(to: HTTPRequest(method: "POST", target: "/database/1/…"))
 /// ```
 public final class CloudService: Sendable {
-  private let store: any RecordStore
+  private let store: any Store
   private let log: ServerLog
   private let clock: @Sendable () -> Timestamp
   private let executor: (any TaskExecutor)?
@@ -45,7 +45,7 @@ public final class CloudService: Sendable {
   ///   - publicURL: the URL that clients reach the service at; web courier URLs begin with it.
   ///   - route: the way to a device; nil when no pushes leave for its container.
   public convenience init(
-    configuration: ServerConfiguration, store: any RecordStore, log: ServerLog = .standardError(),
+    configuration: ServerConfiguration, store: any Store, log: ServerLog = .standardError(),
     clock: @escaping @Sendable () -> Timestamp = { .now }, executor: (any TaskExecutor)? = nil,
     publicURL: @escaping @Sendable () -> String,
     route: @escaping @Sendable (DeviceToken) -> PushRoute?
@@ -57,7 +57,7 @@ public final class CloudService: Sendable {
 
   /// - Parameter webPushKey: the key of Web Push; nil where there is none.
   init(
-    configuration: ServerConfiguration, store: any RecordStore, log: ServerLog,
+    configuration: ServerConfiguration, store: any Store, log: ServerLog,
     clock: @escaping @Sendable () -> Timestamp, executor: (any TaskExecutor)?,
     publicURL: @escaping @Sendable () -> String, webPushKey: WebPushKey?,
     route: @escaping @Sendable (DeviceToken) -> PushRoute?
@@ -69,7 +69,7 @@ public final class CloudService: Sendable {
     self.clock = clock
     self.executor = executor
     let courier = WebCourier(
-      store: store, pollTime: configuration.courierPollTime, clock: clock)
+      store: store, tokens: store.tokens, pollTime: configuration.courierPollTime, clock: clock)
     self.courier = courier
     var deliveryConfiguration = DeliveryWorker.Configuration()
     deliveryConfiguration.executor = executor
@@ -124,7 +124,8 @@ public final class CloudService: Sendable {
     self.dispatcher = dispatcher
     let journal = FailureJournal(log: log, clock: clock)
     self.journal = journal
-    let webAuthTokens = WebAuthTokens(store: store, clock: clock)
+    let webAuthTokens = WebAuthTokens(
+      store: store, isShared: store.isShared, clock: clock)
     let passwords = PasswordHasher()
     let admin = AdminService(
       store: store, configuration: configuration, containers: settings,
@@ -149,7 +150,8 @@ public final class CloudService: Sendable {
         signIn: SignIn(
           settings: configuration.signIn,
           addressHeader: configuration.limits.clientAddressHeader, store: store,
-          passwords: passwords, log: log, clock: clock, publicURL: publicURL),
+          sharing: store.sharedLimits, passwords: passwords, log: log, clock: clock,
+          publicURL: publicURL),
         webPushKey: webPushKey, admin: admin, turns: turns,
         forgottenSignatures: forgottenSignatures)
     }
@@ -158,7 +160,7 @@ public final class CloudService: Sendable {
 
   /// Servers that share a store go by its clock.
   private static func clock(
-    of store: any RecordStore, on machine: @escaping @Sendable () -> Timestamp
+    of store: any SharedStore, on machine: @escaping @Sendable () -> Timestamp
   ) -> @Sendable () -> Timestamp {
     if store.servers == nil { return machine }
     return { machine().advanced(bySeconds: store.clockOffset) }
@@ -208,14 +210,14 @@ public final class CloudService: Sendable {
     indexing.withLock { [store, log, executor] indexing in
       if indexing == nil {
         indexing = Task(executorPreference: executor) {
-          await IndexBuilder(store: store, log: log).run()
+          await IndexBuilder(maintenance: store, log: log).run()
         }
       }
     }
     deleting.withLock { [store, log, clock, executor] deleting in
       if deleting == nil {
         deleting = Task(executorPreference: executor) {
-          await UserDeleter(store: store, log: log, clock: clock).run()
+          await UserDeleter(maintenance: store, log: log, clock: clock).run()
         }
       }
     }

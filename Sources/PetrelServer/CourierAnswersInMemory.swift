@@ -7,10 +7,10 @@ final class CourierAnswersInMemory: CourierAnswers {
   /// Answers that are remembered until the next poll.
   private static let capacity = 100_000
 
-  private let store: any RecordStore
+  private let store: any CourierStore
   private let entries = Mutex<[String: LogEntry]>([:])
 
-  init(store: any RecordStore) {
+  init(store: any CourierStore) {
     self.store = store
   }
 

@@ -8,7 +8,8 @@ enum CourierToken {
   static func name(of text: String) -> String { SHA256.hash(text.utf8).hexadecimal }
 
   /// The reader with this token; nil when there is none, or its time is over and it is gone.
-  static func reader(withToken text: String, in store: any RecordStore) async throws -> DeviceToken?
+  static func reader(withToken text: String, in store: any DeviceReading) async throws
+    -> DeviceToken?
   {
     if let device = try await store.deviceToken(name(of: text), kind: .courier) { return device }
     // Up to twelve hours after an upgrade there are readers that an earlier version filed under the

@@ -36,11 +36,11 @@ final class CredentialDirectory: Sendable {
     var environment: ContainerEnvironment
   }
 
-  private let store: any RecordStore
+  private let store: any CredentialReading
   private let clock: @Sendable () -> Timestamp
   private let known = Mutex<[Place: Entry]>([:])
 
-  init(store: any RecordStore, clock: @escaping @Sendable () -> Timestamp) {
+  init(store: any CredentialReading, clock: @escaping @Sendable () -> Timestamp) {
     self.store = store
     self.clock = clock
   }

@@ -7,10 +7,10 @@ final class DatabaseDirectory: Sendable {
   /// Addresses that are remembered.
   private static let capacity = 100_000
 
-  private let store: any RecordStore
+  private let store: any DatabaseStore
   private let known = Mutex<[DatabaseAddress: DatabaseID]>([:])
 
-  init(store: any RecordStore) {
+  init(store: any DatabaseStore) {
     self.store = store
   }
 

@@ -10,7 +10,7 @@ struct IndexBuilder: Sendable {
   /// Between steps, so that those who save have their turn.
   static let pause = Duration.milliseconds(2)
 
-  let store: any RecordStore
+  let maintenance: any Maintenance
   let log: ServerLog
 
   /// Works until the task is cancelled.
@@ -18,7 +18,7 @@ struct IndexBuilder: Sendable {
     var report = IndexWorkReport()
     while !Task.isCancelled {
       do {
-        guard let work = try await store.continueIndexWork() else {
+        guard let work = try await maintenance.continueIndexWork() else {
           try await Task.sleep(for: Self.idleTime)
           continue
         }

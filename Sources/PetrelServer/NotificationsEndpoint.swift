@@ -8,7 +8,7 @@ import WebServices
 /// `notifications/changes` and `notifications/markRead`: the caller's notification log in a
 /// container.
 struct NotificationsEndpoint: Sendable {
-  let store: any RecordStore
+  let store: any NotificationLogStore
 
   func changes(_ context: RequestContext) async throws -> Data {
     let recipient = try context.recipient()

@@ -5,7 +5,8 @@ import WebServices
 
 /// `records/modify`, `records/lookup` and `records/query`.
 struct RecordsEndpoint: Sendable {
-  let store: any RecordStore
+  let store:
+    any AccountReading & RecordReading & RecordWriting & SchemaReading & SignatureStore & ZoneStore
   let databases: DatabaseDirectory
   let links: AssetLinks
 

@@ -10,7 +10,7 @@ extension Registration {
   /// - Throws: ``ConfigurationError`` when nothing or more than one thing has that identifier, or it
   ///   is revoked already.
   public static func revoke(
-    _ word: String, in store: any RecordStore, at now: Timestamp
+    _ word: String, in store: any AdminKeyStore & CredentialStore, at now: Timestamp
   ) async throws -> String {
     let word = word.lowercased()
     let all = try await store.programCredentials()
@@ -20,7 +20,7 @@ extension Registration {
     }
     let tokens = all.apiTokens.filter { $0.hash == hash || fits($0.identifier) }
     let keys = all.serverKeys.filter { fits($0.keyID) }
-    let adminKeys = try await store.administration.adminKeys().filter {
+    let adminKeys = try await store.adminKeys().filter {
       $0.hash == hash || fits($0.identifier)
     }
     guard tokens.count + keys.count + adminKeys.count < 2 else {
@@ -43,7 +43,7 @@ extension Registration {
     }
     if let key = adminKeys.first {
       let what = "admin key \(key.identifier) '\(key.label)'"
-      guard try await store.administration.revokeAdminKey(withHash: key.hash, at: now) else {
+      guard try await store.revokeAdminKey(withHash: key.hash, at: now) else {
         throw ConfigurationError("\(what) is revoked already")
       }
       return "revoked \(what); sessions at the console that began with it are over"

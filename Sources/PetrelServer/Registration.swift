@@ -12,7 +12,7 @@ public enum Registration {
   public static func addAPIToken(
     named name: String, container: String, environment: ContainerEnvironment,
     signInCallback: APIToken.SignInCallback = .postMessage, origins: [WebOrigin] = [],
-    to store: any RecordStore, at now: Timestamp
+    to store: any CredentialStore, at now: Timestamp
   ) async throws -> String {
     let text = SecureRandom.bytes(count: 32).hexadecimal
     try await store.addAPIToken(
@@ -44,7 +44,7 @@ public enum Registration {
   /// - Throws: ``StoreError/Code/exists`` when the container's environment has it already.
   public static func addServerKey(
     named name: String, container: String, environment: ContainerEnvironment,
-    publicKey: ES256PublicKey, to store: any RecordStore, at now: Timestamp
+    publicKey: ES256PublicKey, to store: any CredentialStore, at now: Timestamp
   ) async throws -> ServerKey {
     let key = ServerKey(
       keyID: SecureRandom.bytes(count: 32).hexadecimal, name: name, container: container,

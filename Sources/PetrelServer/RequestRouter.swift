@@ -10,7 +10,7 @@ final class RequestRouter: Sendable {
 
   private let containers: [String: ServerConfiguration.Container]
   private let authenticator: Authenticator
-  private let signatures: any CredentialStore
+  private let signatures: any SignatureStore
   let courier: WebCourier
   private let assetTransfers: AssetTransfers
   private let endpoints: [String: Endpoint]
@@ -25,7 +25,7 @@ final class RequestRouter: Sendable {
   private let limits: ServerConfiguration.Limits
 
   init(
-    store: any RecordStore, configuration: ServerConfiguration, courier: WebCourier,
+    store: any Store, configuration: ServerConfiguration, courier: WebCourier,
     webAuthTokens: WebAuthTokens, journal: FailureJournal,
     clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String, signIn: SignIn, webPushKey: WebPushKey?,

@@ -23,7 +23,7 @@ public final class Server: Sendable {
   public static let leastFreeBytes = ServerHealth.leastFreeBytes
 
   let configuration: ServerConfiguration
-  let store: any RecordStore
+  let store: any Store
   private let http: HTTPServer
   let service: CloudService
   let routes: OutwardRoutes
@@ -48,7 +48,7 @@ public final class Server: Sendable {
   ///
   /// - Throws: ``ConfigurationError`` when a key file cannot be used.
   public init(
-    configuration: ServerConfiguration, store: any RecordStore, log: ServerLog = .standardError(),
+    configuration: ServerConfiguration, store: any Store, log: ServerLog = .standardError(),
     clock: @escaping @Sendable () -> Timestamp = { .now }
   ) throws {
     self.configuration = configuration

@@ -17,7 +17,7 @@ struct SignatureUse: Sendable, Hashable {
   /// Uses the signature up, for a request that must not be carried out twice and whose first answer nobody keeps.
   ///
   /// - Throws: `TRY_AGAIN_LATER` where it was used before: a client that signs the request anew is answered.
-  func spend(in store: any CredentialStore) async throws {
+  func spend(in store: any SignatureStore) async throws {
     guard try await store.takeSignature(mark, ofKey: keyID, until: expires) else {
       throw ServiceError(
         .tryAgainLater,

@@ -6,7 +6,7 @@ import WebServices
 /// `subscriptions/list`, `subscriptions/lookup` and `subscriptions/modify`. A caller sees his own
 /// subscriptions only.
 struct SubscriptionsEndpoint: Sendable {
-  let store: any RecordStore
+  let store: any SubscriptionStore
   let databases: DatabaseDirectory
 
   func list(_ context: RequestContext) async throws -> Data {

@@ -11,7 +11,7 @@ struct TokensEndpoint: Sendable {
   /// Bytes of a device token at least and at most.
   private static let deviceTokenSizes = 16...ServiceLimits.deviceTokenSize
 
-  let store: any RecordStore
+  let store: any DeviceStore
   let limits: ServerConfiguration.Limits
   /// The URL that clients reach the server at.
   let publicURL: @Sendable () -> String

@@ -11,7 +11,7 @@ struct UserDeleter: Sendable {
   /// Between steps, so that those who save have their turn.
   static let pause = Duration.milliseconds(2)
 
-  let store: any RecordStore
+  let maintenance: any Maintenance
   let log: ServerLog
   let clock: @Sendable () -> Timestamp
 
@@ -19,7 +19,7 @@ struct UserDeleter: Sendable {
   func run() async {
     while !Task.isCancelled {
       do {
-        let deletion = try await store.administration.continueUserDeletion(at: clock())
+        let deletion = try await maintenance.continueUserDeletion(at: clock())
         switch deletion?.state {
         case .working?:
           try await Task.sleep(for: Self.pause)

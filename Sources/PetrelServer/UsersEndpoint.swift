@@ -8,7 +8,7 @@ struct UsersEndpoint: Sendable {
   /// Users in an answer that lists all of them.
   private static let listLimit = 1000
 
-  let store: any RecordStore
+  let store: any AccountReading & DiscoveryStore
 
   /// The caller's user dictionary.
   func caller(_ context: RequestContext) async throws -> Data {

@@ -17,7 +17,7 @@ final class WebAuthTokens: Sendable {
   /// Tokens that are remembered.
   private static let capacity = 50_000
 
-  private let store: any RecordStore
+  private let store: any SessionStore
   private let trust: Double
   private let clock: @Sendable () -> Timestamp
   /// By the hashes of their texts: looking for one takes as long however near a text comes to it.
@@ -26,9 +26,12 @@ final class WebAuthTokens: Sendable {
   /// date.
   private let forgotten = Mutex(0)
 
-  init(store: any RecordStore, clock: @escaping @Sendable () -> Timestamp) {
+  /// - Parameter isShared: whether other servers may end a session in the store.
+  init(
+    store: any SessionStore, isShared: Bool, clock: @escaping @Sendable () -> Timestamp
+  ) {
     self.store = store
-    trust = store.isShared ? 0 : Self.trust
+    trust = isShared ? 0 : Self.trust
     self.clock = clock
   }
 

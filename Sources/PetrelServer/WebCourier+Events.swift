@@ -50,7 +50,7 @@ extension WebCourier {
   private func beginning(of request: HTTPRequest) throws -> CourierPosition {
     let last = request.header("Last-Event-ID") ?? request.query("lastEventId") ?? ""
     guard !last.isEmpty else { return CourierPosition() }
-    guard let position = CourierPosition(last, sealedBy: store.tokens) else {
+    guard let position = CourierPosition(last, sealedBy: tokens) else {
       throw ServiceError(
         .badRequest, "Last-Event-ID: '\(last.prefix(80))' is no event of this stream")
     }
@@ -92,7 +92,7 @@ extension WebCourier {
     guard let next = look.next else { return Data() }
     position.pass(next.entry)
     let payload = PushPayload(next.entry.notification, badge: next.badge, form: .courier)
-    let id = try position.text(sealedBy: store.tokens)
+    let id = try position.text(sealedBy: tokens)
     return Data("id: \(id)\ndata: ".utf8) + Data(payload.bytes) + Data("\n\n".utf8)
   }
 

@@ -14,7 +14,9 @@ final class WebCourier: Sendable {
   /// Where its readers ask.
   static let path = "/aps"
 
-  let store: any RecordStore
+  let store: any CourierStore
+  /// Seals the positions of readers.
+  let tokens: TokenCipher
   let readers: CourierReaders
   let streams = CourierStreams()
   let desk = CourierDesk(places: 64)
@@ -24,9 +26,11 @@ final class WebCourier: Sendable {
   private let answers: any CourierAnswers
 
   init(
-    store: any RecordStore, pollTime: Double, clock: @escaping @Sendable () -> Timestamp
+    store: any CourierStore, tokens: TokenCipher, pollTime: Double,
+    clock: @escaping @Sendable () -> Timestamp
   ) {
     self.store = store
+    self.tokens = tokens
     self.pollTime = pollTime
     self.clock = clock
     readers = CourierReaders(clock: clock)

@@ -13,7 +13,7 @@ struct WebPushEndpoint: Sendable {
     var key: WebPushKey
   }
 
-  let store: any RecordStore
+  let store: any DeviceStore
   /// Nil when there is no Web Push.
   let offer: Offer?
 

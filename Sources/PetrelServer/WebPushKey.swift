@@ -8,12 +8,12 @@ import Synchronization
 /// It is the one of the configuration, or one that the server makes when it is first needed and keeps
 /// in the store: there it is where the subscriptions are that are worth nothing without it.
 final class WebPushKey: Sendable {
-  private let store: any RecordStore
+  private let store: any SecretStore
   private let known: Mutex<ES256PrivateKey?>
 
   /// - Throws: ``ConfigurationError`` when the file holds no usable key.
   init(
-    _ settings: ServerConfiguration.WebPush, store: any RecordStore
+    _ settings: ServerConfiguration.WebPush, store: any SecretStore
   ) throws(ConfigurationError) {
     self.store = store
     var key: ES256PrivateKey?

@@ -9,7 +9,7 @@ import WebServices
 /// `webhooks/register`, `webhooks/list` and `webhooks/delete`: where a program with a
 /// server-to-server key has its notifications posted to. Petrel's own.
 struct WebhooksEndpoint: Sendable {
-  let store: any RecordStore
+  let store: any DeviceStore
   /// Nil when there are no webhooks.
   let settings: ServerConfiguration.Webhooks?
 

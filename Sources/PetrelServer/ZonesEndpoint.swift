@@ -5,7 +5,7 @@ import WebServices
 
 /// `zones/list`, `zones/lookup` and `zones/modify`.
 struct ZonesEndpoint: Sendable {
-  let store: any RecordStore
+  let store: any ZoneStore
   let databases: DatabaseDirectory
 
   func list(_ context: RequestContext) async throws -> Data {

@@ -30,7 +30,7 @@ final class Accounts: Sendable {
   /// Web auth tokens outlive every test's clock: a hundred years, in seconds.
   private static let tokenLifetime = 100 * 365 * 86_400.0
 
-  private let store: any RecordStore
+  private let store: any AccountStore & SessionStore
   private let service: CloudService
   let names: UserNames
   private let clock: @Sendable () -> Timestamp
@@ -39,7 +39,7 @@ final class Accounts: Sendable {
   private let state = Mutex(State())
 
   init(
-    store: any RecordStore, service: CloudService, names: UserNames,
+    store: any AccountStore & SessionStore, service: CloudService, names: UserNames,
     environment: ContainerEnvironment, executor: any TaskExecutor,
     clock: @escaping @Sendable () -> Timestamp
   ) {

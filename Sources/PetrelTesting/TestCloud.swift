@@ -53,7 +53,7 @@ public final class TestCloud: Sendable {
   let requests = RequestsUnderWay()
   let faults = Mutex(FaultPlan<TestFault>())
   let pushFaults: PushFaults
-  private let store: any RecordStore
+  private let store: any Store
   private let face: TestClock.Face
   private let isStopped = Mutex(false)
   /// Where the devices keep their long-lived operations. It is made when one begins, and goes with
@@ -74,7 +74,7 @@ public final class TestCloud: Sendable {
   ///
   /// - Throws: ``TestCloudError`` when there is no room for it.
   public init(configuration: Configuration = Configuration()) async throws {
-    let store: any RecordStore
+    let store: any Store
     do {
       // Nothing can be deployed to a cloud in memory.
       var storeConfiguration = StoreConfiguration()

@@ -17,7 +17,7 @@ struct BrowserCloud: Sendable {
   static let container = "iCloud.com.example.web"
   static let password = "correct horse"
 
-  let store: any RecordStore
+  let store: any Store
   let server: Server
   let app: AppPage
   let browser: WebDriver

@@ -15,7 +15,7 @@ import FoundationNetworking
 struct ConsoleCloud: Sendable {
   static let container = "iCloud.com.example.notes"
 
-  let store: any RecordStore
+  let store: any Store
   let server: Server
   let key: String
   let anna: User

@@ -273,16 +273,16 @@ struct DeliveryQueueTests {
   func dueEarly(isKnownWhileTaking: Bool) async throws {
     try await withWorld { world in
       let (written, taken) = (Gate(), Gate())
-      var store = HookedStore(world.store)
-      store.afterDeliveryUpdate = { updates in
+      var queue = HookedDeliveryQueue(world.store)
+      queue.afterUpdate = { updates in
         if updates.contains(where: \.state.isPutOff) { await written.pass() }
       }
-      store.afterTaking = { if !$0.deliveries.isEmpty { await taken.pass() } }
+      queue.afterTaking = { if !$0.deliveries.isEmpty { await taken.pass() } }
       let route = ScriptedRoute { _, before in
         before == 0 ? .answer(500, "InternalServerError") : .accepted
       }
       let clock = TestClock()
-      let running = RunningWorker(store, clock: clock, route: route)
+      let running = RunningWorker(queue, clock: clock, route: route)
       let worker = running.worker
       try await world.owe(1, worker: worker)
       try await eventually("that it is to be repeated is written") { written.arrived == 1 }

@@ -46,17 +46,17 @@ struct DeliveryWorkerTests {
   func recounts() async throws {
     try await withWorld { world in
       try await world.owe(3)
-      var store = HookedStore(world.store)
+      var queue = HookedDeliveryQueue(world.store)
       let counts = Mutex(0)
       // As when deliveries are committed while the store is asked, and told of afterwards.
-      store.owed = { owed in
+      queue.owed = { owed in
         counts.withLock {
           $0 += 1
           return $0 == 1 ? owed + 4 : owed
         }
       }
       let running = RunningWorker(
-        store, clock: TestClock(), route: ScriptedRoute { _, _ in .accepted })
+        queue, clock: TestClock(), route: ScriptedRoute { _, _ in .accepted })
       try await eventually("all must be delivered") { running.worker.metrics.delivered == 3 }
       try await eventually("none waits any more") { running.worker.metrics.waiting == 0 }
       await running.worker.stop()
@@ -111,12 +111,12 @@ struct DeliveryWorkerTests {
   func repeatIsDueAtOnce() async throws {
     try await withWorld { world in
       let clock = TestClock()
-      var store = HookedStore(world.store)
-      store.afterDeliveryUpdate = { updates in
+      var queue = HookedDeliveryQueue(world.store)
+      queue.afterUpdate = { updates in
         if case .retry = updates.first?.state { clock.advance(bySeconds: 60) }
       }
       let route = ScriptedRoute { _, before in before == 0 ? .notSent("no connection") : .accepted }
-      let running = RunningWorker(store, clock: clock, route: route)
+      let running = RunningWorker(queue, clock: clock, route: route)
       try await world.owe(1, worker: running.worker)
       try await eventually("it must be delivered") { running.worker.metrics.delivered == 1 }
       await running.worker.stop()
@@ -128,11 +128,11 @@ struct DeliveryWorkerTests {
     try await withWorld { world in
       let clock = TestClock()
       let route = ScriptedRoute { _, before in before == 0 ? .notSent("no connection") : .accepted }
-      var store = HookedStore(world.store)
-      store.afterTaking = { taken in
+      var queue = HookedDeliveryQueue(world.store)
+      queue.afterTaking = { taken in
         if route.pushes.count == 1, taken.deliveries.isEmpty { clock.advance(bySeconds: 60) }
       }
-      let running = RunningWorker(store, clock: clock, route: route)
+      let running = RunningWorker(queue, clock: clock, route: route)
       try await world.owe(1, worker: running.worker)
       try await eventually("it must be delivered") { running.worker.metrics.delivered == 1 }
       await running.worker.stop()
@@ -363,8 +363,8 @@ struct DeliveryWorkerTests {
   func failingStore() async throws {
     try await withWorld { world in
       let left = Box(3)
-      var store = HookedStore(world.store)
-      store.beforeDeliveryUpdate = { _ in
+      var queue = HookedDeliveryQueue(world.store)
+      queue.beforeUpdate = { _ in
         let fails = left.value.withLock { left in
           left -= 1
           return left >= 0
@@ -372,7 +372,7 @@ struct DeliveryWorkerTests {
         if fails { throw StoreError(.overloaded, "too many writes wait") }
       }
       let route = ScriptedRoute { _, _ in .accepted }
-      let running = RunningWorker(store, clock: TestClock(), route: route)
+      let running = RunningWorker(queue, clock: TestClock(), route: route)
       try await world.owe(20, worker: running.worker)
       try await eventually("all must be written") { running.worker.metrics.delivered == 20 }
       await running.worker.stop()
@@ -396,12 +396,12 @@ struct DeliveryWorkerTests {
         }
         return number == 1 ? .answer(500, "InternalServerError") : .accepted
       }
-      var store = HookedStore(world.store)
-      store.beforeDeliveryUpdate = { _ in
+      var queue = HookedDeliveryQueue(world.store)
+      queue.beforeUpdate = { _ in
         try await eventually("the newer one is sent") { sent.value.withLock { $0 } >= 2 }
       }
       let clock = TestClock()
-      let running = RunningWorker(store, clock: clock, route: route) { $0.silentPushInterval = 0 }
+      let running = RunningWorker(queue, clock: clock, route: route) { $0.silentPushInterval = 0 }
       try await world.register(World.deviceToken)
       for number in 1...2 {
         _ = try await world.notify(

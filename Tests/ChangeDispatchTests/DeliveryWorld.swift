@@ -86,7 +86,7 @@ final class RunningWorker: Sendable {
   let reports = Box<[WorkReport]>([])
 
   init(
-    _ store: any RecordStore, clock: TestClock, route: ScriptedRoute?, capacity: Int = 100,
+    _ store: any DeliveryQueue, clock: TestClock, route: ScriptedRoute?, capacity: Int = 100,
     stopTime: Double = 20, _ configure: (inout DeliveryWorker.Configuration) -> Void = { _ in }
   ) {
     self.clock = clock

@@ -15,11 +15,11 @@ struct DispatchWorld: Sendable {
   /// The token of a reader of Alice's log who has no device.
   static let reader = "alice-reader"
 
-  let store: any RecordStore
+  let store: any Store
   let publicID: DatabaseID
   let privateID: DatabaseID
 
-  init(_ store: any RecordStore) async throws {
+  init(_ store: any Store) async throws {
     self.store = store
     publicID = try await store.database(at: Self.address(.public))
     privateID = try await store.database(at: Self.address(.private, owner: Self.alice))
@@ -150,12 +150,13 @@ final class RunningDispatcher: Sendable {
   /// Nil unless several servers share the store.
   let presence: ServerPresence?
 
+  /// - Parameter servers: what servers know of each other that share the store.
   init(
-    _ store: any RecordStore,
+    _ store: any DispatchStore, servers: (any ClusterStore)? = nil,
     configure: (inout Dispatcher.Configuration) -> Void = { _ in },
     configurePresence: (inout ServerPresence.Configuration) -> Void = { _ in }
   ) {
-    presence = store.servers.map { servers in
+    presence = servers.map { servers in
       var configuration = ServerPresence.Configuration()
       configuration.leaseTime = 0.6
       configuration.pollInterval = 0.01

@@ -26,7 +26,7 @@ struct DispatcherFailureTests {
         }
         if fails { throw StoreError(.statementFailed, "the disk is full") }
       }
-      var store = HookedStore(world.store)
+      var store = HookedDispatchStore(world.store)
       switch failure {
       case .before: store.beforeCompletion = fail
       case .after: store.afterCompletion = fail
@@ -62,7 +62,7 @@ struct DispatcherFailureTests {
       try await world.subscribe(World.query("good"), in: other)
       try await world.save("n", in: broken)
       try await world.save("n", in: other)
-      var store = HookedStore(world.store)
+      var store = HookedDispatchStore(world.store)
       store.beforeOutboxReading = { database in
         if database == broken { throw StoreError(.corrupt, "a change cannot be read") }
       }
@@ -84,7 +84,7 @@ struct DispatcherFailureTests {
       try await world.subscribe(World.query("s"))
       for index in 0..<10 { try await world.save("n\(index)") }
       let batches = Box(0)
-      var store = HookedStore(world.store)
+      var store = HookedDispatchStore(world.store)
       store.beforeCompletion = { _ in
         batches.value.withLock { $0 += 1 }
         // Stopping cancels the dispatcher's task; the batch is held until then.
@@ -107,7 +107,7 @@ struct DispatcherFailureTests {
     try await withWorld { world in
       try await world.subscribe(World.query("s"))
       try await world.save("n")
-      var store = HookedStore(world.store)
+      var store = HookedDispatchStore(world.store)
       store.beforeCompletion = { _ in throw StoreError(.statementFailed, "the disk is full") }
       let running = RunningDispatcher(store)
       // By then the delay is 3.2 seconds.

@@ -14,7 +14,7 @@ struct FanOutTests {
     try await withWorld { world in
       try await Self.subscribe(250, in: world)
       let sizes = Box<[Int]>([])
-      var store = HookedStore(world.store)
+      var store = HookedDispatchStore(world.store)
       store.beforeCompletion = { changes in
         sizes.value.withLock { $0.append(changes.map(\.firings.count).reduce(0, +)) }
       }
@@ -35,7 +35,7 @@ struct FanOutTests {
     try await withWorld { world in
       try await Self.subscribe(30, in: world)
       let arePrepared = Box<[Bool]>([])
-      var store = HookedStore(world.store)
+      var store = HookedDispatchStore(world.store)
       store.beforeCompletion = { changes in
         arePrepared.value.withLock { $0 += changes.map { $0.preparation != nil } }
       }
@@ -54,7 +54,7 @@ struct FanOutTests {
       try await Self.subscribe(100, in: world)
       try await world.subscribe(World.query("good"), in: other)
       let gate = Gate()
-      var store = HookedStore(world.store)
+      var store = HookedDispatchStore(world.store)
       store.beforeCompletion = { changes in
         if let entry = changes.first?.entry, entry.settledThrough != nil { await gate.pass() }
       }
@@ -76,7 +76,7 @@ struct FanOutTests {
     try await withWorld { world in
       try await Self.subscribe(100, in: world)
       let gate = Gate()
-      var store = HookedStore(world.store)
+      var store = HookedDispatchStore(world.store)
       store.beforeCompletion = { changes in
         if let entry = changes.first?.entry, entry.settledThrough != nil { await gate.pass() }
       }
@@ -133,7 +133,7 @@ struct FanOutTests {
         }
         if fails { throw StoreError(.statementFailed, "on purpose") }
       }
-      var store = HookedStore(world.store)
+      var store = HookedDispatchStore(world.store)
       switch failure {
       case .before: store.beforeCompletion = fail
       case .after: store.afterCompletion = fail

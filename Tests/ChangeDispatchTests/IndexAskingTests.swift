@@ -50,7 +50,7 @@ struct IndexAskingTests {
     try await withWorld { world in
       try await world.subscribe(World.query("s"))
       let gate = Gate()
-      var store = HookedStore(world.store)
+      var store = HookedDispatchStore(world.store)
       store.beforeSubscriptionReading = { _ in await gate.pass() }
       let running = RunningDispatcher(store)
       try await world.save("a")

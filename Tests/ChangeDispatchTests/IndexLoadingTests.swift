@@ -18,7 +18,7 @@ struct IndexLoadingTests {
       for number in 0..<50 { try await world.subscribe(World.query("s\(number)")) }
       try await world.subscribe(World.query("good"), in: other)
       let gate = Gate()
-      var store = HookedStore(world.store)
+      var store = HookedDispatchStore(world.store)
       store.beforeSubscriptionReading = { if $0 == slow { await gate.pass() } }
       let running = RunningDispatcher(store) { $0.indexPieceSize = 7 }
       try await world.save("a")
@@ -49,7 +49,7 @@ struct IndexLoadingTests {
     try await withWorld { world in
       for number in 0..<40 { try await world.subscribe(World.query("s\(number)")) }
       let calls = Box(0)
-      var store = HookedStore(world.store)
+      var store = HookedDispatchStore(world.store)
       store.beforeSubscriptionReading = { _ in
         let call = calls.value.withLock { count in
           count += 1

@@ -22,7 +22,7 @@ struct ServerNoticesTests {
     ) async throws {
       world = try await DispatchWorld(try await SQLRecordStore.open(at: location))
       running = RunningDispatcher(
-        world.store,
+        world.store, servers: world.store.servers,
         configurePresence: { configuration in
           configuration.leaseTime = 3
           configuration.noticeInterval = 0.4

@@ -48,7 +48,7 @@ struct SettlingTests {
     try await withWorld { world in
       try await world.subscribe(World.query("s"))
       let failures = Box(2)
-      var store = HookedStore(world.store)
+      var store = HookedDispatchStore(world.store)
       store.beforeCompletion = { _ in
         let fails = failures.value.withLock { count in
           count -= 1

@@ -12,7 +12,7 @@ struct SharedStoreServer: Sendable {
   init(at location: StoreLocation) async throws {
     let store = try await SQLRecordStore.open(at: location)
     world = try await DispatchWorld(store)
-    running = RunningDispatcher(store) {
+    running = RunningDispatcher(store, servers: store.servers) {
       $0.batchSize = 4
       $0.firingLimit = 3
       $0.laneLimit = 2

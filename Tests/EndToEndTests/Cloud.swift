@@ -24,7 +24,7 @@ actor Cloud {
   /// What the server and the simulator go by.
   nonisolated let clock: CloudClock
   private(set) var simulator: APNsSimulator
-  private(set) var store: any RecordStore
+  private(set) var store: any Store
   private(set) var server: Server
   private var tokens: [String: String] = [:]
   private(set) var serverPort: Int
@@ -93,13 +93,13 @@ actor Cloud {
     return configuration
   }
 
-  private static func openStore(in directory: String) async throws -> any RecordStore {
+  private static func openStore(in directory: String) async throws -> any Store {
     try await SQLRecordStore.open(
       at: ServerConfiguration(dataDirectory: directory).storePath)
   }
 
   private static func makeServer(
-    _ directory: String, _ container: ServerConfiguration.Container, _ store: any RecordStore,
+    _ directory: String, _ container: ServerConfiguration.Container, _ store: any Store,
     _ clock: CloudClock, port: Int
   ) throws -> Server {
     var configuration = ServerConfiguration(dataDirectory: directory)

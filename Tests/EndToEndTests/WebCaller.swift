@@ -36,7 +36,7 @@ struct WebCaller: Sendable {
   }
 
   /// A program with a key of its own, which is put into the store of the server.
-  init(withKeyNamed name: String, in store: any RecordStore, at server: URL) async throws {
+  init(withKeyNamed name: String, in store: any CredentialStore, at server: URL) async throws {
     self.server = server
     let key = try ES256PrivateKey()
     let registered = try await Registration.addServerKey(

@@ -17,7 +17,7 @@ struct CreatorIndexTests {
   }
 
   private static func use(
-    _ schema: ContainerSchema, _ store: any RecordStore
+    _ schema: ContainerSchema, _ store: any Store
   ) async throws {
     let outcome = try await store.importSchema(
       schema, of: TestStore.container, isTrial: false)

@@ -25,7 +25,7 @@ struct NotificationFilingTests {
   }
 
   /// The sequences of a user's log, read page by page.
-  private func sequences(of user: String, in store: any RecordStore) async throws -> [Int64] {
+  private func sequences(of user: String, in store: any Store) async throws -> [Int64] {
     let recipient = Recipient(
       userRecordName: user, container: TestStore.container, environment: .development)
     var sequences: [Int64] = []

@@ -14,7 +14,7 @@ struct PartitionTests {
   /// A shared store with a server, and a public database with a subscription of each user.
   private struct World: Sendable {
     var test: TestStore
-    var servers: any ServerStore
+    var servers: any ClusterStore
     var server: ServerID
     var other: ServerID
 

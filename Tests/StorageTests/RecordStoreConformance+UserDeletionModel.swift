@@ -101,7 +101,7 @@ extension RecordStoreConformance {
           #expect(try await Self.records(test) == model.records, "seed \(seed)")
           let others = try await Self.others(test, users.dropFirst(), databases.dropFirst())
 
-          _ = try await test.store.administration.beginUserDeletion(
+          _ = try await test.store.beginUserDeletion(
             named: "anna", publicRecords: choice, at: TestStore.time(140))
           try await test.continueDeletions()
           try await test.dispatch(at: 150)

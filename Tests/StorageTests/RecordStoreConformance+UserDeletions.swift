@@ -19,7 +19,7 @@ extension RecordStoreConformance {
     ) async throws -> UserWithEverything {
       let user = try await UserWithEverything.make(
         in: test, isMarkedInPublic: publicRecords == .delete)
-      _ = try await test.store.administration.beginUserDeletion(
+      _ = try await test.store.beginUserDeletion(
         named: UserWithEverything.account, publicRecords: publicRecords, at: TestStore.time(50))
       return user
     }
@@ -36,7 +36,7 @@ extension RecordStoreConformance {
         try await test.store.trim(at: TestStore.time(61))
         let left = try await test.tables(having: user.markers)
         #expect(left == [], "\(left.sorted())")
-        #expect(try await test.store.administration.userDeletions().isEmpty)
+        #expect(try await test.store.userDeletions().isEmpty)
         #expect(try await test.store.user(named: UserWithEverything.account) == nil)
         #expect(try await test.record("bobs")?.fields["title"] == .string("changed"))
         #expect(try await test.storedSubscriptions().map(\.subscriber) == [TestStore.bob])
@@ -108,7 +108,7 @@ extension RecordStoreConformance {
             expires: TestStore.time(1_000)))
         let own = try await store.database(at: TestStore.address(.private, owner: name))
         try await test.save("n", in: own, by: name)
-        let deletion = try await store.administration.beginUserDeletion(
+        let deletion = try await store.beginUserDeletion(
           named: "anna", publicRecords: .keep, at: TestStore.time(5))
         #expect(deletion.name == "anna" && deletion.userRecordName == name)
         #expect(try await store.webAuthToken(withHash: [1]) == nil)
@@ -148,9 +148,9 @@ extension RecordStoreConformance {
           #expect(taken?.code == .exists)
           try await test.continueDeletions()
         }
-        #expect(try await store.administration.userDeletions().isEmpty)
+        #expect(try await store.userDeletions().isEmpty)
         #expect(
-          try await store.administration.existingDatabase(
+          try await store.existingDatabase(
             at: TestStore.address(.private, owner: name)) == nil)
         // The same person comes as somebody new.
         let next = try await store.user(
@@ -169,7 +169,7 @@ extension RecordStoreConformance {
       "a deletion that has begun goes on as it was begun; nobody else can be", arguments: engines)
     func again(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
-        let store = test.store.administration
+        let store = test.store
         _ = try await test.store.addUser(named: "anna", at: TestStore.time(1))
         let first = try await store.beginUserDeletion(
           named: "anna", publicRecords: .delete, at: TestStore.time(5))
@@ -203,7 +203,7 @@ extension RecordStoreConformance {
             try await test.save(
               "r\(record)", ["x": .string("MARK")], in: own, by: made.userRecordName)
           }
-          _ = try await test.store.administration.beginUserDeletion(
+          _ = try await test.store.beginUserDeletion(
             named: name, publicRecords: .keep, at: TestStore.time(2))
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -212,7 +212,7 @@ extension RecordStoreConformance {
         }
         #expect(try await test.tables(having: ["MARK"]).isEmpty)
         #expect(try await test.store.users().isEmpty)
-        #expect(try await test.store.administration.userDeletions().isEmpty)
+        #expect(try await test.store.userDeletions().isEmpty)
       }
     }
 
@@ -237,7 +237,7 @@ extension RecordStoreConformance {
         }
         try await first.dispatch(at: 60)
       }
-      #expect(try await second.store.administration.userDeletions().isEmpty)
+      #expect(try await second.store.userDeletions().isEmpty)
       #expect(try await first.tables(having: ["MARK-"]) == [])
       for store in stores { await (store.store as? SQLRecordStore)?.close() }
       try await PostgreSQLServer.shared.drop(schema)
@@ -282,10 +282,10 @@ extension RecordStoreConformance {
                 fields: ["x": .int64(Int64($0))])
             }, in: own, by: user.userRecordName)
         }
-        _ = try await test.store.administration.beginUserDeletion(
+        _ = try await test.store.beginUserDeletion(
           named: "anna", publicRecords: .keep, at: TestStore.time(2))
         var done = 0
-        while let next = try await test.store.administration.continueUserDeletion(
+        while let next = try await test.store.continueUserDeletion(
           at: TestStore.time(3))
         {
           #expect(next.done - done <= Int(UserDeletionStep.batch) + 10)

@@ -84,11 +84,11 @@ struct TestStore {
   static let alice = "_alice"
   static let bob = "_bob"
 
-  let store: any RecordStore
+  let store: any Store
   let privateID: DatabaseID
   let publicID: DatabaseID
 
-  init(_ store: any RecordStore) async throws {
+  init(_ store: any Store) async throws {
     self.store = store
     privateID = try await store.database(at: Self.address(.private, owner: Self.alice))
     publicID = try await store.database(at: Self.address(.public))
@@ -278,7 +278,7 @@ func storeError(
   return nil
 }
 
-extension RecordStore {
+extension Store {
   func subscriptionVersion(of database: DatabaseID) async throws -> Int64 {
     try await subscriptionChanges(in: database).position.version
   }

@@ -232,7 +232,7 @@ extension TestStore {
     var last: UserDeletion?
     for _ in 0..<10_000 {
       guard
-        let next = try await store.administration.continueUserDeletion(at: Self.time(seconds))
+        let next = try await store.continueUserDeletion(at: Self.time(seconds))
       else { return last }
       last = next
       if next.state == .waiting { return next }

@@ -7,7 +7,7 @@ import WebServices
 
 /// Makes accounts, their passwords and their tokens, and ends their sessions.
 struct AdminAccountsEndpoints: AdminEndpoints {
-  let store: any RecordStore
+  let store: any AccountStore & SessionStore & SignInStore
   let accounts: AdminAccounts
 
   /// Bytes of a name at most.

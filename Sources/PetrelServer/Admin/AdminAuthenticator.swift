@@ -14,18 +14,21 @@ final class AdminAuthenticator: Sendable {
   /// Seconds that a session lasts.
   static let sessionLifetime = 43_200.0
 
-  private let store: any RecordStore
+  private let store: any AdminKeyStore & ConsoleSessionStore
   private let clock: @Sendable () -> Timestamp
   private let addressHeader: Mutex<String?>
   private let attempts: SignInAttempts
 
-  /// - Parameter addressHeader: the header field in which a proxy tells the client's address.
+  /// - Parameters:
+  ///   - limits: where servers that share the store count attempts; nil when one has it alone.
+  ///   - addressHeader: the header field in which a proxy tells the client's address.
   init(
-    store: any RecordStore, addressHeader: String?, clock: @escaping @Sendable () -> Timestamp
+    store: any AdminKeyStore & ConsoleSessionStore, sharing limits: (any SharedLimits)?,
+    addressHeader: String?, clock: @escaping @Sendable () -> Timestamp
   ) {
     self.store = store
     self.addressHeader = Mutex(addressHeader)
-    attempts = SignInAttempts(.adminKey, sharing: store.sharedLimits)
+    attempts = SignInAttempts(.adminKey, sharing: limits)
     self.clock = clock
   }
 
@@ -59,7 +62,7 @@ final class AdminAuthenticator: Sendable {
           + "'petrel keys add-admin-key' made, or sign in at /console/sign-in")
     }
     guard
-      let (session, key) = try await store.administration.consoleSession(
+      let (session, key) = try await store.consoleSession(
         withHash: AdminKeys.hash(of: cookie), at: clock())
     else {
       throw ServiceError(.authenticationRequired, "the session is over; sign in again")
@@ -91,7 +94,7 @@ final class AdminAuthenticator: Sendable {
     let cookie = Base64URL.encode(SecureRandom.bytes(count: 32))
     let now = clock()
     guard
-      try await store.administration.addConsoleSession(
+      try await store.addConsoleSession(
         ConsoleSession(
           hash: AdminKeys.hash(of: cookie), keyHash: key.hash, created: now,
           expires: now.advanced(bySeconds: Self.sessionLifetime)))
@@ -100,7 +103,7 @@ final class AdminAuthenticator: Sendable {
   }
 
   func endSession(_ session: ConsoleSession) async throws {
-    try await store.administration.endConsoleSession(withHash: session.hash)
+    try await store.endConsoleSession(withHash: session.hash)
   }
 
   /// What the console sends along with what changes something.

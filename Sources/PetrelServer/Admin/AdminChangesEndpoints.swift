@@ -8,7 +8,7 @@ struct AdminChangesEndpoints: AdminEndpoints {
   /// Bytes of stored changes after which a page ends.
   private static let pageSize = 2 << 20
 
-  let store: any RecordStore
+  let store: any ChangeFeedStore
   let databases: AdminDatabases
   let links: AssetLinks
 

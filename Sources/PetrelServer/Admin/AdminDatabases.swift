@@ -14,10 +14,10 @@ struct AdminDatabases: Sendable {
   /// Those of an endpoint that without them looks at all databases.
   static let optionalArguments: [AdminArgument] = ["container", "environment", "database", "user"]
 
-  let store: any RecordStore
+  let store: any AccountReading & DatabaseStore
   let databases: DatabaseDirectory
 
-  init(store: any RecordStore) {
+  init(store: any AccountReading & DatabaseStore) {
     self.store = store
     databases = DatabaseDirectory(store: store)
   }
@@ -49,7 +49,7 @@ struct AdminDatabases: Sendable {
   /// The database, which has to be there: looking at one must not make it.
   func existing(_ arguments: AdminArguments) async throws -> (DatabaseID, DatabaseAddress) {
     let address = try await address(arguments)
-    guard let database = try await store.administration.existingDatabase(at: address) else {
+    guard let database = try await store.existingDatabase(at: address) else {
       throw ServiceError(.notFound, "this database was never used: nothing is in it")
     }
     return (database, address)

@@ -13,7 +13,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
   /// Changes that one answer tries a subscription on.
   static let changesTried = 2_000
 
-  let store: any RecordStore
+  let store: any AccountReading & AdminKeyStore & CredentialReading & ExplanationStore
   let databases: AdminDatabases
   /// The index by which changes are dispatched, where the server has it at hand.
   let index: Explainer.Index?
@@ -172,7 +172,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
   ) async throws -> HTTPResponse {
     var members = (json.object ?? [:]).merging(others) { $1 }
     let told = JSONValue.object(members).userRecordNames
-    let names = try await store.administration.userNames(of: told)
+    let names = try await store.userNames(of: told)
     if !names.isEmpty { members["users"] = .object(names.mapValues { .string($0) }) }
     let keys = try await keyNames(of: told.subtracting(names.keys))
     if !keys.isEmpty { members["keys"] = .object(keys.mapValues { .string($0) }) }
@@ -184,7 +184,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
   private func keyNames(of userRecordNames: Set<String>) async throws -> [String: String] {
     guard !userRecordNames.isEmpty else { return [:] }
     var names: [String: String] = [:]
-    for key in try await store.administration.adminKeys() {
+    for key in try await store.adminKeys() {
       names[AdminIdentity(key: key).userRecordName] = key.label
     }
     for key in try await store.programCredentials().serverKeys {

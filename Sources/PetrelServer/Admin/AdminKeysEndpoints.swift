@@ -7,7 +7,7 @@ import WebServices
 
 /// API tokens, server-to-server keys and admin keys.
 struct AdminKeysEndpoints: AdminEndpoints {
-  let store: any RecordStore
+  let store: any AdminKeyStore & CredentialStore
 
   var endpoints: [AdminEndpoint] {
     [
@@ -36,7 +36,7 @@ struct AdminKeysEndpoints: AdminEndpoints {
 
   private func list(_ request: AdminRequest) async throws -> HTTPResponse {
     let credentials = try await store.programCredentials()
-    let adminKeys = try await store.administration.adminKeys()
+    let adminKeys = try await store.adminKeys()
     return request.object { writer in
       writer.key("keys")
       writer.array { writer in

@@ -6,7 +6,7 @@ import WebServices
 
 /// Into how many parts public databases are divided, each of them dispatched by one server.
 struct AdminPartitionEndpoints: AdminEndpoints {
-  let store: any RecordStore
+  let servers: (any PartitionStore & ServerList)?
   let databases: AdminDatabases
 
   private static let arguments: [AdminArgument] = [.needed("container"), "environment"]
@@ -26,7 +26,7 @@ struct AdminPartitionEndpoints: AdminEndpoints {
 
   private func show(_ request: AdminRequest) async throws -> HTTPResponse {
     let (database, _) = try await databases.existing(request.arguments)
-    return try await answer(request, try await store.servers?.partition(of: database), database)
+    return try await answer(request, try await servers?.partition(of: database), database)
   }
 
   private func divide(_ request: AdminRequest) async throws -> HTTPResponse {
@@ -34,23 +34,23 @@ struct AdminPartitionEndpoints: AdminEndpoints {
       throw request.arguments.mistake("parts", "is missing")
     }
     let (database, _) = try await databases.existing(request.arguments)
-    guard store.servers != nil || parts == 1 else {
+    guard servers != nil || parts == 1 else {
       throw request.arguments.mistake(
         "parts",
         "must be 1 here: the store is one server's alone, and only databases of a store in PostgreSQL "
           + "are divided among servers")
     }
     return try await answer(
-      request, try await store.servers?.partition(database, into: parts), database)
+      request, try await servers?.partition(database, into: parts), database)
   }
 
   private func answer(
     _ request: AdminRequest, _ partition: Partition?, _ database: DatabaseID
   ) async throws -> HTTPResponse {
     let partition = partition ?? Partition(parts: 1)
-    let leases = try await store.servers?.dividedDatabases() ?? []
+    let leases = try await servers?.dividedDatabases() ?? []
     let names = Dictionary(
-      try await store.servers?.servers().map { ($0.id, $0.description) } ?? [],
+      try await servers?.servers().map { ($0.id, $0.description) } ?? [],
       uniquingKeysWith: { $1 })
     return request.object { writer in
       writer.member("parts", partition.parts)

@@ -6,7 +6,7 @@ import WebServices
 
 /// Containers, databases and zones.
 struct AdminPlacesEndpoints: AdminEndpoints {
-  let store: any RecordStore
+  let store: any AdministrationStore & DatabaseReading & ZoneStore
   let databases: AdminDatabases
   /// The containers that the configuration names, as it is now.
   let configured: @Sendable () -> [String]
@@ -31,7 +31,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
   }
 
   private func containers(_ request: AdminRequest) async throws -> HTTPResponse {
-    let known = try await store.administration.places()
+    let known = try await store.places()
     let names = Set(known.map(\.container)).union(configured()).sorted()
     return request.object { writer in
       writer.key("containers")
@@ -60,7 +60,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
         DatabaseSummary.Name(scope: $0, owner: parts[1])
       }
     }
-    let page = try await store.administration.databases(
+    let page = try await store.databases(
       in: ContainerPlace(container: container, environment: environment), after: last,
       limit: limit)
     var usages: [DatabaseID: DatabaseUsage] = [:]
@@ -93,7 +93,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
 
   private func zones(_ request: AdminRequest) async throws -> HTTPResponse {
     let address = try await databases.address(request.arguments)
-    guard let database = try await store.administration.existingDatabase(at: address) else {
+    guard let database = try await store.existingDatabase(at: address) else {
       return request.object { writer in
         writer.key("zones")
         writer.array { _ in }

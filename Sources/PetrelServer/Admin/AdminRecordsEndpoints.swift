@@ -8,9 +8,11 @@ import WebServices
 
 /// Records of any database. Changes go the way of everybody's: they are dispatched and notified.
 struct AdminRecordsEndpoints: AdminEndpoints {
-  let store: any RecordStore
+  let store: any DatabaseReading & RecordReading
   let databases: AdminDatabases
   let links: AssetLinks
+  let endpoint: RecordsEndpoint
+  let assets: AssetsEndpoint
 
   var endpoints: [AdminEndpoint] {
     [
@@ -39,10 +41,6 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     ]
   }
 
-  private var endpoint: RecordsEndpoint {
-    RecordsEndpoint(store: store, databases: databases.databases, links: links)
-  }
-
   private func query(_ request: AdminRequest) async throws -> HTTPResponse {
     let arguments = request.arguments
     var query = Query(recordType: try arguments.required("recordType"))
@@ -56,7 +54,7 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     let context = try await databases.context(request, operation: "records/query", body: Data())
     let zoneID = try arguments.text("zoneName").map { ZoneID(zoneName: $0) }
     let page: RecordPage =
-      if let database = try await store.administration.existingDatabase(at: address) {
+      if let database = try await store.existingDatabase(at: address) {
         try await store.records(
           matching: Self.search(
             query, zoneID, limit, continuation: try arguments.text("continuation")), in: database)
@@ -99,7 +97,6 @@ struct AdminRecordsEndpoints: AdminEndpoints {
   private func uploadAssets(_ request: AdminRequest) async throws -> HTTPResponse {
     let context = try await databases.context(
       request, operation: "assets/upload", body: try request.protocolBody(["tokens", "zoneID"]))
-    let assets = AssetsEndpoint(store: store, databases: databases.databases, links: links)
     return HTTPResponse(
       headers: HTTPResponse.jsonHeaders, body: .data(try await assets.upload(context)))
   }

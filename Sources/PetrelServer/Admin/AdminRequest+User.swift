@@ -8,7 +8,7 @@ extension AdminRequest {
   /// The account that the argument `user` names, by its name or its user record name.
   ///
   /// - Throws: `NOT_FOUND` when there is none.
-  func user(in store: any RecordStore) async throws -> User {
+  func user(in store: any AccountReading) async throws -> User {
     let word = try arguments.required("user")
     if let user = try await store.user(named: word) { return user }
     if let user = try await store.user(withRecordName: word) { return user }

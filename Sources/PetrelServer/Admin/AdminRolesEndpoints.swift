@@ -6,7 +6,7 @@ import WebServices
 
 /// The roles of a container's schema, and who has them.
 struct AdminRolesEndpoints: AdminEndpoints {
-  let store: any RecordStore
+  let store: any AccountReading & CredentialReading & RoleStore & SchemaReading
 
   private static let role = AdminArgument("role", .text, "a role of the container's schema")
   private static let holder = AdminArgument(
@@ -36,7 +36,7 @@ struct AdminRolesEndpoints: AdminEndpoints {
         of: role, container: container, environment: environment)
       roles.append((role, members))
     }
-    var names = try await store.administration.userNames(of: Set(roles.flatMap(\.members)))
+    var names = try await store.userNames(of: Set(roles.flatMap(\.members)))
     for key in try await store.programCredentials(
       container: container, environment: environment
     ).serverKeys {

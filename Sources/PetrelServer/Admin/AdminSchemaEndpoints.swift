@@ -6,7 +6,7 @@ import StoreModel
 
 /// Record types, fields and their indexes, and what production does not have yet.
 struct AdminSchemaEndpoints: AdminEndpoints {
-  let store: any RecordStore
+  let store: any SchemaStore
 
   var endpoints: [AdminEndpoint] {
     [

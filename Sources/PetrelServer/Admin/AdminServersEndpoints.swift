@@ -4,7 +4,7 @@ import StoreModel
 
 /// The servers that have the store open.
 struct AdminServersEndpoints: AdminEndpoints {
-  let store: any RecordStore
+  let servers: (any ServerList)?
 
   var endpoints: [AdminEndpoint] {
     [
@@ -16,7 +16,7 @@ struct AdminServersEndpoints: AdminEndpoints {
   }
 
   private func list(_ request: AdminRequest) async throws -> HTTPResponse {
-    let servers = try await store.servers?.listedServers()
+    let servers = try await self.servers?.listedServers()
     return request.object { writer in
       writer.member("isShared", servers != nil)
       writer.key("servers")

@@ -17,7 +17,7 @@ final class AdminService: Sendable {
   private let pushes: LivePushes
 
   init(
-    store: any RecordStore, configuration: ServerConfiguration, containers: ContainerSettings,
+    store: any Store, configuration: ServerConfiguration, containers: ContainerSettings,
     accounts: AdminAccounts,
     gauges: AdminGauges, pushes: LivePushes, index: Explainer.Index?, journal: FailureJournal,
     log: ServerLog,
@@ -29,7 +29,8 @@ final class AdminService: Sendable {
     self.gauges = gauges
     self.pushes = pushes
     let authenticator = AdminAuthenticator(
-      store: store, addressHeader: admission.addressHeader, clock: clock)
+      store: store, sharing: store.sharedLimits, addressHeader: admission.addressHeader,
+      clock: clock)
     self.authenticator = authenticator
     console = Console(authenticator: authenticator, publicURL: publicURL)
     router = AdminRouter(
@@ -45,7 +46,7 @@ final class AdminService: Sendable {
   ///   - gauges: nil where no server runs.
   ///   - index: the index by which changes are dispatched; nil where none are.
   static func matters(
-    store: any RecordStore, containers: ContainerSettings, accounts: AdminAccounts,
+    store: any Store, containers: ContainerSettings, accounts: AdminAccounts,
     gauges: AdminGauges?, pushes: LivePushes, index: Explainer.Index?,
     clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String
@@ -55,7 +56,10 @@ final class AdminService: Sendable {
     return [
       AdminPlacesEndpoints(
         store: store, databases: databases, configured: { containers.names }),
-      AdminRecordsEndpoints(store: store, databases: databases, links: links),
+      AdminRecordsEndpoints(
+        store: store, databases: databases, links: links,
+        endpoint: RecordsEndpoint(store: store, databases: databases.databases, links: links),
+        assets: AssetsEndpoint(store: store, databases: databases.databases, links: links)),
       AdminChangesEndpoints(store: store, databases: databases, links: links),
       AdminSchemaEndpoints(store: store),
       AdminSubscriptionsEndpoints(store: store, databases: databases),
@@ -65,8 +69,8 @@ final class AdminService: Sendable {
       AdminUserHoldingsEndpoints(store: store, links: links),
       AdminRolesEndpoints(store: store),
       AdminKeysEndpoints(store: store),
-      AdminServersEndpoints(store: store),
-      AdminPartitionEndpoints(store: store, databases: databases),
+      AdminServersEndpoints(servers: store.servers),
+      AdminPartitionEndpoints(servers: store.servers, databases: databases),
       AdminExplainEndpoints(
         store: store, databases: databases, index: index, isBounded: gauges != nil),
       AdminPushesEndpoints(

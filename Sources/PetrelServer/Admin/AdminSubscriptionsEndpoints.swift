@@ -8,7 +8,7 @@ import WebServices
 
 /// Subscriptions of any user in any database.
 struct AdminSubscriptionsEndpoints: AdminEndpoints {
-  let store: any RecordStore
+  let store: any AccountReading & AdministrationStore & DatabaseStore & SubscriptionStore
   let databases: AdminDatabases
 
   var endpoints: [AdminEndpoint] {
@@ -51,13 +51,13 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     let subscriptionID = try arguments.text("subscriptionID")
     let recordType = try arguments.text("recordType")
     let text = try arguments.text("text")?.lowercased()
-    guard let database = try await store.administration.existingDatabase(at: address) else {
+    guard let database = try await store.existingDatabase(at: address) else {
       return request.object { writer in
         writer.key("subscriptions")
         writer.array { _ in }
       }
     }
-    let page = try await store.administration.subscriptions(
+    let page = try await store.subscriptions(
       in: database, of: subscriber, after: last, limit: limit
     ) { stored in
       if let subscriptionID, stored.subscription.subscriptionID != subscriptionID { return false }
@@ -65,7 +65,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       guard let text else { return true }
       return stored.searchText.lowercased().contains(text)
     }
-    let names = try await store.administration.userNames(
+    let names = try await store.userNames(
       of: Set(page.found.map(\.subscriber)))
     return request.object { writer in
       writer.key("subscriptions")

@@ -6,7 +6,7 @@ import WebServices
 
 /// Deletes users with all that is theirs.
 struct AdminUserDeletionEndpoints: AdminEndpoints {
-  let store: any RecordStore
+  let store: any AccountReading & UserDeletionStore
   let accounts: AdminAccounts
 
   private static let publicRecords = AdminArgument(
@@ -34,7 +34,7 @@ struct AdminUserDeletionEndpoints: AdminEndpoints {
     else { throw request.arguments.mistake("publicRecords", "must be keep or delete") }
     let deletion: UserDeletion
     do {
-      deletion = try await store.administration.beginUserDeletion(
+      deletion = try await store.beginUserDeletion(
         named: user.name, publicRecords: publicRecords, at: request.now)
     } catch let error as StoreError where error.code == .notFound {
       throw ServiceError(.notFound, error.reason)
@@ -44,7 +44,7 @@ struct AdminUserDeletionEndpoints: AdminEndpoints {
   }
 
   private func list(_ request: AdminRequest) async throws -> HTTPResponse {
-    let deletions = try await store.administration.userDeletions()
+    let deletions = try await store.userDeletions()
     return request.object { writer in
       writer.key("deletions")
       writer.array { writer in

@@ -6,7 +6,7 @@ import WebServices
 
 /// What a user has beside databases, subscriptions and devices, for whoever gives it to the user.
 struct AdminUserHoldingsEndpoints: AdminEndpoints {
-  let store: any RecordStore
+  let store: any AccountReading & DatabaseReading & NotificationLogStore & UserHoldingsStore
   let links: AssetLinks
 
   private static let place: [AdminArgument] = [
@@ -31,7 +31,7 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
 
   private func holdings(_ request: AdminRequest) async throws -> HTTPResponse {
     let user = try await request.user(in: store)
-    let holdings = try await store.administration.holdings(
+    let holdings = try await store.holdings(
       of: user.userRecordName, at: request.now)
     return request.object { writer in
       writer.member("passwordChanged", ifPresent: holdings.passwordChanged)
@@ -68,10 +68,10 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
     }
     let address = DatabaseAddress(
       container: container, environment: environment, scope: .public, owner: nil)
-    guard let database = try await store.administration.existingDatabase(at: address) else {
+    guard let database = try await store.existingDatabase(at: address) else {
       return response(RecordsResponse(records: []))
     }
-    let page = try await store.administration.records(
+    let page = try await store.records(
       stampedBy: user.userRecordName, in: database, after: last, limit: limit)
     return response(
       RecordsResponse(

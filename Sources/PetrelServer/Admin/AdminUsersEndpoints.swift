@@ -7,7 +7,7 @@ import WebServices
 
 /// Which accounts there are, and the devices of their users.
 struct AdminUsersEndpoints: AdminEndpoints {
-  let store: any RecordStore
+  let store: any AccountReading & AdministrationStore & DeviceStore
   let databases: AdminDatabases
 
   var endpoints: [AdminEndpoint] {
@@ -31,7 +31,7 @@ struct AdminUsersEndpoints: AdminEndpoints {
 
   private func list(_ request: AdminRequest) async throws -> HTTPResponse {
     let limit = try request.arguments.limit()
-    let page = try await store.administration.users(
+    let page = try await store.users(
       beginningWith: try request.arguments.text("text") ?? "",
       after: try AdminContinuation.parts(request.arguments, count: 1)?.first, limit: limit)
     return request.object { writer in
@@ -60,8 +60,8 @@ struct AdminUsersEndpoints: AdminEndpoints {
       DeviceToken.Kind(rawValue: parts[0]).map { DeviceName(kind: $0, token: parts[1]) }
     }
     let limit = try arguments.limit()
-    let page = try await store.administration.devices(of: user, after: last, limit: limit)
-    let names = try await store.administration.userNames(of: Set(page.map(\.userRecordName)))
+    let page = try await store.devices(of: user, after: last, limit: limit)
+    let names = try await store.userNames(of: Set(page.map(\.userRecordName)))
     return request.object { writer in
       writer.key("devices")
       writer.array { writer in

@@ -19,7 +19,7 @@ public struct LocalAdministration: Sendable {
   private let transfers: AssetTransfers
 
   public init(
-    store: any RecordStore, configuration: ServerConfiguration,
+    store: any Store, configuration: ServerConfiguration,
     clock: @escaping @Sendable () -> Timestamp = { .now }
   ) {
     transfers = AssetTransfers(

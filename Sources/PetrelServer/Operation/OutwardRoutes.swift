@@ -25,13 +25,13 @@ final class OutwardRoutes: Sendable {
     var files: [String: [UInt8]] = [:]
   }
 
-  private let store: any RecordStore
+  private let store: any SecretStore
   private let clock: @Sendable () -> Timestamp
   private let routes: Mutex<Routes>
 
   /// - Throws: ``ConfigurationError`` naming what cannot be used.
   init(
-    configuration: ServerConfiguration, store: any RecordStore,
+    configuration: ServerConfiguration, store: any SecretStore,
     clock: @escaping @Sendable () -> Timestamp
   ) throws(ConfigurationError) {
     self.store = store
@@ -98,7 +98,7 @@ final class OutwardRoutes: Sendable {
   }
 
   private static func webPushKey(
-    _ configuration: ServerConfiguration, _ store: any RecordStore
+    _ configuration: ServerConfiguration, _ store: any SecretStore
   ) throws(ConfigurationError) -> WebPushKey? {
     try configuration.webPush.map { (settings) throws(ConfigurationError) in
       try WebPushKey(settings, store: store)

@@ -7,7 +7,7 @@ final class ServerHealth: Sendable {
   /// With less free than this a write-ahead log may not fit any more.
   static let leastFreeBytes = 64 << 20
 
-  private let store: any RecordStore
+  private let store: any StoreHealth
   private let probe: StoreProbe
   /// A transaction that takes longer, in seconds, does not end any more.
   private let longestTransaction: Double
@@ -15,7 +15,7 @@ final class ServerHealth: Sendable {
   private let draining = Atomic(false)
 
   init(
-    store: any RecordStore, probe: StoreProbe, longestTransaction: Double = 60,
+    store: any StoreHealth, probe: StoreProbe, longestTransaction: Double = 60,
     dispatchFault: @escaping @Sendable () -> String?
   ) {
     self.longestTransaction = longestTransaction

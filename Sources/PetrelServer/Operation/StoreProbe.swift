@@ -12,7 +12,7 @@ final class StoreProbe: Sendable {
     var nextWaiter = 0
   }
 
-  private let store: any RecordStore
+  private let store: any StoreHealth
   /// How long what was seen counts.
   private let validity: Duration
   /// How long a write may take.
@@ -20,7 +20,7 @@ final class StoreProbe: Sendable {
   private let state = Mutex(State())
 
   init(
-    store: any RecordStore, validity: Duration = .seconds(10), patience: Duration = .seconds(5)
+    store: any StoreHealth, validity: Duration = .seconds(10), patience: Duration = .seconds(5)
   ) {
     self.store = store
     self.validity = validity

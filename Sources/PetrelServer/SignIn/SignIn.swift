@@ -31,7 +31,7 @@ final class SignIn: Sendable {
         + "again from the app.")
   }
 
-  let store: any RecordStore
+  let store: any AccountReading & SecretStore & SessionStore & SignInStore
   let passwords: PasswordHasher
   let attempts: SignInAttempts
   let clock: @Sendable () -> Timestamp
@@ -45,14 +45,16 @@ final class SignIn: Sendable {
   private let key = Mutex<[UInt8]?>(nil)
 
   init(
-    settings: ServerConfiguration.SignIn, addressHeader: String?, store: any RecordStore,
+    settings: ServerConfiguration.SignIn, addressHeader: String?,
+    store: any AccountReading & SecretStore & SessionStore & SignInStore,
+    sharing limits: (any SharedLimits)?,
     passwords: PasswordHasher = PasswordHasher(), log: ServerLog,
     clock: @escaping @Sendable () -> Timestamp, publicURL: @escaping @Sendable () -> String
   ) {
     self.settings = settings
     self.addressHeader = addressHeader
     self.store = store
-    attempts = SignInAttempts(.password, sharing: store.sharedLimits)
+    attempts = SignInAttempts(.password, sharing: limits)
     self.passwords = passwords
     self.log = log
     self.clock = clock

@@ -6,13 +6,13 @@ import Synchronization
 
 /// The admin API on a store that this process has open.
 struct LocalAdminAccess: AdminAccess {
-  let store: any RecordStore
+  let maintenance: any Maintenance
   /// Whether a server has the store open too.
   let isServed: Bool
   private let administration: LocalAdministration
 
-  init(store: any RecordStore, isServed: Bool, configuration: ServerConfiguration) {
-    self.store = store
+  init(store: any Store, isServed: Bool, configuration: ServerConfiguration) {
+    maintenance = store
     self.isServed = isServed
     administration = LocalAdministration(store: store, configuration: configuration)
   }

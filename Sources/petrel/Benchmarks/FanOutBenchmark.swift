@@ -110,7 +110,7 @@ struct FanOutBenchmark {
 
   /// Subscriptions, all for the same author, and a device for each user.
   private func fill(
-    _ store: any RecordStore, _ database: DatabaseID, _ other: DatabaseID
+    _ store: any DeviceStore & SubscriptionStore, _ database: DatabaseID, _ other: DatabaseID
   ) async throws {
     let fill = SubscriptionFill(
       store: store, database: database, users: max(1, subscriptions / Self.subscriptionsOfUser))
@@ -134,7 +134,7 @@ struct FanOutBenchmark {
   /// Saves a record every ten milliseconds until it is cancelled. Answers when each was sent, and how
   /// long the saves took.
   private func saveElsewhere(
-    in database: DatabaseID, of store: any RecordStore
+    in database: DatabaseID, of store: any RecordWriting
   ) async throws -> ([String: Double], Percentiles) {
     var departures: [String: Double] = [:]
     var times: [Double] = []

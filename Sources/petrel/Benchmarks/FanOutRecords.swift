@@ -20,7 +20,7 @@ enum FanOutRecords {
   }
 
   static func save(
-    _ name: String, author: String, in database: DatabaseID, of store: any RecordStore
+    _ name: String, author: String, in database: DatabaseID, of store: any RecordWriting
   ) async throws {
     let outcomes = try await store.modifyRecords(
       RecordModification(

@@ -157,7 +157,7 @@ struct ManySubscriptionsBenchmark {
   }
 
   /// Answers the seconds until nothing is left to dispatch.
-  private func untilDispatched(_ store: any RecordStore) async throws -> Double {
+  private func untilDispatched(_ store: any OutboxReading) async throws -> Double {
     let start = monotonicSeconds()
     while try await !store.undispatchedDatabases().isEmpty {
       try await Task.sleep(for: .milliseconds(20))
@@ -165,7 +165,7 @@ struct ManySubscriptionsBenchmark {
     return monotonicSeconds() - start
   }
 
-  private func countLog(in store: any RecordStore) async throws -> Int {
+  private func countLog(in store: any NotificationLogStore) async throws -> Int {
     var count = 0
     for user in 0..<users {
       var token: String?

@@ -12,7 +12,7 @@ final class PushPipeline: Sendable {
   let timeline = PushTimeline()
   let worker: DeliveryWorker
   private let dispatcher: Dispatcher
-  private let store: any RecordStore
+  private let store: any Store
   private let database: DatabaseID
   private let devices: Int
   private let loop: EventLoop

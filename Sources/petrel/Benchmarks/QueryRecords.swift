@@ -57,7 +57,10 @@ struct QueryRecords {
   }
 
   /// Saves those that the store does not have yet.
-  func fill(_ store: any RecordStore, _ report: BenchmarkReport) async throws {
+  func fill(
+    _ store: any DatabaseStore & OutboxStore & RecordReading & RecordWriting,
+    _ report: BenchmarkReport
+  ) async throws {
     let address = DatabaseAddress(
       container: EarthquakeRequests.container, environment: .development, scope: .public,
       owner: nil)
@@ -96,8 +99,9 @@ struct QueryRecords {
   static func name(_ number: Int) -> String { "reading-\(number)" }
 
   /// They are saved in order, so it is found by halving.
-  private func firstMissing(in database: DatabaseID, of store: any RecordStore) async throws -> Int
-  {
+  private func firstMissing(
+    in database: DatabaseID, of store: any RecordReading
+  ) async throws -> Int {
     var low = 0
     var high = count
     while low < high {

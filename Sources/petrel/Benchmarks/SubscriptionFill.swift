@@ -3,7 +3,7 @@ import StoreModel
 
 /// Fills a database with subscriptions of many users, past HTTP and with many writes in each commit.
 struct SubscriptionFill {
-  let store: any RecordStore
+  let store: any SubscriptionStore
   let database: DatabaseID
   var users: Int
 

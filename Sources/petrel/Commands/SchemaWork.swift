@@ -90,7 +90,7 @@ enum SchemaWork {
       return 0
     }
     var report = IndexWorkReport()
-    while let work = try await local.store.continueIndexWork() {
+    while let work = try await local.maintenance.continueIndexWork() {
       if let line = report.line(after: work, at: ContinuousClock.now), !isQuiet {
         Output.line(line)
       }

@@ -63,14 +63,14 @@ enum ServeCommand: Command {
   /// Opens the store in a data directory, which is made when there is none.
   static func openStore(
     in directory: String, with configuration: StoreConfiguration = StoreConfiguration(role: .tool)
-  ) async throws -> any RecordStore {
+  ) async throws -> any Store {
     try await openStore(of: ServerConfiguration(dataDirectory: directory), with: configuration)
   }
 
   /// Opens the store that a configuration names, and makes what it needs of directories.
   static func openStore(
     of server: ServerConfiguration, with configuration: StoreConfiguration
-  ) async throws -> any RecordStore {
+  ) async throws -> any Store {
     // Without its configuration a command would make an empty store beside the one it is meant for.
     if server.postgreSQL == nil, !FileManager.default.fileExists(atPath: server.storePath),
       FileManager.default.fileExists(atPath: server.assetsPath)
@@ -88,7 +88,7 @@ enum ServeCommand: Command {
   /// Opens the store of the data directory that the options name, beside a server that may run, and
   /// closes it after `body`.
   static func withStore<Value: Sendable>(
-    _ arguments: Arguments, _ body: (any RecordStore) async throws -> Value
+    _ arguments: Arguments, _ body: (any Store) async throws -> Value
   ) async throws -> Value {
     let store = try await openStore(in: dataDirectory(arguments))
     do {

@@ -39,7 +39,7 @@ enum UsersDeleteCommand: Command {
       defer { progress.end() }
       let isWhole =
         if let local = access as? LocalAdminAccess {
-          try await finish(on: local.store, isServed: local.isServed, progress)
+          try await finish(on: local.maintenance, isServed: local.isServed, progress)
         } else {
           try await follow(deletion, on: access, progress)
         }
@@ -82,9 +82,9 @@ enum UsersDeleteCommand: Command {
   ///
   /// - Returns: false when the rest needs a server and none has the store open.
   private static func finish(
-    on store: any RecordStore, isServed: Bool, _ progress: ProgressLine
+    on maintenance: any Maintenance, isServed: Bool, _ progress: ProgressLine
   ) async throws -> Bool {
-    while let deletion = try await store.administration.continueUserDeletion(at: .now) {
+    while let deletion = try await maintenance.continueUserDeletion(at: .now) {
       progress.show(text(deletion.done, "\(deletion.stage)"))
       guard deletion.state == .waiting else { continue }
       if deletion.stage == .dispatch, !isServed { return false }

@@ -87,7 +87,7 @@ struct UserDataCommandsTests {
         #expect(deleted.output.contains("can do nothing any more"), "\(deleted.output)")
         try await desk.cloud.startServer()
         try await eventually("the server goes on with the deletion") {
-          try await desk.cloud.store.administration.userDeletions().isEmpty
+          try await desk.cloud.store.userDeletions().isEmpty
         }
         deleted.output = "deleted anna\n"
       }

@@ -18,7 +18,7 @@ struct AdminAccessTests {
       #expect(answer.json["proof"] == nil, "only a browser needs one")
       #expect(answer.headers["cache-control"] == "no-store")
       #expect(answer.headers["content-security-policy"]?.contains("default-src 'none'") ?? false)
-      let stored = try await service.store.administration.adminKeys()
+      let stored = try await service.store.adminKeys()
       #expect(stored.map(\.hash) == [AdminKeys.hash(of: key)], "the text itself is not kept")
     }
   }
@@ -193,7 +193,7 @@ extension Service {
   /// Signs a browser in to the console; answers the header field that it sends from then on.
   func beginConsoleSession(_ key: String) async throws -> String {
     let authenticator = AdminAuthenticator(
-      store: store, addressHeader: nil, clock: clock.read)
+      store: store, sharing: store.sharedLimits, addressHeader: nil, clock: clock.read)
     let cookie = try await authenticator.beginSession(
       with: key, from: HTTPRequest(method: "POST", target: "/console/sign-in"))
     return "Cookie: other=1; petrel-console=\(cookie)\r\n"

@@ -107,7 +107,7 @@ extension AdminExplainTests {
   /// 2,100 subscriptions of a user who comes before all others, to titles that no record has.
   private func addManySubscriptions(_ service: Service) async throws {
     let database = try #require(
-      try await service.store.administration.existingDatabase(
+      try await service.store.existingDatabase(
         at: DatabaseAddress(
           container: "iCloud.com.example.app", environment: .development, scope: .public,
           owner: nil)))
@@ -186,7 +186,7 @@ extension AdminExplainTests {
     try await withNotes { service, key in
       try await addManySubscriptions(service)
       let database = try #require(
-        try await service.store.administration.existingDatabase(
+        try await service.store.existingDatabase(
           at: DatabaseAddress(
             container: "iCloud.com.example.app", environment: .development, scope: .public,
             owner: nil)))

@@ -52,7 +52,7 @@ struct AdminUserDataTests {
     try await withService { service in
       let key = try await service.addAdminKey()
       let user = try #require(try await service.store.user(named: "bob"))
-      _ = try await service.store.administration.beginUserDeletion(
+      _ = try await service.store.beginUserDeletion(
         named: "bob", publicRecords: .keep, at: .now)
       for (path, body) in [
         ("users/add-token", ["user": .string(user.userRecordName)]),

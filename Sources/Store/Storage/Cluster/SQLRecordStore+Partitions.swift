@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-// Databases that are dispatched in parts: ``ServerStore/partition(_:into:)``.
+// Databases that are dispatched in parts: ``PartitionStore/partition(_:into:)``.
 extension SQLRecordStore {
   public func partition(of database: DatabaseID) async throws -> Partition {
     try await attend { session in

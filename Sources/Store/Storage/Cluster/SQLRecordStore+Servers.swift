@@ -5,9 +5,9 @@ import Synchronization
 
 // Each of these is a statement that is right by itself, on a connection of its own: a registration
 // that waited behind saves would run out when they are many.
-extension SQLRecordStore: ServerStore {
+extension SQLRecordStore: ClusterStore {
   /// What servers that share the store know of each other; nil when one has it alone.
-  public var servers: (any ServerStore)? { presence == nil ? nil : self }
+  public var servers: (any ClusterStore)? { presence == nil ? nil : self }
 
   /// Seconds that the store's clock is ahead of this machine's.
   public var clockOffset: Double { storeClock?.offset ?? 0 }

@@ -8,7 +8,7 @@ struct PreparedChange: Sendable {
 
   var entry: OutboxEntry { matched.entry }
 
-  /// Encodes the notifications of a change that ``RecordStore/prepare(_:)`` has not prepared.
+  /// Encodes the notifications of a change that ``OutboxStore/prepare(_:)`` has not prepared.
   init(_ matched: MatchedChange) {
     self.matched = matched
     notifications =

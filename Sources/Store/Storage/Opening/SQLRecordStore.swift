@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// One thread writes, or a few on PostgreSQL; each makes writes that wait at the same time one
 /// transaction. A few threads read. Each thread has its own connection. Callers wait in continuations, never on a thread.
-public final class SQLRecordStore: RecordStore, AdministrationStore {
+public final class SQLRecordStore: Store {
   let writer: StoreWriter
   public let quotas = StoreQuotas()
   /// Where reads wait; the writer's own queue when the store has no readers.
@@ -17,7 +17,6 @@ public final class SQLRecordStore: RecordStore, AdministrationStore {
   let configuration: StoreConfiguration
   /// Beside a store in a file, in the folder with its name and `-assets`; else in memory.
   public let assets: any AssetStore
-  public var administration: any AdministrationStore { self }
   public let tokens: TokenCipher
   /// For what is told outside of a transaction.
   let changeTags: ChangeTags

@@ -53,7 +53,7 @@ final class StoreWriter: @unchecked Sendable {
     lock.withLock { self.handler = handler }
   }
 
-  /// See ``RecordStore/setDoubtHandler(_:)``.
+  /// See ``OutboxStore/setDoubtHandler(_:)``.
   func setDoubtHandler(_ handler: DoubtHandler?) {
     lock.withLock { doubtHandler = handler }
   }

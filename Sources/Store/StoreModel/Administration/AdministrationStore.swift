@@ -1,45 +1,21 @@
 import CloudKitModel
 
-/// What those who run the server do with a store, beyond what the server itself needs.
-public protocol AdministrationStore: UserDeletionStore, UserHoldingsStore {
-  // MARK: Access
-
-  func addAdminKey(_ key: AdminKey) async throws
-  /// Every key, those that are revoked too, oldest first.
-  func adminKeys() async throws -> [AdminKey]
-  /// Refuses a key from now on and ends the sessions that began with it; false when there is none
-  /// with this hash or it is revoked already.
-  func revokeAdminKey(withHash hash: [UInt8], at timestamp: Timestamp) async throws -> Bool
-  /// Begins a session; false when its key is not known or revoked.
-  ///
-  /// A key has ``ConsoleSession/limit`` sessions at most: the one that ends first makes room.
-  func addConsoleSession(_ session: ConsoleSession) async throws -> Bool
-  /// A session that has not expired, with its key.
-  func consoleSession(
-    withHash hash: [UInt8], at timestamp: Timestamp
-  ) async throws -> (session: ConsoleSession, key: AdminKey)?
-  func endConsoleSession(withHash hash: [UInt8]) async throws
-
-  // MARK: Looking through a store
-  //
-  // Each list comes in pages, which are read by an index: how much there is makes no difference.
-
+/// The lists in which those who run the server look through a store.
+///
+/// Each list comes in pages, which are read by an index: how much there is makes no difference.
+public protocol AdministrationStore: Sendable {
   /// The containers' environments that have databases or record types, in order.
   func places() async throws -> [ContainerPlace]
   /// The databases of a container's environment in the order of scopes and owners, behind `last`.
   func databases(
     in place: ContainerPlace, after last: DatabaseSummary.Name?, limit: Int
   ) async throws -> [DatabaseSummary]
-  /// The number of a database; nil where it was never used.
-  func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID?
   /// Users in the order of their names, behind `last`.
   ///
   /// - Parameter prefix: what the names begin with.
   func users(
     beginningWith prefix: String, after last: String?, limit: Int
   ) async throws -> [User]
-  /// The names of the accounts with these user record names; those without account are absent.
-  func userNames(of userRecordNames: Set<String>) async throws -> [String: String]
   /// Devices in the order of kinds and tokens, behind `last`.
   ///
   /// - Parameter userRecordName: whose they are; anyone's when nil.

@@ -5,7 +5,7 @@ import CloudKitModel
 /// A file comes into being by an upload that was announced (``addAssetUploads(_:inZone:of:)``). Its
 /// receipt lets the same user save it in the announced field. Equal files of one database are kept
 /// once. A file that no record holds, and no receipt of the last day names, is dropped by
-/// ``RecordStore/trim(at:)``, an hour after that was first seen, so that downloads under way end.
+/// ``Maintenance/trim(at:)``, an hour after that was first seen, so that downloads under way end.
 public protocol AssetRegistry: Sendable {
   /// Where the bytes lie.
   var assets: any AssetStore { get }
@@ -40,7 +40,4 @@ public protocol AssetRegistry: Sendable {
   ) async throws -> [Asset]
   /// The name of the file with this checksum that a record holds; nil when there is none.
   func assetName(forChecksum checksum: String, in database: DatabaseID) async throws -> AssetName?
-  /// The secret of this name, which all servers on the store share: `proposed` when there is none
-  /// yet.
-  func secret(named name: String, proposing proposed: [UInt8]) async throws -> [UInt8]
 }

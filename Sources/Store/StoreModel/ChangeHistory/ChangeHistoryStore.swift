@@ -44,6 +44,4 @@ public protocol ChangeHistoryStore: Sendable {
   /// When the devices of a user that notifications of a container go to were registered, by token and in
   /// order, until 30 days after each period has ended. Readers of the web courier have the last alone.
   func devicePeriods(of recipient: Recipient) async throws -> [DevicePeriod]
-  /// The number of the database at an address, if it has been used.
-  func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID?
 }

@@ -1,7 +1,7 @@
 /// A part of a database's subscribers, whose notifications one server dispatches.
 ///
 /// A database is one part. One with more subscriptions than a server should hold can be dispatched in
-/// several (``ServerStore/partition(_:into:)``): each part has a lease of its own, goes through all
+/// several (``PartitionStore/partition(_:into:)``): each part has a lease of its own, goes through all
 /// changes of the database, and notifies its subscribers. Each subscriber is in one part, so that
 /// notifications come to everybody in the order of the changes.
 public struct DatabasePart: Sendable, Hashable {

@@ -11,7 +11,7 @@ public struct MatchedChange: Sendable {
   /// For each firing a number, the same only for subscriptions that differ in nothing but their IDs; nil
   /// when that is not known. The store encodes once what such subscriptions have in common.
   public let forms: [UInt64]?
-  /// What ``RecordStore/prepare(_:)`` encoded; nil before that.
+  /// What ``OutboxStore/prepare(_:)`` encoded; nil before that.
   package var preparation: (any DispatchPreparation)?
 
   public init(

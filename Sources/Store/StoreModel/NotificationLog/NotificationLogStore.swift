@@ -28,8 +28,4 @@ public protocol NotificationLogStore: Sendable {
   func markNotificationsRead(
     _ notificationIDs: [UUID], of recipient: Recipient, timestamp: Timestamp
   ) async throws -> Set<UUID>
-
-  /// Sets the badge of all the recipient's tokens: the next notification that asks for a badge
-  /// counts from it.
-  func setBadge(_ badge: Int, of recipient: Recipient) async throws
 }

@@ -1,6 +1,6 @@
 import CloudKitModel
 
-/// The deletion of users.
+/// Begins and lists deletions of users. ``Maintenance/continueUserDeletion(at:)`` carries them out.
 public protocol UserDeletionStore: Sendable {
   /// Begins to delete a user. From then on the user can't sign in, has no tokens, devices and roles, and
   /// whatever was under way for the user fails as ``StoreError/Code/userDeleted``. The name of the account
@@ -13,9 +13,4 @@ public protocol UserDeletionStore: Sendable {
   ) async throws -> UserDeletion
   /// The deletions that are under way, in the order in which they began.
   func userDeletions() async throws -> [UserDeletion]
-  /// Takes the next step of the deletions under way and tells what it was; nil when there are none. Any
-  /// number of processes may call it at the same time.
-  ///
-  /// - Throws: ``StoreError/Code/assetFailed`` when files of assets cannot be removed.
-  func continueUserDeletion(at timestamp: Timestamp) async throws -> UserDeletion?
 }

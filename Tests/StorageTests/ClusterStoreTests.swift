@@ -8,7 +8,7 @@ import Waiting
 @testable import SQLEngine
 @testable import Storage
 
-struct ServerStoreTests {
+struct ClusterStoreTests {
   /// Two servers that have one store open.
   private struct Pair: Sendable {
     var first: SQLRecordStore

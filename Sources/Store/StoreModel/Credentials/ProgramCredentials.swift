@@ -1,0 +1,12 @@
+import CloudKitModel
+
+/// API tokens and server-to-server keys, those that are revoked too.
+public struct ProgramCredentials: Sendable, Hashable {
+  public var apiTokens: [APIToken]
+  public var serverKeys: [ServerKey]
+
+  public init(apiTokens: [APIToken] = [], serverKeys: [ServerKey] = []) {
+    self.apiTokens = apiTokens
+    self.serverKeys = serverKeys
+  }
+}
