@@ -13,7 +13,7 @@ struct SourceStatement {
   /// What has statements for other purposes than to serve a store: making tables, moving all of them,
   /// looking into an engine.
   private static let otherPurposes = [
-    "Schema", "StoreDistribution", "StorePlace", "TableSizes", "Migration", "WriteLocks",
+    "Schema", "StoreDistribution", "StorePlace", "TableSizes", "Migration",
   ]
 
   /// Parts of statements that others name.

@@ -38,6 +38,8 @@ struct StatementRouteTests {
     "SELECT database_id, file FROM asset_disposals LIMIT $1",
     // Of the folder of assets, once when a server starts.
     "SELECT 1 WHERE EXISTS (SELECT 1 FROM assets) OR EXISTS (SELECT 1 FROM asset_uploads)",
+    // Of a store that is moved, which nobody has open.
+    "SELECT 1 FROM unfiled_notifications LIMIT 1",
     // For people and metrics.
     "SELECT refused_pushes.database_id, refused_pushes.number, refused, reason, payload",
     "SELECT COUNT(*) FROM deliveries WHERE state = 0",

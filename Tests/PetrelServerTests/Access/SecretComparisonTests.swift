@@ -8,7 +8,7 @@ struct SecretComparisonTests {
   private static let harmless: [String: String] = [
     "PetrelServer/TokensEndpoint.swift: known.contains(where: { $0.token == further.token })":
       "names of readers, made of hashes",
-    "Store/Storage/Deliveries/DeviceTable.swift: return rows.first?.device.token == token ? rows : []":
+    "Store/Storage/Devices/DeviceTable.swift: return rows.first?.device.token == token ? rows : []":
       "names of readers, made of hashes",
     "PushDelivery/ProviderTokenIssuer.swift: guard let current, current.text == token else { return true }":
       "both are the server's own",
@@ -18,7 +18,7 @@ struct SecretComparisonTests {
       "hashes, asked by who runs the server",
     "Store/Storage/Cluster/DispatchLeaseTable+Changes.swift: if let server, first.holder == server.rawValue { return [first.part] }":
       "the name of a server",
-    "Store/Storage/Tools/StoreComparison.swift: return mine[row].digest != other[row].digest":
+    "Store/StoreTools/StoreComparison.swift: return mine[row].digest != other[row].digest":
       "what two stores have, asked by who runs them",
   ]
 
