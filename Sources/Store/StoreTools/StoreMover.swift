@@ -243,7 +243,7 @@ final class StoreMover {
 
   /// Makes leases that nobody holds for the databases that may have changes to dispatch.
   private func makeDispatchLeases(_ connection: any SQLConnection) throws {
-    guard connection is PostgreSQLConnection else { return }
+    guard connection.isShared else { return }
     try connection.run(
       """
       INSERT INTO dispatch_leases (database_id, holder, awaited)
