@@ -182,7 +182,8 @@ public final class SQLRecordStore: Store {
       session.quotas = quotas
       session.historyLimits = configuration.changeHistory
       session.steeredTime = configuration.steeredTime
-      if isReader {
+      // Where others write too, nothing is cached of the index.
+      if isReader, !location.isShared {
         session.extracts = extracts
         session.makeExtract = { makings.add(ExtractMaking(of: $0, for: extracts)) }
       }
