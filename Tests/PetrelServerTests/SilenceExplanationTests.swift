@@ -142,6 +142,7 @@ struct SilenceExplanationTests {
       let fired = try await service.explain("A") { !$0.notifications.isEmpty }
       #expect(
         fired.notifications.map(\.entry.notification.subscription.subscriptionID) == ["all"])
+      #expect(!fired.hasFields && fired.json["valuesKept"] == .bool(false))
       try await service.store.trim(at: Timestamp.now.advanced(bySeconds: 8 * 86_400))
       let explanation = try await Explainer(store: service.store).explain(
         RecordID(recordName: "A"), in: service.publicDatabase())

@@ -78,7 +78,8 @@ export function changeCard(change, names, { isTarget = false, isWhole = true } =
     h('li', { class: 'good' }, h('strong', {}, 'Committed'), ' by ', person(change.changedBy, names),
       h('div', { class: 'quiet small' }, time(step('saved') ?? start, { isExact: true }),
         change.device ? [' on the device ', h('code', {}, change.device)] : null,
-        change.request ? [', by the request ', h('code', {}, change.request)] : null)),
+        change.request ? [', by the request ', h('code', {}, change.request)] : null,
+        change.valuesKept ? null : '; its values were too large to be kept')),
     step('matched')
       ? h('li', { class: 'good' }, h('strong', {}, 'Matched'),
         h('div', { class: 'quiet small' }, `${later(step('matched') - start)}, ${fires

@@ -66,9 +66,8 @@ struct ExplanationLines {
   var ofSubscriptionTrial: [String] {
     tally
       + list(json, "fitting").map { past in
-        let event = past["event"] == nil ? "changed" : past.eventText
-        return "would have fired: \(past["time"]?.timeText ?? "")  "
-          + "\(past["recordName"]?.string ?? "a zone") \(event)"
+        "would have fired: \(past["time"]?.timeText ?? "")  "
+          + "\(past["recordName"]?.string ?? "a zone") \(past.eventText)"
       } + (json["more"]?.bool == true ? ["older changes are kept, and were not looked at"] : [])
   }
 
@@ -100,13 +99,11 @@ struct ExplanationLines {
   }
 
   private func title(ofChange change: JSONValue) -> String {
-    guard change["event"] != nil else {
-      return "a change whose values were too large to be kept"
-    }
     var words = (change["recordType"]?.string ?? "zone") + " " + change.eventText
     if let user = change["changedBy"]?.string { words += " by \(name(ofUser: user))" }
     if let device = change["device"]?.string { words += " on \(device)" }
     if let request = change["request"]?.string { words += ", request \(request)" }
+    if change["valuesKept"]?.bool == false { words += "; its values were too large to be kept" }
     return words
   }
 

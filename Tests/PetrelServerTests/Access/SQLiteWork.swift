@@ -24,8 +24,9 @@ enum SQLiteWork {
   /// The steps that `body` takes whenever it runs.
   static func steps(_ body: () async throws -> Void) async throws -> [String: Int] {
     var runs: [[String: Int]] = []
-    // What others do meanwhile is not done each time; the longer each takes, the more often.
-    for _ in 0..<2 + Patience.factor {
+    // What others do meanwhile, such as the dispatcher, is not done each time; the longer each takes, the
+    // more often.
+    for _ in 0..<5 + Patience.factor {
       counted.withLock { $0 = [:] }
       try await body()
       runs.append(counted.withLock { $0 })
