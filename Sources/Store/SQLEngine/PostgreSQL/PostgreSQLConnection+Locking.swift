@@ -20,8 +20,8 @@ extension PostgreSQLConnection {
     return Int64(String(cString: text))
   }
 
-  /// The first who comes finds nothing that could be locked. Of those that make the table at the same time
-  /// one is told that another was quicker.
+  /// The first caller finds no table that it could lock. When two make the table at the same time, the
+  /// statement of one fails, and it tries again.
   package func beginAlone(with table: String, definedBy definition: String) throws {
     var attempts = 3
     while true {

@@ -128,7 +128,7 @@ struct LogTrimming {
     try self.log.drop(sequences, in: log.database)
   }
 
-  /// Keeps that each log was trimmed, and how far, so that readers who had not come so far are told.
+  /// Keeps how far each log was trimmed, so that a reader who had not come so far gets an error.
   private func noteTrimmed(_ changes: [TrimmedChange]) throws {
     var through: [UserLog: Int64] = [:]
     for change in changes {

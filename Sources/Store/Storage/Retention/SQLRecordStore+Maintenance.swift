@@ -25,7 +25,7 @@ extension SQLRecordStore {
     let horizon = timestamp.milliseconds - Retention.milliseconds
     let limits = configuration.notificationLog
     let oldestEntry = timestamp.advanced(bySeconds: -limits.age).milliseconds
-    // What became of an entry is told as long as the entry is there.
+    // Deliveries are kept as long as their entry is.
     let oldestOutcome = min(horizon, oldestEntry)
     try await fileNotifications()
     try await dropEntries { try NotificationLogTable(session: $0).old(before: oldestEntry) }

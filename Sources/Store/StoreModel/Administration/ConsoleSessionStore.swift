@@ -4,7 +4,7 @@ import CloudKitModel
 public protocol ConsoleSessionStore: Sendable {
   /// Begins a session; false when its key is not known or revoked.
   ///
-  /// A key has ``ConsoleSession/limit`` sessions at most: the one that ends first makes room.
+  /// A key has ``ConsoleSession/limit`` sessions at most: beyond that, the one that ends first goes.
   func addConsoleSession(_ session: ConsoleSession) async throws -> Bool
   /// A session that has not expired, with its key.
   func consoleSession(

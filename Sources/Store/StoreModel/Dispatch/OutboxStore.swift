@@ -17,11 +17,11 @@ public protocol OutboxStore: OutboxReading {
   func prepare(_ change: inout MatchedChange)
   /// Writes what the changes led to, in one transaction: log entries, deliveries to the APNs tokens
   /// of each subscriber but the device of origin, badge counts, deletion of `firesOnce`
-  /// subscriptions, and that the changes are dispatched. A change of which only a part of the firings
-  /// is told (``MatchedChange/isWhole``) goes on waiting for the others.
+  /// subscriptions, and that the changes are dispatched. A change that comes with a part of its
+  /// firings alone (``MatchedChange/isWhole``) goes on waiting for the others.
   ///
-  /// A change that is dispatched already, or as far as is told, is passed over, and so is a firing
-  /// whose `firesOnce` subscription is gone: nothing is logged twice.
+  /// A change that is dispatched already, wholly or as far as these firings, is passed over, and so is a
+  /// firing whose `firesOnce` subscription is gone: nothing is logged twice.
   ///
   /// - Throws: ``StoreError/Code/outOfOrder`` when other changes of a database wait before these, and
   ///   ``StoreError/Code/leaseLost`` when another server dispatches them.
