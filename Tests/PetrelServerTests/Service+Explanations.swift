@@ -51,17 +51,22 @@ extension Service {
         owner: alice.recordName))
   }
 
-  /// The explanation of a record's latest change, once it is as told.
+  /// The explanation of a record's latest change, once `isDone` holds.
   func explain(
     _ recordName: String, until isDone: (ChangeExplanation) -> Bool
   ) async throws -> ChangeExplanation {
     var latest: ChangeExplanation?
     let database = try await publicDatabase()
-    try await eventually("the change of \(recordName) is as it should be") {
-      latest = try await Explainer(store: store).explain(
-        RecordID(recordName: recordName), in: database
-      ).changes.first
-      return latest.map { $0.dispatched != nil && isDone($0) } == true
+    do {
+      try await eventually("the change of \(recordName) is as it should be") {
+        latest = try await Explainer(store: store).explain(
+          RecordID(recordName: recordName), in: database
+        ).changes.first
+        return latest.map { $0.dispatched != nil && isDone($0) } == true
+      }
+    } catch let impatience as Impatience {
+      let found = latest.map { "\($0)" } ?? "no change"
+      throw Impatience(description: "\(impatience); it is: \(found)")
     }
     return try #require(latest)
   }

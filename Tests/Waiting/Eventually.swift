@@ -3,6 +3,8 @@ import Foundation
 /// Something that a test waited for did not come about.
 public struct Impatience: Error, CustomStringConvertible {
   public var description: String
+
+  public init(description: String) { self.description = description }
 }
 
 /// How long tests wait for what must come.
