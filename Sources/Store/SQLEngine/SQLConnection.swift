@@ -105,11 +105,9 @@ package protocol SQLConnection: AnyObject {
   /// Sees to it that all which the engine's log holds is on the disk, whatever a process before this one
   /// met with. Where the engine does so by itself, it does nothing.
   func renewLog() throws
-  /// Makes the file anew of what is in it, so that nothing is left of what was deleted or overwritten;
-  /// nothing where the store is in no file.
-  func eraseFreePages() throws
-  /// Copies the log into the file and cuts it off; false when somebody reads from it for longer than a
-  /// moment.
+  /// Copies the log into the file and cuts it off, so that neither holds anything that was deleted or
+  /// overwritten; false when somebody reads from the log for longer than a moment. It does nothing where the
+  /// engine's log is its own.
   func eraseLog() throws -> Bool
   /// Has the engine look at what tables hold where it never has, when it plans by that.
   ///
@@ -144,7 +142,6 @@ extension SQLConnection {
   package func getReady() throws {}
   package func withoutTransaction<Value>(_ body: () throws -> Value) throws -> Value { try body() }
   package func renewLog() throws {}
-  package func eraseFreePages() throws {}
   package func eraseLog() throws -> Bool { true }
   package func analyzeUnknownTables(
     besides small: [String], _ report: (_ table: String, any Error) -> Void

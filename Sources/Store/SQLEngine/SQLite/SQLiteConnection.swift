@@ -2,7 +2,6 @@ import CSQLite
 import Foundation
 import Glibc
 import StoreModel
-import Synchronization
 
 /// A connection to an SQLite database.
 package final class SQLiteConnection: SQLConnection {
@@ -57,6 +56,8 @@ package final class SQLiteConnection: SQLConnection {
     do {
       try execute("PRAGMA page_size = \(PageCache.pageSize)")
       if path != nil { reserveRoomForSeals() }
+      try execute("PRAGMA max_page_count = \(BTreePage.greatestNumber)")
+      try execute("PRAGMA secure_delete = ON")
       try execute("PRAGMA journal_mode = WAL")
       try execute("PRAGMA synchronous = FULL")
       try execute("PRAGMA cache_size = -\(settings.cacheKilobytes)")
@@ -300,23 +301,6 @@ package final class SQLiteConnection: SQLConnection {
     return Int(max(0, copied))
   }
 
-  /// Makes the file anew of what is in it, so that nothing is left of what was deleted or overwritten. It
-  /// goes through a temporary file beside the store, with as much as the store has, and then through the
-  /// log, as one transaction.
-  package func eraseFreePages() throws {
-    try damage?.check()
-    guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0 else { return }
-    let folder = URL(fileURLWithPath: String(cString: name)).deletingLastPathComponent().path
-    try execute("PRAGMA temp_store = FILE")
-    // Where it fails, temporary tables of later statements are in files: slower, and the same.
-    defer { try? execute("PRAGMA temp_store = MEMORY") }
-    let result = Self.temporaryFiles.withLock { _ in sqlite3_vacuum_by_file_in(handle, folder) }
-    guard result == SQLITE_OK else { throw failure("VACUUM") }
-  }
-
-  /// The place of temporary files is the process's. No statement needs one but those that say so.
-  private static let temporaryFiles = Mutex(())
-
   /// Copies the log into the file and cuts it off; false when somebody reads from it for longer than a
   /// moment.
   package func eraseLog() throws -> Bool {
@@ -413,7 +397,9 @@ package final class SQLiteConnection: SQLConnection {
         .overloaded, "another process is writing to the store (\(message)); try again later",
         statement: statement)
     case SQLITE_FULL:
-      return StoreError(.full, "the store's disk is full: \(message)", statement: statement)
+      return StoreError(
+        .full, "the store's disk is full, or its file has the greatest size, 128 GiB: \(message)",
+        statement: statement)
     case SQLITE_CORRUPT, SQLITE_NOTADB:
       let error = StoreError(
         .corrupt, "the store's file is damaged: \(message)", statement: statement)

@@ -11,7 +11,7 @@ package enum Schema {
   /// never released, and are refused.
   package static let migrations = [
     Migration(
-      version: 34,
+      version: 35,
       statements: [
         CounterTable.definition, DatabaseTable.definition, SubscriberDatabaseTable.definition,
         StoreDistribution.definition, UserTable.definition, ApplicationPermissionTable.definition,

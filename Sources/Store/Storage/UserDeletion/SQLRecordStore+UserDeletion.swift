@@ -52,17 +52,6 @@ extension SQLRecordStore {
   private func erase(
     _ rows: [UserDeletionRow], at timestamp: Timestamp
   ) async throws -> UserDeletion? {
-    let unerased = rows.filter { $0.position == 0 }
-    if !unerased.isEmpty {
-      try await eraseFreePages()
-      try await write(locking: .reference) { session in
-        for var row in unerased {
-          row.position = 1
-          try UserDeletionTable(session: session).keep(row)
-        }
-      }
-      return unerased.first?.deletion
-    }
     var deletion = rows.first?.deletion
     guard try await eraseLog() else {
       deletion?.state = .waiting

@@ -3,7 +3,8 @@ import Foundation
 
 /// An open database as SQLite's own file system opened it, but that each page gets its ``PageSeal`` when
 /// it is written, and has to show it when it is read. A page that is damaged goes no further: neither
-/// is it read, nor does the write-ahead log give it to the database.
+/// is it read, nor does the write-ahead log give it to the database. Bytes of a page that mean nothing any
+/// more do not come into the file (``BTreePage``).
 ///
 /// Pages are never mapped, for whoever looks at mapped memory does not learn that the disk failed or
 /// gave something else than before: each comes by a read, and is looked at before SQLite has it.
@@ -178,12 +179,13 @@ package struct DatabaseFile {
     guard count == PageCache.pageSize, offset % pageSize == 0 else {
       return refuse(page, isInLog: false)
     }
-    if state.pointee.isCopyingLog {
-      guard PageSeal.isIntact(bytes, number: page) else { return refuse(page, isInLog: true) }
-      return system.pointee.xWrite(file, bytes, count, offset)
-    }
+    let isSealed = state.pointee.isCopyingLog
+    if isSealed, !PageSeal.isIntact(bytes, number: page) { return refuse(page, isInLog: true) }
+    let remains = BTreePage.remains(on: bytes, number: page)
+    if isSealed, remains == nil { return system.pointee.xWrite(file, bytes, count, offset) }
     let sealed = state.pointee.scratch
     sealed.copyMemory(from: bytes, byteCount: Int(count))
+    if let remains { memset(sealed + remains.lowerBound, 0, remains.count) }
     // Without room for it the seal would take that of contents.
     guard
       page > 1 || sealed.load(fromByteOffset: Self.reservePlace, as: UInt8.self) == PageSeal.bytes

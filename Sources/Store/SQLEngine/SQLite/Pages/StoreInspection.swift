@@ -121,16 +121,6 @@ package struct StoreInspection {
     }
   }
 
-  /// How many pages the file says that it has; nil where it cannot be believed.
-  private func shownPages(
-    of file: SystemFile, _ buffer: UnsafeMutableRawBufferPointer
-  ) throws -> Int? {
-    guard let start = buffer.baseAddress, file.size >= PageCache.pageSize else { return nil }
-    try file.read(start, count: PageCache.pageSize, at: 0)
-    guard PageSeal.isIntact(start, number: 1) else { return nil }
-    return buffer[28..<32].reduce(0) { $0 << 8 | Int($1) }
-  }
-
   /// Looks at the rest slowly, beside those who use the store.
   ///
   /// - Parameters:
@@ -149,9 +139,6 @@ package struct StoreInspection {
       for page in try damagedPages(among: range, of: file, buffer) {
         let isDamaged = try (0..<Self.attempts).allSatisfy { _ in
           usleep(Self.pause)
-          // A store that was made anew is shorter; see `SQLRecordStore.eraseFreePages()`.
-          pages = min(pages, try shownPages(of: file, buffer) ?? pages)
-          if page > pages { return false }
           return try !damagedPages(among: Int(page)..<Int(page) + 1, of: file, buffer).isEmpty
         }
         if isDamaged {
