@@ -21,8 +21,8 @@ struct LargeBacklogTests {
     try await withWorld(inFile: true) { world in
       let first = try await world.owe(1)
       let store = try #require(world.store as? SQLRecordStore)
-      try await store.write { session in
-        _ = try session.connection.run(
+      try await store.write { transaction in
+        _ = try transaction.connection.run(
           """
           WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)
           INSERT INTO deliveries (database_id, number, log_sequence, device, due, updated, route,

@@ -118,8 +118,8 @@ struct ServersWithOtherClocksTests {
         }
         names.append(name)
       }
-      let held = try await store.read { session in
-        try session.connection.rows("SELECT holder FROM dispatch_leases", []) { $0.integer(0) }
+      let held = try await store.read { transaction in
+        try transaction.connection.rows("SELECT holder FROM dispatch_leases", []) { $0.integer(0) }
       }
       holders.formUnion(held)
       let now = try await store.servers()

@@ -121,8 +121,8 @@ struct WebDeliveryCrashTests {
 extension SQLRecordStore {
   /// How many deliveries are in each state.
   fileprivate func deliveryStates() async throws -> [Int64: Int] {
-    try await read { session in
-      let rows = try session.connection.rows(
+    try await read { transaction in
+      let rows = try transaction.connection.rows(
         "SELECT state, COUNT(*) FROM deliveries GROUP BY state", []
       ) { ($0.integer(0), Int($0.integer(1))) }
       return Dictionary(uniqueKeysWithValues: rows)

@@ -11,17 +11,17 @@ extension Service {
   ) async throws {
     let address = DatabaseAddress(
       container: Self.container, environment: environment, scope: .public, owner: nil)
-    try await store.write { session in
-      let types = RecordTypeTable(session: session)
+    try await store.write { transaction in
+      let types = RecordTypeTable(transaction: transaction)
       let type =
         try types.type(named: "Note", at: address) ?? types.add(named: "Note", at: address)
       try types.replace(grants, ofType: type.number)
       for role in roles {
-        try session.connection.run(
+        try transaction.connection.run(
           "INSERT INTO security_roles (container, environment, name) VALUES ($1, $2, $3)",
           [.text(address.container), .text(address.environment.rawValue), .text(role)])
       }
-      try CounterTable(session: session).raiseSchemaVersion()
+      try CounterTable(transaction: transaction).raiseSchemaVersion()
     }
   }
 }

@@ -71,12 +71,12 @@ struct CheckpointerTests {
       try await test.save("first")
       let gate = DispatchSemaphore(value: 0)
       let reading = Task {
-        try await store.read { session in
-          let before = try session.connection.rows("SELECT count(*) FROM records", []) {
+        try await store.read { transaction in
+          let before = try transaction.connection.rows("SELECT count(*) FROM records", []) {
             $0.integer(0)
           }
           gate.wait()
-          let after = try session.connection.rows("SELECT count(*) FROM records", []) {
+          let after = try transaction.connection.rows("SELECT count(*) FROM records", []) {
             $0.integer(0)
           }
           return before == after

@@ -29,8 +29,8 @@ struct CreatorIndexTests {
   private static func counts(_ store: SQLRecordStore) async throws -> [Int] {
     let entries = try await IndexWorkTests.entries(of: store)
     #expect(entries.found == entries.wanted)
-    let fields = try await store.read { session in
-      try session.connection.rows(
+    let fields = try await store.read { transaction in
+      try transaction.connection.rows(
         "SELECT field_number FROM record_fields WHERE name = '___createdBy'", []
       ) { "\($0.integer(0))" }
     }

@@ -18,8 +18,8 @@ struct DeliveryOwnershipTests {
       try await test.save("n", by: TestStore.bob)
       try await test.dispatch()
       // As if nothing had followed from a registration yet.
-      try await store.write { session in
-        _ = try session.connection.run(
+      try await store.write { transaction in
+        _ = try transaction.connection.run(
           "UPDATE device_tokens SET user_record_name = $1 WHERE token = 'first'",
           [.text(TestStore.bob)])
       }

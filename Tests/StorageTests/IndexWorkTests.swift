@@ -26,26 +26,26 @@ struct IndexWorkTests {
   static func entries(
     of store: SQLRecordStore
   ) async throws -> (found: [String], wanted: [String]) {
-    try await store.read { session in
-      let found = try session.connection.rows(
+    try await store.read { transaction in
+      let found = try transaction.connection.rows(
         "SELECT database_id, field_number, value_key, record_number FROM value_index", []
       ) { "\($0.integer(0)) \($0.integer(1)) \($0.bytes(2)) \($0.integer(3))" }
-      let databases = try session.connection.rows(
+      let databases = try transaction.connection.rows(
         "SELECT database_id FROM databases", []
       ) { DatabaseID(rawValue: $0.integer(0)) }
       var wanted: [String] = []
       for database in databases {
-        let address = try DatabaseTable(session: session).address(of: database)
-        let rows = try session.connection.rows(
+        let address = try DatabaseTable(transaction: transaction).address(of: database)
+        let rows = try transaction.connection.rows(
           StoredRecord.selection + " WHERE database_id = $1", [.integer(database.rawValue)],
           StoredRecord.Row.init)
         for row in rows {
-          let stored = try RecordTable(session: session).record(row, in: database)
+          let stored = try RecordTable(transaction: transaction).record(row, in: database)
           guard
-            let type = try RecordTypeTable(session: session).type(
+            let type = try RecordTypeTable(transaction: transaction).type(
               named: stored.record.recordType, at: address)
           else { continue }
-          wanted += try ValueIndexTable(session: session).entries(
+          wanted += try ValueIndexTable(transaction: transaction).entries(
             of: stored.record, type: type, at: address
           ).list.map {
             "\(database.rawValue) \($0.fieldNumber) \($0.key) \(stored.number)"

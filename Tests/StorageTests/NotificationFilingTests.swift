@@ -73,11 +73,11 @@ struct NotificationFilingTests {
         await tool.close()
       }
       let (store, _) = try await open(path, configuration())
-      let runs = try await store.read { session in
-        try session.connection.rows("SELECT run FROM notification_runs", []) { $0.integer(0) }
+      let runs = try await store.read { transaction in
+        try transaction.connection.rows("SELECT run FROM notification_runs", []) { $0.integer(0) }
       }
-      let filed = try await store.read { session in
-        try session.connection.first("SELECT COUNT(*) FROM notification_index", []) {
+      let filed = try await store.read { transaction in
+        try transaction.connection.first("SELECT COUNT(*) FROM notification_index", []) {
           $0.integer(0)
         }
       }
@@ -114,8 +114,8 @@ struct NotificationFilingTests {
           timestamp: TestStore.time(0)), for: TestStore.alice, in: test.publicID, sequence: 1,
         logged: TestStore.time(0), bytes: 1)
       await #expect(throws: Refusal.self) {
-        try await store.write { session in
-          session.tailChange.added.append(row)
+        try await store.write { transaction in
+          transaction.tailChange.added.append(row)
           throw Refusal()
         }
       }
@@ -159,10 +159,10 @@ struct NotificationFilingTests {
       let logged = try await test.dispatch().logged.map(\.sequence)
       let (began, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let reading = Task {
-        try await store.read { session in
+        try await store.read { transaction in
           began.signal()
           goesOn.wait()
-          return try NotificationIndexTable(session: session)
+          return try NotificationIndexTable(transaction: transaction)
             .unfiledRows(of: TestStore.alice).map(\.sequence)
         }
       }
@@ -196,8 +196,8 @@ struct NotificationFilingTests {
         try await test.save("o\(number)", type: "Other")
         try await test.dispatch()
       }
-      let filed = try await store.read { session in
-        try session.connection.first("SELECT COUNT(*) FROM notification_index", []) {
+      let filed = try await store.read { transaction in
+        try transaction.connection.first("SELECT COUNT(*) FROM notification_index", []) {
           $0.integer(0)
         }
       }
@@ -205,7 +205,7 @@ struct NotificationFilingTests {
       let horizon = TestStore.time(1_000_000).milliseconds
       let dropped = try await store.write {
         try LogTrimming(in: $0)
-          .drop(entries: NotificationLogTable(session: $0).old(before: horizon))
+          .drop(entries: NotificationLogTable(transaction: $0).old(before: horizon))
       }
       #expect(dropped == 0)
       for user in Self.users { #expect(try await sequences(of: user, in: store).count == 1) }

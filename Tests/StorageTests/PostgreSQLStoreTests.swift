@@ -99,15 +99,15 @@ struct PostgreSQLStoreTests {
         try connection.execute("UPDATE tug SET pulls = pulls + 1 WHERE id = 1; COMMIT")
       }
       let attempts = Mutex(0)
-      try await store.write { session in
+      try await store.write { transaction in
         let isFirst = attempts.withLock { attempts in
           attempts += 1
           return attempts == 1
         }
         if isFirst { otherHolds.wait() }
-        try session.connection.run("UPDATE tug SET pulls = pulls + 1 WHERE id = 1", [])
+        try transaction.connection.run("UPDATE tug SET pulls = pulls + 1 WHERE id = 1", [])
         if isFirst { storeHolds.signal() }
-        try session.connection.run("UPDATE tug SET pulls = pulls + 1 WHERE id = 2", [])
+        try transaction.connection.run("UPDATE tug SET pulls = pulls + 1 WHERE id = 2", [])
       }
       try await other
       #expect(attempts.withLock { $0 } > 1)
@@ -145,18 +145,18 @@ struct PostgreSQLStoreTests {
           """, [])
       }
       let cuts = try await store.write {
-        try NotificationIndexTable(session: $0).overfull(keeping: 100, bytes: .max)
+        try NotificationIndexTable(transaction: $0).overfull(keeping: 100, bytes: .max)
       }
       let cut = try #require(cuts.first { $0.subscriber == "user7" })
-      let looked = try await store.write { session in
+      let looked = try await store.write { transaction in
         // What this connection has not told others of yet counts as well.
-        let before = try Self.rowsReadInOrder(session)
-        let index = NotificationIndexTable(session: session)
+        let before = try Self.rowsReadInOrder(transaction)
+        let index = NotificationIndexTable(transaction: transaction)
         let database = DatabaseID(rawValue: 1)
         #expect(try index.entries(of: "user7", in: database, withIDs: [[0]]).count == 200)
         let old = try index.entries(through: cut)
-        #expect(try LogTrimming(in: session).drop(entries: old) == 100)
-        return try Self.rowsReadInOrder(session) - before
+        #expect(try LogTrimming(in: transaction).drop(entries: old) == 100)
+        return try Self.rowsReadInOrder(transaction) - before
       }
       #expect(looked == 0)
       await store.close()
@@ -167,7 +167,7 @@ struct PostgreSQLStoreTests {
   func tablesOfOthers() async throws {
     try await withLocation { location, _ in
       var store = try await SQLRecordStore.open(at: location)
-      try await store.write { session in
+      try await store.write { transaction in
         for statement in [
           "DROP TABLE notification_runs", NotificationIndexTable.definition[0],
           NotificationIndexTable.definition[1],
@@ -183,7 +183,7 @@ struct PostgreSQLStoreTests {
           CREATE OR REPLACE FUNCTION breaks(integer) RETURNS integer IMMUTABLE LANGUAGE plpgsql
           AS 'BEGIN RAISE ''it is broken''; END'
           """,
-        ] { _ = try session.connection.run(statement, []) }
+        ] { _ = try transaction.connection.run(statement, []) }
       }
       await store.close()
       let told = Mutex<[String: String]>([:])
@@ -210,8 +210,8 @@ struct PostgreSQLStoreTests {
   }
 
   /// How many rows of the notification log's index this connection has read without looking them up.
-  private static func rowsReadInOrder(_ session: StoreSession) throws -> Int64 {
-    let rows = try session.connection.first(
+  private static func rowsReadInOrder(_ transaction: StoreTransaction) throws -> Int64 {
+    let rows = try transaction.connection.first(
       """
       SELECT seq_tup_read::bigint FROM pg_stat_xact_user_tables
       WHERE relname = 'notification_index'
@@ -243,10 +243,10 @@ struct PostgreSQLStoreTests {
     try await withLocation { location, _ in
       let store = try await SQLRecordStore.open(at: location)
       let failure = await #expect(throws: StoreError.self) {
-        try await store.write { session in
-          _ = try session.connection.run(
+        try await store.write { transaction in
+          _ = try transaction.connection.run(
             "INSERT INTO users (name, user_record_name, created) VALUES ('a', 'a', 0)", [])
-          _ = try? session.connection.run("NO STATEMENT", [])
+          _ = try? transaction.connection.run("NO STATEMENT", [])
         }
       }
       #expect(failure?.code == .statementFailed)

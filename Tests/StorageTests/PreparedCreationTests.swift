@@ -47,12 +47,12 @@ struct PreparedCreationTests {
         }
         try await between(test)
         told.append(
-          try await store.write(gathersWrites: true) { session in
-            try RepeatableModification(ready, session: session).run().told(
-              by: ready.creations, in: ready.request.database, tags: session.changeTags)
+          try await store.write(gathersWrites: true) { transaction in
+            try RepeatableModification(ready, transaction: transaction).run().told(
+              by: ready.creations, in: ready.request.database, tags: transaction.changeTags)
           })
-        let databases = try await store.read { session in
-          try session.connection.rows("SELECT database_id FROM databases", []) {
+        let databases = try await store.read { transaction in
+          try transaction.connection.rows("SELECT database_id FROM databases", []) {
             DatabaseID(rawValue: $0.integer(0))
           }
         }

@@ -22,7 +22,7 @@ struct ReadCancellationTests {
 
   /// A read whose caller may go.
   private func begin<Value: Sendable>(
-    in store: SQLRecordStore, _ body: @escaping @Sendable (StoreSession) throws -> Value
+    in store: SQLRecordStore, _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) -> Task<Value, any Error> {
     Task { try await AbandonableReads.within { try await store.read(body) } }
   }
@@ -37,9 +37,9 @@ struct ReadCancellationTests {
   /// Takes that long in PostgreSQL, and answers the number of the process that did it.
   private static func pause(
     _ seconds: Double
-  ) -> @Sendable (StoreSession) throws -> Int64 {
-    { session in
-      try session.connection.first(
+  ) -> @Sendable (StoreTransaction) throws -> Int64 {
+    { transaction in
+      try transaction.connection.first(
         "SELECT pg_backend_pid()::int8 FROM pg_sleep($1::int8 / 1000000.0)",
         [.integer(Int64(seconds * 1_000_000))]
       ) { $0.integer(0) } ?? 0
@@ -83,8 +83,8 @@ struct ReadCancellationTests {
       let holder = try PostgreSQLConnection(to: address)
       defer { holder.close() }
       try holder.execute("BEGIN; LOCK TABLE records IN ACCESS EXCLUSIVE MODE")
-      let read = begin(in: store) { session in
-        try session.connection.first("SELECT COUNT(*) FROM records", []) { $0.integer(0) }
+      let read = begin(in: store) { transaction in
+        try transaction.connection.first("SELECT COUNT(*) FROM records", []) { $0.integer(0) }
       }
       let waiting = "SELECT COUNT(*) FROM pg_locks WHERE NOT granted"
       try await eventually("it waits") { try holder.first(waiting, []) { $0.integer(0) } == 1 }
@@ -99,8 +99,8 @@ struct ReadCancellationTests {
   func rows() async throws {
     try await withReader { store, _ in
       let hasBegun = Flag()
-      let read = begin(in: store) { session in
-        try session.connection.query("SELECT generate_series(1, 1000000000)::int8", []) { _ in
+      let read = begin(in: store) { transaction in
+        try transaction.connection.query("SELECT generate_series(1, 1000000000)::int8", []) { _ in
           hasBegun.raise()
         }
       }
@@ -115,10 +115,10 @@ struct ReadCancellationTests {
     try await withReader { store, _ in
       let (hasBegun, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let hasEnded = Flag()
-      let read = begin(in: store) { session in
+      let read = begin(in: store) { transaction in
         hasBegun.signal()
         mayGoOn.wait()
-        _ = try Self.pause(0)(session)
+        _ = try Self.pause(0)(transaction)
         hasEnded.raise()
       }
       await SQLRecordStore.wait(for: hasBegun)
@@ -138,20 +138,22 @@ struct ReadCancellationTests {
   @Test("in a file a statement that runs is ended, however it runs, and the next one is not")
   func runningInFile() async throws {
     try await withStore(inFile: true) { store in
-      let reads: [@Sendable (StoreSession, Flag) throws -> Void] = [
+      let reads: [@Sendable (StoreTransaction, Flag) throws -> Void] = [
         // One statement that has no row yet; it has begun when the tally says so.
-        { session, hasBegun in
+        { transaction, hasBegun in
           hasBegun.raise()
-          _ = try session.connection.first(Self.endless + "COUNT(*) FROM n", []) { $0.integer(0) }
+          _ = try transaction.connection.first(Self.endless + "COUNT(*) FROM n", []) {
+            $0.integer(0)
+          }
         },
         // One statement of many rows.
-        { session, hasBegun in
-          try session.connection.query(Self.endless + "i FROM n", []) { _ in hasBegun.raise() }
+        { transaction, hasBegun in
+          try transaction.connection.query(Self.endless + "i FROM n", []) { _ in hasBegun.raise() }
         },
         // Many statements of one row.
-        { session, hasBegun in
+        { transaction, hasBegun in
           while true {
-            _ = try session.connection.first("SELECT 1", []) { $0.integer(0) }
+            _ = try transaction.connection.first("SELECT 1", []) { $0.integer(0) }
             hasBegun.raise()
           }
         },
@@ -163,8 +165,8 @@ struct ReadCancellationTests {
         read.cancel()
         #expect(await outcome(of: read) == "given up")
         #expect(store.metrics.abandonedReads == (0, index + 1))
-        let next = try await store.read { session in
-          try session.connection.first("SELECT 7", []) { $0.integer(0) }
+        let next = try await store.read { transaction in
+          try transaction.connection.first("SELECT 7", []) { $0.integer(0) }
         }
         #expect(next == 7)
       }
@@ -234,9 +236,9 @@ struct ReadCancellationTests {
       func read() async throws -> Int64 {
         let mayEnd = Flag()
         let read = Task {
-          try await store.read { session in
+          try await store.read { transaction in
             turns.count()
-            return try Self.pause(mayEnd.isUp ? 0 : 600)(session)
+            return try Self.pause(mayEnd.isUp ? 0 : 600)(transaction)
           }
         }
         try await eventually("the next statement runs") {
@@ -269,9 +271,9 @@ struct ReadCancellationTests {
       for round in 0..<400 {
         let moment = Moment(rawValue: round % Moment.allCases.count)
         let (isMoment, signal) = AsyncStream.makeStream(of: Void.self)
-        let read = begin(in: store) { session in
+        let read = begin(in: store) { transaction in
           if moment == .beforeStatement { signal.finish() }
-          let process = try Self.pause(.random(in: 0...0.003))(session)
+          let process = try Self.pause(.random(in: 0...0.003))(transaction)
           if moment == .afterStatement {
             signal.finish()
             for _ in 0..<Int.random(in: 0...200) { sched_yield() }
@@ -289,10 +291,10 @@ struct ReadCancellationTests {
         }
         // Right behind it on the same connection.
         let next = Task {
-          try await store.read { session in
+          try await store.read { transaction in
             turns.count()
-            _ = try Self.pause(0.0005)(session)
-            return try Self.pause(0)(session)
+            _ = try Self.pause(0.0005)(transaction)
+            return try Self.pause(0)(transaction)
           }
         }
         #expect(try await next.value == process, "in round \(round)")

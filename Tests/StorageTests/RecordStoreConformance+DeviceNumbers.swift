@@ -21,9 +21,9 @@ extension RecordStoreConformance {
     /// All that stands in texts of a table.
     private func texts(in name: String, of test: TestStore) async throws -> [String] {
       let store = try #require(test.store as? SQLRecordStore)
-      return try await store.read { session in
-        let table = try SQLTable(named: name, in: session.connection)
-        return try session.connection.rows(table.selection(), []) { row in
+      return try await store.read { transaction in
+        let table = try SQLTable(named: name, in: transaction.connection)
+        return try transaction.connection.rows(table.selection(), []) { row in
           table.columns.enumerated().compactMap { column, definition in
             definition.kind == .text ? row.optionalText(Int32(column)) : nil
           }

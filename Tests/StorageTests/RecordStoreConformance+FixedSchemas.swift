@@ -182,13 +182,15 @@ extension RecordStoreConformance {
         // Development loses the field by hand, as after a reset, and gets it back with another type.
         _ = try await test.delete("n")
         guard let sqlStore = store as? SQLRecordStore else { return }
-        try await sqlStore.write { session in
+        try await sqlStore.write { transaction in
           let field = ContainerSchema.Field(.init(.string))
-          try SchemaModifier(session: session, container: container, environment: .development)
-            .apply([
-              .removeField("title", of: "Note", field),
-              .addField("rank", of: "Note", .init(.init(.int64))),
-            ])
+          try SchemaModifier(
+            transaction: transaction, container: container, environment: .development
+          )
+          .apply([
+            .removeField("title", of: "Note", field),
+            .addField("rank", of: "Note", .init(.init(.int64))),
+          ])
         }
         let merged = try await store.deploySchema(of: container, isTrial: false)
         #expect(merged.changes == [.addField("rank", of: "Note", .init(.init(.int64)))])

@@ -301,19 +301,19 @@ struct UserTracesTests {
   @Test("every table of the schema is known to the deletion of users, by its right key")
   func complete() async throws {
     let store = try await SQLRecordStore.inMemory()
-    try await store.read { session in
+    try await store.read { transaction in
       let databaseTables = Set(UserTraces.databaseTables.map(\.name))
       let accounts = Set(UserTraces.accountColumns.map(\.table))
       let known =
         databaseTables.union(accounts).union(UserTraces.assetTables)
         .union(UserTraces.databaseDirectories).union(UserTraces.otherTables)
         .union(UserTraces.tablesWithoutTraces.keys)
-      #expect(Set(try SQLTable.names(session.connection)) == known)
+      #expect(Set(try SQLTable.names(transaction.connection)) == known)
       let naming: Set = [
         "user_record_name", "subscriber", "requester", "owner", "user_hash", "token",
       ]
-      for name in try SQLTable.names(session.connection) where name != "store_form" {
-        let table = try SQLTable(named: name, in: session.connection)
+      for name in try SQLTable.names(transaction.connection) where name != "store_form" {
+        let table = try SQLTable(named: name, in: transaction.connection)
         let columns = Set(table.columns.map(\.name))
         if UserTraces.tablesWithoutTraces[name] != nil {
           #expect(columns.isDisjoint(with: naming) || name == "server_keys", "\(name)")

@@ -80,13 +80,14 @@ struct SearchExtractsTests {
       let (seen, changed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let database = test.publicID
       let effort = Self.effort(rankings)
-      async let older = store.read { session -> [String] in
+      async let older = store.read { transaction -> [String] in
         // The transaction has read the schema's version, and sees the store as it was then.
         seen.signal()
         changed.wait()
         let search = try RecordSearch(
           RecordQuery(query: Self.query, zoneID: nil, limit: 3), in: database,
-          at: try DatabaseTable(session: session).address(of: database), session: session,
+          at: try DatabaseTable(transaction: transaction).address(of: database),
+          transaction: transaction,
           effort: effort)
         return try search?.run().records.map(\.recordID.recordName) ?? []
       }

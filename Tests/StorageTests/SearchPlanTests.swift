@@ -19,9 +19,9 @@ struct SearchPlanTests {
     let store = try await SQLRecordStore.inMemory()
     let test = try await TestStore(store)
     try await searches(test)
-    let plans = try await store.write { session -> [Step] in
-      if analyzed { try session.connection.execute("ANALYZE") }
-      guard let connection = session.connection as? SQLiteConnection else { return [] }
+    let plans = try await store.write { transaction -> [Step] in
+      if analyzed { try transaction.connection.execute("ANALYZE") }
+      guard let connection = transaction.connection as? SQLiteConnection else { return [] }
       let arguments = [SQLValue](repeating: .integer(0), count: 12)
       var steps: [Step] = []
       for text in connection.statementTexts where text.hasPrefix("SELECT") {

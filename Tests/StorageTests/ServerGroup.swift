@@ -61,8 +61,8 @@ struct ServerGroup {
 
   /// The numbers that a statement finds, of one column.
   func integers(_ statement: String) async throws -> [Int64] {
-    try await store(0).read { session in
-      try session.connection.rows(statement, []) { $0.integer(0) }
+    try await store(0).read { transaction in
+      try transaction.connection.rows(statement, []) { $0.integer(0) }
     }
   }
 }

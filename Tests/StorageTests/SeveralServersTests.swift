@@ -111,14 +111,14 @@ struct SeveralServersTests {
         #expect(refusal?.reason == "a write to database \(database.rawValue) has no lock of it")
         await #expect(throws: StoreError.self) {
           try await store.write(locking: locks) {
-            _ = try DatabaseTable(session: $0).raiseSubscriptionVersion(of: database)
+            _ = try DatabaseTable(transaction: $0).raiseSubscriptionVersion(of: database)
           }
         }
       }
       let attempts = Mutex<[WriteLocks.Reach]>([])
-      try await store.write(locking: .database(database)) { session in
-        attempts.withLock { $0.append(session.held?.reach ?? .everything) }
-        _ = try CounterTable(session: session).next("record_type")
+      try await store.write(locking: .database(database)) { transaction in
+        attempts.withLock { $0.append(transaction.held?.reach ?? .everything) }
+        _ = try CounterTable(transaction: transaction).next("record_type")
       }
       #expect(attempts.withLock { $0 } == [.rows, .reference])
     }
@@ -152,11 +152,13 @@ struct SeveralServersTests {
       let gate = DispatchSemaphore(value: 0)
       let process = Mutex<Int64?>(nil)
       async let lost = storeError {
-        try await store.write(locking: .database(test.privateID)) { session in
-          let number = try session.connection.first("SELECT pg_backend_pid()", []) { $0.integer(0) }
+        try await store.write(locking: .database(test.privateID)) { transaction in
+          let number = try transaction.connection.first("SELECT pg_backend_pid()", []) {
+            $0.integer(0)
+          }
           process.withLock { $0 = number }
           gate.wait()
-          try session.connection.run("SELECT 1", [])
+          try transaction.connection.run("SELECT 1", [])
         }
       }
       try await eventually("it is in its transaction") { process.withLock { $0 } != nil }
@@ -181,11 +183,11 @@ final class Held: Sendable {
     let gate = gate
     let isThere = Mutex(false)
     let task = Task {
-      try await store.write(locking: locks) { session in
+      try await store.write(locking: locks) { transaction in
         isThere.withLock { $0 = true }
         gate.wait()
         // Whether the transaction is still there.
-        _ = try session.connection.first("SELECT 1", []) { _ in true }
+        _ = try transaction.connection.first("SELECT 1", []) { _ in true }
       }
     }
     self.task = task

@@ -12,12 +12,12 @@ import Waiting
 final class KeptJob: StoreJob {
   let gathersWrites: Bool
   let locks = WriteLocks.everything
-  private let body: @Sendable (StoreSession) throws -> [String]
+  private let body: @Sendable (StoreTransaction) throws -> [String]
   private let latest = Mutex<[String]>([])
   private let ended = Mutex<[String]?>(nil)
 
   init(
-    gathersWrites: Bool, _ body: @escaping @Sendable (StoreSession) throws -> [String]
+    gathersWrites: Bool, _ body: @escaping @Sendable (StoreTransaction) throws -> [String]
   ) {
     self.gathersWrites = gathersWrites
     self.body = body
@@ -26,8 +26,8 @@ final class KeptJob: StoreJob {
   /// What the job told, or its error; nil before its commit.
   var result: [String]? { ended.withLock { $0 } }
 
-  func run(in session: StoreSession) throws {
-    let told = try body(session)
+  func run(in transaction: StoreTransaction) throws {
+    let told = try body(transaction)
     latest.withLock { $0 = told }
   }
 
@@ -93,8 +93,8 @@ struct StoredState: Equatable {
     }
   }
 
-  private init(in session: StoreSession) throws {
-    let connection = session.connection
+  private init(in transaction: StoreTransaction) throws {
+    let connection = transaction.connection
     func lines(_ statement: String) throws -> [String] {
       try connection.rows("SELECT \(statement)", []) { $0.text(0) }
     }
@@ -128,15 +128,16 @@ struct StoredState: Equatable {
       "SELECT \(StoredRecord.columns), records.database_id FROM records", []
     ) { (StoredRecord.Row($0), DatabaseID(rawValue: $0.integer(6))) }
     for (row, database) in rows {
-      let record = try RecordTable(session: session).record(row, in: database).record
-      let address = try DatabaseTable(session: session).address(of: database)
+      let record = try RecordTable(transaction: transaction).record(row, in: database).record
+      let address = try DatabaseTable(transaction: transaction).address(of: database)
       guard
-        let type = try RecordTypeTable(session: session).type(named: record.recordType, at: address)
+        let type = try RecordTypeTable(transaction: transaction).type(
+          named: record.recordType, at: address)
       else {
         faults.append("\(record.recordID) has no type")
         continue
       }
-      for entry in try ValueIndexTable(session: session).entries(
+      for entry in try ValueIndexTable(transaction: transaction).entries(
         of: record, type: type, at: address
       ).list {
         let key = entry.key.map { String(format: "%02X", $0) }.joined()

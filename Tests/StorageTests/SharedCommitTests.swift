@@ -138,19 +138,20 @@ struct SharedCommitTests {
       modification.quota = quota
       let ready = side.prepared(modification)
       prepared += ready.creations.count { $0 != nil }
-      return KeptJob(gathersWrites: true) { session in
-        let outcomes = try RepeatableModification(ready, session: session).run()
+      return KeptJob(gathersWrites: true) { transaction in
+        let outcomes = try RepeatableModification(ready, transaction: transaction).run()
         if fails { throw StoreError(.exists, "made to fail") }
         return outcomes.told(
-          by: ready.creations, in: ready.request.database, tags: session.changeTags
+          by: ready.creations, in: ready.request.database, tags: transaction.changeTags
         ).map(\.told)
       }
     case .query(let query, let isPublic):
       let database = isPublic ? test.publicID : test.privateID
-      return KeptJob(gathersWrites: false) { session in
+      return KeptJob(gathersWrites: false) { transaction in
         let page = try RecordSearch(
           RecordQuery(query: query, zoneID: nil, limit: 200), in: database,
-          at: try DatabaseTable(session: session).address(of: database), session: session,
+          at: try DatabaseTable(transaction: transaction).address(of: database),
+          transaction: transaction,
           effort: SearchEffort())?.run()
         return page?.records.map { RecordOutcome.saved($0).told }.sorted() ?? []
       }
@@ -159,13 +160,13 @@ struct SharedCommitTests {
     case .deleteZone(let name):
       return zoneJob(.delete(ZoneID(zoneName: name)), in: test.privateID)
     case .indexes(let indexes):
-      return KeptJob(gathersWrites: false) { session in
-        let current = try RecordTypeTable(session: session).schema(
+      return KeptJob(gathersWrites: false) { transaction in
+        let current = try RecordTypeTable(transaction: transaction).schema(
           of: TestStore.container, in: .development)
         var target = current
         target.recordTypes["Note"]?.fields["text"]?.indexes = indexes
         try SchemaModifier(
-          session: session, container: TestStore.container, environment: .development
+          transaction: transaction, container: TestStore.container, environment: .development
         ).apply(current.changes(to: target))
         return []
       }
@@ -173,10 +174,10 @@ struct SharedCommitTests {
   }
 
   private func zoneJob(_ operation: ZoneOperation, in database: DatabaseID) -> KeptJob {
-    KeptJob(gathersWrites: false) { session in
+    KeptJob(gathersWrites: false) { transaction in
       var modifier = try ZoneModifier(
         database: database, origin: ChangeOrigin(userRecordName: TestStore.alice, deviceID: nil),
-        timestamp: TestStore.time(0), operations: 1, session: session)
+        timestamp: TestStore.time(0), operations: 1, transaction: transaction)
       return try modifier.run([operation]).map { outcome in
         switch outcome {
         case .saved(let zone): "saved \(zone.zoneID)"

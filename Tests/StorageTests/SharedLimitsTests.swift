@@ -94,10 +94,10 @@ struct SharedLimitsTests {
             try await SQLRecordStore.onThread {
               let connection = try PostgreSQLConnection(to: address)
               defer { connection.close() }
-              let session = try StoreSession(connection: connection) { RandomUUID.make() }
+              let transaction = try StoreTransaction(connection: connection) { RandomUUID.make() }
               return try (0..<60).reduce(0) { sum, _ in
                 try sum
-                  + SharedLimitTable(session: session).draw(
+                  + SharedLimitTable(transaction: transaction).draw(
                     AllowanceDraw(
                       subject: LimitSubject(hash: [UInt8](repeating: 9, count: 16)),
                       interval: 3600 * Self.second, capacity: 100, needed: 1, extra: 1)
@@ -126,9 +126,9 @@ struct SharedLimitsTests {
         }
       }
       func counts() async throws -> [Int64] {
-        try await store.read { session in
+        try await store.read { transaction in
           try ["request_allowances", "sign_in_attempts"].map { table in
-            try session.connection.first("SELECT COUNT(*) FROM \(table)", []) {
+            try transaction.connection.first("SELECT COUNT(*) FROM \(table)", []) {
               $0.integer(0)
             } ?? 0
           }
@@ -155,10 +155,10 @@ struct SharedLimitsTests {
             try await SQLRecordStore.onThread {
               let connection = try PostgreSQLConnection(to: address)
               defer { connection.close() }
-              let session = try StoreSession(connection: connection) { RandomUUID.make() }
+              let transaction = try StoreTransaction(connection: connection) { RandomUUID.make() }
               for _ in 0..<20 {
                 try connection.execute("BEGIN")
-                try SharedLimitTable(session: session).attempt(
+                try SharedLimitTable(transaction: transaction).attempt(
                   by: number == 0 ? subjects : subjects.reversed()
                 ) {
                   histories, now in

@@ -72,9 +72,9 @@ struct StatementRouteTests {
     _ read: @escaping @Sendable (any SQLConnection, String) throws -> Value?
   ) async throws -> [(name: String, value: Value)] {
     let store = try await SQLRecordStore.inMemory()
-    let tables = try await store.read { session in
-      try SQLTable.names(session.connection).compactMap { name in
-        try read(session.connection, name).map { (name: name, value: $0) }
+    let tables = try await store.read { transaction in
+      try SQLTable.names(transaction.connection).compactMap { name in
+        try read(transaction.connection, name).map { (name: name, value: $0) }
       }
     }
     await store.close()

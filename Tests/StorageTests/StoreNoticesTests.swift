@@ -142,9 +142,9 @@ struct StoreNoticesTests {
         in: .whole(pair.database), after: 0, limit: 1)
       #expect(!entries.isEmpty)
       let during = Mutex<Int?>(nil)
-      try await pair.second.write { session in
-        session.outbox = entries
-        try DispatchLeaseTable(session: session).pointToChanges()
+      try await pair.second.write { transaction in
+        transaction.outbox = entries
+        try DispatchLeaseTable(transaction: transaction).pointToChanges()
         // What the first would do now.
         let other = try PostgreSQLConnection(to: pair.address)
         defer { other.close() }
@@ -155,7 +155,7 @@ struct StoreNoticesTests {
           """, [.integer(pair.database.rawValue)]
         ) { _ in true }.count
         during.withLock { $0 = taken }
-        session.outbox = []
+        transaction.outbox = []
       }
       #expect(during.withLock { $0 } == 0)
       let other = try await SQLRecordStore.onThread {

@@ -23,13 +23,13 @@ struct StoreWriterTests {
       let results = await withTaskGroup(of: (Int, Bool).self) { group in
         for number in 0..<20 {
           group.addTask {
-            let result: Void? = try? await store.write { session in
-              _ = try session.connection.run(
+            let result: Void? = try? await store.write { transaction in
+              _ = try transaction.connection.run(
                 "INSERT INTO users (name, user_record_name, created) VALUES ($1, $1, 0)",
                 [.text("u\(number)")])
               if number % 3 == 0 { throw StoreError(.exists, "made to fail") }
               if number == 1 {
-                try session.connection.run("NO STATEMENT", [])
+                try transaction.connection.run("NO STATEMENT", [])
               }
             }
             return (number, result != nil)

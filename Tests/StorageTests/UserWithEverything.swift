@@ -205,11 +205,11 @@ extension TestStore {
   func tables(having markers: [String]) async throws -> Set<String> {
     let store = try #require(store as? SQLRecordStore)
     let needles = markers.map { Array($0.utf8) }
-    return try await store.read { session in
+    return try await store.read { transaction in
       var found: Set<String> = []
-      for name in try SQLTable.names(session.connection) where name != "store_form" {
-        let table = try SQLTable(named: name, in: session.connection)
-        try session.connection.query(table.selection(), []) { row in
+      for name in try SQLTable.names(transaction.connection) where name != "store_form" {
+        let table = try SQLTable(named: name, in: transaction.connection)
+        try transaction.connection.query(table.selection(), []) { row in
           for (column, kind) in table.columns.map(\.kind).enumerated()
           where kind != .integer && !row.isNull(Int32(column)) {
             let value =

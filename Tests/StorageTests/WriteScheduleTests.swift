@@ -16,7 +16,7 @@ struct WriteScheduleTests {
       self.locks = locks
     }
 
-    func run(in session: StoreSession) throws {}
+    func run(in transaction: StoreTransaction) throws {}
     func finish(_ failure: (any Error)?) {}
   }
 

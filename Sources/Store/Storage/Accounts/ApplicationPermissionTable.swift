@@ -4,9 +4,9 @@ import StoreModel
 
 /// What users permit apps to do.
 struct ApplicationPermissionTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

@@ -4,9 +4,9 @@ import StoreModel
 
 /// Hashes of the users' passwords.
 struct PasswordTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

@@ -4,12 +4,12 @@ import StoreModel
 
 extension SQLRecordStore {
   public func places() async throws -> [ContainerPlace] {
-    try await read { session in
+    try await read { transaction in
       var places: Set<ContainerPlace> = []
       for table in ["databases", "record_types"] {
         var last: ContainerPlace?
         // From one to the next by the index: there may be a million databases.
-        while let place = try session.place(after: last, in: table) {
+        while let place = try transaction.place(after: last, in: table) {
           places.insert(place)
           last = place
         }
@@ -49,20 +49,20 @@ extension SQLRecordStore {
   }
 
   public func existingDatabase(at address: DatabaseAddress) async throws -> DatabaseID? {
-    try await read { try DatabaseTable(session: $0).database(at: address) }
+    try await read { try DatabaseTable(transaction: $0).database(at: address) }
   }
 
   public func users(
     beginningWith prefix: String, after last: String?, limit: Int
   ) async throws -> [User] {
     try await read {
-      try UserTable(session: $0).users(beginningWith: prefix, after: last, limit: limit)
+      try UserTable(transaction: $0).users(beginningWith: prefix, after: last, limit: limit)
     }
   }
 
   public func userNames(of userRecordNames: Set<String>) async throws -> [String: String] {
-    try await read { session in
-      let users = UserTable(session: session)
+    try await read { transaction in
+      let users = UserTable(transaction: transaction)
       var names: [String: String] = [:]
       for userRecordName in userRecordNames {
         names[userRecordName] = try users.name(of: userRecordName)
@@ -75,7 +75,7 @@ extension SQLRecordStore {
     of userRecordName: String?, after last: DeviceName?, limit: Int
   ) async throws -> [DeviceToken] {
     try await read {
-      try DeviceTable(session: $0).devices(of: userRecordName, after: last, limit: limit)
+      try DeviceTable(transaction: $0).devices(of: userRecordName, after: last, limit: limit)
     }
   }
 
@@ -83,11 +83,11 @@ extension SQLRecordStore {
     in database: DatabaseID, of subscriber: String?, after last: SubscriptionName?, limit: Int,
     where isWanted: @escaping @Sendable (StoredSubscription) -> Bool
   ) async throws -> SubscriptionSearch {
-    try await read { session in
+    try await read { transaction in
       let search = PiecewiseSearch(
         budget: SubscriptionSearch.budget, pieceSize: 500, limit: limit)
       let (found, next) = try search.walk(from: last) { place, count in
-        try session.subscriptions(in: database, of: subscriber, after: place, limit: count)
+        try transaction.subscriptions(in: database, of: subscriber, after: place, limit: count)
       } place: {
         $0.name
       } wanted: {
@@ -98,7 +98,7 @@ extension SQLRecordStore {
   }
 }
 
-extension StoreSession {
+extension StoreTransaction {
   fileprivate func place(
     after last: ContainerPlace?, in table: String
   ) throws -> ContainerPlace? {

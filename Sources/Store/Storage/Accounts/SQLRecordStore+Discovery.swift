@@ -7,7 +7,7 @@ extension SQLRecordStore {
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) async throws -> [ApplicationPermission: ApplicationPermission.Status] {
     try await read {
-      try ApplicationPermissionTable(session: $0)
+      try ApplicationPermissionTable(transaction: $0)
         .statuses(of: userRecordName, container: container, environment: environment)
     }
   }
@@ -16,9 +16,9 @@ extension SQLRecordStore {
     _ statuses: [ApplicationPermission: ApplicationPermission.Status],
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) async throws {
-    try await write(locking: .reference) { session in
-      try UserDeletionTable(session: session).refuseDeleted(userRecordName)
-      let permissions = ApplicationPermissionTable(session: session)
+    try await write(locking: .reference) { transaction in
+      try UserDeletionTable(transaction: transaction).refuseDeleted(userRecordName)
+      let permissions = ApplicationPermissionTable(transaction: transaction)
       for (permission, status) in statuses {
         try permissions.set(
           permission, to: status, of: userRecordName, container: container,
@@ -30,8 +30,8 @@ extension SQLRecordStore {
   public func discoverableUsers(
     matching lookups: [UserLookup], container: String, environment: ContainerEnvironment
   ) async throws -> [User?] {
-    try await read { session in
-      let users = UserTable(session: session)
+    try await read { transaction in
+      let users = UserTable(transaction: transaction)
       return try lookups.map {
         try users.discoverableUser(matching: $0, container: container, environment: environment)
       }
@@ -42,7 +42,7 @@ extension SQLRecordStore {
     container: String, environment: ContainerEnvironment, limit: Int
   ) async throws -> [User] {
     try await read {
-      try UserTable(session: $0)
+      try UserTable(transaction: $0)
         .discoverableUsers(container: container, environment: environment, limit: limit)
     }
   }

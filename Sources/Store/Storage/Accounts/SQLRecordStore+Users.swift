@@ -6,19 +6,19 @@ extension SQLRecordStore {
     named name: String, profile: UserProfile, at timestamp: Timestamp
   ) async throws -> User {
     try await write(locking: .reference) {
-      try UserTable(session: $0).add(named: name, profile: profile, at: timestamp)
+      try UserTable(transaction: $0).add(named: name, profile: profile, at: timestamp)
     }
   }
 
   public func user(named name: String) async throws -> User? {
-    try await read { try UserTable(session: $0).user(named: name) }
+    try await read { try UserTable(transaction: $0).user(named: name) }
   }
 
   public func user(withRecordName userRecordName: String) async throws -> User? {
-    try await read { try UserTable(session: $0).user(withRecordName: userRecordName) }
+    try await read { try UserTable(transaction: $0).user(withRecordName: userRecordName) }
   }
 
   public func users() async throws -> [User] {
-    try await read { try UserTable(session: $0).users() }
+    try await read { try UserTable(transaction: $0).users() }
   }
 }

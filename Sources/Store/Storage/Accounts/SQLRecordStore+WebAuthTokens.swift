@@ -4,18 +4,18 @@ import StoreModel
 
 extension SQLRecordStore {
   public func addWebAuthToken(_ token: WebAuthToken) async throws {
-    try await write(locking: .reference) { try WebAuthTokenTable(session: $0).add(token) }
+    try await write(locking: .reference) { try WebAuthTokenTable(transaction: $0).add(token) }
   }
 
   public func webAuthToken(withHash hash: [UInt8]) async throws -> WebAuthToken? {
-    try await read { try WebAuthTokenTable(session: $0).token(withHash: hash) }
+    try await read { try WebAuthTokenTable(transaction: $0).token(withHash: hash) }
   }
 
   public func rotateWebAuthToken(
     withHash hash: [UInt8], successor: WebAuthToken?, olderExpire: Timestamp?
   ) async throws -> Bool {
     try await write(locking: .reference) {
-      try WebAuthTokenTable(session: $0)
+      try WebAuthTokenTable(transaction: $0)
         .rotate(tokenWithHash: hash, successor: successor, olderExpire: olderExpire)
     }
   }
@@ -24,7 +24,7 @@ extension SQLRecordStore {
     of userRecordName: String, everywhere: Bool, at timestamp: Timestamp
   ) async throws -> Int {
     try await writeDevices {
-      try WebAuthTokenTable(session: $0)
+      try WebAuthTokenTable(transaction: $0)
         .endSessions(of: userRecordName, everywhere: everywhere, at: timestamp, ordering: &$1)
     }
   }

@@ -4,9 +4,9 @@ import StoreModel
 
 /// The users' identities at issuers.
 struct UserIdentityTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

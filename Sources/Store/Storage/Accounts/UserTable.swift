@@ -5,9 +5,9 @@ import StoreModel
 
 /// Users with their names and addresses.
 struct UserTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  var connection: any SQLConnection { session.connection }
+  var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -70,7 +70,7 @@ struct UserTable {
   ///
   /// - Throws: ``StoreError/Code/exists`` when another user has the name or an address.
   func add(named name: String?, profile: UserProfile, at timestamp: Timestamp) throws -> User {
-    let userRecordName = "_" + session.makeUUID().uuidString.lowercased().filter { $0 != "-" }
+    let userRecordName = "_" + transaction.makeUUID().uuidString.lowercased().filter { $0 != "-" }
     let user = User(
       name: name ?? userRecordName, userRecordName: userRecordName, created: timestamp,
       profile: profile)

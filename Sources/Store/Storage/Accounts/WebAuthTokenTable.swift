@@ -4,9 +4,9 @@ import StoreModel
 
 /// The users' web auth tokens, of which those of a session give way to successors.
 struct WebAuthTokenTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -48,7 +48,7 @@ struct WebAuthTokenTable {
 
   /// - Throws: ``StoreError/Code/userDeleted``.
   func add(_ token: WebAuthToken) throws {
-    try UserDeletionTable(session: session).refuseDeleted(token.userRecordName)
+    try UserDeletionTable(transaction: transaction).refuseDeleted(token.userRecordName)
     _ = try connection.run(
       """
       INSERT INTO web_auth_tokens
@@ -111,7 +111,7 @@ struct WebAuthTokenTable {
     ) { $0.integer(0) }
     try connection.run("DELETE FROM web_auth_tokens WHERE \(those)", [.text(userRecordName)])
     if everywhere {
-      let devices = DeviceTable(session: session)
+      let devices = DeviceTable(transaction: transaction)
       try devices.removeReaders(of: userRecordName, ordering: &orders)
       try devices.removeAll(
         of: userRecordName, kind: .webPush, at: timestamp, ordering: &orders)

@@ -7,8 +7,8 @@ import StoreModel
 /// `assets.released` is null while a record holds the file, 0 since none does, and the time at which
 /// that was first seen after that.
 struct AssetTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -79,7 +79,7 @@ struct AssetTable {
     _ file: AssetFile, named name: String, to database: DatabaseID
   ) throws -> Bool {
     // The user who uploads it may have been deleted while the file was written.
-    guard try AssetUploadTable(session: session).contains(name, in: database) else {
+    guard try AssetUploadTable(transaction: transaction).contains(name, in: database) else {
       throw ItemFailure(.notFound, "there is no such upload any more; ask for a new URL")
     }
     let added = try connection.run(
@@ -129,7 +129,9 @@ struct AssetTable {
       WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL RETURNING size
       """, [.integer(database.rawValue), .text(holding.checksum)]
     ) { $0.integer(0) }
-    if let taken { try DatabaseTable(session: session).countBytes(Int(taken), in: database) }
+    if let taken {
+      try DatabaseTable(transaction: transaction).countBytes(Int(taken), in: database)
+    }
   }
 
   private func remove(
@@ -153,7 +155,7 @@ struct AssetTable {
       RETURNING size
       """, [.integer(database.rawValue), .text(holding.checksum)]
     ) { $0.integer(0) }
-    if let left { try DatabaseTable(session: session).countBytes(-Int(left), in: database) }
+    if let left { try DatabaseTable(transaction: transaction).countBytes(-Int(left), in: database) }
   }
 
   // MARK: Files that are to go

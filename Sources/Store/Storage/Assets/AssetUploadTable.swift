@@ -4,8 +4,8 @@ import StoreModel
 
 /// Uploads of assets and their receipts, and receipts of files that records hold already.
 struct AssetUploadTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -102,7 +102,7 @@ struct AssetUploadTable {
       [
         .integer(database.rawValue), .text(receipt), .text(file.checksum), .integer(file.size),
       ])
-    return try AssetTable(session: session).contains(file.checksum, in: database)
+    return try AssetTable(transaction: transaction).contains(file.checksum, in: database)
   }
 
   /// Keeps a receipt for a file that a record holds.
@@ -135,7 +135,7 @@ struct AssetUploadTable {
     for upload in uploads {
       if !upload.isRereference {
         // Its file may have been kept without becoming known.
-        try AssetTable(session: session).dispose(
+        try AssetTable(transaction: transaction).dispose(
           ofFile: upload.receipt, unlessKeptIn: upload.database)
       }
       try connection.run(

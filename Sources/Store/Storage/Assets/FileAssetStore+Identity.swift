@@ -38,20 +38,20 @@ extension FileAssetStore {
   /// While the store has no assets a server with another folder may be there, and takes none.
   ///
   /// - Throws: ``StoreError/Code/cannotOpen`` when it is not; the folder is as it was then.
-  func bind(to session: StoreSession) throws {
+  func bind(to transaction: StoreTransaction) throws {
     let (identity, isNew) = try self.identity()
-    try session.connection.beginWriting()
+    try transaction.connection.beginWriting()
     let known: String
     let hasAssets: Bool
     do {
       known = String(
-        decoding: try SecretTable(session: session).secret(
+        decoding: try SecretTable(transaction: transaction).secret(
           named: "asset-folder", proposing: Array(identity.utf8)),
         as: UTF8.self)
-      hasAssets = try AssetTable(session: session).areAny()
-      try session.connection.commit()
+      hasAssets = try AssetTable(transaction: transaction).areAny()
+      try transaction.connection.commit()
     } catch {
-      if session.connection.isInTransaction { try? session.connection.rollback() }
+      if transaction.connection.isInTransaction { try? transaction.connection.rollback() }
       throw error
     }
     guard known != identity else { return }

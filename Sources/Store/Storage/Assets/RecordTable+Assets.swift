@@ -14,7 +14,7 @@ extension RecordTable {
     }
     let access = try RecordAccess(
       of: user, toType: stored.record.recordType,
-      at: try DatabaseTable(session: session).address(of: database), in: session)
+      at: try DatabaseTable(transaction: transaction).address(of: database), in: transaction)
     guard access.mayRead(stored.record) else {
       throw ItemFailure(
         .accessDenied,

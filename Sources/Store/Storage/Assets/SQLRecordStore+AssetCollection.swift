@@ -18,15 +18,15 @@ extension SQLRecordStore {
     try await assets.removeLeftovers()
     let oldest = now - AssetRetention.receiptMilliseconds
     try await inBatches(
-      { try AssetUploadTable(session: $0).old(before: oldest) },
-      drop: { try AssetUploadTable(session: $0).forget($1) })
+      { try AssetUploadTable(transaction: $0).old(before: oldest) },
+      drop: { try AssetUploadTable(transaction: $0).forget($1) })
     var last = (database: Int64.min, checksum: "")
     while true {
       let orphans = try await read { [last] in
-        try AssetTable(session: $0).orphans(after: last.database, last.checksum)
+        try AssetTable(transaction: $0).orphans(after: last.database, last.checksum)
       }
-      try await inEachDatabase(of: orphans) { session, orphans in
-        for orphan in orphans { try AssetTable(session: session).trim(orphan, at: now) }
+      try await inEachDatabase(of: orphans) { transaction, orphans in
+        for orphan in orphans { try AssetTable(transaction: transaction).trim(orphan, at: now) }
       }
       guard orphans.count == Int(Retention.batch), let end = orphans.last else { break }
       last = (end.database.rawValue, end.checksum)
@@ -34,10 +34,10 @@ extension SQLRecordStore {
     // The files are elsewhere, and are not gone because they are not here.
     if let folder = assets as? FileAssetStore, folder.isStrange { return }
     while true {
-      let names = try await read { try AssetTable(session: $0).disposable() }
+      let names = try await read { try AssetTable(transaction: $0).disposable() }
       if names.isEmpty { break }
       for name in names { try await assets.remove(name) }
-      try await inEachDatabase(of: names) { try AssetTable(session: $0).forgetDisposals($1) }
+      try await inEachDatabase(of: names) { try AssetTable(transaction: $0).forgetDisposals($1) }
     }
   }
 }

@@ -6,11 +6,11 @@ extension SQLRecordStore {
   public func addAssetUploads(
     _ uploads: [AssetUpload], inZone zoneID: ZoneID, of database: DatabaseID
   ) async throws {
-    try await write(locking: .database(database)) { session in
-      _ = try ZoneTable(session: session).existingNumber(of: zoneID, in: database)
+    try await write(locking: .database(database)) { transaction in
+      _ = try ZoneTable(transaction: transaction).existingNumber(of: zoneID, in: database)
       for upload in uploads {
-        try UserDeletionTable(session: session).refuseDeleted(upload.userRecordName)
-        try AssetUploadTable(session: session).add(upload, to: database)
+        try UserDeletionTable(transaction: transaction).refuseDeleted(upload.userRecordName)
+        try AssetUploadTable(transaction: transaction).add(upload, to: database)
       }
     }
   }
@@ -19,7 +19,7 @@ extension SQLRecordStore {
     withTokenHash hash: [UInt8], in database: DatabaseID
   ) async throws -> AssetUpload? {
     try await read {
-      try AssetUploadTable(session: $0).upload(withTokenHash: hash, in: database)
+      try AssetUploadTable(transaction: $0).upload(withTokenHash: hash, in: database)
     }
   }
 
@@ -29,21 +29,22 @@ extension SQLRecordStore {
   ) async throws {
     // From the claim on the receipt keeps a file with this checksum from being dropped.
     let isKept = try await write(locking: .database(database)) {
-      try AssetUploadTable(session: $0).claim(receipt, in: database, for: file)
+      try AssetUploadTable(transaction: $0).claim(receipt, in: database, for: file)
     }
     guard !isKept else { return }
     try await assets.keep(bytes, as: AssetName(database: database, file: receipt))
     do {
-      try await write(locking: .database(database)) { session in
-        guard try AssetTable(session: session).add(file, named: receipt, to: database) else {
+      try await write(locking: .database(database)) { transaction in
+        guard try AssetTable(transaction: transaction).add(file, named: receipt, to: database)
+        else {
           return
         }
-        if let usage = try DatabaseUsage(of: database, in: session) { try check(usage) }
+        if let usage = try DatabaseUsage(of: database, in: transaction) { try check(usage) }
       }
     } catch {
       // Where this fails, too, the file goes with the leftovers; what matters is the first error.
       try? await write(locking: .database(database)) {
-        try AssetTable(session: $0).dispose(ofFile: receipt, unlessKeptIn: database)
+        try AssetTable(transaction: $0).dispose(ofFile: receipt, unlessKeptIn: database)
       }
       throw error
     }
@@ -53,17 +54,18 @@ extension SQLRecordStore {
     _ places: [AssetPlace], inZone zoneID: ZoneID, of database: DatabaseID, for user: String,
     timestamp: Timestamp, makeReceipt: @escaping @Sendable () -> String
   ) async throws -> [Asset] {
-    try await write(locking: .database(database)) { session in
-      try UserDeletionTable(session: session).refuseDeleted(user)
-      let zoneNumber = try ZoneTable(session: session).existingNumber(of: zoneID, in: database)
+    try await write(locking: .database(database)) { transaction in
+      try UserDeletionTable(transaction: transaction).refuseDeleted(user)
+      let zoneNumber = try ZoneTable(transaction: transaction).existingNumber(
+        of: zoneID, in: database)
       return try places.flatMap { place in
-        try RecordTable(session: session).assets(
+        try RecordTable(transaction: transaction).assets(
           at: place, inZone: zoneNumber, of: database, for: user
         ).map { asset in
           var asset = asset
           let receipt = makeReceipt()
           asset.receipt = receipt
-          try AssetUploadTable(session: session).addReceipt(
+          try AssetUploadTable(transaction: transaction).addReceipt(
             receipt, for: asset, of: user, at: timestamp, to: database)
           return asset
         }
@@ -75,13 +77,13 @@ extension SQLRecordStore {
     forChecksum checksum: String, in database: DatabaseID
   ) async throws -> AssetName? {
     try await read {
-      try AssetTable(session: $0).name(forChecksum: checksum, in: database)
+      try AssetTable(transaction: $0).name(forChecksum: checksum, in: database)
     }
   }
 
   public func secret(named name: String, proposing proposed: [UInt8]) async throws -> [UInt8] {
     try await write(locking: .reference) {
-      try SecretTable(session: $0).secret(named: name, proposing: proposed)
+      try SecretTable(transaction: $0).secret(named: name, proposing: proposed)
     }
   }
 }

@@ -2,8 +2,8 @@ import SQLEngine
 
 /// What the store has that nobody else may know, or is to have the same of, by its name.
 struct SecretTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     "CREATE TABLE secrets (name TEXT PRIMARY KEY, value BYTEA NOT NULL)"

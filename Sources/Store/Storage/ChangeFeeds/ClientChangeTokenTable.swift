@@ -4,8 +4,8 @@ import StoreModel
 
 /// What devices left with their last changes in zones, for when they read the zones' feeds.
 struct ClientChangeTokenTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

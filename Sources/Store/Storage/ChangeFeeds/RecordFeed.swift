@@ -6,7 +6,7 @@ import StoreModel
 struct RecordFeed {
   let query: RecordChangesQuery
   let database: DatabaseID
-  let session: StoreSession
+  let transaction: StoreTransaction
   let address: DatabaseAddress
   private let zone: ZoneTable.State
   private let token: ChangeToken
@@ -30,23 +30,23 @@ struct RecordFeed {
 
   init(
     _ query: RecordChangesQuery, in database: DatabaseID, at address: DatabaseAddress,
-    session: StoreSession
+    transaction: StoreTransaction
   ) throws {
     self.query = query
     self.database = database
-    self.session = session
+    self.transaction = transaction
     self.address = address
     guard !query.zoneID.isDefaultZone || address.scope == .public || query.tellsAll else {
       throw ItemFailure(
         .invalid, field: "zoneID",
         "the default zone has no change feed; keep what you follow in a zone of your own")
     }
-    zone = try Self.state(of: query.zoneID, in: database, session: session)
-    token = try Self.token(of: query, in: database, zone: zone, session: session)
+    zone = try Self.state(of: query.zoneID, in: database, transaction: transaction)
+    token = try Self.token(of: query, in: database, zone: zone, transaction: transaction)
     typeNumbers = try query.recordTypes.map { names in
       Set(
         try names.compactMap {
-          try RecordTypeTable(session: session).type(named: $0, at: address)?.number
+          try RecordTypeTable(transaction: transaction).type(named: $0, at: address)?.number
         })
     }
   }
@@ -87,20 +87,23 @@ struct RecordFeed {
       changes: changes,
       // A position is that of the zone's last change, which the reader may not be told of.
       token: try next(after: last, hasMore: hasMore).text(
-        sealedBy: session.tokens, isRepeatable: view.showsEverything),
+        sealedBy: transaction.tokens, isRepeatable: view.showsEverything),
       hasMore: hasMore, size: size,
       clientChangeToken: try query.reader.flatMap {
-        try ClientChangeTokenTable(session: session).token(of: $0, zone: zone.number, in: database)
+        try ClientChangeTokenTable(transaction: transaction).token(
+          of: $0, zone: zone.number, in: database)
       })
   }
 
   // MARK: Tokens
 
   private static func state(
-    of zoneID: ZoneID, in database: DatabaseID, session: StoreSession
+    of zoneID: ZoneID, in database: DatabaseID, transaction: StoreTransaction
   ) throws -> ZoneTable.State {
-    if let state = try ZoneTable(session: session).state(of: zoneID, in: database) { return state }
-    let wasDeleted = try ZoneTombstoneTable(session: session).contains(zoneID, in: database)
+    if let state = try ZoneTable(transaction: transaction).state(of: zoneID, in: database) {
+      return state
+    }
+    let wasDeleted = try ZoneTombstoneTable(transaction: transaction).contains(zoneID, in: database)
     throw !wasDeleted
       ? ItemFailure(.zoneNotFound, field: "zoneID", "there is no zone '\(zoneID)'")
       : ItemFailure(.zoneDeleted, field: "zoneID", "zone '\(zoneID)' was deleted by its user")
@@ -108,11 +111,11 @@ struct RecordFeed {
 
   private static func token(
     of query: RecordChangesQuery, in database: DatabaseID, zone: ZoneTable.State,
-    session: StoreSession
+    transaction: StoreTransaction
   ) throws -> ChangeToken {
     var token: ChangeToken
     if let text = query.token {
-      token = try ChangeToken(text, sealedBy: session.tokens)
+      token = try ChangeToken(text, sealedBy: transaction.tokens)
       guard token.feed != .database else {
         throw StoreError(
           .badContinuation,
@@ -174,9 +177,9 @@ struct RecordFeed {
     if let last {
       if query.isReversed { high = last } else { low = last }
     }
-    let records = try RecordTable(session: session).candidates(
+    let records = try RecordTable(transaction: transaction).candidates(
       inZone: zone.number, of: database, above: low, below: high, order: order, limit: limit)
-    let tombstones = try TombstoneTable(session: session).candidates(
+    let tombstones = try TombstoneTable(transaction: transaction).candidates(
       inZone: zone.number, of: database, above: max(low, token.knownDeletions), below: high,
       order: order, limit: limit)
     if tombstones.isEmpty { return records }
@@ -195,9 +198,10 @@ struct RecordFeed {
     case .tombstone(let recordName):
       return .deleted(
         RecordID(recordName: recordName, zoneID: query.zoneID),
-        recordType: try RecordTypeTable(session: session).name(ofType: candidate.typeNumber))
+        recordType: try RecordTypeTable(transaction: transaction).name(ofType: candidate.typeNumber)
+      )
     case .record(let number):
-      let stored = try RecordTable(session: session).record(numbered: number, in: database)
+      let stored = try RecordTable(transaction: transaction).record(numbered: number, in: database)
       size += stored.contentSize
       return .saved(stored.record)
     }

@@ -20,7 +20,7 @@ struct RecordFeedView {
   let showsEverything: Bool
   private let database: DatabaseID
   private let address: DatabaseAddress
-  private let session: StoreSession
+  private let transaction: StoreTransaction
   private let reader: String?
   private var parts: [Int64: Part] = [:]
 
@@ -28,7 +28,7 @@ struct RecordFeedView {
     showsEverything = feed.address.scope != .public || feed.query.tellsAll
     database = feed.database
     address = feed.address
-    session = feed.session
+    transaction = feed.transaction
     reader = feed.query.reader?.userRecordName
   }
 
@@ -43,7 +43,7 @@ struct RecordFeedView {
     case (.numbers(let numbers), .record(let number)): return numbers.contains(number)
     case (.own(let access), .record(let number)):
       return access.mayRead(
-        try RecordTable(session: session).record(numbered: number, in: database).record)
+        try RecordTable(transaction: transaction).record(numbered: number, in: database).record)
     }
   }
 
@@ -56,12 +56,13 @@ struct RecordFeedView {
   }
 
   private func readPart(_ typeNumber: Int64) throws -> Part {
-    let name = try RecordTypeTable(session: session).name(ofType: typeNumber)
+    let name = try RecordTypeTable(transaction: transaction).name(ofType: typeNumber)
     // Of a type that was removed nobody knows any more who could read it.
-    guard let type = try RecordTypeTable(session: session).type(named: name, at: address) else {
+    guard let type = try RecordTypeTable(transaction: transaction).type(named: name, at: address)
+    else {
       return .none
     }
-    let access = try RecordAccess(of: reader, toType: name, at: address, in: session)
+    let access = try RecordAccess(of: reader, toType: name, at: address, in: transaction)
     switch access.reach {
     case .all: return .all
     case .none: return .none
@@ -70,7 +71,7 @@ struct RecordFeedView {
         return .own(access)
       }
       var numbers = RecordNumberSet()
-      try ValueIndexTable(session: session).visitNumbers(
+      try ValueIndexTable(transaction: transaction).visitNumbers(
         with: index.range.lower, inField: index.field, of: database
       ) { numbers.insert($0) }
       return .numbers(numbers)

@@ -5,12 +5,12 @@ extension SQLRecordStore {
   public func recordChanges(
     matching query: RecordChangesQuery, in database: DatabaseID
   ) async throws -> RecordChangesPage {
-    try await read { session in
-      let address = try DatabaseTable(session: session).address(of: database)
+    try await read { transaction in
+      let address = try DatabaseTable(transaction: transaction).address(of: database)
       var query = query
       query.zoneID = address.canonical(query.zoneID)
       query.limit = min(max(0, query.limit), ServiceLimits.recordsPerPage)
-      return try RecordFeed(query, in: database, at: address, session: session).page()
+      return try RecordFeed(query, in: database, at: address, transaction: transaction).page()
     }
   }
 
@@ -18,8 +18,8 @@ extension SQLRecordStore {
     since token: String?, limit: Int, in database: DatabaseID
   ) async throws -> ZoneChangesPage {
     let limit = min(max(1, limit), ServiceLimits.recordsPerPage)
-    return try await read { session in
-      try ZoneFeed(since: token, limit: limit, in: database, session: session).page()
+    return try await read { transaction in
+      try ZoneFeed(since: token, limit: limit, in: database, transaction: transaction).page()
     }
   }
 }

@@ -8,18 +8,18 @@ extension SQLRecordStore {
   /// Change tokens from before a forgotten deletion expire with the same write.
   func trimChangeFeeds(before horizon: Timestamp) async throws {
     let horizon = horizon.milliseconds
-    for cut in try await read({ try TombstoneTable(session: $0).old(before: horizon) }) {
+    for cut in try await read({ try TombstoneTable(transaction: $0).old(before: horizon) }) {
       let database = DatabaseID(rawValue: cut.database)
       while try await write(
-        locking: .database(database), { try TombstoneTable(session: $0).trim(through: cut) })
+        locking: .database(database), { try TombstoneTable(transaction: $0).trim(through: cut) })
       {}
     }
-    let forgotten = try await read { try ZoneTombstoneTable(session: $0).old(before: horizon) }
+    let forgotten = try await read { try ZoneTombstoneTable(transaction: $0).old(before: horizon) }
     try await inEachDatabase(of: forgotten) {
-      try ZoneTombstoneTable(session: $0).trim(through: $1)
+      try ZoneTombstoneTable(transaction: $0).trim(through: $1)
     }
     try await inBatches(
-      { try ClientChangeTokenTable(session: $0).old(before: horizon) },
-      drop: { try ClientChangeTokenTable(session: $0).drop($1) })
+      { try ClientChangeTokenTable(transaction: $0).old(before: horizon) },
+      drop: { try ClientChangeTokenTable(transaction: $0).drop($1) })
   }
 }

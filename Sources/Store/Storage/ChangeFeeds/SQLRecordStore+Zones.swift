@@ -7,18 +7,18 @@ extension SQLRecordStore {
     _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
     timestamp: Timestamp
   ) async throws -> [ZoneOutcome] {
-    try await write(locking: .database(database)) { session in
+    try await write(locking: .database(database)) { transaction in
       var modifier = try ZoneModifier(
         database: database, origin: origin, timestamp: timestamp, operations: operations.count,
-        session: session)
+        transaction: transaction)
       return try modifier.run(operations)
     }
   }
 
   public func zones(in database: DatabaseID) async throws -> [Zone] {
-    try await read { session in
-      _ = try DatabaseTable(session: session).address(of: database)
-      return try ZoneTable(session: session).zones(in: database)
+    try await read { transaction in
+      _ = try DatabaseTable(transaction: transaction).address(of: database)
+      return try ZoneTable(transaction: transaction).zones(in: database)
     }
   }
 }

@@ -4,8 +4,8 @@ import StoreModel
 
 /// The deletions of records that change feeds tell of.
 struct TombstoneTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -85,7 +85,7 @@ struct TombstoneTable {
   /// Deletes some of the tombstones; whether there may be more to do.
   func trim(through cut: Cut) throws -> Bool {
     let place: [SQLValue] = [.integer(cut.database), .integer(cut.zone), .integer(cut.version)]
-    try ZoneTable(session: session).note(
+    try ZoneTable(transaction: transaction).note(
       trimmedVersion: cut.version, ofZone: cut.zone, in: DatabaseID(rawValue: cut.database))
     let versions = try connection.rows(
       """

@@ -4,7 +4,7 @@ import StoreModel
 /// One page of a database's change feed.
 struct ZoneFeed {
   let database: DatabaseID
-  let session: StoreSession
+  let transaction: StoreTransaction
   let limit: Int
   private let token: ChangeToken
 
@@ -14,17 +14,17 @@ struct ZoneFeed {
   }
 
   init(
-    since text: String?, limit: Int, in database: DatabaseID, session: StoreSession
+    since text: String?, limit: Int, in database: DatabaseID, transaction: StoreTransaction
   ) throws {
     self.database = database
-    self.session = session
+    self.transaction = transaction
     self.limit = limit
-    let state = try DatabaseTable(session: session).feedState(of: database)
+    let state = try DatabaseTable(transaction: transaction).feedState(of: database)
     guard let text else {
       token = ChangeToken(beginningOf: .database, in: database, at: state.version)
       return
     }
-    token = try ChangeToken(text, sealedBy: session.tokens)
+    token = try ChangeToken(text, sealedBy: transaction.tokens)
     guard token.feed == .database else {
       throw StoreError(
         .badContinuation, "the change token is that of a zone; the database needs one of its own")
@@ -41,10 +41,10 @@ struct ZoneFeed {
   }
 
   func page() throws -> ZoneChangesPage {
-    let zones = try ZoneTable(session: session).changed(
+    let zones = try ZoneTable(transaction: transaction).changed(
       in: database, after: token.position, limit: limit + 1
     ).map { Candidate(version: $0.version, change: .changed($0.zoneID)) }
-    let tombstones = try ZoneTombstoneTable(session: session).zones(
+    let tombstones = try ZoneTombstoneTable(transaction: transaction).zones(
       deletedIn: database, after: token.knownDeletions, limit: limit + 1
     ).map { Candidate(version: $0.version, change: .deleted($0.zoneID)) }
     let merged = (zones + tombstones).sorted { $0.version < $1.version }
@@ -52,7 +52,7 @@ struct ZoneFeed {
     var next = token
     if let last = page.last { next.position = last.version }
     return ZoneChangesPage(
-      changes: page.map(\.change), token: try next.text(sealedBy: session.tokens),
+      changes: page.map(\.change), token: try next.text(sealedBy: transaction.tokens),
       hasMore: merged.count > page.count)
   }
 }

@@ -6,22 +6,22 @@ struct ZoneModifier {
   let database: DatabaseID
   let origin: ChangeOrigin
   let timestamp: Timestamp
-  let session: StoreSession
+  let transaction: StoreTransaction
   private let address: DatabaseAddress
   private var numbers: NumberSupply
 
   /// - Parameter operations: how many there are to be.
   init(
     database: DatabaseID, origin: ChangeOrigin, timestamp: Timestamp, operations: Int,
-    session: StoreSession
+    transaction: StoreTransaction
   ) throws {
-    try UserDeletionTable(session: session).refuseDeleted(origin.userRecordName)
+    try UserDeletionTable(transaction: transaction).refuseDeleted(origin.userRecordName)
     self.database = database
     self.origin = origin
     self.timestamp = timestamp
-    self.session = session
-    address = try DatabaseTable(session: session).address(of: database)
-    numbers = try NumberSupply(of: database, count: operations, from: session)
+    self.transaction = transaction
+    address = try DatabaseTable(transaction: transaction).address(of: database)
+    numbers = try NumberSupply(of: database, count: operations, from: transaction)
   }
 
   /// Carries out the operations; one outcome for each.
@@ -29,7 +29,7 @@ struct ZoneModifier {
     return try operations.enumerated().map { number, operation in
       var change = Change(
         event: .zoneCreated, zoneID: .default, record: nil,
-        notificationID: OutboxTable(session: session).notificationID(
+        notificationID: OutboxTable(transaction: transaction).notificationID(
           ofChange: Int64(number + 1), from: origin),
         timestamp: timestamp, userRecordName: origin.userRecordName, deviceID: origin.deviceID)
       switch operation {
@@ -46,7 +46,7 @@ struct ZoneModifier {
 
   private mutating func create(_ change: Change) throws -> ZoneOutcome {
     let zoneID = change.zoneID
-    let zones = ZoneTable(session: session)
+    let zones = ZoneTable(transaction: transaction)
     if let existing = try zones.zone(zoneID, in: database) { return .saved(existing) }
     do {
       try zoneID.validate()
@@ -55,18 +55,18 @@ struct ZoneModifier {
     }
     if let failure = try refusal(of: zoneID) { return .failed(zoneID, failure) }
     let zone = try zones.add(zoneID, in: database, numbers: &numbers)
-    try ZoneTombstoneTable(session: session).forgetDeletion(of: zoneID, in: database)
-    try OutboxTable(session: session).post(change, sequence: zone.version, numbers: numbers)
+    try ZoneTombstoneTable(transaction: transaction).forgetDeletion(of: zoneID, in: database)
+    try OutboxTable(transaction: transaction).post(change, sequence: zone.version, numbers: numbers)
     return .saved(zone)
   }
 
   /// The failure of a zone that is one too many. With no limit nothing is counted.
   private func refusal(of zoneID: ZoneID) throws -> ItemFailure? {
-    let limit = session.quotas[.zonesPerDatabase]
+    let limit = transaction.quotas[.zonesPerDatabase]
     guard limit < .max else { return nil }
-    let count = try ZoneTable(session: session).count(in: database)
+    let count = try ZoneTable(transaction: transaction).count(in: database)
     guard let count, count >= limit else { return nil }
-    return session.quotas.refusal(
+    return transaction.quotas.refusal(
       of: .zonesPerDatabase, field: "zoneName",
       "zone '\(zoneID)' cannot be made: the database has \(count) zones, and the limit is \(limit). "
         + "Delete one first")
@@ -79,14 +79,15 @@ struct ZoneModifier {
         .invalid, field: "zoneName", "the default zone cannot be deleted; delete its records")
       return .failed(zoneID, failure)
     }
-    guard let number = try ZoneTable(session: session).number(of: zoneID, in: database) else {
+    guard let number = try ZoneTable(transaction: transaction).number(of: zoneID, in: database)
+    else {
       return .failed(zoneID, ItemFailure(.zoneNotFound, "there is no zone '\(zoneID)'"))
     }
     try deleteContent(ofZone: number)
-    let sequence = try numbers.take(from: session)
-    try ZoneTombstoneTable(session: session).remember(
+    let sequence = try numbers.take(from: transaction)
+    try ZoneTombstoneTable(transaction: transaction).remember(
       deletionOf: zoneID, in: database, version: sequence, at: change.timestamp)
-    try OutboxTable(session: session).post(change, sequence: sequence, numbers: numbers)
+    try OutboxTable(transaction: transaction).post(change, sequence: sequence, numbers: numbers)
     return .deleted(zoneID)
   }
 
@@ -94,22 +95,22 @@ struct ZoneModifier {
   private func deleteContent(ofZone number: Int64) throws {
     var last = ""
     while true {
-      let records = try RecordTable(session: session).records(
+      let records = try RecordTable(transaction: transaction).records(
         inZone: number, of: database, after: last)
       guard let final = records.last else { break }
       last = final.record.recordID.recordName
       for record in records {
-        try RecordIndexes(session: session).remove(record, from: database)
-        try DatabaseTable(session: session).countBytes(-record.contentSize, in: database)
+        try RecordIndexes(transaction: transaction).remove(record, from: database)
+        try DatabaseTable(transaction: transaction).countBytes(-record.contentSize, in: database)
       }
       // A zone may have any number of records. What was gathered is only this, for others' was
       // written before this job.
-      try session.writeGathered()
+      try transaction.writeGathered()
     }
-    try RecordTable(session: session).removeAll(inZone: number, of: database)
-    try TombstoneTable(session: session).removeAll(inZone: number, of: database)
-    try ClientChangeTokenTable(session: session).removeAll(inZone: number, of: database)
-    try ReferenceTable(session: session).removeAll(inZone: number, of: database)
-    try ZoneTable(session: session).remove(number, in: database)
+    try RecordTable(transaction: transaction).removeAll(inZone: number, of: database)
+    try TombstoneTable(transaction: transaction).removeAll(inZone: number, of: database)
+    try ClientChangeTokenTable(transaction: transaction).removeAll(inZone: number, of: database)
+    try ReferenceTable(transaction: transaction).removeAll(inZone: number, of: database)
+    try ZoneTable(transaction: transaction).remove(number, in: database)
   }
 }

@@ -5,8 +5,8 @@ import StoreModel
 /// The zones of databases, by their numbers. A zone that is deleted and made again has another number: the
 /// number is the zone's incarnation.
 struct ZoneTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   /// `trimmed_version` is the newest deletion that was forgotten.
   static let definition = [
@@ -43,7 +43,8 @@ struct ZoneTable {
 
   /// The number of a zone that must exist.
   func existingNumber(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64 {
-    let canonical = try DatabaseTable(session: session).address(of: database).canonical(zoneID)
+    let canonical = try DatabaseTable(transaction: transaction).address(of: database).canonical(
+      zoneID)
     guard let number = try number(of: canonical, in: database) else {
       throw ItemFailure(.zoneNotFound, "there is no zone '\(zoneID)'; create it first")
     }
@@ -60,7 +61,7 @@ struct ZoneTable {
   /// The zone with a number.
   func id(of number: Int64, in database: DatabaseID) throws -> ZoneID {
     let key = Catalog.ZoneKey(database: database, number: number)
-    if let known = session.catalog.zoneIDs[key] { return known }
+    if let known = transaction.catalog.zoneIDs[key] { return known }
     let zoneID = try connection.first(
       "SELECT zone_name, owner_name FROM zones WHERE database_id = $1 AND zone_number = $2",
       [.integer(database.rawValue), .integer(number)]
@@ -69,8 +70,8 @@ struct ZoneTable {
       throw StoreError(
         .corrupt, "database \(database.rawValue) has records in a zone that does not exist")
     }
-    if session.catalog.zoneIDs.count >= 50_000 { session.catalog.zoneIDs = [:] }
-    session.catalog.zoneIDs[key] = zoneID
+    if transaction.catalog.zoneIDs.count >= 50_000 { transaction.catalog.zoneIDs = [:] }
+    transaction.catalog.zoneIDs[key] = zoneID
     return zoneID
   }
 
@@ -94,7 +95,7 @@ struct ZoneTable {
     ) {
       try Zone(
         zoneID: zoneID, number: $0.integer(0), version: $0.integer(1), in: database,
-        tokens: session.tokens)
+        tokens: transaction.tokens)
     }
   }
 
@@ -108,7 +109,7 @@ struct ZoneTable {
     ) {
       try Zone(
         zoneID: ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), number: $0.integer(2),
-        version: $0.integer(3), in: database, tokens: session.tokens)
+        version: $0.integer(3), in: database, tokens: transaction.tokens)
     }
   }
 
@@ -147,7 +148,7 @@ struct ZoneTable {
   func add(
     _ zoneID: ZoneID, in database: DatabaseID, numbers: inout NumberSupply
   ) throws -> Zone {
-    let number = try numbers.take(from: session)
+    let number = try numbers.take(from: transaction)
     try connection.run(
       """
       INSERT INTO zones (database_id, zone_number, zone_name, owner_name, version)
@@ -158,7 +159,7 @@ struct ZoneTable {
         .text(zoneID.ownerName),
       ])
     return try Zone(
-      zoneID: zoneID, number: number, version: number, in: database, tokens: session.tokens)
+      zoneID: zoneID, number: number, version: number, in: database, tokens: transaction.tokens)
   }
 
   /// Keeps that the deletions in a zone up to a version are forgotten.
@@ -175,7 +176,7 @@ struct ZoneTable {
     try connection.run(
       "DELETE FROM zones WHERE database_id = $1 AND zone_number = $2",
       [.integer(database.rawValue), .integer(number)])
-    session.catalog.zoneIDs[Catalog.ZoneKey(database: database, number: number)] = nil
+    transaction.catalog.zoneIDs[Catalog.ZoneKey(database: database, number: number)] = nil
   }
 }
 

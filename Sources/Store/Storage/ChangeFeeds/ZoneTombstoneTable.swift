@@ -4,8 +4,8 @@ import StoreModel
 
 /// The deletions of zones that the change feeds of databases tell of.
 struct ZoneTombstoneTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -79,7 +79,7 @@ struct ZoneTombstoneTable {
       try connection.run(
         "DELETE FROM zone_tombstones WHERE database_id = $1 AND version <= $2",
         forgotten.arguments)
-      try DatabaseTable(session: session).note(trimmedZones: forgotten)
+      try DatabaseTable(transaction: transaction).note(trimmedZones: forgotten)
     }
   }
 }

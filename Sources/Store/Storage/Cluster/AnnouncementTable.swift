@@ -3,9 +3,9 @@ import StoreModel
 
 /// What servers tell each other. On an engine for one server it stays empty.
 struct AnnouncementTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -30,7 +30,7 @@ struct AnnouncementTable {
     // Who waits looks again after PostgreSQL was lost, so this need not be durable.
     let light = " RETURNING set_config('synchronous_commit', 'off', true)"
     try connection.run(
-      session.isDistributed ? statement : statement + light,
+      transaction.isDistributed ? statement : statement + light,
       [.integer(name.server), .integer(name.number), .text(subscribers)])
   }
 

@@ -6,21 +6,21 @@ import StoreModel
 
 extension DispatchLeaseTable {
   /// Makes known that there are changes to dispatch: leases their databases to this server, or leaves
-  /// word for the server that has them. What others dispatch is taken out of ``StoreSession/outbox``; of a
+  /// word for the server that has them. What others dispatch is taken out of ``StoreTransaction/outbox``; of a
   /// database that is divided, what this server has of it stays.
   ///
   /// The transaction has locked the databases' rows, as whoever gives a lease has, so that no lease
   /// changes hands meanwhile.
   func pointToChanges() throws {
-    guard let identity = session.identity, !session.outbox.isEmpty else { return }
+    guard let identity = transaction.identity, !transaction.outbox.isEmpty else { return }
     var parts: [DatabaseID: [DatabasePart]] = [:]
     let server = identity.current
-    for database in Set(session.outbox.map(\.database)).sorted() {
+    for database in Set(transaction.outbox.map(\.database)).sorted() {
       let own = try leasedParts(of: database, leavingWordFrom: server)
       if own != [.whole(database)] { parts[database] = own }
     }
     if parts.isEmpty { return }
-    session.outbox = session.outbox.flatMap { entry in
+    transaction.outbox = transaction.outbox.flatMap { entry in
       guard let own = parts[entry.database] else { return [entry] }
       return own.map { part in
         var entry = entry
@@ -52,7 +52,7 @@ extension DispatchLeaseTable {
     // Who is no server of several looks after all that it commits, or nobody does.
     let others: [DatabasePart] = server == nil ? [first.part] : []
     if let server, first.holder == server.rawValue { return [first.part] }
-    if let server, !first.isAwaited, session.identity?.isPresent(first.holder) == false,
+    if let server, !first.isAwaited, transaction.identity?.isPresent(first.holder) == false,
       try takeOver(database, for: server)
     {
       return [first.part]
@@ -83,7 +83,7 @@ extension DispatchLeaseTable {
     try connection.run(
       "UPDATE dispatch_leases SET awaited = 1 WHERE database_id = $1 AND holder <> $2 AND awaited = 0",
       key)
-    session.wordLeft.formUnion(
+    transaction.wordLeft.formUnion(
       unaware.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
   }
 
@@ -101,7 +101,7 @@ extension DispatchLeaseTable {
 
   /// Takes word that was left for a server for heard.
   func hear(as server: ServerID) throws -> LeftWord {
-    try session.isDistributed ? hearEach(as: server) : hearAll(as: server)
+    try transaction.isDistributed ? hearEach(as: server) : hearAll(as: server)
   }
 
   /// Takes word for heard as ``hearAll(as:)`` does, with a statement for each lease, as they may be on

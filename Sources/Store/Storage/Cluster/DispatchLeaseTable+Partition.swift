@@ -15,9 +15,9 @@ extension DispatchLeaseTable {
   func divide(_ database: DatabaseID, into parts: Int) throws {
     let id = SQLValue.integer(database.rawValue)
     let position =
-      try DispatchTable(session: session).position(of: database)
+      try DispatchTable(transaction: transaction).position(of: database)
       ?? DispatchPosition(through: .min, changes: 0)
-    let dispatches = PartDispatchTable(session: session)
+    let dispatches = PartDispatchTable(transaction: transaction)
     try connection.run("DELETE FROM dispatch_leases WHERE database_id = $1", [id])
     try dispatches.remove(of: database)
     for number in 0..<parts {
@@ -39,7 +39,7 @@ extension DispatchLeaseTable {
     let present = leases.first?.part.count ?? 1
     let isPending = leases.first?.repartition != nil
     if present == parts, !isPending { return Partition(parts: parts) }
-    guard try session.hasUndispatchedChanges(in: database) else {
+    guard try transaction.hasUndispatchedChanges(in: database) else {
       try divide(database, into: parts)
       return Partition(parts: parts)
     }

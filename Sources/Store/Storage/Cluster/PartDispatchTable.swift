@@ -4,9 +4,9 @@ import StoreModel
 /// How far the changes of a database that is divided are dispatched to each of its parts. On an engine for
 /// one server it stays empty.
 struct PartDispatchTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

@@ -13,6 +13,6 @@ extension SQLRecordStore {
 
   public func awaitedParts(of server: ServerID) async throws -> LeftWord {
     // Before the outbox is looked into: what is committed after this leaves word anew.
-    try await attend { try DispatchLeaseTable(session: $0).hear(as: server) }
+    try await attend { try DispatchLeaseTable(transaction: $0).hear(as: server) }
   }
 }

@@ -2,6 +2,6 @@ import StoreModel
 
 extension SQLRecordStore {
   public func listedServers() async throws -> [ListedServer] {
-    try await read { try ServerTable(session: $0).listed() }
+    try await read { try ServerTable(transaction: $0).listed() }
   }
 }

@@ -16,7 +16,7 @@ extension SQLRecordStore: ClusterStore {
     _ description: String, for leaseTime: Double
   ) async throws -> ServerID {
     let server = try await attend {
-      try ServerTable(session: $0).register(description, for: leaseTime)
+      try ServerTable(transaction: $0).register(description, for: leaseTime)
     }
     identity?.current = server
     notices?.identityChanged()
@@ -26,10 +26,10 @@ extension SQLRecordStore: ClusterStore {
   public func renewServer(
     _ server: ServerID, for leaseTime: Double
   ) async throws -> ServerRenewal? {
-    let renewal = try await attend { [storeClock] session -> ServerRenewal? in
-      let servers = ServerTable(session: session)
+    let renewal = try await attend { [storeClock] transaction -> ServerRenewal? in
+      let servers = ServerTable(transaction: transaction)
       guard try servers.renew(server, for: leaseTime) else { return nil }
-      try storeClock?.follow(session.connection)
+      try storeClock?.follow(transaction.connection)
       var renewal = ServerRenewal()
       for other in try servers.servers() where other.id != server {
         if try servers.strikeOff(other.id) {
@@ -47,46 +47,46 @@ extension SQLRecordStore: ClusterStore {
 
   public func unregisterServer(_ server: ServerID) async throws {
     if identity?.current == server { identity?.current = nil }
-    try await attend { try ServerTable(session: $0).unregister(server) }
+    try await attend { try ServerTable(transaction: $0).unregister(server) }
   }
 
   public func servers() async throws -> [RegisteredServer] {
-    try await attend { try ServerTable(session: $0).servers() }
+    try await attend { try ServerTable(transaction: $0).servers() }
   }
 
   // MARK: Leases
 
   public func leasedParts(of server: ServerID) async throws -> [DatabasePart] {
-    try await attend { try DispatchLeaseTable(session: $0).parts(of: server) }
+    try await attend { try DispatchLeaseTable(transaction: $0).parts(of: server) }
   }
 
   public func isLeased(_ part: DatabasePart, to server: ServerID) async throws -> Bool {
-    try await attend { try DispatchLeaseTable(session: $0).isLeased(part, to: server) }
+    try await attend { try DispatchLeaseTable(transaction: $0).isLeased(part, to: server) }
   }
 
   public func freeDatabases(
     after database: DatabaseID, limit: Int
   ) async throws -> [FreePart] {
     try await attend {
-      try DispatchLeaseTable(session: $0).freeDatabases(after: database, limit: limit)
+      try DispatchLeaseTable(transaction: $0).freeDatabases(after: database, limit: limit)
     }
   }
 
   public func lease(_ part: FreePart, to server: ServerID) async throws -> Bool {
-    try await attend { session in
-      try session.holding(part.part.database) {
-        try DispatchLeaseTable(session: session).lease(part, to: server)
+    try await attend { transaction in
+      try transaction.holding(part.part.database) {
+        try DispatchLeaseTable(transaction: transaction).lease(part, to: server)
       }
     }
   }
 
   public func endLease(of database: DatabaseID, by server: ServerID) async throws -> Bool {
-    try await attend { session in
-      let leases = DispatchLeaseTable(session: session)
-      return try session.holding(database) {
+    try await attend { transaction in
+      let leases = DispatchLeaseTable(transaction: transaction)
+      return try transaction.holding(database) {
         // It may be another server's by now, or divided.
         guard try leases.isLeased(.whole(database), to: server) else { return true }
-        guard try !session.hasUndispatchedChanges(in: database) else { return false }
+        guard try !transaction.hasUndispatchedChanges(in: database) else { return false }
         try leases.endLease(of: database, by: server)
         return true
       }
@@ -99,10 +99,10 @@ extension SQLRecordStore: ClusterStore {
     let names = announcement.subscribers.map { Announcement.text(of: $0) } ?? ""
     let number = announcementNumber.add(1, ordering: .relaxed).newValue
     let name = AnnouncementName(server: server.rawValue, number: number)
-    try await attend { [notices] session in
-      try AnnouncementTable(session: session).add(name, subscribers: names)
+    try await attend { [notices] transaction in
+      try AnnouncementTable(transaction: transaction).add(name, subscribers: names)
       // Without the notice it is found in the table.
-      try? notices?.tell(.announced(name, announcement), in: session)
+      try? notices?.tell(.announced(name, announcement), in: transaction)
     }
   }
 
@@ -110,18 +110,18 @@ extension SQLRecordStore: ClusterStore {
     after position: AnnouncementPosition, for server: ServerID
   ) async throws -> (announcements: [Announcement], position: AnnouncementPosition) {
     try await attend {
-      try AnnouncementTable(session: $0).announcements(after: position, for: server)
+      try AnnouncementTable(transaction: $0).announcements(after: position, for: server)
     }
   }
 
   public func trimAnnouncements(of server: ServerID) async throws {
-    try await attend { try AnnouncementTable(session: $0).trim(of: server) }
+    try await attend { try AnnouncementTable(transaction: $0).trim(of: server) }
   }
 
   /// Runs statements on the connection that the leases have for themselves.
   @discardableResult
   func attend<Value: Sendable>(
-    _ body: @escaping @Sendable (StoreSession) throws -> Value
+    _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) async throws -> Value {
     guard let presence else {
       throw StoreError(.notFound, "the store is open in one server alone")
@@ -132,7 +132,7 @@ extension SQLRecordStore: ClusterStore {
   }
 }
 
-extension StoreSession {
+extension StoreTransaction {
   /// Does something while nobody commits changes of a database.
   func holding<Value>(_ database: DatabaseID, _ body: () throws -> Value) throws
     -> Value
@@ -153,7 +153,7 @@ extension StoreSession {
   }
 
   func hasUndispatchedChanges(in database: DatabaseID) throws -> Bool {
-    let through = try DispatchTable(session: self).position(of: database)?.wholeThrough ?? .min
+    let through = try DispatchTable(transaction: self).position(of: database)?.wholeThrough ?? .min
     return try connection.first(
       "SELECT 1 FROM outbox WHERE database_id = $1 AND sequence > $2 LIMIT 1",
       [.integer(database.rawValue), .integer(through)]

@@ -92,16 +92,16 @@ final class ServerNotices: Sendable {
     }
   }
 
-  fileprivate func tell(_ servers: Set<ServerID>, in session: StoreSession) throws {
+  fileprivate func tell(_ servers: Set<ServerID>, in transaction: StoreTransaction) throws {
     let channels = servers.map { "\(channel)_\($0.rawValue)" }.sorted()
-    try session.connection.run(
+    try transaction.connection.run(
       "SELECT pg_notify(name, $2) FROM unnest(string_to_array($1, ' ')) AS name",
       [.text(channels.joined(separator: " ")), .text(ServerNotice.word.payload)])
   }
 
   /// Tells all servers something.
-  func tell(_ notice: ServerNotice, in session: StoreSession) throws {
-    try session.connection.run(
+  func tell(_ notice: ServerNotice, in transaction: StoreTransaction) throws {
+    try transaction.connection.run(
       "SELECT pg_notify($1, $2)", [.text(channel), .text(notice.payload)])
   }
 }
@@ -116,12 +116,12 @@ private final class WordTelling: StoreJob {
     self.notices = notices
   }
 
-  func run(in session: StoreSession) throws {
+  func run(in transaction: StoreTransaction) throws {
     let servers = taken.withLock { taken in
       taken.formUnion(notices.takeAwaited())
       return taken
     }
-    if !servers.isEmpty { try notices.tell(servers, in: session) }
+    if !servers.isEmpty { try notices.tell(servers, in: transaction) }
   }
 
   /// Those who are not told find the word when they look.

@@ -4,9 +4,9 @@ import StoreModel
 
 /// The servers that have the store open at the same time. On an engine for one server it stays empty.
 struct ServerTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -35,7 +35,7 @@ struct ServerTable {
 
   /// The servers with the seconds that are left of their registrations, and what they have leased.
   func listed() throws -> [ListedServer] {
-    let leases = try DispatchLeaseTable(session: session).counts()
+    let leases = try DispatchLeaseTable(transaction: transaction).counts()
     return try connection.rows(
       """
       SELECT server_id, description, alive_until - \(StoreClock.expression) FROM servers
@@ -51,7 +51,7 @@ struct ServerTable {
   }
 
   func register(_ description: String, for leaseTime: Double) throws -> ServerID {
-    let server = ServerID(rawValue: try CounterTable(session: session).next("server"))
+    let server = ServerID(rawValue: try CounterTable(transaction: transaction).next("server"))
     try connection.run(
       """
       INSERT INTO servers (server_id, description, alive_until)
@@ -79,7 +79,7 @@ struct ServerTable {
       try connection.run(
         "DELETE FROM servers WHERE server_id = $1 AND alive_until < \(StoreClock.expression)",
         [.integer(server.rawValue)]) == 1
-    if isGone { try AnnouncementTable(session: session).remove(of: server) }
+    if isGone { try AnnouncementTable(transaction: transaction).remove(of: server) }
     return isGone
   }
 }

@@ -6,17 +6,17 @@ struct StorePresence {
   let queue: JobQueue
 
   /// Works until the queue is closed and empty.
-  func work(in session: StoreSession) {
+  func work(in transaction: StoreTransaction) {
     while let jobs = queue.take(most: 1) {
       for job in jobs {
         do {
           do {
-            try session.connection.getReady()
-            try job.run(in: session)
+            try transaction.connection.getReady()
+            try job.run(in: transaction)
           } catch let error as StoreError where error.code == .unreachable {
             // What was done halfway is right, and may be done once more.
-            try session.connection.getReady()
-            try job.run(in: session)
+            try transaction.connection.getReady()
+            try job.run(in: transaction)
           }
           job.finish(nil)
         } catch {

@@ -12,8 +12,8 @@ final class ExtractMaking: StoreJob {
     self.shelf = shelf
   }
 
-  func run(in session: StoreSession) throws {
-    let extract = try IndexExtract(reading: name, upTo: shelf.limit, in: session)
+  func run(in transaction: StoreTransaction) throws {
+    let extract = try IndexExtract(reading: name, upTo: shelf.limit, in: transaction)
     made.withLock { $0 = extract }
   }
 

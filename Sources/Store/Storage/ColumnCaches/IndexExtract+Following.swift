@@ -30,12 +30,12 @@ extension IndexExtract {
 
   /// The records of the search's type that were saved since, as they are; nil when they are too many.
   private func changes(in search: RecordSearch) throws -> [StoredRecord.Row]? {
-    let zones = try ZoneTable(session: search.session).numbers(
+    let zones = try ZoneTable(transaction: search.transaction).numbers(
       changedAfter: version, in: search.database)
     var changes: [StoredRecord.Row] = []
     for zone in zones {
       let patience = search.effort.changePatience - changes.count
-      let rows = try RecordTable(session: search.session).rows(
+      let rows = try RecordTable(transaction: search.transaction).rows(
         changedAfter: version, inZone: zone, of: search.database, limit: patience + 1)
       guard rows.count <= patience else { return nil }
       changes += rows

@@ -43,15 +43,16 @@ enum IndexExtract: Sendable {
 extension IndexExtract {
   /// Reads an extract as the session's transaction sees the index; nil when it would be larger than
   /// the limit, in bytes, or the database is gone.
-  init?(reading name: Name, upTo limit: Int, in session: StoreSession) throws {
-    guard let version = try DatabaseTable(session: session).lastNumber(drawnIn: name.database)
+  init?(reading name: Name, upTo limit: Int, in transaction: StoreTransaction) throws {
+    guard
+      let version = try DatabaseTable(transaction: transaction).lastNumber(drawnIn: name.database)
     else { return nil }
     do {
       self =
         if let key = name.key {
-          .list(try PostingList(reading: name, key, version: version, upTo: limit, in: session))
+          .list(try PostingList(reading: name, key, version: version, upTo: limit, in: transaction))
         } else {
-          .column(try KeyColumn(reading: name, version: version, upTo: limit, in: session))
+          .column(try KeyColumn(reading: name, version: version, upTo: limit, in: transaction))
         }
     } catch is TooLarge {
       return nil
@@ -63,10 +64,12 @@ extension IndexExtract {
 
 extension KeyColumn {
   fileprivate init(
-    reading name: IndexExtract.Name, version: Int64, upTo limit: Int, in session: StoreSession
+    reading name: IndexExtract.Name, version: Int64, upTo limit: Int,
+    in transaction: StoreTransaction
   ) throws {
     self.init(version: version)
-    try ValueIndexTable(session: session).visitKeys(inField: name.field, of: name.database) {
+    try ValueIndexTable(transaction: transaction).visitKeys(inField: name.field, of: name.database)
+    {
       number, key in
       self[number] = key.head
       if size > limit { throw IndexExtract.TooLarge() }
@@ -77,10 +80,10 @@ extension KeyColumn {
 extension PostingList {
   fileprivate init(
     reading name: IndexExtract.Name, _ key: [UInt8], version: Int64, upTo limit: Int,
-    in session: StoreSession
+    in transaction: StoreTransaction
   ) throws {
     self.init(version: version)
-    try ValueIndexTable(session: session).visitNumbers(
+    try ValueIndexTable(transaction: transaction).visitNumbers(
       with: key, inField: name.field, of: name.database
     ) { number in
       self[number] = true

@@ -5,9 +5,9 @@ import StoreModel
 /// API tokens: a small table that every node knows. Those that are revoked stay, for a container that once
 /// asked for a token goes on asking.
 struct APITokenTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

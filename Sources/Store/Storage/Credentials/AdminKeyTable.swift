@@ -4,9 +4,9 @@ import StoreModel
 
 /// Keys of those who run the server. A small table that every node knows.
 struct AdminKeyTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

@@ -4,9 +4,9 @@ import StoreModel
 
 /// The browsers that showed an admin key. A small table that every node knows.
 struct ConsoleSessionTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

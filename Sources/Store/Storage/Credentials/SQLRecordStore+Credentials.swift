@@ -4,11 +4,11 @@ import StoreModel
 
 extension SQLRecordStore {
   public func addAPIToken(_ token: APIToken) async throws {
-    try await write(locking: .reference) { try APITokenTable(session: $0).add(token) }
+    try await write(locking: .reference) { try APITokenTable(transaction: $0).add(token) }
   }
 
   public func addServerKey(_ key: ServerKey) async throws {
-    try await write(locking: .reference) { try ServerKeyTable(session: $0).add(key) }
+    try await write(locking: .reference) { try ServerKeyTable(transaction: $0).add(key) }
   }
 
   public func programCredentials(
@@ -16,9 +16,9 @@ extension SQLRecordStore {
   ) async throws -> ProgramCredentials {
     try await read {
       ProgramCredentials(
-        apiTokens: try APITokenTable(session: $0)
+        apiTokens: try APITokenTable(transaction: $0)
           .tokens(container: container, environment: environment),
-        serverKeys: try ServerKeyTable(session: $0)
+        serverKeys: try ServerKeyTable(transaction: $0)
           .keys(container: container, environment: environment))
     }
   }
@@ -26,8 +26,8 @@ extension SQLRecordStore {
   public func programCredentials() async throws -> ProgramCredentials {
     try await read {
       ProgramCredentials(
-        apiTokens: try APITokenTable(session: $0).tokens(),
-        serverKeys: try ServerKeyTable(session: $0).keys())
+        apiTokens: try APITokenTable(transaction: $0).tokens(),
+        serverKeys: try ServerKeyTable(transaction: $0).keys())
     }
   }
 
@@ -35,15 +35,15 @@ extension SQLRecordStore {
     withHash hash: [UInt8], at timestamp: Timestamp
   ) async throws -> Bool {
     try await write(locking: .reference) {
-      try APITokenTable(session: $0).revoke(tokenWithHash: hash, at: timestamp)
+      try APITokenTable(transaction: $0).revoke(tokenWithHash: hash, at: timestamp)
     }
   }
 
   public func revokeServerKey(_ keyID: String, at timestamp: Timestamp) async throws -> Bool {
-    try await writeDevices { session, orders in
-      let user = try ServerKeyTable(session: session).revoke(keyID, at: timestamp)
+    try await writeDevices { transaction, orders in
+      let user = try ServerKeyTable(transaction: transaction).revoke(keyID, at: timestamp)
       guard let user else { return false }
-      try DeviceTable(session: session)
+      try DeviceTable(transaction: transaction)
         .removeAll(of: user, kind: .webhook, at: timestamp, ordering: &orders)
       return true
     }
@@ -53,7 +53,7 @@ extension SQLRecordStore {
     _ signature: [UInt8], ofKey keyID: String, until expires: Timestamp
   ) async throws -> Bool {
     try await write(locking: .rows) {
-      try TakenSignatureTable(session: $0).take(signature, ofKey: keyID, until: expires)
+      try TakenSignatureTable(transaction: $0).take(signature, ofKey: keyID, until: expires)
     }
   }
 }

@@ -4,9 +4,9 @@ import StoreModel
 
 /// Server-to-server keys: a small table that every node knows. Those that are revoked stay.
 struct ServerKeyTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

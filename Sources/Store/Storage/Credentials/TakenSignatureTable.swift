@@ -4,9 +4,9 @@ import StoreModel
 
 /// The signatures of server-to-server keys that were used, so that none is used twice.
 struct TakenSignatureTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

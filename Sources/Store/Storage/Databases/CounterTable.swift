@@ -4,8 +4,8 @@ import StoreModel
 
 /// The numbers given last, of what is numbered over all databases, and the version of the schemas.
 struct CounterTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     "CREATE TABLE counters (name TEXT PRIMARY KEY, value BIGINT NOT NULL)",
@@ -20,7 +20,7 @@ struct CounterTable {
   ///
   /// - Throws: ``LocksNeeded``: numbers rise from commit to commit.
   func next(_ name: String) throws -> Int64 {
-    try session.require(.reference)
+    try transaction.require(.reference)
     let value = try connection.first(
       "UPDATE counters SET value = value + 1 WHERE name = $1 RETURNING value", [.text(name)]
     ) { $0.integer(0) }

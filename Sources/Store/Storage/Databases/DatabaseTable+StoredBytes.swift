@@ -5,17 +5,17 @@ extension DatabaseTable {
   /// Counts bytes that a record or an asset of the database gained or, below 0, lost.
   func countBytes(_ change: Int, in database: DatabaseID) throws {
     guard change != 0 else { return }
-    session.storedBytes.add(Int64(change), to: database)
+    transaction.storedBytes.add(Int64(change), to: database)
   }
 
   /// The bytes of a database in this transaction.
   func totalBytes(of database: DatabaseID) throws -> Int64 {
-    try session.storedBytes.total(of: database) { try bytesInRow(of: database) }
+    try transaction.storedBytes.total(of: database) { try bytesInRow(of: database) }
   }
 
   /// The bytes of a database at the last commit.
   func bytesInRow(of database: DatabaseID) throws -> Int64 {
-    try session.connection.first(
+    try transaction.connection.first(
       "SELECT stored_bytes FROM databases WHERE database_id = $1",
       [.integer(database.rawValue)]
     ) { $0.integer(0) } ?? 0
@@ -23,11 +23,11 @@ extension DatabaseTable {
 
   /// Writes what the transaction changed, once for each database; to be called before the commit.
   func writeStoredBytes() throws {
-    for (database, bytes) in session.storedBytes.toWrite {
-      try session.connection.runLater(
+    for (database, bytes) in transaction.storedBytes.toWrite {
+      try transaction.connection.runLater(
         "UPDATE databases SET stored_bytes = stored_bytes + $2 WHERE database_id = $1",
         [.integer(database.rawValue), .integer(bytes)])
     }
-    session.storedBytes = StoredBytes()
+    transaction.storedBytes = StoredBytes()
   }
 }

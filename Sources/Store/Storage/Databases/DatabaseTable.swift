@@ -8,8 +8,8 @@ import StoreModel
 /// distributed by their number, as those of all tables that grow with the data, and `databases` has no
 /// other key for that.
 struct DatabaseTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   /// `stored_bytes` counts the records and assets of a database. `trimmed_version` is the newest deletion
   /// of a zone that was forgotten.
@@ -33,7 +33,7 @@ struct DatabaseTable {
   // MARK: Addresses
 
   func address(of database: DatabaseID) throws -> DatabaseAddress {
-    if let known = session.catalog.addresses[database] { return known }
+    if let known = transaction.catalog.addresses[database] { return known }
     let address = try connection.first(
       "SELECT container, environment, scope, owner FROM databases WHERE database_id = $1",
       [.integer(database.rawValue)]
@@ -51,8 +51,8 @@ struct DatabaseTable {
     guard let address else {
       throw StoreError(.notFound, "there is no database with the number \(database.rawValue)")
     }
-    if session.catalog.addresses.count >= 50_000 { session.catalog.addresses = [:] }
-    session.catalog.addresses[database] = address
+    if transaction.catalog.addresses.count >= 50_000 { transaction.catalog.addresses = [:] }
+    transaction.catalog.addresses[database] = address
     return address
   }
 
@@ -80,8 +80,10 @@ struct DatabaseTable {
 
   /// Makes a database with its default zone.
   func add(at address: DatabaseAddress) throws -> DatabaseID {
-    if let owner = address.owner { try UserDeletionTable(session: session).refuseDeleted(owner) }
-    let database = DatabaseID(rawValue: try CounterTable(session: session).next("database"))
+    if let owner = address.owner {
+      try UserDeletionTable(transaction: transaction).refuseDeleted(owner)
+    }
+    let database = DatabaseID(rawValue: try CounterTable(transaction: transaction).next("database"))
     let place = arguments(for: address) + [.integer(database.rawValue)]
     try connection.run(
       """
@@ -94,9 +96,9 @@ struct DatabaseTable {
         subscription_version, forgotten_version)
       VALUES ($1, $2, $3, $4, $5, 0, 0, 0)
       """, place)
-    session.hold(made: database)
-    var numbers = try NumberSupply(of: database, count: 1, from: session)
-    try ZoneTable(session: session).add(.default, in: database, numbers: &numbers)
+    transaction.hold(made: database)
+    var numbers = try NumberSupply(of: database, count: 1, from: transaction)
+    try ZoneTable(transaction: transaction).add(.default, in: database, numbers: &numbers)
     return database
   }
 
@@ -115,7 +117,7 @@ struct DatabaseTable {
   func draw(
     _ count: Int, from database: DatabaseID
   ) throws -> (last: Int64, subscriptionVersion: Int64) {
-    try session.checkLock(of: database)
+    try transaction.checkLock(of: database)
     let result = try connection.first(
       """
       UPDATE databases SET last_number = last_number + $2 WHERE database_id = $1
@@ -167,7 +169,7 @@ struct DatabaseTable {
 
   /// Raises a database's subscription version by one and returns it.
   func raiseSubscriptionVersion(of database: DatabaseID) throws -> Int64 {
-    try session.checkLock(of: database)
+    try transaction.checkLock(of: database)
     let version = try connection.first(
       """
       UPDATE databases SET subscription_version = subscription_version + 1

@@ -19,26 +19,26 @@ struct NumberSupply {
   }
 
   /// Draws `count` numbers; more are drawn when these are used up.
-  init(of database: DatabaseID, count: Int, from session: StoreSession) throws {
+  init(of database: DatabaseID, count: Int, from transaction: StoreTransaction) throws {
     self.database = database
-    try draw(count, from: session)
+    try draw(count, from: transaction)
   }
 
   /// Sees to it that `count` numbers are there. Who asks again gets some for those to come.
-  mutating func reserve(_ count: Int, from session: StoreSession) throws {
+  mutating func reserve(_ count: Int, from transaction: StoreTransaction) throws {
     let missing = count - Int(end - next)
-    if missing > 0 || drawn == 0 { try draw(max(missing, min(drawn, 256)), from: session) }
+    if missing > 0 || drawn == 0 { try draw(max(missing, min(drawn, 256)), from: transaction) }
   }
 
-  mutating func take(from session: StoreSession) throws -> Int64 {
+  mutating func take(from transaction: StoreTransaction) throws -> Int64 {
     // Who takes many one by one gets more at a time.
-    if next == end { try draw(max(64, min(drawn, 1_024)), from: session) }
+    if next == end { try draw(max(64, min(drawn, 1_024)), from: transaction) }
     defer { next += 1 }
     return next
   }
 
-  private mutating func draw(_ count: Int, from session: StoreSession) throws {
-    let (last, version) = try DatabaseTable(session: session).draw(count, from: database)
+  private mutating func draw(_ count: Int, from transaction: StoreTransaction) throws {
+    let (last, version) = try DatabaseTable(transaction: transaction).draw(count, from: database)
     subscriptionVersion = version
     drawn += count
     let first = last - Int64(count) + 1

@@ -7,35 +7,35 @@ import StoreModel
 extension SQLRecordStore {
   public func undispatchedDatabases() async throws -> [DatabaseID] {
     if isDistributed {
-      return try await read { session in
-        try OutboxTable(session: session).databases()
-          .filter { try session.hasUndispatchedChanges(in: $0) }
+      return try await read { transaction in
+        try OutboxTable(transaction: transaction).databases()
+          .filter { try transaction.hasUndispatchedChanges(in: $0) }
       }
     }
-    return try await read { try OutboxTable(session: $0).undispatchedDatabases() }
+    return try await read { try OutboxTable(transaction: $0).undispatchedDatabases() }
   }
 
   public func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery] {
-    try await read { try DeliveryTable(session: $0).due(at: timestamp, limit: limit) }
+    try await read { try DeliveryTable(transaction: $0).due(at: timestamp, limit: limit) }
   }
 
   public func nextDeliveryTime(
     on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
   ) async throws -> Timestamp? {
     try await read {
-      try DeliveryTable(session: $0).nextTime(on: route, after: timestamp, for: holder)
+      try DeliveryTable(transaction: $0).nextTime(on: route, after: timestamp, for: holder)
     }
   }
 
   public func deliveryRoutes() async throws -> [DeliveryRoute.ID: DeliveryRoute] {
-    try await read { try PushRouteTable(session: $0).routes() }
+    try await read { try PushRouteTable(transaction: $0).routes() }
   }
 
   public func refusedPushes(limit: Int) async throws -> [RefusedPush] {
-    try await read { try RefusedPushTable(session: $0).newest(limit: limit) }
+    try await read { try RefusedPushTable(transaction: $0).newest(limit: limit) }
   }
 
   public func owedDeliveryCount() async throws -> Int {
-    try await read { try DeliveryTable(session: $0).owedCount() }
+    try await read { try DeliveryTable(transaction: $0).owedCount() }
   }
 }

@@ -24,7 +24,7 @@ extension SQLRecordStore {
   @discardableResult
   func inEachDatabase<Row: InDatabase, Value: Sendable>(
     of rows: [Row], settlesDeliveries: Bool = false,
-    _ body: @escaping @Sendable (StoreSession, [Row]) throws -> Value
+    _ body: @escaping @Sendable (StoreTransaction, [Row]) throws -> Value
   ) async throws -> [Value] {
     guard !rows.isEmpty else { return [] }
     let groups = Dictionary(grouping: rows, by: \.database)
@@ -46,8 +46,8 @@ extension SQLRecordStore {
   ///   - find: finds up to ``Retention/batch`` rows.
   ///   - drop: drops those that are still there, and answers how many it was to drop.
   func inBatches<Row: InDatabase>(
-    _ find: @escaping @Sendable (StoreSession) throws -> [Row],
-    drop: @escaping @Sendable (StoreSession, [Row]) throws -> Int
+    _ find: @escaping @Sendable (StoreTransaction) throws -> [Row],
+    drop: @escaping @Sendable (StoreTransaction, [Row]) throws -> Int
   ) async throws {
     var dropped = Int(Retention.batch)
     while dropped >= Int(Retention.batch) {

@@ -9,10 +9,10 @@ extension SQLRecordStore {
 
 extension DatabaseUsage {
   /// How much a private or a public database holds; nil for others.
-  init?(of database: DatabaseID, in session: StoreSession) throws {
-    let databases = DatabaseTable(session: session)
+  init?(of database: DatabaseID, in transaction: StoreTransaction) throws {
+    let databases = DatabaseTable(transaction: transaction)
     guard try databases.address(of: database).scope != .shared else { return nil }
-    let unheld = try AssetTable(session: session).unheldBytes(in: database)
+    let unheld = try AssetTable(transaction: transaction).unheldBytes(in: database)
     self.init(bytes: try databases.bytesInRow(of: database), unheldAssetBytes: unheld)
   }
 }

@@ -5,8 +5,8 @@ import StoreModel
 /// The databases in which users have ever had subscriptions, which are looked up before the database is
 /// known. Every node of a distributed store has this table whole.
 struct SubscriberDatabaseTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -43,7 +43,7 @@ struct SubscriberDatabaseTable {
   func notifiedDatabases(of recipient: Recipient) throws -> [NotifiedDatabase] {
     try databases(of: recipient.userRecordName).compactMap { database in
       let number = SQLValue.integer(database.rawValue)
-      let lastNumber = try DatabaseTable(session: session).lastNumber(
+      let lastNumber = try DatabaseTable(transaction: transaction).lastNumber(
         drawnIn: database, of: recipient.container, in: recipient.environment)
       guard let lastNumber else { return nil }
       let trimmedThrough = try connection.first(

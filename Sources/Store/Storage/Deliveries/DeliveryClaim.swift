@@ -45,22 +45,22 @@ struct DeliveryClaim {
   }
 
   /// Takes those that are due, whatever database they are of.
-  mutating func take(atMost limit: Int, in session: StoreSession) throws {
-    let table = DeliveryTable(session: session)
+  mutating func take(atMost limit: Int, in transaction: StoreTransaction) throws {
+    let table = DeliveryTable(transaction: transaction)
     let due = try table.claimable(on: route, dueAt: timestamp, by: lease.holder, limit: limit)
     try take(due, in: table)
     result.isAll = due.count < limit
   }
 
   /// Those that are due, whoever takes them first.
-  func due(atMost limit: Int, in session: StoreSession) throws -> [Delivery.ID] {
-    try DeliveryTable(session: session)
+  func due(atMost limit: Int, in transaction: StoreTransaction) throws -> [Delivery.ID] {
+    try DeliveryTable(transaction: transaction)
       .due(on: route, at: timestamp, for: lease.holder, limit: limit)
   }
 
   /// Takes those of one database that were due a moment ago, and still are.
-  mutating func take(_ ids: [Delivery.ID], in session: StoreSession) throws {
-    let table = DeliveryTable(session: session)
+  mutating func take(_ ids: [Delivery.ID], in transaction: StoreTransaction) throws {
+    let table = DeliveryTable(transaction: transaction)
     let due = try ids.compactMap {
       try table.claimable($0, on: route, dueAt: timestamp, by: lease.holder)
     }

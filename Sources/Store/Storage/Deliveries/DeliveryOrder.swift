@@ -31,24 +31,24 @@ extension SQLRecordStore {
   /// Writes something about devices, and carries out what follows from it.
   func writeDevices<Value: Sendable>(
     locking locks: WriteLocks = .reference,
-    _ body: @escaping @Sendable (StoreSession, inout [DeliveryOrder]) throws -> Value
+    _ body: @escaping @Sendable (StoreTransaction, inout [DeliveryOrder]) throws -> Value
   ) async throws -> Value {
-    let (value, orders) = try await write(locking: locks) { session in
+    let (value, orders) = try await write(locking: locks) { transaction in
       var orders: [DeliveryOrder] = []
-      let value = try body(session, &orders)
-      guard !session.isDistributed else { return (value, orders) }
+      let value = try body(transaction, &orders)
+      guard !transaction.isDistributed else { return (value, orders) }
       for order in orders {
-        for database in try SubscriberDatabaseTable(session: session).databases(
+        for database in try SubscriberDatabaseTable(transaction: transaction).databases(
           of: order.userRecordName)
         {
-          try order.carryOut(in: database, session)
+          try order.carryOut(in: database, transaction)
         }
       }
       return (value, [])
     }
     for order in orders {
       let databases = try await read {
-        try SubscriberDatabaseTable(session: $0).databases(of: order.userRecordName)
+        try SubscriberDatabaseTable(transaction: $0).databases(of: order.userRecordName)
       }
       for database in databases {
         try await write(locking: .deliveries) { try order.carryOut(in: database, $0) }
@@ -59,18 +59,18 @@ extension SQLRecordStore {
 }
 
 extension DeliveryOrder {
-  fileprivate func carryOut(in database: DatabaseID, _ session: StoreSession) throws {
+  fileprivate func carryOut(in database: DatabaseID, _ transaction: StoreTransaction) throws {
     switch action {
     case .abandon(let reason, let timestamp):
-      try DeliveryTable(session: session)
+      try DeliveryTable(transaction: transaction)
         .abandon(
           toDevice: token, of: userRecordName, in: database, reason: reason, at: timestamp)
     case .move(let route):
-      try DeliveryTable(session: session).move(toDevice: token, in: database, to: route)
+      try DeliveryTable(transaction: transaction).move(toDevice: token, in: database, to: route)
     case .startReading(let reader):
-      try CourierCursorTable(session: session).startReading(reader, by: token, in: database)
+      try CourierCursorTable(transaction: transaction).startReading(reader, by: token, in: database)
     case .forgetReading:
-      try CourierCursorTable(session: session).forget(token, in: database)
+      try CourierCursorTable(transaction: transaction).forget(token, in: database)
     }
   }
 }

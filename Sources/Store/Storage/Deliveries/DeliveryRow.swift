@@ -43,8 +43,8 @@ struct DeliveryRow {
   }
 
   /// Nil when the device is not the subscriber's any more, or another container's.
-  func delivery(in session: StoreSession) throws -> Delivery? {
-    let address = try DatabaseTable(session: session).address(of: id.database)
+  func delivery(in transaction: StoreTransaction) throws -> Delivery? {
+    let address = try DatabaseTable(transaction: transaction).address(of: id.database)
     guard device.userRecordName == subscriber, device.container == address.container,
       device.environment == address.environment
     else { return nil }

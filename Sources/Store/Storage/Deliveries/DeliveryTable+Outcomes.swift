@@ -32,7 +32,7 @@ extension DeliveryTable {
     case .refused(let reason, let payload):
       let isOwed = try finish(key, in: FinalDeliveryState.refused, reason: reason, at: now)
       guard isOwed else { break }
-      try RefusedPushTable(session: session)
+      try RefusedPushTable(transaction: transaction)
         .add(update.id, payload: payload, at: update.timestamp)
     case .retry(let due, let reason, let wasSent):
       try putOff(key, until: due, reason: reason, at: now, attempts: wasSent ? 1 : 0)

@@ -8,9 +8,9 @@ import StoreModel
 /// process. `merge_key` is the same for deliveries to one device of which only the newest need be
 /// sent, and `merged_into` names that.
 struct DeliveryTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  var connection: any SQLConnection { session.connection }
+  var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -55,7 +55,7 @@ struct DeliveryTable {
         """
         \(DeliveryRow.selection) WHERE deliveries.database_id = $1 AND deliveries.number = $2
         """, [.integer(id.database.rawValue), .integer(id.number)], DeliveryRow.init)
-      if let delivery = try row?.delivery(in: session) {
+      if let delivery = try row?.delivery(in: transaction) {
         found.append(delivery)
       } else {
         lost.append(id)
@@ -73,7 +73,7 @@ struct DeliveryTable {
       ORDER BY deliveries.due, deliveries.database_id, deliveries.number LIMIT $2
       """,
       [.integer(timestamp.milliseconds), .integer(Int64(max(0, limit)))], DeliveryRow.init
-    ).compactMap { try $0.delivery(in: session) }
+    ).compactMap { try $0.delivery(in: transaction) }
   }
 
   /// When the next one on a route is due that a server may take.
@@ -146,7 +146,7 @@ struct DeliveryTable {
 
   func drop(_ ids: [Delivery.ID]) throws -> Int {
     for (database, ids) in Dictionary(grouping: ids, by: \.database) {
-      try session.delete(
+      try transaction.delete(
         "DELETE FROM deliveries WHERE database_id = $1 AND number IN",
         [.integer(database.rawValue)], numbers: ids.map(\.number))
     }

@@ -4,9 +4,9 @@ import StoreModel
 
 /// The ways that deliveries go, by their numbers.
 struct PushRouteTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -18,7 +18,7 @@ struct PushRouteTable {
 
   /// The number of a route, which is given when it is first asked for.
   func number(of route: DeliveryRoute) throws -> DeliveryRoute.ID {
-    if let known = session.catalog.routes[route] { return known }
+    if let known = transaction.catalog.routes[route] { return known }
     let names: [SQLValue] = [
       .text(route.kind.rawValue), .text(route.container), .text(route.apnsEnvironment.rawValue),
     ]
@@ -28,14 +28,15 @@ struct PushRouteTable {
       """, names
     ) { DeliveryRoute.ID(rawValue: $0.integer(0)) }
     let number =
-      try found ?? DeliveryRoute.ID(rawValue: CounterTable(session: session).next("push_route"))
+      try found
+      ?? DeliveryRoute.ID(rawValue: CounterTable(transaction: transaction).next("push_route"))
     if found == nil {
       try connection.run(
         """
         INSERT INTO push_routes (kind, container, apns_environment, route) VALUES ($1, $2, $3, $4)
         """, names + [.integer(number.rawValue)])
     }
-    session.catalog.routes[route] = number
+    transaction.catalog.routes[route] = number
     return number
   }
 

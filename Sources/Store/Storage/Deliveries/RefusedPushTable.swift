@@ -4,9 +4,9 @@ import StoreModel
 
 /// What APNs refused by a fault of ours.
 struct RefusedPushTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -54,7 +54,7 @@ struct RefusedPushTable {
 
   func drop(_ ids: [Delivery.ID]) throws -> Int {
     for (database, ids) in Dictionary(grouping: ids, by: \.database) {
-      try session.delete(
+      try transaction.delete(
         "DELETE FROM refused_pushes WHERE database_id = $1 AND number IN",
         [.integer(database.rawValue)], numbers: ids.map(\.number))
     }

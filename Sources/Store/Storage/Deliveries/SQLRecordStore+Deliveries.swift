@@ -6,8 +6,8 @@ extension SQLRecordStore {
   @discardableResult
   public func updateDeliveries(_ updates: [DeliveryUpdate]) async throws -> Int {
     let counts = try await inEachDatabase(of: updates, settlesDeliveries: true) {
-      session, updates in
-      let deliveries = DeliveryTable(session: session)
+      transaction, updates in
+      let deliveries = DeliveryTable(transaction: transaction)
       return try updates.reduce(0) { try $0 + deliveries.apply($1) }
     }
     // A device that stays because of an interruption is refused again, and dropped then.
@@ -22,9 +22,9 @@ extension SQLRecordStore {
   private func dropDevice(
     of id: Delivery.ID, registeredBefore moment: Timestamp, at now: Timestamp
   ) async throws {
-    try await writeDevices { session, orders in
-      guard let device = try DeliveryTable(session: session).device(of: id) else { return }
-      let user = try DeviceTable(session: session)
+    try await writeDevices { transaction, orders in
+      guard let device = try DeliveryTable(transaction: transaction).device(of: id) else { return }
+      let user = try DeviceTable(transaction: transaction)
         .drop(device.token, kind: device.kind, registeredBefore: moment, at: now)
       guard let user else { return }
       orders.append(
@@ -44,23 +44,23 @@ extension SQLRecordStore {
     var claimed = DeliveryClaim.Result()
     if isDistributed {
       let due = try await read { try claim.due(atMost: limit, in: $0) }
-      let results = try await inEachDatabase(of: due, settlesDeliveries: true) { session, ids in
+      let results = try await inEachDatabase(of: due, settlesDeliveries: true) { transaction, ids in
         var claim = claim
-        try claim.take(ids, in: session)
+        try claim.take(ids, in: transaction)
         return claim.result
       }
       for result in results { claimed.add(result) }
       claimed.isAll = due.count < limit
     } else {
-      claimed = try await write(locking: .deliveries) { session in
+      claimed = try await write(locking: .deliveries) { transaction in
         var claim = claim
-        try claim.take(atMost: limit, in: session)
+        try claim.take(atMost: limit, in: transaction)
         return claim.result
       }
     }
     // The contents are read elsewhere: the one writer has better to do.
     let (deliveries, lost) = try await read { [claimed] in
-      try DeliveryTable(session: $0).deliveries(claimed.taken)
+      try DeliveryTable(transaction: $0).deliveries(claimed.taken)
     }
     if !lost.isEmpty {
       try await updateDeliveries(
@@ -79,10 +79,10 @@ extension SQLRecordStore {
     var isDone = false
     while !isDone {
       let left = try await read {
-        try DeliveryTable(session: $0).takenByGoneServers(at: timestamp, exceptOf: holder)
+        try DeliveryTable(transaction: $0).takenByGoneServers(at: timestamp, exceptOf: holder)
       }
       try await inEachDatabase(of: left, settlesDeliveries: true) {
-        try DeliveryTable(session: $0).reclaim($1, at: timestamp, exceptOf: holder)
+        try DeliveryTable(transaction: $0).reclaim($1, at: timestamp, exceptOf: holder)
       }
       isDone = left.count < DeliveryTable.reclaimBatch
     }

@@ -48,7 +48,7 @@ public struct DeviceCensus: Sendable, Hashable {
         connection = try PostgreSQLConnection(to: address, settings: settings)
       }
       defer { connection.close() }
-      let table = DeviceTable(session: try StoreSession(connection: connection) { UUID() })
+      let table = DeviceTable(transaction: try StoreTransaction(connection: connection) { UUID() })
       let pushed = DeviceToken.Kind.allCases.filter { $0 != .courier }
       return DeviceCensus(
         groups: try pushed.flatMap { kind in

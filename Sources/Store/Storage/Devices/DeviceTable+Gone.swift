@@ -78,7 +78,7 @@ extension DeviceTable {
     if try keepNumber(of: token) { return }
     try connection.run(
       "INSERT INTO device_numbers (device, token) VALUES ($1, $2) ON CONFLICT (token) DO NOTHING",
-      [.integer(try CounterTable(session: session).next("device")), .text(token)])
+      [.integer(try CounterTable(transaction: transaction).next("device")), .text(token)])
   }
 
   /// Forgets the number of a token that is no device's, and was none's for as long as deliveries are kept.

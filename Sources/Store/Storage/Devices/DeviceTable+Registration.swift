@@ -10,7 +10,7 @@ extension DeviceTable {
   /// - Parameter orders: gets what is to become of what is owed to it.
   /// - Throws: ``StoreError/Code/userDeleted``.
   func save(_ token: DeviceToken, ordering orders: inout [DeliveryOrder]) throws {
-    try UserDeletionTable(session: session).refuseDeleted(token.userRecordName)
+    try UserDeletionTable(transaction: transaction).refuseDeleted(token.userRecordName)
     try lock(token.token, kind: token.kind)
     let known = try device(withToken: token.token, kind: token.kind)?.device
     let startsAnew = known.map { !$0.hasSameReader(as: token) } ?? true
@@ -44,7 +44,8 @@ extension DeviceTable {
       ])
     guard startsAnew else {
       if token.kind != .courier {
-        let route = try PushRouteTable(session: session).number(of: DeliveryRoute(to: token))
+        let route = try PushRouteTable(transaction: transaction).number(
+          of: DeliveryRoute(to: token))
         orders.append(token.order(.move(to: route)))
       }
       return

@@ -8,7 +8,7 @@ extension SQLRecordStore {
   /// A token that changes hands starts anew: its badge is 0, what was owed to it is abandoned, and
   /// a courier's reader sees what is logged from now on.
   public func saveDeviceToken(_ token: DeviceToken) async throws {
-    try await writeDevices { try DeviceTable(session: $0).save(token, ordering: &$1) }
+    try await writeDevices { try DeviceTable(transaction: $0).save(token, ordering: &$1) }
   }
 
   public func deviceToken(
@@ -16,15 +16,15 @@ extension SQLRecordStore {
   ) async throws -> DeviceToken? {
     guard !DeviceToken.isNameOfRow(token) else { return nil }
     return try await read {
-      try DeviceTable(session: $0).device(withToken: token, kind: kind)?.device
+      try DeviceTable(transaction: $0).device(withToken: token, kind: kind)?.device
     }
   }
 
   public func courierRegistrations(ofToken token: String) async throws -> [DeviceToken] {
-    try await read { try DeviceTable(session: $0).readers(ofToken: token).map(\.device) }
+    try await read { try DeviceTable(transaction: $0).readers(ofToken: token).map(\.device) }
   }
 
   public func deviceTokens(of userRecordName: String) async throws -> [DeviceToken] {
-    try await read { try DeviceTable(session: $0).devices(of: userRecordName) }
+    try await read { try DeviceTable(transaction: $0).devices(of: userRecordName) }
   }
 }

@@ -6,15 +6,15 @@ extension SQLRecordStore {
   public func saveDeviceToken(
     _ token: DeviceToken, unlessBeyond limit: Int
   ) async throws -> Bool {
-    try await writeDevices { session, orders in
-      let devices = DeviceTable(session: session)
+    try await writeDevices { transaction, orders in
+      let devices = DeviceTable(transaction: transaction)
       let known = try devices.device(withToken: token.token, kind: token.kind)?.device
       if let known, known.hasSameReader(as: token) {
         try devices.save(token, ordering: &orders)
         return true
       }
       guard try devices.othersCount(besides: token) < limit else {
-        session.quotas.note(refusalOf: token.kind.quota)
+        transaction.quotas.note(refusalOf: token.kind.quota)
         return false
       }
       try devices.save(token, ordering: &orders)
@@ -25,9 +25,10 @@ extension SQLRecordStore {
   public func removeDeviceToken(
     _ token: String, kind: DeviceToken.Kind, of recipient: Recipient, at timestamp: Timestamp
   ) async throws -> Bool {
-    try await writeDevices { session, orders in
+    try await writeDevices { transaction, orders in
       guard
-        try DeviceTable(session: session).remove(token, kind: kind, of: recipient, at: timestamp)
+        try DeviceTable(transaction: transaction).remove(
+          token, kind: kind, of: recipient, at: timestamp)
       else { return false }
       orders.append(
         DeliveryOrder(

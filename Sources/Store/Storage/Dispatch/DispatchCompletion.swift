@@ -5,7 +5,7 @@ import StoreModel
 /// Writes what matched changes led to, in the writer's transaction.
 struct DispatchCompletion {
   let timestamp: Timestamp
-  let session: StoreSession
+  let transaction: StoreTransaction
   fileprivate(set) var outcome = DispatchOutcome()
   /// How many deliveries may still be written, and are still leased to the caller.
   fileprivate(set) var room: DeliveryRoom?
@@ -21,10 +21,10 @@ struct DispatchCompletion {
   /// How far the databases are dispatched.
   private var progress: [DatabasePart: DispatchProgress] = [:]
 
-  init(timestamp: Timestamp, room: DeliveryRoom?, session: StoreSession) {
+  init(timestamp: Timestamp, room: DeliveryRoom?, transaction: StoreTransaction) {
     self.timestamp = timestamp
     self.room = room
-    self.session = session
+    self.transaction = transaction
   }
 
   /// Writes what each of the changes led to.
@@ -33,11 +33,11 @@ struct DispatchCompletion {
     outcome.logged.reserveCapacity(firings)
     outcome.owed.reserveCapacity(firings)
     for (place, change) in changes.enumerated() { try complete(change, at: place) }
-    try entries.finish(in: session.connection)
-    try filings.finish(in: session.connection)
-    try deliveries.finish(in: session.connection)
+    try entries.finish(in: transaction.connection)
+    try filings.finish(in: transaction.connection)
+    try deliveries.finish(in: transaction.connection)
     for part in progress.keys.sorted(by: { $0.database < $1.database }) {
-      try progress[part]?.write(at: timestamp, in: session)
+      try progress[part]?.write(at: timestamp, in: transaction)
     }
   }
 
@@ -45,7 +45,7 @@ struct DispatchCompletion {
     let matched = prepared.matched
     guard try settle(matched) else { return }
     let entry = matched.entry
-    let address = try DatabaseTable(session: session).address(of: entry.database)
+    let address = try DatabaseTable(transaction: transaction).address(of: entry.database)
     outcome.addresses[entry.database] = address
     let isOpen = try matched.firings.isEmpty || isReadableByAll(entry.change, at: address)
     var target: DispatchTarget?
@@ -84,7 +84,7 @@ struct DispatchCompletion {
   /// Whether the change is the next to be dispatched, or goes on where it was left.
   private mutating func settle(_ matched: MatchedChange) throws -> Bool {
     let part = matched.entry.part
-    var progress = try self.progress[part] ?? DispatchProgress(of: part, in: session)
+    var progress = try self.progress[part] ?? DispatchProgress(of: part, in: transaction)
     defer { self.progress[part] = progress }
     return try progress.settle(matched)
   }
@@ -93,7 +93,8 @@ struct DispatchCompletion {
   private func isReadableByAll(_ change: Change, at address: DatabaseAddress) throws -> Bool {
     guard address.scope == .public, let record = change.record else { return true }
     let grants =
-      try RecordTypeTable(session: session).type(named: record.recordType, at: address)?.grants
+      try RecordTypeTable(transaction: transaction).type(named: record.recordType, at: address)?
+      .grants
       ?? .standard
     return RecordAccess(of: nil, roles: [RecordGrants.SystemRole.world], under: grants)
       .mayRead(record)
@@ -106,7 +107,7 @@ struct DispatchCompletion {
   ) throws -> Bool {
     guard let record = entry.change.record else { return true }
     let access = try RecordAccess(
-      of: firing.subscriber, toType: record.recordType, at: address, in: session)
+      of: firing.subscriber, toType: record.recordType, at: address, in: transaction)
     if access.mayRead(record) { return true }
     outcome.withheld.append(
       WithheldNotification(
@@ -124,9 +125,9 @@ struct DispatchCompletion {
   ) throws -> Bool {
     let version =
       try versions[database]
-      ?? DatabaseTable(session: session).raiseSubscriptionVersion(of: database)
+      ?? DatabaseTable(transaction: transaction).raiseSubscriptionVersion(of: database)
     versions[database] = version
-    return try SubscriptionTable(session: session).delete(
+    return try SubscriptionTable(transaction: transaction).delete(
       firing.name, expecting: firing.subscription.storedContent, in: database, version: version,
       timestamp: timestamp)
   }
@@ -135,17 +136,17 @@ struct DispatchCompletion {
   private mutating func log(
     _ row: NotificationIndexRow, _ content: ArraySlice<UInt8>, _ unsent: UnsentDeliveries
   ) throws {
-    try entries.add(in: session.connection) {
+    try entries.add(in: transaction.connection) {
       NotificationLogTable.append(row, content, unsent, to: &$0)
     }
   }
 
   /// Has an entry come into the index by subscriber, now or later.
   private mutating func file(_ row: NotificationIndexRow, amongMany: Bool) throws {
-    guard session.tail == nil || amongMany else {
-      return session.tailChange.added.append(row)
+    guard transaction.tail == nil || amongMany else {
+      return transaction.tailChange.added.append(row)
     }
-    try filings.add(in: session.connection) {
+    try filings.add(in: transaction.connection) {
       row.appendArguments(run: NotificationIndexTable.firstRun, to: &$0)
     }
   }
@@ -160,7 +161,7 @@ struct DispatchCompletion {
     let kind = outcome.devices[place].kind
     let badge =
       notification.raisesBadge
-      ? try DeviceTable(session: session)
+      ? try DeviceTable(transaction: transaction)
         .raiseBadge(of: outcome.devices[place].token, kind: kind) : nil
     let number = try nextNumber(of: database)
     let route = outcome.routes[place]
@@ -169,7 +170,7 @@ struct DispatchCompletion {
       database: database, number: number, logSequence: sequence, device: device, badge: badge,
       due: lease?.until ?? timestamp, updated: timestamp, route: route, holder: lease?.holder,
       mergeKey: kind.mergesDeliveries ? notification.mergeKey?.text : nil)
-    try deliveries.add(in: session.connection) { delivery.appendArguments(to: &$0) }
+    try deliveries.add(in: transaction.connection) { delivery.appendArguments(to: &$0) }
     guard room == nil || lease != nil else {
       outcome.waiting[route, default: 0] += 1
       return
@@ -194,7 +195,7 @@ struct DispatchCompletion {
     if let known = targets[user] { return known }
     let first = outcome.devices.count
     var target = DispatchTarget(user: user)
-    try DeviceTable(session: session).visitTargets(
+    try DeviceTable(transaction: transaction).visitTargets(
       of: user.userRecordName, at: address, now: timestamp
     ) { device, number in
       guard room?.isSetUp(device) ?? true else { return target.passOver(device) }
@@ -205,7 +206,7 @@ struct DispatchCompletion {
       outcome.deviceNumbers.append(number)
     }
     target.devices = first..<outcome.devices.count
-    let routes = PushRouteTable(session: session)
+    let routes = PushRouteTable(transaction: transaction)
     outcome.routes += try outcome.devices[target.devices].map {
       try routes.number(of: DeliveryRoute(to: $0))
     }
@@ -216,13 +217,13 @@ struct DispatchCompletion {
   private mutating func nextNumber(of database: DatabaseID) throws -> Int64 {
     var supply = try supply(of: database)
     defer { self.supply = supply }
-    return try supply.take(from: session)
+    return try supply.take(from: transaction)
   }
 
   private mutating func supply(of database: DatabaseID) throws -> NumberSupply {
     if let supply, supply.database == database { return supply }
     if let supply { supplies[supply.database] = supply }
-    return try supplies[database] ?? NumberSupply(of: database, count: 16, from: session)
+    return try supplies[database] ?? NumberSupply(of: database, count: 16, from: transaction)
   }
 }
 
@@ -264,7 +265,7 @@ private struct DispatchTarget {
       return noWays.union(.serverLimit)
     }
     if wanted > left, !isCounted {
-      let waiting = try DeliveryTable(session: dispatch.session).owedCount(
+      let waiting = try DeliveryTable(transaction: dispatch.transaction).owedCount(
         to: dispatch.outcome.deviceNumbers[devices], in: user.database, atMost: room.backlogs.limit)
       room.backlogs.set(waiting, for: user)
       left = room.backlogs.limit - waiting

@@ -24,10 +24,10 @@ struct DispatchProgress {
   private var database: DatabaseID { part.database }
 
   /// - Throws: ``StoreError/Code/leaseLost`` when another server dispatches the part's changes.
-  init(of part: DatabasePart, in session: StoreSession) throws {
+  init(of part: DatabasePart, in transaction: StoreTransaction) throws {
     self.part = part
-    repartition = try DispatchLeaseTable(session: session).checkLease(of: part)
-    stored = try DispatchTable(session: session).position(of: part)
+    repartition = try DispatchLeaseTable(transaction: transaction).checkLease(of: part)
+    stored = try DispatchTable(transaction: transaction).position(of: part)
     position = stored ?? DispatchPosition(through: .min, changes: 0)
   }
 
@@ -60,25 +60,26 @@ struct DispatchProgress {
   ///
   /// - Throws: ``StoreError/Code/outOfOrder`` when others wait before the last of them: they would
   ///   be taken for dispatched.
-  func write(at timestamp: Timestamp, in session: StoreSession) throws {
+  func write(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
     guard count > 0 else { return }
-    let between = try OutboxTable(session: session).count(
+    let between = try OutboxTable(transaction: transaction).count(
       of: database, from: stored, to: position)
     guard between == count else { throw outOfOrder }
     if part.isWhole {
-      try writeWhole(at: timestamp, in: session)
+      try writeWhole(at: timestamp, in: transaction)
     } else {
-      try writePart(at: timestamp, in: session)
+      try writePart(at: timestamp, in: transaction)
     }
     guard let repartition else { return }
     let end =
-      part.isWhole ? position : try PartDispatchTable(session: session).commonPosition(of: database)
+      part.isWhole
+      ? position : try PartDispatchTable(transaction: transaction).commonPosition(of: database)
     guard let end, end.wholeThrough >= repartition.lastChange else { return }
-    try DispatchLeaseTable(session: session).divide(database, into: repartition.nextParts)
+    try DispatchLeaseTable(transaction: transaction).divide(database, into: repartition.nextParts)
   }
 
-  private func writeWhole(at timestamp: Timestamp, in session: StoreSession) throws {
-    let dispatches = DispatchTable(session: session)
+  private func writeWhole(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
+    let dispatches = DispatchTable(transaction: transaction)
     if let begun = stored, begun.settled != nil, begun.through < position.through {
       try dispatches.remove(of: database, through: begun.through)
     }
@@ -87,31 +88,31 @@ struct DispatchProgress {
       try dispatches.write(whole, of: database, at: timestamp)
     }
     try dispatches.write(position, of: database, at: timestamp)
-    try drop(large, from: stored, to: position, in: session)
+    try drop(large, from: stored, to: position, in: transaction)
   }
 
-  private func writePart(at timestamp: Timestamp, in session: StoreSession) throws {
-    let dispatches = DispatchTable(session: session)
-    try PartDispatchTable(session: session).write(position, of: part)
+  private func writePart(at timestamp: Timestamp, in transaction: StoreTransaction) throws {
+    let dispatches = DispatchTable(transaction: transaction)
+    try PartDispatchTable(transaction: transaction).write(position, of: part)
     let before = try dispatches.position(of: database)
-    guard let common = try PartDispatchTable(session: session).commonPosition(of: database),
+    guard let common = try PartDispatchTable(transaction: transaction).commonPosition(of: database),
       common.through > before?.through ?? .min
     else { return }
     try dispatches.write(common, of: database, at: timestamp)
     // What all parts are through with by now, the last of them is in this transaction.
     let large = large.filter { $0.sequence <= common.through }
-    try drop(large, from: before, to: common, in: session)
+    try drop(large, from: before, to: common, in: transaction)
   }
 
   /// Drops what is too much to be kept of changes that are dispatched.
   private func drop(
     _ large: [OutboxEntry], from begin: DispatchPosition?, to end: DispatchPosition,
-    in session: StoreSession
+    in transaction: StoreTransaction
   ) throws {
-    let dispatches = DispatchTable(session: session)
-    let limit = session.historyLimits.changes
+    let dispatches = DispatchTable(transaction: transaction)
+    let limit = transaction.historyLimits.changes
     guard limit > 0 else { return try dispatches.dropChanges(of: database, dispatchedAt: end) }
-    for entry in large { try OutboxTable(session: session).dropFields(of: entry) }
+    for entry in large { try OutboxTable(transaction: transaction).dropFields(of: entry) }
     let period = Int64(min(64, max(1, limit / 8)))
     guard end.changes / period > (begin?.changes ?? 0) / period else { return }
     // One that is dispatched in part is none of those that are kept.

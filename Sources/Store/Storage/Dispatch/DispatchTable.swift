@@ -8,8 +8,8 @@ import StoreModel
 ///
 /// Of a database that is dispatched in parts, ``PartDispatchTable`` has how far each part is.
 struct DispatchTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   /// `changes` counts the changes of the database through this row. `settled_subscriber` and
   /// `settled_subscription` tell how far the firings of the change `through` are settled, where they
@@ -51,7 +51,7 @@ struct DispatchTable {
   /// How far a database's changes are dispatched to a part of it; nil before the first.
   func position(of part: DatabasePart) throws -> DispatchPosition? {
     if part.isWhole { return try position(of: part.database) }
-    return try PartDispatchTable(session: session).position(of: part)
+    return try PartDispatchTable(transaction: transaction).position(of: part)
   }
 
   /// Keeps that the changes up to a position are dispatched.
@@ -91,7 +91,7 @@ struct DispatchTable {
   func dropChanges(
     of database: DatabaseID, dispatchedAt position: DispatchPosition
   ) throws {
-    try OutboxTable(session: session).drop(from: database, through: position.wholeThrough)
+    try OutboxTable(transaction: transaction).drop(from: database, through: position.wholeThrough)
     try connection.run(
       "DELETE FROM dispatches WHERE database_id = $1 AND through < $2",
       [.integer(database.rawValue), .integer(position.through)])
@@ -108,7 +108,7 @@ struct DispatchTable {
       """, [.integer(database.rawValue), .integer(number)]
     ) { $0.optionalInteger(0) }
     guard let last = last ?? nil else { return }
-    try OutboxTable(session: session).drop(from: database, through: last)
+    try OutboxTable(transaction: transaction).drop(from: database, through: last)
     try connection.run(
       "DELETE FROM dispatches WHERE database_id = $1 AND through <= $2",
       [.integer(database.rawValue), .integer(last)])
@@ -117,7 +117,7 @@ struct DispatchTable {
   /// Drops the changes up to those of a transaction, and what is known of that.
   func drop(_ dispatch: Key) throws {
     let database = DatabaseID(rawValue: dispatch.database)
-    try OutboxTable(session: session).drop(from: database, through: dispatch.through)
+    try OutboxTable(transaction: transaction).drop(from: database, through: dispatch.through)
     try remove(of: database, through: dispatch.through)
   }
 

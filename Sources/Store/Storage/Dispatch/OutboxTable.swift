@@ -9,8 +9,8 @@ import StoreModel
 /// A change is not touched when it is dispatched: how far the changes are dispatched is in
 /// ``DispatchTable``.
 struct OutboxTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   /// `lacks_fields` is 1 for a change that was too large to be kept: what is there of its record has no
   /// fields.
@@ -30,7 +30,7 @@ struct OutboxTable {
   func post(
     _ change: @autoclosure () -> Change, sequence: Int64, numbers: NumberSupply
   ) throws {
-    guard try SubscriptionTable(session: session).isSubscribed(numbers) else { return }
+    guard try SubscriptionTable(transaction: transaction).isSubscribed(numbers) else { return }
     let change = change()
     var encoder = RowEncoder(reserving: 384)
     encoder.encode(change)
@@ -46,15 +46,15 @@ struct OutboxTable {
     var entry = OutboxEntry(
       part: .whole(numbers.database), sequence: sequence,
       subscriptionVersion: numbers.subscriptionVersion, change: change)
-    entry.isLarge = encoder.bytes.count > session.historyLimits.changeBytes
-    session.outbox.append(entry)
+    entry.isLarge = encoder.bytes.count > transaction.historyLimits.changeBytes
+    transaction.outbox.append(entry)
   }
 
   /// The ID of the notifications of a change.
   ///
   /// - Parameter number: no other change of the request has it.
   func notificationID(ofChange number: Int64, from origin: ChangeOrigin) -> UUID {
-    origin.request?.notificationID(ofChange: number) ?? session.makeUUID()
+    origin.request?.notificationID(ofChange: number) ?? transaction.makeUUID()
   }
 
   /// The changes of a part that are not dispatched yet, in the order of their commits.
@@ -62,9 +62,10 @@ struct OutboxTable {
     in part: DatabasePart, after sequence: Int64, limit: Int
   ) throws -> [OutboxEntry] {
     let database = part.database
-    let position = try DispatchTable(session: session).position(of: part)
+    let position = try DispatchTable(transaction: transaction).position(of: part)
     let begin = max(sequence, position?.wholeThrough ?? .min)
-    let end = try DispatchLeaseTable(session: session).repartition(of: part)?.lastChange ?? .max
+    let end =
+      try DispatchLeaseTable(transaction: transaction).repartition(of: part)?.lastChange ?? .max
     return try connection.rows(
       """
       SELECT sequence, subscription_version, content FROM outbox
@@ -84,7 +85,7 @@ struct OutboxTable {
         part: part, sequence: row.integer(0), subscriptionVersion: row.integer(1),
         change: change)
       if entry.sequence == position?.through { entry.settledThrough = position?.settled }
-      entry.isLarge = content.count > session.historyLimits.changeBytes
+      entry.isLarge = content.count > transaction.historyLimits.changeBytes
       return entry
     }
   }

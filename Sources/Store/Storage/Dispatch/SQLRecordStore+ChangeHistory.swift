@@ -8,53 +8,53 @@ extension SQLRecordStore {
     ofChange change: PastChange, subscriber: String?, limit: Int
   ) async throws -> [PastNotification] {
     let notificationID = change.change.notificationID
-    return try await read { session in
-      let log = NotificationLogTable(session: session)
+    return try await read { transaction in
+      let log = NotificationLogTable(transaction: transaction)
       let sequences =
         if let subscriber {
-          try NotificationIndexTable(session: session)
+          try NotificationIndexTable(transaction: transaction)
             .sequences(of: notificationID, for: subscriber, behind: change, limit: limit)
         } else {
           try log.sequences(of: notificationID, behind: change, limit: limit)
         }
       return try sequences.compactMap { try log.entry($0, in: change.database) }
-        .map { try PastNotification($0, in: session) }
+        .map { try PastNotification($0, in: transaction) }
     }
   }
 
   public func notifications(
     ofSubscription name: SubscriptionName, in database: DatabaseID, limit: Int
   ) async throws -> [PastNotification] {
-    try await read { session in
+    try await read { transaction in
       var found: [PastNotification] = []
-      let log = NotificationLogTable(session: session)
-      let entries = try NotificationIndexTable(session: session)
+      let log = NotificationLogTable(transaction: transaction)
+      let entries = try NotificationIndexTable(transaction: transaction)
         .latestSequences(of: name.subscriber, in: database)
       for sequence in entries where found.count < limit {
         let (entry, _) = try log.entry(sequence, of: name.subscriber, in: database)
         guard entry.notification.subscription.subscriptionID == name.subscriptionID else {
           continue
         }
-        found.append(try PastNotification(entry, in: session))
+        found.append(try PastNotification(entry, in: transaction))
       }
       return found
     }
   }
 
   public func logEntry(ofDelivery id: Delivery.ID) async throws -> LogEntry? {
-    try await read { try NotificationLogTable(session: $0).entry(ofDelivery: id) }
+    try await read { try NotificationLogTable(transaction: $0).entry(ofDelivery: id) }
   }
 
   public func subscriptionState(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionState? {
-    try await read { try SubscriptionTable(session: $0).state(of: name, in: database) }
+    try await read { try SubscriptionTable(transaction: $0).state(of: name, in: database) }
   }
 
   public func subscriptionDeletion(
     of name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionDeletion? {
-    try await read { try SubscriptionTable(session: $0).deletion(of: name, in: database) }
+    try await read { try SubscriptionTable(transaction: $0).deletion(of: name, in: database) }
   }
 
   public func subscriptionStates(
@@ -62,24 +62,24 @@ extension SQLRecordStore {
     after name: SubscriptionName?, limit: Int
   ) async throws -> SubscriptionStatePage {
     try await read {
-      try SubscriptionTable(session: $0).states(
+      try SubscriptionTable(transaction: $0).states(
         withID: subscriptionID, of: subscriber, in: database, after: name, limit: max(1, limit))
     }
   }
 
   public func devicePeriods(of recipient: Recipient) async throws -> [DevicePeriod] {
-    try await read { try DeviceTable(session: $0).periods(of: recipient) }
+    try await read { try DeviceTable(transaction: $0).periods(of: recipient) }
   }
 }
 
 extension PastNotification {
   /// An entry with its deliveries, which have the numbers right behind it, before the next entry's.
-  fileprivate init(_ entry: LogEntry, in session: StoreSession) throws {
-    let log = NotificationLogTable(session: session)
+  fileprivate init(_ entry: LogEntry, in transaction: StoreTransaction) throws {
+    let log = NotificationLogTable(transaction: transaction)
     let next = try log.sequence(after: entry.sequence, in: entry.database)
     self.init(
       entry: entry,
-      deliveries: try DeliveryTable(session: session)
+      deliveries: try DeliveryTable(transaction: transaction)
         .pastDeliveries(ofEntry: entry.sequence, before: next ?? .max, in: entry.database),
       unsent: try log.unsentDeliveries(ofEntry: entry.sequence, in: entry.database))
   }

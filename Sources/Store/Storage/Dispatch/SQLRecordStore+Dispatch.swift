@@ -6,7 +6,7 @@ extension SQLRecordStore {
     in part: DatabasePart, after sequence: Int64, limit: Int
   ) async throws -> [OutboxEntry] {
     try await read {
-      try OutboxTable(session: $0).undispatchedEntries(in: part, after: sequence, limit: limit)
+      try OutboxTable(transaction: $0).undispatchedEntries(in: part, after: sequence, limit: limit)
     }
   }
 
@@ -18,8 +18,8 @@ extension SQLRecordStore {
     of changes: [MatchedChange], timestamp: Timestamp, leasing room: DeliveryRoom?
   ) async throws -> DispatchResult {
     let changes = changes.map { PreparedChange($0) }
-    let outcome = try await write(locking: .dispatch(of: changes)) { session in
-      var dispatch = DispatchCompletion(timestamp: timestamp, room: room, session: session)
+    let outcome = try await write(locking: .dispatch(of: changes)) { transaction in
+      var dispatch = DispatchCompletion(timestamp: timestamp, room: room, transaction: transaction)
       try dispatch.complete(changes)
       return dispatch.outcome
     }

@@ -7,8 +7,8 @@ extension SQLRecordStore {
   public func pastChanges(
     of recordID: RecordID?, in database: DatabaseID, before sequence: Int64?, limit: Int
   ) async throws -> [PastChange] {
-    try await read { session in
-      guard let position = try DispatchTable(session: session).position(of: database) else {
+    try await read { transaction in
+      guard let position = try DispatchTable(transaction: transaction).position(of: database) else {
         return []
       }
       // Before the first, but not below the least number.
@@ -17,7 +17,7 @@ extension SQLRecordStore {
       let pageSize = recordID == nil ? max(1, limit) : 500
       var found: [PastChange] = []
       while found.count < limit {
-        let page = try OutboxTable(session: session).pastChanges(
+        let page = try OutboxTable(transaction: transaction).pastChanges(
           of: recordID, in: database, through: end, limit: pageSize)
         found += page.changes
         guard let oldest = page.oldest else { break }
@@ -33,8 +33,8 @@ extension SQLRecordStore {
     let pageSize: Int64 = 5_000
     var last = DispatchTable.Key(database: .min, through: .min)
     while true {
-      let page = try await read { [last] session in
-        try DispatchTable(session: session).dispatches(behind: last, limit: pageSize)
+      let page = try await read { [last] transaction in
+        try DispatchTable(transaction: transaction).dispatches(behind: last, limit: pageSize)
       }
       let old = page.filter { $0.dispatched < horizon.milliseconds && $0.isWhole }
       var begin = 0
@@ -46,8 +46,10 @@ extension SQLRecordStore {
               && $0.changes - old[begin].changes > Retention.batch
           } ?? min(old.count, begin + Int(Retention.batch))
         let group = old[begin..<min(end, begin + Int(Retention.batch))]
-        try await inEachDatabase(of: Array(group)) { session, dispatches in
-          for dispatch in dispatches { try DispatchTable(session: session).drop(dispatch.key) }
+        try await inEachDatabase(of: Array(group)) { transaction, dispatches in
+          for dispatch in dispatches {
+            try DispatchTable(transaction: transaction).drop(dispatch.key)
+          }
         }
         begin = group.endIndex
       }

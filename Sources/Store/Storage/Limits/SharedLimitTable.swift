@@ -13,9 +13,9 @@ import StoreModel
 ///
 /// The engine is PostgreSQL: no other store has several servers.
 struct SharedLimitTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -36,11 +36,11 @@ struct SharedLimitTable {
 
   /// The same time as the transaction itself needs it.
   private func time() throws -> Int64 {
-    if let steered = session.steeredTime?() { return steered }
+    if let steered = transaction.steeredTime?() { return steered }
     return try connection.first("SELECT \(Self.time("NULL"))", []) { $0.integer(0) } ?? 0
   }
 
-  private var steeredTimeArgument: SQLValue { SQLValue(session.steeredTime?()) }
+  private var steeredTimeArgument: SQLValue { SQLValue(transaction.steeredTime?()) }
 
   // MARK: Requests
 

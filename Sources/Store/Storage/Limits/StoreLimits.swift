@@ -17,9 +17,9 @@ final class StoreLimits: SharedLimits {
   }
 
   func draw(_ draw: AllowanceDraw) async throws -> Allowance {
-    try await perform { session in
-      try session.connection.withoutTransaction {
-        try SharedLimitTable(session: session).draw(draw)
+    try await perform { transaction in
+      try transaction.connection.withoutTransaction {
+        try SharedLimitTable(transaction: transaction).draw(draw)
       }
     }
   }
@@ -28,10 +28,10 @@ final class StoreLimits: SharedLimits {
     by subjects: [LimitSubject],
     _ decide: @escaping @Sendable (inout [AttemptHistory?], Timestamp) -> Verdict
   ) async throws -> Verdict {
-    try await perform { session in
-      try session.connection.withoutTransaction {
-        try session.inOwnTransaction {
-          try SharedLimitTable(session: session).attempt(by: subjects, decide)
+    try await perform { transaction in
+      try transaction.connection.withoutTransaction {
+        try transaction.inOwnTransaction {
+          try SharedLimitTable(transaction: transaction).attempt(by: subjects, decide)
         }
       }
     }
@@ -39,13 +39,15 @@ final class StoreLimits: SharedLimits {
 
   /// Deletes what is of no use any more.
   func sweep() async throws {
-    try await perform { session in
-      try session.connection.withoutTransaction { try SharedLimitTable(session: session).sweep() }
+    try await perform { transaction in
+      try transaction.connection.withoutTransaction {
+        try SharedLimitTable(transaction: transaction).sweep()
+      }
     }
   }
 
   private func perform<Value: Sendable>(
-    _ body: @escaping @Sendable (StoreSession) throws -> Value
+    _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       queue.add(ContinuationJob(continuation, body))
@@ -53,12 +55,12 @@ final class StoreLimits: SharedLimits {
   }
 
   /// Works until the queue is closed and empty.
-  func work(in session: StoreSession) {
+  func work(in transaction: StoreTransaction) {
     var swept = ContinuousClock.now
     while let jobs = queue.take(most: 1) {
       for job in jobs {
         do {
-          try job.run(in: session)
+          try job.run(in: transaction)
           job.finish(nil)
         } catch {
           job.finish(error)
@@ -67,12 +69,14 @@ final class StoreLimits: SharedLimits {
       guard ContinuousClock.now - swept > .seconds(Self.sweepInterval) else { continue }
       swept = .now
       // What stays for want of a connection goes with the next sweep.
-      try? session.connection.withoutTransaction { try SharedLimitTable(session: session).sweep() }
+      try? transaction.connection.withoutTransaction {
+        try SharedLimitTable(transaction: transaction).sweep()
+      }
     }
   }
 }
 
-extension StoreSession {
+extension StoreTransaction {
   /// A transaction for a few rows that no other part of the store looks at. It ends when the server
   /// that began it does not go on.
   fileprivate func inOwnTransaction<Value>(_ body: () throws -> Value) throws -> Value {

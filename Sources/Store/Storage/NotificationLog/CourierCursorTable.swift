@@ -8,9 +8,9 @@ import StoreModel
 ///
 /// A reader's rows of ``DeviceTable`` are locked before its cursors, as by those who give it to another user.
 struct CourierCursorTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

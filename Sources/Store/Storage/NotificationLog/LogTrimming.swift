@@ -81,13 +81,13 @@ struct LogTrimming {
   private let log: NotificationLogTable
   private let index: NotificationIndexTable
   private let marks: NotificationMarkTable
-  private let session: StoreSession
+  private let transaction: StoreTransaction
 
-  init(in session: StoreSession) {
-    self.session = session
-    log = NotificationLogTable(session: session)
-    index = NotificationIndexTable(session: session)
-    marks = NotificationMarkTable(session: session)
+  init(in transaction: StoreTransaction) {
+    self.transaction = transaction
+    log = NotificationLogTable(transaction: transaction)
+    index = NotificationIndexTable(transaction: transaction)
+    marks = NotificationMarkTable(transaction: transaction)
   }
 
   /// Drops entries, but for those that memory has for the index: they stay until it has them alone.
@@ -136,7 +136,7 @@ struct LogTrimming {
       through[change.log] = max(through[change.log] ?? 0, position)
     }
     for (log, position) in through
-    where try !UserDeletionTable(session: session).isDeleted(log.subscriber) {
+    where try !UserDeletionTable(transaction: transaction).isDeleted(log.subscriber) {
       try self.log.noteTrimmed(through: position, of: log.subscriber, in: log.database)
     }
   }

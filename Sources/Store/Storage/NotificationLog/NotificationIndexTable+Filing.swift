@@ -11,8 +11,8 @@ extension NotificationIndexTable {
     let unfiled = try connection.first("SELECT 1 FROM unfiled_notifications LIMIT 1", []) { _ in 1 }
     guard unfiled != nil else { return }
     try connection.beginWriting()
-    let session = try StoreSession(connection: connection, makeUUID: { UUID() })
-    try NotificationIndexTable(session: session).fileAll()
+    let transaction = try StoreTransaction(connection: connection, makeUUID: { UUID() })
+    try NotificationIndexTable(transaction: transaction).fileAll()
     try connection.commit()
   }
 
@@ -27,35 +27,35 @@ extension NotificationIndexTable {
   /// Files what has waited long enough, before the commit; it is spread over the commits that log
   /// something, and takes of each twice as much as it brings.
   func fileWaiting() throws {
-    guard let tail = session.tail else { return }
-    let budget = max(2 * session.tailChange.added.count, session.filingRequest)
+    guard let tail = transaction.tail else { return }
+    let budget = max(2 * transaction.tailChange.added.count, transaction.filingRequest)
     guard budget > 0 else { return }
     let filing = tail.filing
-    let isDue = tail.waitingCount >= (session.filingRequest > 0 ? 1 : tail.capacity)
-    if filing == nil, isDue { session.tailChange.begun = try beginRun(of: tail.generation) }
+    let isDue = tail.waitingCount >= (transaction.filingRequest > 0 ? 1 : tail.capacity)
+    if filing == nil, isDue { transaction.tailChange.begun = try beginRun(of: tail.generation) }
     try markUnfiled(in: tail)
     if let filing { try file(filing.next(budget), of: filing) }
     if let target = tail.merging {
       try merge(into: target, rows: budget)
-    } else if session.tailChange.isWhole {
+    } else if transaction.tailChange.isWhole {
       try beginMerging()
     }
   }
 
   /// Keeps in which databases entries are unfiled, for who starts after this process has ended.
   private func markUnfiled(in tail: NotificationTail) throws {
-    let generation = tail.generation + (session.tailChange.begun == nil ? 0 : 1)
+    let generation = tail.generation + (transaction.tailChange.begun == nil ? 0 : 1)
     var known: DatabaseID?
-    for row in session.tailChange.added where row.database != known {
+    for row in transaction.tailChange.added where row.database != known {
       known = row.database
-      let isMarked = session.tailChange.begun == nil && tail.isMarked(row.database)
-      guard !isMarked, !session.tailChange.marked.contains(row.database) else { continue }
+      let isMarked = transaction.tailChange.begun == nil && tail.isMarked(row.database)
+      guard !isMarked, !transaction.tailChange.marked.contains(row.database) else { continue }
       try connection.run(
         """
         INSERT INTO unfiled_notifications (generation, database_id, first_sequence)
         VALUES ($1, $2, $3)
         """, [.integer(generation), .integer(row.database.rawValue), .integer(row.sequence)])
-      session.tailChange.marked.append(row.database)
+      transaction.tailChange.marked.append(row.database)
     }
   }
 
@@ -82,9 +82,9 @@ extension NotificationIndexTable {
       try insertion.add(in: connection) { row.appendArguments(run: filing.run, to: &$0) }
     }
     try insertion.finish(in: connection)
-    session.tailChange.filedSubscribers = next.subscribers
+    transaction.tailChange.filedSubscribers = next.subscribers
     guard next.isLast else { return }
-    session.tailChange.isWhole = true
+    transaction.tailChange.isWhole = true
     try connection.run(
       "UPDATE notification_runs SET generation = NULL WHERE generation <= $1",
       [.integer(filing.generation)])
@@ -113,7 +113,7 @@ extension NotificationIndexTable {
     try connection.run(
       "INSERT INTO notification_runs (run, tier) VALUES ($1, $2)",
       [.integer(run), .integer(tier + 1)])
-    session.tailChange.merging = run
+    transaction.tailChange.merging = run
   }
 
   /// Moves the rows of the next subscribers, about so many. Readers, who look at all runs, find each row
@@ -126,7 +126,7 @@ extension NotificationIndexTable {
     guard let last = try sources.compactMap({ try subscriber(after: share, in: $0) }).min() else {
       try connection.run(
         "DELETE FROM notification_runs WHERE merging_into = $1", [.integer(target)])
-      session.tailChange.endsMerging = true
+      transaction.tailChange.endsMerging = true
       return try beginMerging()
     }
     let arguments: [SQLValue] = [.integer(target), .text(last)]

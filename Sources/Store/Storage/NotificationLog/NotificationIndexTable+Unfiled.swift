@@ -39,10 +39,10 @@ extension NotificationIndexTable {
   /// - Complexity: O(1) and their number; where others file them, in another process or since the
   ///   transaction began, all unfiled entries are looked through.
   func unfiledRows(of subscriber: String) throws -> [NotificationIndexRow] {
-    if let tail = session.tail,
-      let rows = tail.rows(of: subscriber, since: session.wholeRuns ?? tail.wholeRuns)
+    if let tail = transaction.tail,
+      let rows = tail.rows(of: subscriber, since: transaction.wholeRuns ?? tail.wholeRuns)
     {
-      return try visible(rows) + session.tailChange.added.filter { $0.subscriber == subscriber }
+      return try visible(rows) + transaction.tailChange.added.filter { $0.subscriber == subscriber }
     }
     // Servers that share a store file at once.
     if connection.isShared { return [] }

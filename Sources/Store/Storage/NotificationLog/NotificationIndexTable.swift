@@ -12,9 +12,9 @@ import StoreModel
 /// the first entry of a database on, is in run 0, in a run that is being made, or in none. `bytes` is the
 /// size of an entry's content, by which a user's log is trimmed.
 package struct NotificationIndexTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  var connection: any SQLConnection { session.connection }
+  var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -66,7 +66,7 @@ package struct NotificationIndexTable {
     ) { (sequence: $0.integer(0), logged: Timestamp(milliseconds: $0.integer(1))) }
     // The index may have some of them too.
     let rows = unfiled.filter { $0.database == database && $0.sequence > position }
-    let marks = NotificationMarkTable(session: session)
+    let marks = NotificationMarkTable(transaction: transaction)
     var unread: [(sequence: Int64, logged: Timestamp)] = []
     for row in rows.sorted(by: { $0.sequence < $1.sequence }) where unread.count < limit {
       if try !marks.isMarked(row.notificationID, of: subscriber, in: database) {
@@ -226,7 +226,7 @@ package struct NotificationIndexTable {
   }
 
   func drop(_ sequences: [Int64], of subscriber: String, in database: DatabaseID) throws {
-    try session.delete(
+    try transaction.delete(
       """
       DELETE FROM notification_index
       WHERE run IN (SELECT run FROM notification_runs)

@@ -6,13 +6,13 @@ import StoreModel
 /// Reads a page of a user's notification log, in a transaction that sees one state of the store.
 struct NotificationLogReading {
   let recipient: Recipient
-  let session: StoreSession
+  let transaction: StoreTransaction
   private let unfiledRows: [NotificationIndexRow]
 
-  init(recipient: Recipient, session: StoreSession) throws {
+  init(recipient: Recipient, transaction: StoreTransaction) throws {
     self.recipient = recipient
-    self.session = session
-    unfiledRows = try NotificationIndexTable(session: session)
+    self.transaction = transaction
+    unfiledRows = try NotificationIndexTable(transaction: transaction)
       .unfiledRows(of: recipient.userRecordName)
   }
 
@@ -26,7 +26,8 @@ struct NotificationLogReading {
   }
 
   func page(since text: String?, limit: Int) throws -> NotificationLogPage {
-    let databases = try SubscriberDatabaseTable(session: session).notifiedDatabases(of: recipient)
+    let databases = try SubscriberDatabaseTable(transaction: transaction).notifiedDatabases(
+      of: recipient)
     var token = try start(of: text, in: databases)
     var queues: [ArraySlice<Change>] = []
     for database in databases {
@@ -41,14 +42,14 @@ struct NotificationLogReading {
       if let notificationID = change.marked {
         notifications.append(.read(notificationID: notificationID, marked: change.moment))
       } else {
-        let (entry, bytes) = try NotificationLogTable(session: session)
+        let (entry, bytes) = try NotificationLogTable(transaction: transaction)
           .entry(change.position, of: recipient.userRecordName, in: change.database)
         notifications.append(.unread(entry))
         size += bytes
       }
     }
     return NotificationLogPage(
-      notifications: notifications, token: try token.text(sealedBy: session.tokens),
+      notifications: notifications, token: try token.text(sealedBy: transaction.tokens),
       moreComing: queues.contains { !$0.isEmpty })
   }
 
@@ -57,7 +58,7 @@ struct NotificationLogReading {
     of text: String?, in databases: [NotifiedDatabase]
   ) throws -> NotificationLogToken {
     var token = NotificationLogToken(of: recipient)
-    let previous = try text.map { try NotificationLogToken($0, sealedBy: session.tokens) }
+    let previous = try text.map { try NotificationLogToken($0, sealedBy: transaction.tokens) }
     guard previous == nil || previous?.recipient == recipient else {
       throw StoreError(
         .changeTokenExpired,
@@ -97,11 +98,11 @@ struct NotificationLogReading {
     in database: DatabaseID, after position: Int64, limit: Int
   ) throws -> [Change] {
     let subscriber = recipient.userRecordName
-    let entries = try NotificationIndexTable(session: session)
+    let entries = try NotificationIndexTable(transaction: transaction)
       .unread(
         of: subscriber, in: database, after: position, limit: limit, unfiled: unfiledRows
       ).map { Change(database: database, position: $0.sequence, moment: $0.logged) }
-    let marks = try NotificationMarkTable(session: session)
+    let marks = try NotificationMarkTable(transaction: transaction)
       .marks(of: subscriber, in: database, after: position, limit: limit)
       .map { position, marked, notificationID in
         Change(database: database, position: position, moment: marked, marked: notificationID)

@@ -9,9 +9,9 @@ import StoreModel
 /// `unsent` tells why an entry has no deliveries to some devices (``UnsentDeliveries``); it is null where
 /// it has all.
 struct NotificationLogTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -58,7 +58,7 @@ struct NotificationLogTable {
   func entry(
     _ sequence: Int64, of subscriber: String, in database: DatabaseID
   ) throws -> (entry: LogEntry, size: Int) {
-    let address = try DatabaseTable(session: session).address(of: database)
+    let address = try DatabaseTable(transaction: transaction).address(of: database)
     let entry = try connection.first(
       "SELECT logged, content FROM notification_log WHERE database_id = $1 AND sequence = $2",
       [.integer(database.rawValue), .integer(sequence)]
@@ -82,7 +82,7 @@ struct NotificationLogTable {
 
   /// An entry, whoever's it is.
   func entry(_ sequence: Int64, in database: DatabaseID) throws -> LogEntry? {
-    let address = try DatabaseTable(session: session).address(of: database)
+    let address = try DatabaseTable(transaction: transaction).address(of: database)
     return try connection.first(
       """
       SELECT sequence, subscriber, logged, content FROM notification_log
@@ -93,7 +93,7 @@ struct NotificationLogTable {
 
   /// The entry that a delivery is of.
   func entry(ofDelivery id: Delivery.ID) throws -> LogEntry? {
-    let address = try DatabaseTable(session: session).address(of: id.database)
+    let address = try DatabaseTable(transaction: transaction).address(of: id.database)
     return try connection.first(
       """
       SELECT sequence, subscriber, logged, content FROM deliveries
@@ -108,7 +108,7 @@ struct NotificationLogTable {
   func entries(
     of database: DatabaseID, before sequence: Int64, limit: Int
   ) throws -> [LogEntry] {
-    let address = try DatabaseTable(session: session).address(of: database)
+    let address = try DatabaseTable(transaction: transaction).address(of: database)
     return try connection.rows(
       """
       SELECT sequence, subscriber, logged, content FROM notification_log
@@ -183,7 +183,7 @@ struct NotificationLogTable {
   }
 
   func drop(_ sequences: [Int64], in database: DatabaseID) throws {
-    try session.delete(
+    try transaction.delete(
       "DELETE FROM notification_log WHERE database_id = $1 AND sequence IN",
       [.integer(database.rawValue)], numbers: sequences)
   }

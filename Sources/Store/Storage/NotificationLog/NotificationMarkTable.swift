@@ -6,9 +6,9 @@ import StoreModel
 /// The marks of entries of the notification log that were read. A mark's position is drawn from the same
 /// numbers as the entries' sequences, so that both stand in one order.
 struct NotificationMarkTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -60,7 +60,7 @@ struct NotificationMarkTable {
   func mark(
     _ notificationIDs: [UUID], of subscriber: String, in database: DatabaseID, at time: Timestamp
   ) throws {
-    var numbers = try NumberSupply(of: database, count: notificationIDs.count, from: session)
+    var numbers = try NumberSupply(of: database, count: notificationIDs.count, from: transaction)
     for notificationID in notificationIDs {
       // Another device may have marked it meanwhile.
       try connection.run(
@@ -72,7 +72,7 @@ struct NotificationMarkTable {
         """,
         [
           .integer(database.rawValue), .text(subscriber), .bytes(notificationID.storedBytes),
-          .integer(try numbers.take(from: session)), .integer(time.milliseconds),
+          .integer(try numbers.take(from: transaction)), .integer(time.milliseconds),
         ])
     }
   }

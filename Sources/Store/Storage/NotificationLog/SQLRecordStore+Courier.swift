@@ -14,21 +14,23 @@ extension SQLRecordStore {
   public func nextCourierEntry(
     forToken token: String, after position: CourierPosition
   ) async throws -> CourierEntry? {
-    try await read { session in
-      let cursors = CourierCursorTable(session: session)
+    try await read { transaction in
+      let cursors = CourierCursorTable(transaction: transaction)
       var oldest: CourierEntry?
-      for (device, badge) in try DeviceTable(session: session).existingReaders(ofToken: token) {
-        for database in try SubscriberDatabaseTable(session: session).notifiedDatabases(
+      for (device, badge) in try DeviceTable(transaction: transaction).existingReaders(
+        ofToken: token)
+      {
+        for database in try SubscriberDatabaseTable(transaction: transaction).notifiedDatabases(
           of: device.recipient)
         {
           let cursor = try cursors.cursor(of: device.token, in: database.id)
           let own = position.sequences[database.id].flatMap {
             $0 <= database.lastNumber ? $0 : nil
           }
-          let next = try NotificationIndexTable(session: session)
+          let next = try NotificationIndexTable(transaction: transaction)
             .nextSequence(for: device, in: database.id, after: own ?? cursor)
           guard let next else { continue }
-          let (entry, _) = try NotificationLogTable(session: session)
+          let (entry, _) = try NotificationLogTable(transaction: transaction)
             .entry(next, of: device.userRecordName, in: database.id)
           if let other = oldest?.entry, !entry.isOlder(than: other) { continue }
           let asksForBadge = entry.notification.subscription.notificationInfo?.shouldBadge == true
@@ -47,9 +49,9 @@ extension SQLRecordStore {
   public func acknowledgeCourierEntry(
     _ entry: LogEntry, forToken token: String
   ) async throws {
-    try await write(locking: .rows) { session in
+    try await write(locking: .rows) { transaction in
       let address = entry.notification.database
-      let devices = DeviceTable(session: session)
+      let devices = DeviceTable(transaction: transaction)
       // The reader may have been moved to another container since.
       guard
         let device = try devices.existingReaders(ofToken: token, keepingThem: true).first(
@@ -58,7 +60,7 @@ extension SQLRecordStore {
               && $0.device.environment == address.environment
           })?.device
       else { return }
-      let moved = try CourierCursorTable(session: session)
+      let moved = try CourierCursorTable(transaction: transaction)
         .advance(device.token, to: entry.sequence, in: entry.database)
       if moved, entry.notification.subscription.notificationInfo?.shouldBadge == true {
         _ = try devices.raiseBadge(of: device.token, kind: .courier)

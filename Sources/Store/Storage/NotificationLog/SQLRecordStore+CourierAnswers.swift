@@ -7,42 +7,47 @@ extension SQLRecordStore: CourierAnswers {
   public var courierAnswers: (any CourierAnswers)? { presence == nil ? nil : self }
 
   public func keepCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
-    try await write(locking: .rows) { session in
+    try await write(locking: .rows) { transaction in
       // The reader may have been moved to another container since.
-      guard let reader = try DeviceTable(session: session).reader(ofToken: token, for: entry)
+      guard
+        let reader = try DeviceTable(transaction: transaction).reader(ofToken: token, for: entry)
       else { return }
-      try CourierCursorTable(session: session).keep(CourierAnswer(entry, to: reader))
+      try CourierCursorTable(transaction: transaction).keep(CourierAnswer(entry, to: reader))
     }
   }
 
   public func withdrawCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
-    try await write(locking: .rows) { session in
-      guard let reader = try DeviceTable(session: session).reader(ofToken: token, for: entry)
+    try await write(locking: .rows) { transaction in
+      guard
+        let reader = try DeviceTable(transaction: transaction).reader(ofToken: token, for: entry)
       else { return }
-      try CourierCursorTable(session: session).forget(CourierAnswer(entry, to: reader))
+      try CourierCursorTable(transaction: transaction).forget(CourierAnswer(entry, to: reader))
     }
   }
 
   public func acknowledgeCourierAnswer(ofToken token: String) async throws {
     // Most polls have nothing to acknowledge, and write nothing.
-    let answers = try await read { session in
-      let cursors = CourierCursorTable(session: session)
-      return try DeviceTable(session: session).readers(ofToken: token).flatMap { device, _ in
-        try SubscriberDatabaseTable(session: session).notifiedDatabases(of: device.recipient)
-          .compactMap {
-            try cursors.answer(to: device.token, in: $0.id)
-          }
+    let answers = try await read { transaction in
+      let cursors = CourierCursorTable(transaction: transaction)
+      return try DeviceTable(transaction: transaction).readers(ofToken: token).flatMap {
+        device, _ in
+        try SubscriberDatabaseTable(transaction: transaction).notifiedDatabases(
+          of: device.recipient
+        )
+        .compactMap {
+          try cursors.answer(to: device.token, in: $0.id)
+        }
       }
     }
     for answer in answers {
-      try await write(locking: .rows) { session in
-        let devices = DeviceTable(session: session)
+      try await write(locking: .rows) { transaction in
+        let devices = DeviceTable(transaction: transaction)
         guard
           try devices.readers(ofToken: token, keepingThem: true).contains(where: {
             $0.device.token == answer.reader
           })
         else { return }
-        let cursors = CourierCursorTable(session: session)
+        let cursors = CourierCursorTable(transaction: transaction)
         // Of polls that come at the same time one finds it.
         if try !cursors.acknowledge(answer) {
           // An event stream may have passed it.

@@ -11,7 +11,7 @@ extension SQLRecordStore {
     of recipient: Recipient, since token: String?, limit: Int
   ) async throws -> NotificationLogPage {
     try await read {
-      try NotificationLogReading(recipient: recipient, session: $0)
+      try NotificationLogReading(recipient: recipient, transaction: $0)
         .page(since: token, limit: max(1, limit))
     }
   }
@@ -24,16 +24,16 @@ extension SQLRecordStore {
     _ notificationIDs: [UUID], of recipient: Recipient, timestamp: Timestamp
   ) async throws -> Set<UUID> {
     let subscriber = recipient.userRecordName
-    let states = try await read { session in
-      try SubscriberDatabaseTable(session: session).notifiedDatabases(of: recipient).map {
+    let states = try await read { transaction in
+      try SubscriberDatabaseTable(transaction: transaction).notifiedDatabases(of: recipient).map {
         database in
-        try LogState(of: notificationIDs, of: subscriber, in: database.id, session)
+        try LogState(of: notificationIDs, of: subscriber, in: database.id, transaction)
       }
     }
     for state in states where !state.unread.isEmpty {
       try await write(locking: .database(state.database)) {
-        try UserDeletionTable(session: $0).refuseDeleted(subscriber)
-        try NotificationMarkTable(session: $0)
+        try UserDeletionTable(transaction: $0).refuseDeleted(subscriber)
+        try NotificationMarkTable(transaction: $0)
           .mark(state.unread, of: subscriber, in: state.database, at: timestamp)
       }
     }
@@ -42,7 +42,7 @@ extension SQLRecordStore {
 
   public func setBadge(_ badge: Int, of recipient: Recipient) async throws {
     try await write(locking: .badges(of: [recipient.userRecordName])) {
-      try DeviceTable(session: $0).setBadge(badge, of: recipient)
+      try DeviceTable(transaction: $0).setBadge(badge, of: recipient)
     }
   }
 }
@@ -58,10 +58,10 @@ private struct LogState: Sendable {
 extension LogState {
   init(
     of notificationIDs: [UUID], of subscriber: String, in database: DatabaseID,
-    _ session: StoreSession
+    _ transaction: StoreTransaction
   ) throws {
     self.database = database
-    let marks = NotificationMarkTable(session: session)
+    let marks = NotificationMarkTable(transaction: transaction)
     var missing: Set<[UInt8]> = []
     for notificationID in notificationIDs {
       if try marks.isMarked(notificationID, of: subscriber, in: database) {
@@ -72,7 +72,7 @@ extension LogState {
     }
     if missing.isEmpty { return }
     let logged = Set(
-      try NotificationIndexTable(session: session)
+      try NotificationIndexTable(transaction: transaction)
         .entries(of: subscriber, in: database, withIDs: missing).map(\.notificationID))
     for notificationID in notificationIDs where logged.contains(notificationID.storedBytes) {
       if known.insert(notificationID).inserted { unread.append(notificationID) }

@@ -42,8 +42,8 @@ extension SQLRecordStore {
   }
 
   public func checkWriting() async throws {
-    try await write(locking: .rows) { session in
-      _ = try session.connection.run("UPDATE store_form SET version = version", [])
+    try await write(locking: .rows) { transaction in
+      _ = try transaction.connection.run("UPDATE store_form SET version = version", [])
     }
   }
 

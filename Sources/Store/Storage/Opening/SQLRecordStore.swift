@@ -173,21 +173,21 @@ public final class SQLRecordStore: Store {
       besides: ["notification_runs"], configuration.onUnknownTable)
     let quotas = quotas
     let makeSession = {
-      @Sendable (isReader: Bool, connection: any SQLConnection) throws -> StoreSession in
-      let session = try StoreSession(
+      @Sendable (isReader: Bool, connection: any SQLConnection) throws -> StoreTransaction in
+      let transaction = try StoreTransaction(
         connection: connection, tokens: tokens, makeUUID: configuration.makeUUID)
-      session.isDistributed = isDistributed
-      session.identity = identity
-      session.fixedEnvironments = configuration.fixedEnvironments
-      session.quotas = quotas
-      session.historyLimits = configuration.changeHistory
-      session.steeredTime = configuration.steeredTime
+      transaction.isDistributed = isDistributed
+      transaction.identity = identity
+      transaction.fixedEnvironments = configuration.fixedEnvironments
+      transaction.quotas = quotas
+      transaction.historyLimits = configuration.changeHistory
+      transaction.steeredTime = configuration.steeredTime
       // Where others write too, nothing is cached of the index.
       if isReader, !location.isShared {
-        session.extracts = extracts
-        session.makeExtract = { makings.add(ExtractMaking(of: $0, for: extracts)) }
+        transaction.extracts = extracts
+        transaction.makeExtract = { makings.add(ExtractMaking(of: $0, for: extracts)) }
       }
-      return session
+      return transaction
     }
     let checkpointer: Checkpointer? =
       if path != nil, configuration.role == .server {
@@ -222,7 +222,7 @@ public final class SQLRecordStore: Store {
     }
     let tail: NotificationTail? =
       if configuration.role == .server, !location.isShared {
-        try NotificationIndexTable(session: writing)
+        try NotificationIndexTable(transaction: writing)
           .recoverTail(capacity: tuning.unfiledNotifications)
       } else {
         nil
@@ -233,9 +233,9 @@ public final class SQLRecordStore: Store {
     threads = ThreadGroup(keeping: lock)
     if let presence {
       let presence = StorePresence(queue: presence)
-      let session = try makeSession(true, try connect(true, true))
-      try storeClock?.follow(session.connection)
-      threads.start(named: "petrel.store.presence", with: session) { presence.work(in: $0) }
+      let transaction = try makeSession(true, try connect(true, true))
+      try storeClock?.follow(transaction.connection)
+      threads.start(named: "petrel.store.presence", with: transaction) { presence.work(in: $0) }
     }
     if location == .memory || configuration.readers < 1 {
       reads = writer.queue
@@ -244,9 +244,9 @@ public final class SQLRecordStore: Store {
         queue: JobQueue(limit: configuration.waitingReads, role: "reads"), tally: readTally)
       reads = reader.queue
       for number in 1...configuration.readers {
-        let session = try makeSession(true, try connect(true, false))
-        session.tail = tail
-        threads.start(named: "petrel.store.reader.\(number)", with: session) {
+        let transaction = try makeSession(true, try connect(true, false))
+        transaction.tail = tail
+        threads.start(named: "petrel.store.reader.\(number)", with: transaction) {
           reader.work(in: $0)
         }
       }
@@ -278,9 +278,10 @@ public final class SQLRecordStore: Store {
     if let limits {
       let connection = try location.connect(
         tuning, locksRows: true, serves: false, checkpointPages: nil)
-      let session = try StoreSession(connection: connection, makeUUID: configuration.makeUUID)
-      session.steeredTime = configuration.steeredTime
-      threads.start(named: "petrel.store.limits", with: session) { limits.work(in: $0) }
+      let transaction = try StoreTransaction(
+        connection: connection, makeUUID: configuration.makeUUID)
+      transaction.steeredTime = configuration.steeredTime
+      threads.start(named: "petrel.store.limits", with: transaction) { limits.work(in: $0) }
     }
     threads.start(named: "petrel.store.writer", with: writing) { writer.work(in: $0, thread: 0) }
     for number in 1..<writers {
@@ -370,7 +371,7 @@ public final class SQLRecordStore: Store {
   ///   - gathersWrites: See ``StoreJob/gathersWrites``.
   func write<Value: Sendable>(
     locking locks: WriteLocks = .everything, gathersWrites: Bool = false,
-    _ body: @escaping @Sendable (StoreSession) throws -> Value
+    _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       writer.queue.add(
@@ -382,7 +383,7 @@ public final class SQLRecordStore: Store {
   ///
   /// - Throws: `CancellationError` when the read was given up; see ``AbandonableReads``.
   func read<Value: Sendable>(
-    _ body: @escaping @Sendable (StoreSession) throws -> Value
+    _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) async throws -> Value {
     // Where the writer's thread reads too, a read is part of a transaction with others.
     guard AbandonableReads.areOn, reads !== writer.queue else {

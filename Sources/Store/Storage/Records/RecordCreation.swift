@@ -55,24 +55,25 @@ extension RecordModifier {
   /// is written, and the result is nil.
   mutating func make(at index: Int, in zone: ZoneModification) throws -> Int64? {
     guard !creations.isEmpty, let creation = creations[index],
-      creation.type.schemaVersion == session.catalog.schemaVersion
+      creation.type.schemaVersion == transaction.catalog.schemaVersion
     else { return nil }
     try checkAccess(of: modification.operations[index], to: nil)
     if let quota = modification.quota,
-      try DatabaseTable(session: session).totalBytes(of: database) + Self.largestContent > quota
+      try DatabaseTable(transaction: transaction).totalBytes(of: database) + Self.largestContent
+        > quota
     {
       return nil
     }
-    let version = try numbers.take(from: session)
-    let isMade = try RecordTable(session: session).insert(
+    let version = try numbers.take(from: transaction)
+    let isMade = try RecordTable(transaction: transaction).insert(
       creation, version: version, inZone: zone.zoneNumber, of: database)
     guard isMade else { return nil }
     latest = version
-    try DatabaseTable(session: session).countBytes(creation.content.count, in: database)
-    try session.removeTombstone(of: creation.recordName, inZone: zone.zoneNumber, of: database)
-    session.gathered.index.add(
+    try DatabaseTable(transaction: transaction).countBytes(creation.content.count, in: database)
+    try transaction.removeTombstone(of: creation.recordName, inZone: zone.zoneNumber, of: database)
+    transaction.gathered.index.add(
       creation.entries, of: version, inZone: zone.zoneNumber, of: database)
-    let tag = session.changeTags.tag(ofVersion: version, in: database)
+    let tag = transaction.changeTags.tag(ofVersion: version, in: database)
     try post(.recordCreated, record: creation.record(taggedWith: tag), sequence: version)
     return version
   }

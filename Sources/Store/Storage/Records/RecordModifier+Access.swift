@@ -32,7 +32,8 @@ extension RecordModifier {
   }
 
   private func access(toType name: String) throws -> RecordAccess {
-    try RecordAccess(of: modification.origin.userRecordName, toType: name, at: address, in: session)
+    try RecordAccess(
+      of: modification.origin.userRecordName, toType: name, at: address, in: transaction)
   }
 }
 

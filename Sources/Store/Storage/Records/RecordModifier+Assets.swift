@@ -39,7 +39,7 @@ extension RecordModifier {
   private func checkReceipt(
     _ receipt: String, of asset: Asset, field: String, of record: Record
   ) throws -> String {
-    let upload = try AssetUploadTable(session: session).receipt(receipt, in: database)
+    let upload = try AssetUploadTable(transaction: transaction).receipt(receipt, in: database)
     guard let upload, upload.user == modification.origin.userRecordName else {
       throw failure(
         field, record,
@@ -68,7 +68,7 @@ extension RecordModifier {
   }
 
   private func stored(_ checksum: String, field: String, of record: Record) throws -> Asset {
-    let size = try AssetTable(session: session).size(ofChecksum: checksum, in: database)
+    let size = try AssetTable(transaction: transaction).size(ofChecksum: checksum, in: database)
     guard let size else {
       throw failure(field, record, "is a file that is not there; upload it again")
     }

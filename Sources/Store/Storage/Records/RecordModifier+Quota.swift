@@ -12,29 +12,29 @@ extension RecordModifier {
     guard let quota = modification.quota, let subject = address.scope.bytesQuota else {
       return try save(record, named: named, over: current, in: zone)
     }
-    let before = try DatabaseTable(session: session).totalBytes(of: database)
+    let before = try DatabaseTable(transaction: transaction).totalBytes(of: database)
     let hasAssets = record.fields.contains { $0.value.isAsset }
     if !hasAssets, before + Self.largestContent <= quota {
       return try save(record, named: named, over: current, in: zone)
     }
     let mark = WriteMark(self)
-    try session.connection.run("SAVEPOINT quota", [])
+    try transaction.connection.run("SAVEPOINT quota", [])
     do {
       let saved = try save(record, named: named, over: current, in: zone)
-      let after = try DatabaseTable(session: session).totalBytes(of: database)
+      let after = try DatabaseTable(transaction: transaction).totalBytes(of: database)
       guard after <= quota || after <= before else {
-        session.quotas.note(refusalOf: subject)
+        transaction.quotas.note(refusalOf: subject)
         throw ItemFailure(
           .quotaExceeded,
           "with record '\(record.recordID)' the \(address.scope) database would have \(after) bytes; "
             + "its quota is \(quota). Delete records or assets first", limit: Int(quota))
       }
-      try session.connection.run("RELEASE quota", [])
+      try transaction.connection.run("RELEASE quota", [])
       return saved
     } catch {
-      guard session.connection.isInTransaction else { throw error }
-      try session.connection.run("ROLLBACK TO quota", [])
-      try session.connection.run("RELEASE quota", [])
+      guard transaction.connection.isInTransaction else { throw error }
+      try transaction.connection.run("ROLLBACK TO quota", [])
+      try transaction.connection.run("RELEASE quota", [])
       mark.restore(&self)
       throw error
     }
@@ -54,10 +54,10 @@ struct WriteMark {
   private let latest: Int64
 
   init(_ modifier: RecordModifier) {
-    outboxCount = modifier.session.outbox.count
-    storedBytes = modifier.session.storedBytes
-    gathered = modifier.session.gathered.mark
-    usedTypeCount = modifier.session.usedTypes.count
+    outboxCount = modifier.transaction.outbox.count
+    storedBytes = modifier.transaction.storedBytes
+    gathered = modifier.transaction.gathered.mark
+    usedTypeCount = modifier.transaction.usedTypes.count
     numbers = modifier.numbers
     latest = modifier.latest
   }
@@ -66,11 +66,11 @@ struct WriteMark {
   ///
   /// Numbers that were drawn since were given back with the database's row.
   func restore(_ modifier: inout RecordModifier) {
-    modifier.session.outbox.removeSubrange(outboxCount...)
-    modifier.session.storedBytes = storedBytes
-    modifier.session.gathered.restore(gathered)
-    modifier.session.usedTypes.removeSubrange(usedTypeCount...)
-    modifier.session.forgetUncommitted()
+    modifier.transaction.outbox.removeSubrange(outboxCount...)
+    modifier.transaction.storedBytes = storedBytes
+    modifier.transaction.gathered.restore(gathered)
+    modifier.transaction.usedTypes.removeSubrange(usedTypeCount...)
+    modifier.transaction.forgetUncommitted()
     modifier.numbers = numbers
     modifier.latest = latest
   }

@@ -16,33 +16,36 @@ extension RecordModifier {
     } catch {
       throw ItemFailure(error)
     }
-    let known = try RecordTypeTable(session: session).type(named: record.recordType, at: address)
+    let known = try RecordTypeTable(transaction: transaction).type(
+      named: record.recordType, at: address)
     let newFields = try fit(&record, named: named, to: known)
     if known == nil || !newFields.isEmpty {
-      try SchemaRequirements(session: session).requireSchema(
+      try SchemaRequirements(transaction: transaction).requireSchema(
         of: record, hasType: known != nil, newFields: newFields.map(\.0), at: address)
-      try RecordTypeTable(session: session).requireRoom(
+      try RecordTypeTable(transaction: transaction).requireRoom(
         for: record, in: known, newFields: newFields.map(\.0), at: address)
     }
     try settleAssets(of: &record, named: named, over: current)
     try checkReferences(of: record, named: named, over: current, in: zone)
 
     let type =
-      try known ?? RecordTypeTable(session: session).add(named: record.recordType, at: address)
+      try known
+      ?? RecordTypeTable(transaction: transaction).add(named: record.recordType, at: address)
     for (name, fieldType) in newFields {
-      try RecordTypeTable(session: session).addField(
+      try RecordTypeTable(transaction: transaction).addField(
         name, of: fieldType, isEncrypted: record.encryptedFields.contains(name), to: type)
     }
-    let version = try numbers.take(from: session)
+    let version = try numbers.take(from: transaction)
     latest = version
-    record.recordChangeTag = session.changeTags.tag(ofVersion: version, in: database)
+    record.recordChangeTag = transaction.changeTags.tag(ofVersion: version, in: database)
     let stored = StoredRecord(
       number: current?.number ?? version, zoneNumber: zone.zoneNumber, record: record)
     if current == nil {
-      RecordTypeTable(session: session).noteUse(of: type, in: database, at: address)
+      RecordTypeTable(transaction: transaction).noteUse(of: type, in: database, at: address)
     }
     try write(stored, type: type, version: version, over: current)
-    try RecordIndexes(session: session).update(from: current, to: stored, type: type, in: database)
+    try RecordIndexes(transaction: transaction).update(
+      from: current, to: stored, type: type, in: database)
     try post(
       current == nil ? .recordCreated : .recordUpdated, record: record, sequence: version)
     return record
@@ -52,18 +55,20 @@ extension RecordModifier {
   mutating func delete(_ stored: StoredRecord) throws {
     var pending = [stored]
     while let next = pending.popLast() {
-      guard try RecordTable(session: session).remove(next.number, of: database) else { continue }
-      try DatabaseTable(session: session).countBytes(-next.contentSize, in: database)
-      try RecordIndexes(session: session).remove(next, from: database)
-      let sequence = try numbers.take(from: session)
+      guard try RecordTable(transaction: transaction).remove(next.number, of: database) else {
+        continue
+      }
+      try DatabaseTable(transaction: transaction).countBytes(-next.contentSize, in: database)
+      try RecordIndexes(transaction: transaction).remove(next, from: database)
+      let sequence = try numbers.take(from: transaction)
       latest = sequence
       let recordName = next.record.recordID.recordName
-      session.gathered.zonesWithoutTombstones.remove(
+      transaction.gathered.zonesWithoutTombstones.remove(
         Catalog.ZoneKey(database: database, number: next.zoneNumber))
-      try TombstoneTable(session: session).add(
+      try TombstoneTable(transaction: transaction).add(
         next, in: database, at: address, version: sequence, timestamp: modification.timestamp)
       try post(.recordDeleted, record: next.record, sequence: sequence)
-      pending += try RecordTable(session: session).holders(
+      pending += try RecordTable(transaction: transaction).holders(
         ofReferencesTo: recordName, inZone: next.zoneNumber, of: database)
     }
   }
@@ -83,7 +88,9 @@ extension RecordModifier {
             + "database; only in private and shared ones")
       }
       guard
-        let field = try type.flatMap({ try RecordTypeTable(session: session).field(name, of: $0) })
+        let field = try type.flatMap({
+          try RecordTypeTable(transaction: transaction).field(name, of: $0)
+        })
       else {
         newFields.append((name, value.type))
         continue
@@ -148,7 +155,7 @@ extension RecordModifier {
   private func require(
     _ reference: Reference, field: String, of record: Record, in zone: ZoneModification
   ) throws {
-    let isThere = try RecordTable(session: session).contains(
+    let isThere = try RecordTable(transaction: transaction).contains(
       reference.recordName, inZone: zone.zoneNumber, of: database)
     guard !isThere else { return }
     throw MissingTarget(
@@ -163,7 +170,7 @@ extension RecordModifier {
     of reference: Reference, field: String, of record: Record, in zone: ZoneModification
   ) throws {
     let limit = ServiceLimits.deleteSelfReferencesPerTarget
-    let count = try ReferenceTable(session: session).count(
+    let count = try ReferenceTable(transaction: transaction).count(
       to: reference.recordName, inZone: zone.zoneNumber, of: database)
     guard let count, count >= limit else { return }
     throw ItemFailure(
@@ -178,9 +185,9 @@ extension RecordModifier {
   ) throws {
     var encoder = RowEncoder(reserving: 256)
     encoder.encodeContent(of: stored.record)
-    try DatabaseTable(session: session).countBytes(
+    try DatabaseTable(transaction: transaction).countBytes(
       encoder.bytes.count - (current?.contentSize ?? 0), in: database)
-    let records = RecordTable(session: session)
+    let records = RecordTable(transaction: transaction)
     if current != nil {
       try records.update(stored, content: encoder.bytes, version: version, in: database)
       return
@@ -188,19 +195,19 @@ extension RecordModifier {
     let recordName = stored.record.recordID.recordName
     try records.insert(
       stored, ofType: type.number, content: encoder.bytes, version: version, in: database)
-    try session.removeTombstone(of: recordName, inZone: stored.zoneNumber, of: database)
+    try transaction.removeTombstone(of: recordName, inZone: stored.zoneNumber, of: database)
   }
 
   /// Posts the change unless the database has no subscription, when nobody asks for the record.
   func post(
     _ event: ChangeEvent, record: @autoclosure () -> Record, sequence: Int64
   ) throws {
-    guard try SubscriptionTable(session: session).isSubscribed(numbers) else { return }
+    guard try SubscriptionTable(transaction: transaction).isSubscribed(numbers) else { return }
     let record = record()
-    try OutboxTable(session: session).post(
+    try OutboxTable(transaction: transaction).post(
       Change(
         event: event, zoneID: record.recordID.zoneID, record: record,
-        notificationID: OutboxTable(session: session).notificationID(
+        notificationID: OutboxTable(transaction: transaction).notificationID(
           ofChange: sequence, from: modification.origin),
         timestamp: modification.timestamp,
         userRecordName: modification.origin.userRecordName,

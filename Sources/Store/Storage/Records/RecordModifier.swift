@@ -9,7 +9,7 @@ struct RecordModifier {
   let modification: RecordModification
   let creations: [RecordCreation?]
   private let onlyZone: ZoneID?
-  let session: StoreSession
+  let transaction: StoreTransaction
   let address: DatabaseAddress
   var numbers: NumberSupply
   /// The number of the latest change, 0 before the first.
@@ -18,15 +18,16 @@ struct RecordModifier {
 
   var database: DatabaseID { modification.database }
 
-  init(_ prepared: PreparedModification, session: StoreSession) throws {
+  init(_ prepared: PreparedModification, transaction: StoreTransaction) throws {
     let modification = prepared.request
-    try UserDeletionTable(session: session).refuseDeleted(modification.origin.userRecordName)
+    try UserDeletionTable(transaction: transaction).refuseDeleted(
+      modification.origin.userRecordName)
     self.modification = modification
     creations = prepared.creations
     onlyZone = prepared.onlyZone
-    self.session = session
-    address = try DatabaseTable(session: session).address(of: modification.database)
-    numbers = try session.numbers(
+    self.transaction = transaction
+    address = try DatabaseTable(transaction: transaction).address(of: modification.database)
+    numbers = try transaction.numbers(
       of: modification.database, count: modification.operations.count)
     outcomes = ModificationOutcomes(count: modification.operations.count)
   }
@@ -35,7 +36,7 @@ struct RecordModifier {
   mutating func run() throws -> ModificationOutcomes {
     for batch in batches() {
       let failure = "there is no zone '\(batch.zoneID)'; create it first"
-      guard let zoneNumber = try session.sharedZoneNumber(of: batch.zoneID, in: database) else {
+      guard let zoneNumber = try transaction.sharedZoneNumber(of: batch.zoneID, in: database) else {
         for index in batch.indexes {
           outcomes.note(.failed(.init(.zoneNotFound, failure)), at: index)
         }
@@ -43,7 +44,7 @@ struct RecordModifier {
       }
       try run(batch, zoneNumber: zoneNumber)
     }
-    session.gathered.numbers[database] = numbers
+    transaction.gathered.numbers[database] = numbers
     return outcomes
   }
 
@@ -100,17 +101,17 @@ struct RecordModifier {
     let isAtomic =
       modification.isAtomic && !batch.zoneID.isDefaultZone
       && (batch.indexes.count > 1 || batch.hasFailure)
-    let hasSavepoint = isAtomic && (!session.goesWithoutSavepoints || batch.hasFailure)
+    let hasSavepoint = isAtomic && (!transaction.goesWithoutSavepoints || batch.hasFailure)
     let latestBefore = latest
     let mark = WriteMark(self)
-    if hasSavepoint { try session.connection.run("SAVEPOINT zone", []) }
+    if hasSavepoint { try transaction.connection.run("SAVEPOINT zone", []) }
     var zone = ZoneModification(
       zoneID: batch.zoneID, zoneNumber: zoneNumber, indexes: batch.indexes,
       hasFailure: batch.hasFailure)
     try perform(&zone)
     if isAtomic, zone.hasFailure, batch.hasFailure || batch.indexes.contains(where: failed) {
       guard hasSavepoint else { throw SavepointNeeded() }
-      try session.connection.run("ROLLBACK TO zone", [])
+      try transaction.connection.run("ROLLBACK TO zone", [])
       mark.restore(&self)
       for index in batch.indexes where !failed(index) {
         let recordID = modification.operations[index].recordID
@@ -120,14 +121,15 @@ struct RecordModifier {
         outcomes.note(.failed(failure), at: index)
       }
     }
-    if hasSavepoint { try session.connection.run("RELEASE zone", []) }
+    if hasSavepoint { try transaction.connection.run("RELEASE zone", []) }
     if let token = modification.clientChangeToken, !batch.indexes.allSatisfy(failed) {
-      try ClientChangeTokenTable(session: session).keep(
+      try ClientChangeTokenTable(transaction: transaction).keep(
         token, of: modification.origin.userRecordName, zone: zoneNumber, in: database,
         at: modification.timestamp)
     }
     guard latest > latestBefore else { return }
-    session.gathered.zoneVersions[Catalog.ZoneKey(database: database, number: zoneNumber)] = latest
+    transaction.gathered.zoneVersions[Catalog.ZoneKey(database: database, number: zoneNumber)] =
+      latest
   }
 
   private func failed(_ index: Int) -> Bool { outcomes.isFailure(at: index) }
@@ -178,7 +180,7 @@ struct RecordModifier {
   ) throws -> RecordOutcome {
     var operation = modification.operations[index]
     operation.recordID.zoneID = zone.zoneID
-    let current = try RecordTable(session: session).record(
+    let current = try RecordTable(transaction: transaction).record(
       named: operation.recordID.recordName, inZone: zone.zoneNumber, of: database)
     try checkAccess(of: operation, to: current?.record)
     switch try operation.decision(on: current?.record, in: modification) {

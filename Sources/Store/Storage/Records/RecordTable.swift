@@ -7,8 +7,8 @@ import StoreModel
 /// A record's number is that of the change that made it. It names the record in the value index; it
 /// never changes and is never used again.
 struct RecordTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -39,11 +39,11 @@ struct RecordTable {
   func record(_ row: StoredRecord.Row, in database: DatabaseID) throws -> StoredRecord {
     let recordID = RecordID(
       recordName: row.recordName,
-      zoneID: try ZoneTable(session: session).id(of: row.zoneNumber, in: database))
+      zoneID: try ZoneTable(transaction: transaction).id(of: row.zoneNumber, in: database))
     var record = Record(
       recordID: recordID,
-      recordType: try RecordTypeTable(session: session).name(ofType: row.typeNumber),
-      recordChangeTag: session.changeTags.tag(ofVersion: row.version, in: database))
+      recordType: try RecordTypeTable(transaction: transaction).name(ofType: row.typeNumber),
+      recordChangeTag: transaction.changeTags.tag(ofVersion: row.version, in: database))
     var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
     try decoder.decodeContent(into: &record)
     try decoder.finish()
@@ -176,21 +176,21 @@ struct RecordTable {
   func insert(
     _ creation: RecordCreation, version: Int64, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws -> Bool {
-    session.arguments.removeAll()
-    session.arguments.append(database.rawValue)
-    session.arguments.append(version)
-    session.arguments.append(zoneNumber)
-    session.arguments.append(creation.recordName)
-    session.arguments.append(creation.type.number)
-    session.arguments.append(version)
-    session.arguments.append(bytes: creation.content)
+    transaction.arguments.removeAll()
+    transaction.arguments.append(database.rawValue)
+    transaction.arguments.append(version)
+    transaction.arguments.append(zoneNumber)
+    transaction.arguments.append(creation.recordName)
+    transaction.arguments.append(creation.type.number)
+    transaction.arguments.append(version)
+    transaction.arguments.append(bytes: creation.content)
     return try connection.run(
       """
       INSERT INTO records (database_id, record_number, zone_number, record_name, type_number,
         version, content)
       VALUES ($1, $2, $3, $4, $5, $6, $7)
       ON CONFLICT (database_id, zone_number, record_name) DO NOTHING
-      """, session.arguments) == 1
+      """, transaction.arguments) == 1
   }
 
   /// Writes a record of a name that there is none of.

@@ -4,8 +4,8 @@ import StoreModel
 
 /// The references by which records go with the ones that they refer to (`deleteSelf`), by their targets.
 struct ReferenceTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

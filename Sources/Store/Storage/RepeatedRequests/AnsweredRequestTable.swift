@@ -4,8 +4,8 @@ import StoreModel
 
 /// Which operations of named requests were carried out.
 struct AnsweredRequestTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

@@ -5,11 +5,11 @@ import StoreModel
 /// A modification that may bear the name of a request, in the writer's transaction.
 struct RepeatableModification {
   private let prepared: PreparedModification
-  private let session: StoreSession
+  private let transaction: StoreTransaction
 
-  init(_ prepared: PreparedModification, session: StoreSession) {
+  init(_ prepared: PreparedModification, transaction: StoreTransaction) {
     self.prepared = prepared
-    self.session = session
+    self.transaction = transaction
   }
 
   /// Carries out a modification, but of one that bears the name of an earlier one only what that
@@ -20,7 +20,7 @@ struct RepeatableModification {
   func run() throws -> ModificationOutcomes {
     let modification = prepared.request
     guard let requestID = modification.requestID else { return try modify(prepared) }
-    let requests = AnsweredRequestTable(session: session)
+    let requests = AnsweredRequestTable(transaction: transaction)
     let name = AnsweredRequest(
       database: modification.database, requester: modification.origin.userRecordName,
       requestID: requestID)
@@ -44,7 +44,7 @@ struct RepeatableModification {
       (remaining.isEmpty
       ? []
       : try modify(rest).told(
-        by: rest.creations, in: modification.database, tags: session.changeTags))[...]
+        by: rest.creations, in: modification.database, tags: transaction.changeTags))[...]
     let outcomes = try operations.indices.map { index in
       guard done[index] == 0, let outcome = fresh.popFirst() else {
         return try repeatedOutcome(of: operations[index], in: modification)
@@ -58,7 +58,7 @@ struct RepeatableModification {
   }
 
   private func modify(_ modification: PreparedModification) throws -> ModificationOutcomes {
-    var change = try RecordModifier(modification, session: session)
+    var change = try RecordModifier(modification, transaction: transaction)
     return try change.run()
   }
 
@@ -67,15 +67,16 @@ struct RepeatableModification {
     of operation: RecordOperation, in modification: RecordModification
   ) throws -> RecordOutcome {
     let database = modification.database
-    let address = try DatabaseTable(session: session).address(of: database)
+    let address = try DatabaseTable(transaction: transaction).address(of: database)
     var recordID = operation.recordID
     recordID.zoneID = address.canonical(recordID.zoneID)
     switch operation.kind {
     case .delete, .forceDelete:
       return .deleted(recordID)
     case .create, .update, .replace, .forceUpdate, .forceReplace:
-      if let zoneNumber = try ZoneTable(session: session).number(of: recordID.zoneID, in: database),
-        let stored = try RecordTable(session: session).record(
+      if let zoneNumber = try ZoneTable(transaction: transaction).number(
+        of: recordID.zoneID, in: database),
+        let stored = try RecordTable(transaction: transaction).record(
           named: recordID.recordName, inZone: zoneNumber, of: database)
       {
         // Somebody else may have made a record of that name since, and grants may have changed.
@@ -83,7 +84,7 @@ struct RepeatableModification {
           modification.appliesGrants
           ? try RecordAccess(
             of: modification.origin.userRecordName, toType: stored.record.recordType, at: address,
-            in: session)
+            in: transaction)
           : .full
         guard access.mayRead(stored.record) else {
           return .failed(

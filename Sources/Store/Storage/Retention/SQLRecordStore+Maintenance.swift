@@ -28,45 +28,46 @@ extension SQLRecordStore {
     // Deliveries are kept as long as their entry is.
     let oldestOutcome = min(horizon, oldestEntry)
     try await fileNotifications()
-    try await dropEntries { try NotificationLogTable(session: $0).old(before: oldestEntry) }
+    try await dropEntries { try NotificationLogTable(transaction: $0).old(before: oldestEntry) }
     let overfullLogs = try await read {
-      try NotificationIndexTable(session: $0)
+      try NotificationIndexTable(transaction: $0)
         .overfull(keeping: limits.entries, bytes: limits.bytes)
     }
     for cut in overfullLogs {
-      try await dropEntries { try NotificationIndexTable(session: $0).entries(through: cut) }
+      try await dropEntries { try NotificationIndexTable(transaction: $0).entries(through: cut) }
     }
-    try await dropMarks { try NotificationMarkTable(session: $0).old(before: oldestEntry) }
+    try await dropMarks { try NotificationMarkTable(transaction: $0).old(before: oldestEntry) }
     let overfullMarks = try await read {
-      try NotificationMarkTable(session: $0).overfull(keeping: limits.entries)
+      try NotificationMarkTable(transaction: $0).overfull(keeping: limits.entries)
     }
     for cut in overfullMarks {
-      try await dropMarks { try NotificationMarkTable(session: $0).marks(through: cut) }
+      try await dropMarks { try NotificationMarkTable(transaction: $0).marks(through: cut) }
     }
     try await inBatches(
-      { try DeliveryTable(session: $0).old(before: oldestOutcome) },
-      drop: { try DeliveryTable(session: $0).drop($1) })
+      { try DeliveryTable(transaction: $0).old(before: oldestOutcome) },
+      drop: { try DeliveryTable(transaction: $0).drop($1) })
     try await inBatches(
-      { try RefusedPushTable(session: $0).old(before: oldestOutcome) },
-      drop: { try RefusedPushTable(session: $0).drop($1) })
+      { try RefusedPushTable(transaction: $0).old(before: oldestOutcome) },
+      drop: { try RefusedPushTable(transaction: $0).drop($1) })
     while try await write(
-      locking: .reference, { try DeviceTable(session: $0).trimGone(before: oldestOutcome) })
+      locking: .reference, { try DeviceTable(transaction: $0).trimGone(before: oldestOutcome) })
     {}
     try await trimChangeHistory(
       before: timestamp.advanced(bySeconds: -configuration.changeHistory.age))
     let oldestRequest = timestamp.milliseconds - Retention.answeredRequests
     try await inBatches(
-      { try AnsweredRequestTable(session: $0).old(before: oldestRequest) },
-      drop: { try AnsweredRequestTable(session: $0).forget($1) })
+      { try AnsweredRequestTable(transaction: $0).old(before: oldestRequest) },
+      drop: { try AnsweredRequestTable(transaction: $0).forget($1) })
     let forgotten = try await read {
-      try SubscriptionTable(session: $0).oldDeletions(before: horizon)
+      try SubscriptionTable(transaction: $0).oldDeletions(before: horizon)
     }
     try await inEachDatabase(of: forgotten) {
-      try SubscriptionTable(session: $0).forgetDeletions(through: $1)
+      try SubscriptionTable(transaction: $0).forgetDeletions(through: $1)
     }
     try await dropExpiredTokens(at: timestamp.milliseconds)
     while try await write(
-      locking: .reference, { try TakenSignatureTable(session: $0).trim(at: timestamp.milliseconds) }
+      locking: .reference,
+      { try TakenSignatureTable(transaction: $0).trim(at: timestamp.milliseconds) }
     ) {}
     try await trimChangeFeeds(
       before: timestamp.advanced(bySeconds: -configuration.deletionRetention))
@@ -93,22 +94,22 @@ extension SQLRecordStore {
 
 extension SQLRecordStore {
   private func dropEntries(
-    _ find: @escaping @Sendable (StoreSession) throws -> [TrimmedChange]
+    _ find: @escaping @Sendable (StoreTransaction) throws -> [TrimmedChange]
   ) async throws {
     try await inBatches(find, drop: { try LogTrimming(in: $0).drop(entries: $1) })
   }
 
   private func dropMarks(
-    _ find: @escaping @Sendable (StoreSession) throws -> [TrimmedChange]
+    _ find: @escaping @Sendable (StoreTransaction) throws -> [TrimmedChange]
   ) async throws {
     try await inBatches(find, drop: { try LogTrimming(in: $0).drop(marks: $1) })
   }
 
   private func dropExpiredTokens(at now: Int64) async throws {
-    try await writeDevices { session, orders in
-      try DeviceTable(session: session).dropExpired(at: now, ordering: &orders)
-      try WebAuthTokenTable(session: session).dropExpired(at: now)
-      try ConsoleSessionTable(session: session).dropExpired(at: now)
+    try await writeDevices { transaction, orders in
+      try DeviceTable(transaction: transaction).dropExpired(at: now, ordering: &orders)
+      try WebAuthTokenTable(transaction: transaction).dropExpired(at: now)
+      try ConsoleSessionTable(transaction: transaction).dropExpired(at: now)
     }
   }
 }

@@ -11,12 +11,12 @@ extension CounterTable {
   func followSchema(foundAs known: Int64? = nil) throws {
     let version =
       try known ?? schemaVersion()
-    guard version != session.catalog.schemaVersion else { return }
-    session.catalog.types = [:]
-    session.catalog.typesByNumber = [:]
-    session.catalog.roles = [:]
-    session.catalog.deletedUsers = nil
-    session.catalog.schemaVersion = version
+    guard version != transaction.catalog.schemaVersion else { return }
+    transaction.catalog.types = [:]
+    transaction.catalog.typesByNumber = [:]
+    transaction.catalog.roles = [:]
+    transaction.catalog.deletedUsers = nil
+    transaction.catalog.schemaVersion = version
   }
 
   /// Lets everyone read the schemas again. In the transaction that changes one.

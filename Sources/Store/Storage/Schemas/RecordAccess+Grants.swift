@@ -9,7 +9,7 @@ extension RecordAccess {
   /// - Complexity: O(roles of the user) once type and roles were read.
   init(
     of userRecordName: String?, toType name: String, at address: DatabaseAddress,
-    in session: StoreSession
+    in transaction: StoreTransaction
   ) throws {
     guard address.scope == .public else {
       self = .full
@@ -17,8 +17,9 @@ extension RecordAccess {
     }
     // The first record of a type makes it, with the standard grants.
     let grants =
-      try RecordTypeTable(session: session).type(named: name, at: address)?.grants ?? .standard
-    let roles = try RoleTable(session: session).roles(of: userRecordName, at: address)
+      try RecordTypeTable(transaction: transaction).type(named: name, at: address)?.grants
+      ?? .standard
+    let roles = try RoleTable(transaction: transaction).roles(of: userRecordName, at: address)
     self.init(of: userRecordName, roles: roles, under: grants)
   }
 }

@@ -7,7 +7,7 @@ extension RecordTypeTable {
     named name: String, _ definition: ContainerSchema.RecordType, container: String,
     environment: ContainerEnvironment
   ) throws -> RecordTypeEntry {
-    let number = try session.connection.first(
+    let number = try transaction.connection.first(
       """
       INSERT INTO record_types (type_number, container, environment, name)
       VALUES ($1, $2, $3, $4)
@@ -15,7 +15,7 @@ extension RecordTypeTable {
       RETURNING type_number
       """,
       [
-        .integer(try CounterTable(session: session).next("record_type")), .text(container),
+        .integer(try CounterTable(transaction: transaction).next("record_type")), .text(container),
         .text(environment.rawValue), .text(name),
       ]
     ) { $0.integer(0) }
@@ -36,8 +36,8 @@ extension RecordTypeTable {
     entry.systemIndexes = definition.systemIndexes
     entry.grants = definition.grants
     let key = Catalog.RecordTypeKey(container: container, environment: environment, name: name)
-    session.catalog.types[key] = entry
-    session.catalog.typesByNumber[number] = entry
+    transaction.catalog.types[key] = entry
+    transaction.catalog.typesByNumber[number] = entry
     return entry
   }
 
@@ -47,8 +47,8 @@ extension RecordTypeTable {
     indexes: FieldIndexes? = nil, to type: RecordTypeEntry
   ) throws {
     let indexes = indexes ?? .implicit(for: fieldType, isEncrypted: isEncrypted)
-    let number = try CounterTable(session: session).next("record_field")
-    try session.connection.run(
+    let number = try CounterTable(transaction: transaction).next("record_field")
+    try transaction.connection.run(
       """
       INSERT INTO record_fields (field_number, type_number, name, value_type, indexes)
       VALUES ($1, $2, $3, $4, $5)
@@ -70,18 +70,18 @@ extension RecordTypeTable {
       "DELETE FROM record_type_grants WHERE type_number = $1",
       "UPDATE record_types SET dropped = 1 WHERE type_number = $1",
     ] {
-      try session.connection.run(statement, [.integer(number)])
+      try transaction.connection.run(statement, [.integer(number)])
     }
   }
 
   func removeField(_ number: Int64) throws {
-    try session.connection.run(
+    try transaction.connection.run(
       "DELETE FROM record_fields WHERE field_number = $1", [.integer(number)])
   }
 
   /// Keeps what a field may be searched and sorted by.
   func setIndexes(_ indexes: FieldIndexes, ofField number: Int64) throws {
-    try session.connection.run(
+    try transaction.connection.run(
       "UPDATE record_fields SET indexes = $2 WHERE field_number = $1",
       [.integer(number), .integer(Int64(indexes.rawValue))])
   }
@@ -90,7 +90,7 @@ extension RecordTypeTable {
   func replace(
     _ field: SystemField, with indexes: FieldIndexes, ofType number: Int64
   ) throws {
-    try session.connection.run(
+    try transaction.connection.run(
       "DELETE FROM system_field_indexes WHERE type_number = $1 AND name = $2",
       [.integer(number), .text(field.schemaName)])
     try insert([field: indexes], ofType: number)
@@ -98,14 +98,14 @@ extension RecordTypeTable {
 
   /// Keeps who may do what with the records of a type.
   func replace(_ grants: RecordGrants, ofType number: Int64) throws {
-    try session.connection.run(
+    try transaction.connection.run(
       "DELETE FROM record_type_grants WHERE type_number = $1", [.integer(number)])
     try insert(grants, ofType: number)
   }
 
   private func insert(_ indexes: [SystemField: FieldIndexes], ofType number: Int64) throws {
     for (field, options) in indexes where !options.isEmpty {
-      try session.connection.run(
+      try transaction.connection.run(
         """
         INSERT INTO system_field_indexes (type_number, name, indexes) VALUES ($1, $2, $3)
         """,
@@ -115,7 +115,7 @@ extension RecordTypeTable {
 
   private func insert(_ grants: RecordGrants, ofType number: Int64) throws {
     for (role, permissions) in grants.permissions {
-      try session.connection.run(
+      try transaction.connection.run(
         "INSERT INTO record_type_grants (type_number, role, permissions) VALUES ($1, $2, $3)",
         [.integer(number), .text(role), .integer(Int64(permissions.rawValue))])
     }

@@ -7,8 +7,8 @@ import StoreModel
 ///
 /// A type that was dropped keeps its row and number: deletions in change feeds may name it.
 struct RecordTypeTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -43,7 +43,7 @@ struct RecordTypeTable {
   func type(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry? {
     let key = Catalog.RecordTypeKey(
       container: address.container, environment: address.environment, name: name)
-    if let known = session.catalog.types[key] { return known }
+    if let known = transaction.catalog.types[key] { return known }
     let number = try connection.first(
       """
       SELECT type_number FROM record_types
@@ -54,14 +54,14 @@ struct RecordTypeTable {
     guard let number else { return nil }
     let entry = RecordTypeEntry(number: number, name: name)
     try load(entry)
-    session.catalog.types[key] = entry
-    session.catalog.typesByNumber[number] = entry
+    transaction.catalog.types[key] = entry
+    transaction.catalog.typesByNumber[number] = entry
     return entry
   }
 
   /// The name of the record type with this number.
   func name(ofType number: Int64) throws -> String {
-    if let known = session.catalog.typesByNumber[number] { return known.name }
+    if let known = transaction.catalog.typesByNumber[number] { return known.name }
     let name = try connection.first(
       "SELECT name FROM record_types WHERE type_number = $1", [.integer(number)]
     ) { $0.text(0) }
@@ -70,7 +70,7 @@ struct RecordTypeTable {
     }
     let entry = RecordTypeEntry(number: number, name: name)
     try load(entry)
-    session.catalog.typesByNumber[number] = entry
+    transaction.catalog.typesByNumber[number] = entry
     return name
   }
 
@@ -86,7 +86,7 @@ struct RecordTypeTable {
     of container: String, in environment: ContainerEnvironment
   ) throws -> ContainerSchema {
     var schema = ContainerSchema(
-      roles: try RoleTable(session: session).custom(of: container, in: environment))
+      roles: try RoleTable(transaction: transaction).custom(of: container, in: environment))
     let address = DatabaseAddress(
       container: container, environment: environment, scope: .public, owner: nil)
     for name in try names(of: container, in: environment) where name != ContainerSchema.shareType {
@@ -164,22 +164,22 @@ struct RecordTypeTable {
   func requireRoom(
     for record: Record, in type: RecordTypeEntry?, newFields: [String], at address: DatabaseAddress
   ) throws {
-    let typeLimit = session.quotas[.recordTypes]
+    let typeLimit = transaction.quotas[.recordTypes]
     if type == nil, typeLimit < .max {
       let count = try self.count(of: address.container, in: address.environment)
       if let count, count >= typeLimit {
-        throw session.quotas.refusal(
+        throw transaction.quotas.refusal(
           of: .recordTypes, field: "recordType",
           "record '\(record.recordID)' would make record type '\(record.recordType)': "
             + "\(address.environment.rawValue) of \(address.container) has \(count) record types, and "
             + "the limit for those that are made by saving is \(typeLimit)")
       }
     }
-    let fieldLimit = session.quotas[.fieldsPerRecordType]
+    let fieldLimit = transaction.quotas[.fieldsPerRecordType]
     guard let field = newFields.first else { return }
     let count = max(0, (type?.fields.count ?? 0) - RecordTypeEntry.indexedSystemFields.count)
     guard newFields.count > fieldLimit - count else { return }
-    throw session.quotas.refusal(
+    throw transaction.quotas.refusal(
       of: .fieldsPerRecordType, field: field,
       "record '\(record.recordID)' would make \(newFields.count) new fields, '\(field)' among them: "
         + "record type '\(record.recordType)' has \(count), and the limit for those that are made by "
@@ -200,13 +200,13 @@ struct RecordTypeTable {
   func noteUse(
     of type: RecordTypeEntry, in database: DatabaseID, at address: DatabaseAddress
   ) {
-    guard let version = session.catalog.schemaVersion else { return }
-    if let last = session.usedTypes.last, last.type.number == type.number,
+    guard let version = transaction.catalog.schemaVersion else { return }
+    if let last = transaction.usedTypes.last, last.type.number == type.number,
       last.database == database, last.type.fields.count == type.fields.count
     {
       return
     }
-    session.usedTypes.append(
+    transaction.usedTypes.append(
       SchemaBoard.Notice(
         database: database, address: address, name: type.name,
         type: SchemaBoard.RecordType(

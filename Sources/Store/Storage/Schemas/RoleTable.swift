@@ -4,8 +4,8 @@ import StoreModel
 
 /// The roles that the schemas of containers have beside the system's, and their members.
 struct RoleTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -59,7 +59,7 @@ struct RoleTable {
     let key = Catalog.MemberKey(
       container: address.container, environment: address.environment,
       userRecordName: userRecordName)
-    if let known = session.catalog.roles[key] { return known }
+    if let known = transaction.catalog.roles[key] { return known }
     var roles: Set = [RecordGrants.SystemRole.world, RecordGrants.SystemRole.icloud]
     try connection.query(
       """
@@ -68,8 +68,8 @@ struct RoleTable {
       """,
       [.text(key.container), .text(key.environment.rawValue), .text(userRecordName)]
     ) { roles.insert($0.text(0)) }
-    if session.catalog.roles.count >= 50_000 { session.catalog.roles = [:] }
-    session.catalog.roles[key] = roles
+    if transaction.catalog.roles.count >= 50_000 { transaction.catalog.roles = [:] }
+    transaction.catalog.roles[key] = roles
     return roles
   }
 

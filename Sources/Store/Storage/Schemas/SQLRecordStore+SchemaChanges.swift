@@ -5,9 +5,13 @@ extension SQLRecordStore {
   public func importSchema(
     _ schema: ContainerSchema, of container: String, isTrial: Bool
   ) async throws -> SchemaOutcome {
-    let plan = try await read { session in
-      let changes = try SchemaComparison(session: session).importChanges(schema, of: container)
-      return (changes, try RecordTypeTable(session: session).schema(of: container, in: .production))
+    let plan = try await read { transaction in
+      let changes = try SchemaComparison(transaction: transaction).importChanges(
+        schema, of: container)
+      return (
+        changes,
+        try RecordTypeTable(transaction: transaction).schema(of: container, in: .production)
+      )
     }
     var refusals: [SchemaOutcome.Refusal] = []
     for change in plan.0 {
@@ -17,13 +21,15 @@ extension SQLRecordStore {
     }
     let outcome = SchemaOutcome(changes: plan.0, refusals: refusals)
     guard !isTrial, refusals.isEmpty else { return outcome }
-    try await write(locking: .everything) { session in
-      guard try SchemaComparison(session: session).importChanges(schema, of: container) == plan.0
+    try await write(locking: .everything) { transaction in
+      guard
+        try SchemaComparison(transaction: transaction).importChanges(schema, of: container)
+          == plan.0
       else {
         throw StoreError(
           .overloaded, "the development schema of \(container) was changed meanwhile; try again")
       }
-      try SchemaModifier(session: session, container: container, environment: .development)
+      try SchemaModifier(transaction: transaction, container: container, environment: .development)
         .apply(plan.0)
     }
     return outcome
@@ -32,12 +38,12 @@ extension SQLRecordStore {
   public func deploySchema(of container: String, isTrial: Bool) async throws -> SchemaOutcome {
     // Who only asks does not wait for those that write, nor for the disk.
     if isTrial {
-      return try await read { try SchemaComparison(session: $0).deployment(of: container) }
+      return try await read { try SchemaComparison(transaction: $0).deployment(of: container) }
     }
-    return try await write(locking: .everything) { session in
-      let outcome = try SchemaComparison(session: session).deployment(of: container)
+    return try await write(locking: .everything) { transaction in
+      let outcome = try SchemaComparison(transaction: transaction).deployment(of: container)
       if outcome.refusals.isEmpty {
-        try SchemaModifier(session: session, container: container, environment: .production)
+        try SchemaModifier(transaction: transaction, container: container, environment: .production)
           .apply(outcome.changes)
       }
       return outcome
@@ -53,8 +59,9 @@ extension SQLRecordStore {
       if production.recordTypes[name] != nil {
         return "record type '\(name)' is in the production schema"
       }
-      let hasRecords = try await read { session in
-        try SchemaComparison(session: session).scan(ofType: name, in: container)?.hasRecords()
+      let hasRecords = try await read { transaction in
+        try SchemaComparison(transaction: transaction).scan(ofType: name, in: container)?
+          .hasRecords()
           ?? false
       }
       if hasRecords {
@@ -84,8 +91,10 @@ extension SQLRecordStore {
   ) async throws -> Bool {
     var position: TypeScan.Position? = TypeScan.Position()
     while let start = position {
-      let found = try await read { session -> (Bool, TypeScan.Position?) in
-        guard let scan = try SchemaComparison(session: session).scan(ofType: type, in: container)
+      let found = try await read { transaction -> (Bool, TypeScan.Position?) in
+        guard
+          let scan = try SchemaComparison(transaction: transaction).scan(
+            ofType: type, in: container)
         else { return (false, nil) }
         let page = try scan.records(after: start, limit: 500)
         return (page.records.contains { $0.record.fields[field] != nil }, page.next)

@@ -6,13 +6,15 @@ extension SQLRecordStore {
   public func schema(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> ContainerSchema {
-    try await read { try RecordTypeTable(session: $0).schema(of: container, in: environment) }
+    try await read { try RecordTypeTable(transaction: $0).schema(of: container, in: environment) }
   }
 
   public func subscriptionTypes(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> [SubscriptionType] {
-    try await read { try SubscriptionTypeTable(session: $0).types(of: container, in: environment) }
+    try await read {
+      try SubscriptionTypeTable(transaction: $0).types(of: container, in: environment)
+    }
   }
 
   public func roles(
@@ -20,14 +22,14 @@ extension SQLRecordStore {
   ) async throws -> Set<String> {
     let address = DatabaseAddress(
       container: container, environment: environment, scope: .public, owner: nil)
-    return try await read { try RoleTable(session: $0).roles(of: userRecordName, at: address) }
+    return try await read { try RoleTable(transaction: $0).roles(of: userRecordName, at: address) }
   }
 
   public func members(
     of role: String, container: String, environment: ContainerEnvironment
   ) async throws -> [String] {
-    try await read { session in
-      try RoleTable(session: session).members(of: role, in: container, environment)
+    try await read { transaction in
+      try RoleTable(transaction: transaction).members(of: role, in: container, environment)
     }
   }
 
@@ -35,9 +37,9 @@ extension SQLRecordStore {
     _ isMember: Bool, of userRecordName: String, in role: String, container: String,
     environment: ContainerEnvironment
   ) async throws {
-    try await write(locking: .reference) { session in
-      try UserDeletionTable(session: session).refuseDeleted(userRecordName)
-      let roles = RoleTable(session: session)
+    try await write(locking: .reference) { transaction in
+      try UserDeletionTable(transaction: transaction).refuseDeleted(userRecordName)
+      let roles = RoleTable(transaction: transaction)
       guard try roles.custom(of: container, in: environment).contains(role) else {
         throw StoreError(
           .notFound,
@@ -46,7 +48,7 @@ extension SQLRecordStore {
       }
       try roles.setMembership(
         isMember, of: userRecordName, in: role, of: container, environment)
-      try CounterTable(session: session).raiseSchemaVersion()
+      try CounterTable(transaction: transaction).raiseSchemaVersion()
     }
   }
 }

@@ -3,13 +3,15 @@ import StoreModel
 
 /// What changes a schema: a deployment, and an import.
 struct SchemaComparison {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
   /// What a deploy changes, and what it refuses.
   func deployment(of container: String) throws -> SchemaOutcome {
-    let development = try RecordTypeTable(session: session).schema(of: container, in: .development)
-    let production = try RecordTypeTable(session: session).schema(of: container, in: .production)
-    let types = SubscriptionTypeTable(session: session)
+    let development = try RecordTypeTable(transaction: transaction).schema(
+      of: container, in: .development)
+    let production = try RecordTypeTable(transaction: transaction).schema(
+      of: container, in: .production)
+    let types = SubscriptionTypeTable(transaction: transaction)
     let known = Set(try types.types(of: container, in: .production))
     var changes = production.changes(to: production.extended(by: development))
     for type in try types.types(of: container, in: .development)
@@ -30,7 +32,8 @@ struct SchemaComparison {
   func importChanges(
     _ schema: ContainerSchema, of container: String
   ) throws -> [SchemaChange] {
-    let current = try RecordTypeTable(session: session).schema(of: container, in: .development)
+    let current = try RecordTypeTable(transaction: transaction).schema(
+      of: container, in: .development)
     var target = schema
     for name in ContainerSchema.systemTypes where target.recordTypes[name] == nil {
       target.recordTypes[name] = current.recordTypes[name]
@@ -41,8 +44,8 @@ struct SchemaComparison {
   func scan(ofType name: String, in container: String) throws -> TypeScan? {
     let address = DatabaseAddress(
       container: container, environment: .development, scope: .public, owner: nil)
-    return try RecordTypeTable(session: session).type(named: name, at: address).map {
-      TypeScan(type: $0, container: container, environment: .development, session: session)
+    return try RecordTypeTable(transaction: transaction).type(named: name, at: address).map {
+      TypeScan(type: $0, container: container, environment: .development, transaction: transaction)
     }
   }
 }

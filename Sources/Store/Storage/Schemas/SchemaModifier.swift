@@ -4,24 +4,24 @@ import StoreModel
 
 /// Changes the schema of a container in an environment, in the writer's transaction.
 struct SchemaModifier {
-  let session: StoreSession
+  let transaction: StoreTransaction
   let container: String
   let environment: ContainerEnvironment
 
   func apply(_ changes: [SchemaChange]) throws {
     guard !changes.isEmpty else { return }
     for change in changes { try apply(change) }
-    try CounterTable(session: session).raiseSchemaVersion()
+    try CounterTable(transaction: transaction).raiseSchemaVersion()
   }
 
-  private var types: RecordTypeTable { RecordTypeTable(session: session) }
+  private var types: RecordTypeTable { RecordTypeTable(transaction: transaction) }
 
   private func apply(_ change: SchemaChange) throws {
     switch change {
     case .addRole(let role):
-      try RoleTable(session: session).add(role, in: container, environment)
+      try RoleTable(transaction: transaction).add(role, in: container, environment)
     case .removeRole(let role):
-      try RoleTable(session: session).remove(role, in: container, environment)
+      try RoleTable(transaction: transaction).remove(role, in: container, environment)
     case .addRecordType(let name, let definition):
       _ = try types.add(
         named: name, definition, container: container, environment: environment)
@@ -50,7 +50,7 @@ struct SchemaModifier {
       type.grants = new
       try updateIndex(of: .createdUserRecordName, in: type)
     case .addSubscriptionType(let type):
-      try SubscriptionTypeTable(session: session).insert(
+      try SubscriptionTypeTable(transaction: transaction).insert(
         type, at: ContainerPlace(container: container, environment: environment))
     }
   }
@@ -74,7 +74,7 @@ struct SchemaModifier {
   /// The number of the type stays, for deletions in change feeds may bear it.
   private func remove(_ type: RecordTypeEntry) throws {
     try types.drop(type.number)
-    try SubscriptionTypeTable(session: session).remove(
+    try SubscriptionTypeTable(transaction: transaction).remove(
       withType: type.name, at: ContainerPlace(container: container, environment: environment))
   }
 
@@ -107,7 +107,7 @@ struct SchemaModifier {
   ) throws {
     let number = try field(name, of: type).number
     try types.setIndexes(new, ofField: number)
-    let work = IndexWorkTable(session: session)
+    let work = IndexWorkTable(transaction: transaction)
     if old.usesValues != new.usesValues {
       try work.begin(workOn: number, isWanted: new.usesValues)
     }

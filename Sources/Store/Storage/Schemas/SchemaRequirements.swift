@@ -6,11 +6,11 @@ import StoreModel
 /// A fixed environment (``StoreConfiguration/fixedEnvironments``) has what was deployed to it. The
 /// looks here are taken only where something new is about to be made.
 struct SchemaRequirements {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
   /// Whether the schema at an address is fixed.
   func isFixed(_ address: DatabaseAddress) -> Bool {
-    session.fixedEnvironments.contains(address.environment)
+    transaction.fixedEnvironments.contains(address.environment)
   }
 
   /// Refuses a record that needs a type or fields which a fixed schema lacks. The users' own record
@@ -100,7 +100,7 @@ struct SchemaRequirements {
         RecordTypeEntry.systemFieldsIndexedByOption.contains(system)
         ? indexes.intersection(type.field(for: key)?.readyIndexes ?? []) : indexes
     case .field(let name):
-      guard let field = try RecordTypeTable(session: session).field(name, of: type) else {
+      guard let field = try RecordTypeTable(transaction: transaction).field(name, of: type) else {
         guard isFixed(address) else { return }
         throw missing(
           "field '\(name)' of record type '\(type.name)'", at: address, field: name,

@@ -4,8 +4,8 @@ import StoreModel
 
 /// The types of subscriptions that the schemas of containers have.
 struct SubscriptionTypeTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

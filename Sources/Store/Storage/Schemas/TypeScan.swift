@@ -16,7 +16,7 @@ struct TypeScan {
   let type: RecordTypeEntry
   let container: String
   let environment: ContainerEnvironment
-  let session: StoreSession
+  let transaction: StoreTransaction
 
   /// The next records, all of one database and perhaps none, and where to go on; nil at the end.
   func records(
@@ -30,7 +30,7 @@ struct TypeScan {
       position = Position(database: first)
     }
     let database = DatabaseID(rawValue: position.database)
-    let rows = try RecordTable(session: session).rows(
+    let rows = try RecordTable(transaction: transaction).rows(
       indexedBy: creationNumber, after: position, limit: limit)
     let next: Position? =
       if rows.count == limit, let (row, key) = rows.last {
@@ -39,7 +39,8 @@ struct TypeScan {
         try nextDatabase(after: position.database).map { Position(database: $0) }
       }
     return (
-      database, try rows.map { try RecordTable(session: session).record($0.0, in: database) }, next
+      database,
+      try rows.map { try RecordTable(transaction: transaction).record($0.0, in: database) }, next
     )
   }
 
@@ -47,7 +48,7 @@ struct TypeScan {
   func hasRecords() throws -> Bool {
     var database: Int64 = 0
     while let next = try nextDatabase(after: database) {
-      let isThere = try ValueIndexTable(session: session).hasEntries(
+      let isThere = try ValueIndexTable(transaction: transaction).hasEntries(
         inField: creationNumber, of: next)
       if isThere { return true }
       database = next
@@ -59,14 +60,15 @@ struct TypeScan {
     var count = 0
     var database: Int64 = 0
     while let next = try nextDatabase(after: database) {
-      count += try ValueIndexTable(session: session).count(inField: creationNumber, of: next)
+      count += try ValueIndexTable(transaction: transaction).count(
+        inField: creationNumber, of: next)
       database = next
     }
     return count
   }
 
   func nextDatabase(after database: Int64) throws -> Int64? {
-    try DatabaseTable(session: session).next(
+    try DatabaseTable(transaction: transaction).next(
       after: database, of: container, in: environment)
   }
 

@@ -12,12 +12,12 @@ extension RecordSearch {
   ///
   /// - Parameter proven: The filters that it is known to pass.
   func match(_ number: Int64, proven: Set<Int> = []) throws -> SearchCandidate? {
-    let row = try session.connection.first(
+    let row = try transaction.connection.first(
       StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
       [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init)
     guard let row else {
       // Lists in memory keep what was deleted.
-      if session.extracts != nil { return nil }
+      if transaction.extracts != nil { return nil }
       throw StoreError(.corrupt, "the value index names a record that does not exist")
     }
     return try match(row, proven: proven)
@@ -31,7 +31,7 @@ extension RecordSearch {
     var record = Record(
       recordID: RecordID(recordName: row.recordName), recordType: type.name,
       recordChangeTag: glance.hasChangeTag
-        ? session.changeTags.tag(ofVersion: row.version, in: database) : nil)
+        ? transaction.changeTags.tag(ofVersion: row.version, in: database) : nil)
     var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
     try decoder.decode(glance, into: &record)
     guard access.reach == .all || access.mayRead(record) else { return nil }
@@ -54,13 +54,13 @@ extension RecordSearch {
 
   /// The records as they are answered.
   func records(_ rows: [StoredRecord.Row]) throws -> [Record] {
-    try rows.map { try RecordTable(session: session).record($0, in: database).record }
+    try rows.map { try RecordTable(transaction: transaction).record($0, in: database).record }
   }
 
   /// The numbers of the records with these names in the zones that are searched, in order.
   func numbers(ofRecordsNamed names: [String]) throws -> [Int64] {
     try Set(names).flatMap { name in
-      try session.connection.rows(
+      try transaction.connection.rows(
         """
         SELECT records.record_number FROM zones
         JOIN records ON records.database_id = zones.database_id
@@ -82,7 +82,7 @@ extension RecordSearch {
 
   /// The highest number of a record in the database, which has that many at most.
   func highestNumber() throws -> Int64 {
-    try session.connection.first(
+    try transaction.connection.first(
       """
       SELECT record_number FROM records WHERE database_id = $1
       ORDER BY record_number DESC LIMIT 1

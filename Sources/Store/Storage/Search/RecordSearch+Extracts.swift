@@ -36,7 +36,7 @@ extension RecordSearch {
   ///   - effort: What columns would have spared it, beside what was spent on its conditions.
   ///   - conditions: Those of the search.
   func noteWant(spending effort: Double, conditions: [SearchCondition]) throws {
-    guard let shelf = session.extracts else { return }
+    guard let shelf = transaction.extracts else { return }
     let conditions = conditions.filter { $0.spent >= Double(self.effort.listPatience) }
     if effort <= 0, conditions.isEmpty { return }
     let worth = self.effort.columnShare * Double(try highestNumber())
@@ -71,7 +71,7 @@ extension RecordSearch {
   ) {
     shelf.note(effort, forWantOf: name)
     if !self.effort.makesExtracts, shelf.isWanted(name, for: worth) {
-      session.makeExtract?(name)
+      transaction.makeExtract?(name)
     }
   }
 
@@ -109,18 +109,19 @@ extension RecordSearch {
 
   private func column(along key: FieldKey) throws -> KeyColumn? {
     guard let name = columnName(along: key) else { return nil }
-    let isKnown = session.extracts?.extract(name) != nil
+    let isKnown = transaction.extracts?.extract(name) != nil
     guard isKnown || !query.query.sortKeys.isEmpty else { return nil }
     return try extract(name, along: key)?.column
   }
 
   /// An extract as this search's transaction sees the index.
   private func extract(_ name: IndexExtract.Name, along key: FieldKey) throws -> IndexExtract? {
-    guard let shelf = session.extracts else { return nil }
+    guard let shelf = transaction.extracts else { return nil }
     guard let extract = shelf.extract(name) else {
       return effort.makesExtracts ? try makeExtract(name, on: shelf) : nil
     }
-    guard let version = try DatabaseTable(session: session).lastNumber(drawnIn: database) else {
+    guard let version = try DatabaseTable(transaction: transaction).lastNumber(drawnIn: database)
+    else {
       return nil
     }
     // One that is newer than this transaction is of no use to it.
@@ -139,7 +140,7 @@ extension RecordSearch {
     guard shelf.isWanted(name, for: effort.columnShare * Double(try highestNumber())) else {
       return nil
     }
-    let extract = try IndexExtract(reading: name, upTo: shelf.limit, in: session)
+    let extract = try IndexExtract(reading: name, upTo: shelf.limit, in: transaction)
     shelf.receive(extract, as: name)
     return extract
   }

@@ -78,7 +78,7 @@ extension RecordSearch {
           let end = QueryContinuation.scan(path: driver, last)
           return RecordPage(
             records: try records(rows),
-            continuation: try end.text(of: scope, sealedBy: session.tokens))
+            continuation: try end.text(of: scope, sealedBy: transaction.tokens))
         }
         rows.append(candidate.row)
         last = AccessPath.Position(
@@ -116,7 +116,7 @@ extension RecordSearch {
   func count(_ path: AccessPath, upTo limit: Int) throws -> Int {
     var count = 0
     for stretch in path.stretches where count < limit {
-      let found = try session.connection.first(
+      let found = try transaction.connection.first(
         """
         SELECT COUNT(*) FROM (
           SELECT 1 FROM value_index WHERE database_id = $1 AND field_number = $2

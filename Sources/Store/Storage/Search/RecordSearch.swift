@@ -6,7 +6,7 @@ struct RecordSearch {
   let query: RecordQuery
   let database: DatabaseID
   let address: DatabaseAddress
-  let session: StoreSession
+  let transaction: StoreTransaction
   let type: RecordTypeEntry
   /// The zone to search; nil for all, and where there is no other.
   let zoneNumber: Int64?
@@ -25,44 +25,45 @@ struct RecordSearch {
   /// value.
   init?(
     _ query: RecordQuery, in database: DatabaseID, at address: DatabaseAddress,
-    session: StoreSession, effort: SearchEffort
+    transaction: StoreTransaction, effort: SearchEffort
   ) throws {
     self.query = query
     self.effort = effort
     self.database = database
     self.address = address
-    self.session = session
-    access = try Self.access(of: query, at: address, session: session)
+    self.transaction = transaction
+    access = try Self.access(of: query, at: address, transaction: transaction)
     var glance = RecordGlance(for: query.query)
     if access.reach == .own { glance.hasStamps = true }
     self.glance = glance
     zoneNumber = try query.zoneID.flatMap { zoneID in
-      guard let number = try ZoneTable(session: session).number(of: zoneID, in: database) else {
+      guard let number = try ZoneTable(transaction: transaction).number(of: zoneID, in: database)
+      else {
         throw ItemFailure(.zoneNotFound, field: "zoneID", "there is no zone '\(zoneID)'")
       }
-      return try ZoneTable(session: session).areSeveral(in: database) ? number : nil
+      return try ZoneTable(transaction: transaction).areSeveral(in: database) ? number : nil
     }
     let scope = QueryContinuation.Scope(query, in: database, reach: access.reach)
     self.scope = scope
     continuation = try query.continuation.map {
-      try QueryContinuation($0, of: scope, sealedBy: session.tokens)
+      try QueryContinuation($0, of: scope, sealedBy: transaction.tokens)
     }
     guard
-      let type = try RecordTypeTable(session: session).type(
+      let type = try RecordTypeTable(transaction: transaction).type(
         named: query.query.recordType, at: address)
     else {
-      try SchemaRequirements(session: session).requireType(
+      try SchemaRequirements(transaction: transaction).requireType(
         named: query.query.recordType, at: address, "there is nothing to search")
       return nil
     }
     self.type = type
-    try SchemaRequirements(session: session).requireIndexes(
+    try SchemaRequirements(transaction: transaction).requireIndexes(
       forSearch: query.query, in: type, at: address)
     for filter in query.query.filters {
-      guard try Self.check(filter, against: type, session: session) else { return nil }
+      guard try Self.check(filter, against: type, transaction: transaction) else { return nil }
     }
     for sortKey in query.query.sortKeys {
-      try Self.check(sortKey, against: type, session: session)
+      try Self.check(sortKey, against: type, transaction: transaction)
     }
     paths = try makePaths()
   }
@@ -78,7 +79,7 @@ struct RecordSearch {
     return RecordPage(
       records: try records(rows),
       continuation: try end.map {
-        try QueryContinuation.sorted($0).text(of: scope, sealedBy: session.tokens)
+        try QueryContinuation.sorted($0).text(of: scope, sealedBy: transaction.tokens)
       })
   }
 
@@ -86,11 +87,11 @@ struct RecordSearch {
   ///
   /// - Throws: ``ItemFailure/Code/accessDenied`` where the caller may read none of them.
   private static func access(
-    of query: RecordQuery, at address: DatabaseAddress, session: StoreSession
+    of query: RecordQuery, at address: DatabaseAddress, transaction: StoreTransaction
   ) throws -> RecordAccess {
     guard !query.ignoresGrants else { return .full }
     let type = query.query.recordType
-    let access = try RecordAccess(of: query.caller, toType: type, at: address, in: session)
+    let access = try RecordAccess(of: query.caller, toType: type, at: address, in: transaction)
     guard access.reach != .none else {
       throw ItemFailure(
         .accessDenied, field: "recordType",
@@ -102,16 +103,16 @@ struct RecordSearch {
 
   /// False when no record can pass: the filter needs a value of a field that nobody ever saved.
   private static func check(
-    _ filter: Filter, against type: RecordTypeEntry, session: StoreSession
+    _ filter: Filter, against type: RecordTypeEntry, transaction: StoreTransaction
   ) throws -> Bool {
     let fieldType: FieldType
     switch filter.key {
     case .allText:
       // Fields that another connection made are searched too.
-      try RecordTypeTable(session: session).loadFields(of: type)
+      try RecordTypeTable(transaction: transaction).loadFields(of: type)
       return true
     case .field(let name):
-      guard let field = try RecordTypeTable(session: session).field(name, of: type) else {
+      guard let field = try RecordTypeTable(transaction: transaction).field(name, of: type) else {
         return filter.value == nil || filter.comparator.negated != nil
       }
       try checkIsPlain(field, name)
@@ -137,14 +138,16 @@ struct RecordSearch {
   }
 
   private static func check(
-    _ sortKey: SortKey, against type: RecordTypeEntry, session: StoreSession
+    _ sortKey: SortKey, against type: RecordTypeEntry, transaction: StoreTransaction
   ) throws {
     let fieldType: FieldType
     switch sortKey.key {
     case .allText: return
     case .system(let system): fieldType = FieldType(system.type)
     case .field(let name):
-      guard let field = try RecordTypeTable(session: session).field(name, of: type) else { return }
+      guard let field = try RecordTypeTable(transaction: transaction).field(name, of: type) else {
+        return
+      }
       try checkIsPlain(field, name)
       fieldType = field.type
     }

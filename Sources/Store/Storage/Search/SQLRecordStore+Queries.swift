@@ -18,8 +18,8 @@ extension SQLRecordStore {
     matching query: RecordQuery, in database: DatabaseID
   ) async throws -> RecordPage {
     let effort = configuration.searchEffort
-    return try await read { session in
-      let address = try DatabaseTable(session: session).address(of: database)
+    return try await read { transaction in
+      let address = try DatabaseTable(transaction: transaction).address(of: database)
       var query = query
       query.zoneID = query.zoneID.map { address.canonical($0) }
       do throws(ModelError) {
@@ -29,7 +29,7 @@ extension SQLRecordStore {
       }
       query.limit = min(max(1, query.limit), ServiceLimits.recordsPerPage)
       return try RecordSearch(
-        query, in: database, at: address, session: session, effort: effort)?.run()
+        query, in: database, at: address, transaction: transaction, effort: effort)?.run()
         ?? RecordPage(records: [], continuation: nil)
     }
   }

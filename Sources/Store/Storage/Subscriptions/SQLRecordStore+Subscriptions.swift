@@ -7,10 +7,10 @@ extension SQLRecordStore {
     _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
     refusesEqualContent: Bool, timestamp: Timestamp
   ) async throws -> [SubscriptionOutcome] {
-    try await write(locking: .database(database)) { session in
+    try await write(locking: .database(database)) { transaction in
       var modifier = try SubscriptionModifier(
         subscriber: subscriber, database: database, refusesEqualContent: refusesEqualContent,
-        timestamp: timestamp, session: session)
+        timestamp: timestamp, transaction: transaction)
       return try operations.map { operation in
         switch operation {
         case .save(let subscription): try modifier.save(subscription)
@@ -23,9 +23,10 @@ extension SQLRecordStore {
   public func subscriptions(
     of subscriber: String, in database: DatabaseID
   ) async throws -> [Subscription] {
-    try await read { session in
-      _ = try DatabaseTable(session: session).address(of: database)
-      return try SubscriptionTable(session: session).subscriptions(of: subscriber, in: database)
+    try await read { transaction in
+      _ = try DatabaseTable(transaction: transaction).address(of: database)
+      return try SubscriptionTable(transaction: transaction).subscriptions(
+        of: subscriber, in: database)
     }
   }
 
@@ -33,7 +34,8 @@ extension SQLRecordStore {
     in part: DatabasePart, since position: SubscriptionPosition, limit: Int
   ) async throws -> SubscriptionChanges {
     try await read {
-      try SubscriptionTable(session: $0).changes(in: part, since: position, limit: max(1, limit))
+      try SubscriptionTable(transaction: $0).changes(
+        in: part, since: position, limit: max(1, limit))
     }
   }
 }

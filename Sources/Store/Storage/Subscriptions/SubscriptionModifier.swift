@@ -9,7 +9,7 @@ struct SubscriptionModifier {
   /// Whether a subscription with the content of another one is refused.
   let refusesEqualContent: Bool
   let timestamp: Timestamp
-  let session: StoreSession
+  let transaction: StoreTransaction
   let address: DatabaseAddress
   /// The version of the request's changes; nil until there is one.
   private var raisedVersion: Int64?
@@ -19,19 +19,19 @@ struct SubscriptionModifier {
   /// before the first look.
   private var remaining: Int?
 
-  private var table: SubscriptionTable { SubscriptionTable(session: session) }
+  private var table: SubscriptionTable { SubscriptionTable(transaction: transaction) }
 
   init(
     subscriber: String, database: DatabaseID, refusesEqualContent: Bool, timestamp: Timestamp,
-    session: StoreSession
+    transaction: StoreTransaction
   ) throws {
-    try UserDeletionTable(session: session).refuseDeleted(subscriber)
+    try UserDeletionTable(transaction: transaction).refuseDeleted(subscriber)
     self.subscriber = subscriber
     self.database = database
     self.refusesEqualContent = refusesEqualContent
     self.timestamp = timestamp
-    self.session = session
-    address = try DatabaseTable(session: session).address(of: database)
+    self.transaction = transaction
+    address = try DatabaseTable(transaction: transaction).address(of: database)
   }
 
   mutating func save(_ subscription: Subscription) throws -> SubscriptionOutcome {
@@ -61,7 +61,7 @@ struct SubscriptionModifier {
   /// - Complexity: O(*n*) for *n* subscriptions of the user, once for a request; near the limit for
   ///   each subscription.
   private mutating func requireRoom(for subscription: Subscription) throws {
-    let limit = session.quotas[.subscriptionsPerUser]
+    let limit = transaction.quotas[.subscriptionsPerUser]
     guard limit < .max else { return }
     if let remaining, remaining > 0 {
       self.remaining = remaining - 1
@@ -73,7 +73,7 @@ struct SubscriptionModifier {
       return
     }
     guard try !table.contains(name(of: subscription.subscriptionID), in: database) else { return }
-    throw session.quotas.refusal(
+    throw transaction.quotas.refusal(
       of: .subscriptionsPerUser, field: "subscriptionID",
       "subscription '\(subscription.subscriptionID)' cannot be saved: the user has \(count) "
         + "subscriptions in the \(address.scope) database, and the limit is \(limit). Delete one first"
@@ -83,7 +83,7 @@ struct SubscriptionModifier {
   /// Sees to it that the database is found among those of the subscriber.
   private mutating func enterSubscriber() throws {
     guard !isEntered else { return }
-    try SubscriberDatabaseTable(session: session).enter(database, of: subscriber)
+    try SubscriberDatabaseTable(transaction: transaction).enter(database, of: subscriber)
     isEntered = true
   }
 
@@ -100,7 +100,7 @@ struct SubscriptionModifier {
 
   private mutating func version() throws -> Int64 {
     if let raisedVersion { return raisedVersion }
-    let version = try DatabaseTable(session: session).raiseSubscriptionVersion(of: database)
+    let version = try DatabaseTable(transaction: transaction).raiseSubscriptionVersion(of: database)
     raisedVersion = version
     return version
   }
@@ -135,11 +135,12 @@ struct SubscriptionModifier {
       if let zoneID { try requireZone(zoneID, of: subscription) }
       try checkSchema(of: query, in: subscription)
       guard
-        let type = try RecordTypeTable(session: session).type(named: query.recordType, at: address)
+        let type = try RecordTypeTable(transaction: transaction).type(
+          named: query.recordType, at: address)
       else { return }
       for filter in query.filters {
         guard case .field(let name) = filter.key,
-          let field = try RecordTypeTable(session: session).field(name, of: type)
+          let field = try RecordTypeTable(transaction: transaction).field(name, of: type)
         else { continue }
         try checkIsPlain(field, name, in: "a filter", of: subscription)
         do {
@@ -149,7 +150,7 @@ struct SubscriptionModifier {
         }
       }
       for key in subscription.notificationInfo?.desiredKeys ?? [] {
-        guard let field = try RecordTypeTable(session: session).field(key, of: type) else {
+        guard let field = try RecordTypeTable(transaction: transaction).field(key, of: type) else {
           continue
         }
         try checkIsPlain(field, key, in: "desiredKeys", of: subscription)
@@ -173,7 +174,9 @@ struct SubscriptionModifier {
   }
 
   private func requireZone(_ zoneID: ZoneID, of subscription: Subscription) throws {
-    guard try ZoneTable(session: session).number(of: zoneID, in: database) == nil else { return }
+    guard try ZoneTable(transaction: transaction).number(of: zoneID, in: database) == nil else {
+      return
+    }
     throw ItemFailure(
       .zoneNotFound, field: "zoneID",
       "subscription '\(subscription.subscriptionID)' names zone '\(zoneID)', which does not exist; "

@@ -9,7 +9,8 @@ extension SubscriptionTable {
     in part: DatabasePart, since position: SubscriptionPosition, limit: Int
   ) throws -> SubscriptionChanges {
     let database = part.database
-    let (current, forgotten) = try DatabaseTable(session: session).subscriptionVersion(of: database)
+    let (current, forgotten) = try DatabaseTable(transaction: transaction).subscriptionVersion(
+      of: database)
     var changes = SubscriptionChanges(
       position: SubscriptionPosition(version: current, forgottenVersion: forgotten), saved: [],
       deleted: [], startsAnew: false, moreComing: false)
@@ -28,7 +29,7 @@ extension SubscriptionTable {
     changes.position.version = last
     changes.moreComing = last < current
     let arguments: [SQLValue] = [.integer(database.rawValue), .integer(first), .integer(last)]
-    try session.connection.query(
+    try transaction.connection.query(
       """
       SELECT subscriber, first_version, content FROM subscriptions
       WHERE database_id = $1 AND version > $2 AND version <= $3\(part.subscriberCondition)
@@ -42,7 +43,7 @@ extension SubscriptionTable {
           version: row.integer(1)))
     }
     if changes.startsAnew { return changes }
-    changes.deleted = try session.connection.rows(
+    changes.deleted = try transaction.connection.rows(
       """
       SELECT subscriber, subscription_id FROM subscription_deletions
       WHERE database_id = $1 AND version > $2 AND version <= $3\(part.subscriberCondition)
@@ -57,7 +58,7 @@ extension SubscriptionTable {
   private func version(
     ofChange number: Int, in table: String, of database: DatabaseID, after version: Int64
   ) throws -> Int64? {
-    try session.connection.first(
+    try transaction.connection.first(
       """
       SELECT version FROM \(table) WHERE database_id = $1 AND version > $2
       ORDER BY version LIMIT 1 OFFSET $3
@@ -67,7 +68,7 @@ extension SubscriptionTable {
 
   /// A subscription with its versions.
   func state(of name: SubscriptionName, in database: DatabaseID) throws -> SubscriptionState? {
-    try session.connection.first(
+    try transaction.connection.first(
       """
       SELECT subscriber, first_version, version, content FROM subscriptions
       WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
@@ -80,7 +81,7 @@ extension SubscriptionTable {
   func deletion(
     of name: SubscriptionName, in database: DatabaseID
   ) throws -> SubscriptionDeletion? {
-    try session.connection.first(
+    try transaction.connection.first(
       """
       SELECT version, deleted FROM subscription_deletions
       WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
@@ -111,7 +112,7 @@ extension SubscriptionTable {
       .text(lastID ?? ""), SQLValue(subscriptionID), .integer(Int64(limit)),
     ]
     if let end { arguments += [.text(end.subscriber), .text(end.subscriptionID)] }
-    let states = try session.connection.rows(
+    let states = try transaction.connection.rows(
       """
       SELECT subscriber, first_version, version, content FROM subscriptions
       WHERE database_id = $1 AND \(range) AND subscription_id = COALESCE($4, subscription_id)
@@ -126,7 +127,7 @@ extension SubscriptionTable {
   private func name(
     _ count: Int, behind name: SubscriptionName?, in database: DatabaseID
   ) throws -> SubscriptionName? {
-    try session.connection.first(
+    try transaction.connection.first(
       """
       SELECT subscriber, subscription_id FROM subscriptions
       WHERE database_id = $1 AND (subscriber, subscription_id) > ($2, $3)

@@ -7,8 +7,8 @@ import StoreModel
 /// ``SubscriptionTable/changes(in:since:limit:)`` goes by the subscription version of the database: it
 /// rises with each request that saves or deletes some.
 struct SubscriptionTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -77,7 +77,7 @@ struct SubscriptionTable {
   /// Whether the database has a subscription in this transaction. Drawing the numbers locked its
   /// row, so that no subscription is saved at the same time.
   func isSubscribed(_ numbers: NumberSupply) throws -> Bool {
-    if let known = session.catalog.subscribed[numbers.database],
+    if let known = transaction.catalog.subscribed[numbers.database],
       known.version == numbers.subscriptionVersion
     {
       return known.isSubscribed
@@ -87,8 +87,8 @@ struct SubscriptionTable {
         "SELECT 1 FROM subscriptions WHERE database_id = $1 LIMIT 1",
         [.integer(numbers.database.rawValue)]
       ) { _ in true } ?? false
-    if session.catalog.subscribed.count >= 50_000 { session.catalog.subscribed = [:] }
-    session.catalog.subscribed[numbers.database] = (numbers.subscriptionVersion, isSubscribed)
+    if transaction.catalog.subscribed.count >= 50_000 { transaction.catalog.subscribed = [:] }
+    transaction.catalog.subscribed[numbers.database] = (numbers.subscriptionVersion, isSubscribed)
     return isSubscribed
   }
 
@@ -165,7 +165,7 @@ struct SubscriptionTable {
       try connection.run(
         "DELETE FROM subscription_deletions WHERE database_id = $1 AND version <= $2",
         forgotten.arguments)
-      try DatabaseTable(session: session).note(forgottenSubscriptions: forgotten)
+      try DatabaseTable(transaction: transaction).note(forgottenSubscriptions: forgotten)
     }
   }
 }

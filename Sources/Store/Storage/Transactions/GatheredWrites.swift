@@ -54,7 +54,7 @@ struct GatheredWrites {
   }
 }
 
-extension StoreSession {
+extension StoreTransaction {
   /// Writes what was gathered. Not under a savepoint that was set since the first of it was.
   func writeGathered() throws {
     for (zone, version) in gathered.zoneVersions {
@@ -77,7 +77,7 @@ extension StoreSession {
   func sharedZoneNumber(of zoneID: ZoneID, in database: DatabaseID) throws -> Int64? {
     let place = GatheredWrites.ZonePlace(zoneID: zoneID, database: database)
     if let known = gathered.zoneNumbers[place] { return known }
-    let number = try ZoneTable(session: self).number(of: zoneID, in: database)
+    let number = try ZoneTable(transaction: self).number(of: zoneID, in: database)
     if let number { gathered.zoneNumbers[place] = number }
     return number
   }

@@ -3,7 +3,7 @@ import StoreModel
 
 /// A piece of work for one of the store's threads.
 protocol StoreJob: AnyObject, Sendable {
-  /// Whether the job leaves writes in ``StoreSession/gathered``, and reads nothing that those of
+  /// Whether the job leaves writes in ``StoreTransaction/gathered``, and reads nothing that those of
   /// others before it concern: the value index and the versions of zones.
   var gathersWrites: Bool { get }
   /// What it has for itself while it runs.
@@ -15,7 +15,7 @@ protocol StoreJob: AnyObject, Sendable {
   /// Does the work. What it returns or throws is kept until ``finish(_:)``. It is done again, in a
   /// new transaction, when another job of the same commit fails: it must change nothing but the
   /// store.
-  func run(in session: StoreSession) throws
+  func run(in transaction: StoreTransaction) throws
   /// Tells the caller how it ended: `failure`, or else what ``run(in:)`` returned.
   func finish(_ failure: (any Error)?)
 }
@@ -33,7 +33,7 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
   let locks: WriteLocks
   let isOutsideTransactions: Bool
   let cancellation: ReadCancellation?
-  private let body: @Sendable (StoreSession) throws -> Value
+  private let body: @Sendable (StoreTransaction) throws -> Value
   private let continuation: CheckedContinuation<Value, any Error>
   private let time = StoreTime.current
   private var value: Value?
@@ -42,7 +42,7 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
     _ continuation: CheckedContinuation<Value, any Error>, locks: WriteLocks = .rows,
     gathersWrites: Bool = false, isOutsideTransactions: Bool = false,
     cancellation: ReadCancellation? = nil,
-    _ body: @escaping @Sendable (StoreSession) throws -> Value
+    _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) {
     self.continuation = continuation
     self.locks = locks
@@ -52,12 +52,12 @@ final class ContinuationJob<Value: Sendable>: StoreJob, @unchecked Sendable {
     self.body = body
   }
 
-  func run(in session: StoreSession) throws {
+  func run(in transaction: StoreTransaction) throws {
     guard let time else {
-      value = try body(session)
+      value = try body(transaction)
       return
     }
-    value = try time.count(isElsewhere: session.connection.isShared) { try body(session) }
+    value = try time.count(isElsewhere: transaction.connection.isShared) { try body(transaction) }
   }
 
   func finish(_ failure: (any Error)?) {

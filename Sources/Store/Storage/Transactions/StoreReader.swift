@@ -6,7 +6,7 @@ struct StoreReader {
   var tally = ReadTally()
 
   /// Works until the queue is closed and empty.
-  func work(in session: StoreSession) {
+  func work(in transaction: StoreTransaction) {
     while let jobs = queue.take(most: 1) {
       for job in jobs {
         if job.cancellation?.isCancelled ?? false {
@@ -16,10 +16,10 @@ struct StoreReader {
         }
         do {
           do {
-            try run(job, in: session)
+            try run(job, in: transaction)
           } catch let error as StoreError where error.code == .unreachable {
             // It changes nothing, and the next connection may be a good one.
-            try run(job, in: session)
+            try run(job, in: transaction)
           }
           tally.note(nil)
           job.finish(nil)
@@ -32,18 +32,18 @@ struct StoreReader {
     }
   }
 
-  private func run(_ job: any StoreJob, in session: StoreSession) throws {
+  private func run(_ job: any StoreJob, in transaction: StoreTransaction) throws {
     do {
-      session.wholeRuns = session.tail?.wholeRuns
-      try session.connection.beginReading()
-      try job.cancellation?.begin(on: session.connection)
-      try CounterTable(session: session).followSchema()
-      try job.run(in: session)
-      job.cancellation?.end(on: session.connection)
-      try session.connection.commit()
+      transaction.wholeRuns = transaction.tail?.wholeRuns
+      try transaction.connection.beginReading()
+      try job.cancellation?.begin(on: transaction.connection)
+      try CounterTable(transaction: transaction).followSchema()
+      try job.run(in: transaction)
+      job.cancellation?.end(on: transaction.connection)
+      try transaction.connection.commit()
     } catch {
-      let isGivenUp = job.cancellation?.end(on: session.connection) ?? false
-      if session.connection.isInTransaction { try? session.connection.rollback() }
+      let isGivenUp = job.cancellation?.end(on: transaction.connection) ?? false
+      if transaction.connection.isInTransaction { try? transaction.connection.rollback() }
       throw isGivenUp ? CancellationError() : error
     }
   }

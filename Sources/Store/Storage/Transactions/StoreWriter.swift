@@ -61,27 +61,27 @@ final class StoreWriter: @unchecked Sendable {
   /// Works until the queue is closed and empty.
   ///
   /// - Parameter thread: which of the threads this is, counted from 0.
-  func work(in session: StoreSession, thread: Int) {
+  func work(in transaction: StoreTransaction, thread: Int) {
     while let group = queue.take(
-      most: groupLimit, by: thread, patience: session.isInDoubt ? Self.lossPatience : nil)
+      most: groupLimit, by: thread, patience: transaction.isInDoubt ? Self.lossPatience : nil)
     {
       if group.isEmpty {
-        decide(in: session)
+        decide(in: transaction)
       } else if let checkpointer {
         checkpointer.writing {
-          perform(group, in: session, thread: thread)
-          return session.connection.loggedPages
+          perform(group, in: transaction, thread: thread)
+          return transaction.connection.loggedPages
         }
       } else {
-        perform(group, in: session, thread: thread)
+        perform(group, in: transaction, thread: thread)
       }
     }
   }
 
-  private func perform(_ jobs: [any StoreJob], in session: StoreSession, thread: Int) {
+  private func perform(_ jobs: [any StoreJob], in transaction: StoreTransaction, thread: Int) {
     for job in jobs where job.isOutsideTransactions {
       do {
-        try job.run(in: session)
+        try job.run(in: transaction)
         job.finish(nil)
       } catch {
         job.finish(error)
@@ -92,50 +92,50 @@ final class StoreWriter: @unchecked Sendable {
     tally.begin(thread)
     let failures: [(any Error)?]
     do {
-      failures = try commit(group, in: session)
+      failures = try commit(group, in: transaction)
     } catch {
       tally.end(
-        thread, writes: group.count, loggedPages: session.connection.loggedPages, error)
-      if Self.concernsAll(error, in: session), !(error is LocksNeeded),
+        thread, writes: group.count, loggedPages: transaction.connection.loggedPages, error)
+      if Self.concernsAll(error, in: transaction), !(error is LocksNeeded),
         (error as? StoreError)?.code != .serializationFailure
       {
-        session.isInDoubt = true
+        transaction.isInDoubt = true
       }
       for job in group { job.finish(error) }
       return
     }
-    tally.end(thread, writes: group.count, loggedPages: session.connection.loggedPages, nil)
-    if !session.outbox.isEmpty, let handler = lock.withLock({ handler }) {
-      handler(session.outbox)
+    tally.end(thread, writes: group.count, loggedPages: transaction.connection.loggedPages, nil)
+    if !transaction.outbox.isEmpty, let handler = lock.withLock({ handler }) {
+      handler(transaction.outbox)
     }
-    if !session.wordLeft.isEmpty { notices?.tellOfWord(session.wordLeft) }
+    if !transaction.wordLeft.isEmpty { notices?.tellOfWord(transaction.wordLeft) }
     for (job, failure) in zip(group, failures) { job.finish(failure) }
   }
 
   /// Begins a transaction for nothing else than to find out what became of one that was lost.
-  private func decide(in session: StoreSession) {
+  private func decide(in transaction: StoreTransaction) {
     do {
-      try begin(in: session, locking: .rows)
-      try session.connection.rollback()
+      try begin(in: transaction, locking: .rows)
+      try transaction.connection.rollback()
     } catch {
       // It is tried again.
-      if session.connection.isInTransaction { try? session.connection.rollback() }
+      if transaction.connection.isInTransaction { try? transaction.connection.rollback() }
     }
   }
 
   /// Commits what a group writes, and answers why jobs failed of which nothing was kept.
   private func commit(
-    _ group: [any StoreJob], in session: StoreSession
+    _ group: [any StoreJob], in transaction: StoreTransaction
   ) throws -> [(any Error)?] {
     var pauses = Self.pauses[...]
     var locks = group[0].locks
     for job in group.dropFirst() { locks.formUnion(job.locks) }
     while true {
       do {
-        return try tryCommitting(group, locking: locks, in: session)
+        return try tryCommitting(group, locking: locks, in: transaction)
       } catch let needed as LocksNeeded {
         // They only become more, but that a distributed store's transaction has one database.
-        if session.isDistributed { locks.leaveDatabases(for: needed.locks) }
+        if transaction.isDistributed { locks.leaveDatabases(for: needed.locks) }
         locks.formUnion(needed.locks)
       } catch let error as StoreError where error.code == .serializationFailure {
         guard let pause = pauses.popFirst() else { throw error }
@@ -149,28 +149,30 @@ final class StoreWriter: @unchecked Sendable {
   private static let pauses: [UInt32] = [2_000, 8_000, 32_000, 128_000, 512_000]
 
   private func tryCommitting(
-    _ group: [any StoreJob], locking locks: WriteLocks, in session: StoreSession
+    _ group: [any StoreJob], locking locks: WriteLocks, in transaction: StoreTransaction
   ) throws -> [(any Error)?] {
     var failures = [(any Error)?](repeating: nil, count: group.count)
     do {
-      session.goesWithoutSavepoints = session.savepointPolicy.nextGoesWithout()
-      try transaction(in: session, locking: locks) {
+      transaction.goesWithoutSavepoints = transaction.savepointPolicy.nextGoesWithout()
+      try self.transaction(in: transaction, locking: locks) {
         for job in group {
-          try prepare(session, for: job)
-          try job.run(in: session)
+          try prepare(transaction, for: job)
+          try job.run(in: transaction)
         }
       }
     } catch {
-      session.goesWithoutSavepoints = false
+      transaction.goesWithoutSavepoints = false
       if error is SavepointNeeded {
-        session.savepointPolicy.wereNeeded()
-      } else if group.count == 1 || !session.hasBegun || Self.concernsAll(error, in: session) {
+        transaction.savepointPolicy.wereNeeded()
+      } else if group.count == 1 || !transaction.hasBegun
+        || Self.concernsAll(error, in: transaction)
+      {
         throw error
       }
-      try transaction(in: session, locking: locks) {
+      try self.transaction(in: transaction, locking: locks) {
         for (index, job) in group.enumerated() {
-          try prepare(session, for: job)
-          failures[index] = try attempt(job, in: session)
+          try prepare(transaction, for: job)
+          failures[index] = try attempt(job, in: transaction)
         }
       }
     }
@@ -178,22 +180,22 @@ final class StoreWriter: @unchecked Sendable {
   }
 
   /// Whether a failure is of the transaction, whichever of its jobs came upon it.
-  private static func concernsAll(_ error: any Error, in session: StoreSession) -> Bool {
+  private static func concernsAll(_ error: any Error, in transaction: StoreTransaction) -> Bool {
     if error is LocksNeeded { return true }
     return switch (error as? StoreError)?.code {
     case .unreachable?, .serializationFailure?: true
     // A file is this process's: what its commit has left there is overwritten by the next.
-    case .outcomeUnknown?: session.connection.isShared
+    case .outcomeUnknown?: transaction.connection.isShared
     default: false
     }
   }
 
   /// Commits, and tells a failure that may have come after the commit from one that did not.
-  private func commitTransaction(of session: StoreSession) throws {
+  private func commitTransaction(of transaction: StoreTransaction) throws {
     KillPoint.beforeCommit.reach()
     do {
-      try session.connection.commit()
-    } catch let error as StoreError where Self.isDoubtful(error.code, in: session) {
+      try transaction.connection.commit()
+    } catch let error as StoreError where Self.isDoubtful(error.code, in: transaction) {
       throw StoreError(
         .outcomeUnknown, "it is not known whether a commit is there: \(error.reason)",
         statement: error.statement)
@@ -203,89 +205,93 @@ final class StoreWriter: @unchecked Sendable {
 
   /// Whether a failure of a commit tells nothing of its outcome: on a server a lost connection, in a file
   /// an error of the disk.
-  private static func isDoubtful(_ code: StoreError.Code, in session: StoreSession) -> Bool {
-    session.connection.isShared
+  private static func isDoubtful(_ code: StoreError.Code, in transaction: StoreTransaction) -> Bool
+  {
+    transaction.connection.isShared
       ? code == .unreachable : code == .diskFailed || code == .statementFailed
   }
 
   /// Commits what `body` writes, or nothing of it when it throws.
   private func transaction(
-    in session: StoreSession, locking locks: WriteLocks, _ body: () throws -> Void
+    in transaction: StoreTransaction, locking locks: WriteLocks, _ body: () throws -> Void
   ) throws {
-    session.hasBegun = false
-    session.outbox.removeAll(keepingCapacity: true)
-    session.wordLeft = []
-    session.storedBytes = StoredBytes()
-    session.gathered.removeAll()
-    session.usedTypes.removeAll(keepingCapacity: true)
-    session.tailChange = NotificationTail.Change()
-    session.filingRequest = 0
+    transaction.hasBegun = false
+    transaction.outbox.removeAll(keepingCapacity: true)
+    transaction.wordLeft = []
+    transaction.storedBytes = StoredBytes()
+    transaction.gathered.removeAll()
+    transaction.usedTypes.removeAll(keepingCapacity: true)
+    transaction.tailChange = NotificationTail.Change()
+    transaction.filingRequest = 0
     do {
-      try begin(in: session, locking: locks)
+      try begin(in: transaction, locking: locks)
       try body()
-      try session.writeGathered()
-      try DatabaseTable(session: session).writeStoredBytes()
-      try NotificationIndexTable(session: session).fileWaiting()
-      try DispatchLeaseTable(session: session).pointToChanges()
-      try commitTransaction(of: session)
+      try transaction.writeGathered()
+      try DatabaseTable(transaction: transaction).writeStoredBytes()
+      try NotificationIndexTable(transaction: transaction).fileWaiting()
+      try DispatchLeaseTable(transaction: transaction).pointToChanges()
+      try commitTransaction(of: transaction)
     } catch {
-      if session.connection.isInTransaction { try? session.connection.rollback() }
-      session.outbox.removeAll(keepingCapacity: true)
-      session.gathered.removeAll()
-      session.usedTypes.removeAll(keepingCapacity: true)
-      session.forgetUncommitted()
+      if transaction.connection.isInTransaction { try? transaction.connection.rollback() }
+      transaction.outbox.removeAll(keepingCapacity: true)
+      transaction.gathered.removeAll()
+      transaction.usedTypes.removeAll(keepingCapacity: true)
+      transaction.forgetUncommitted()
       throw error
     }
-    board.put(session.usedTypes)
-    session.tail?.apply(session.tailChange)
+    board.put(transaction.usedTypes)
+    transaction.tail?.apply(transaction.tailChange)
   }
 
-  private func begin(in session: StoreSession, locking locks: WriteLocks) throws {
-    guard !session.isDistributed || locks.databases.count <= 1 else {
+  private func begin(in transaction: StoreTransaction, locking locks: WriteLocks) throws {
+    guard !transaction.isDistributed || locks.databases.count <= 1 else {
       throw StoreError(
         .statementFailed,
         "a write concerns \(locks.databases.count) databases, which may be on several nodes")
     }
-    let schemaVersion = try locks.beginWriting(on: session.connection)
-    session.held = session.connection.isShared ? locks : nil
-    if session.isInDoubt {
+    let schemaVersion = try locks.beginWriting(on: transaction.connection)
+    transaction.held = transaction.connection.isShared ? locks : nil
+    if transaction.isInDoubt {
       // The connection is another, and no transaction of the lost one goes on: it is decided now.
-      session.isInDoubt = false
+      transaction.isInDoubt = false
       lock.withLock { doubtHandler }?()
     }
-    try CounterTable(session: session).followSchema(foundAs: schemaVersion)
-    session.hasBegun = true
+    try CounterTable(transaction: transaction).followSchema(foundAs: schemaVersion)
+    transaction.hasBegun = true
   }
 
   /// Writes what others have left before a job that may look at it, outside of its savepoint.
-  private func prepare(_ session: StoreSession, for job: any StoreJob) throws {
-    if !job.gathersWrites || session.gathered.isFull { try session.writeGathered() }
+  private func prepare(_ transaction: StoreTransaction, for job: any StoreJob) throws {
+    if !job.gathersWrites || transaction.gathered.isFull { try transaction.writeGathered() }
   }
 
   /// Runs one job and returns why it failed, with nothing of it kept. Throws when the engine gave
   /// up the whole transaction, and with it the jobs before.
-  private func attempt(_ job: any StoreJob, in session: StoreSession) throws -> (any Error)? {
-    let connection = session.connection
-    let outboxCount = session.outbox.count
-    let storedBytes = session.storedBytes
-    let gathered = session.gathered.mark
-    let usedTypeCount = session.usedTypes.count
-    let logged = session.tailChange.added.count
+  private func attempt(_ job: any StoreJob, in transaction: StoreTransaction) throws -> (any Error)?
+  {
+    let connection = transaction.connection
+    let outboxCount = transaction.outbox.count
+    let storedBytes = transaction.storedBytes
+    let gathered = transaction.gathered.mark
+    let usedTypeCount = transaction.usedTypes.count
+    let logged = transaction.tailChange.added.count
     try connection.run("SAVEPOINT job", [])
     do {
-      try job.run(in: session)
+      try job.run(in: transaction)
       try connection.run("RELEASE job", [])
       return nil
     } catch {
-      guard connection.isInTransaction, !Self.concernsAll(error, in: session) else { throw error }
+      guard connection.isInTransaction, !Self.concernsAll(error, in: transaction) else {
+        throw error
+      }
       try connection.run("ROLLBACK TO job", [])
       try connection.run("RELEASE job", [])
-      session.outbox.removeSubrange(outboxCount...)
-      session.storedBytes = storedBytes
-      session.gathered.restore(gathered)
-      session.usedTypes.removeSubrange(usedTypeCount...)
-      session.tailChange.added.removeSubrange(logged...)
-      session.forgetUncommitted()
+      transaction.outbox.removeSubrange(outboxCount...)
+      transaction.storedBytes = storedBytes
+      transaction.gathered.restore(gathered)
+      transaction.usedTypes.removeSubrange(usedTypeCount...)
+      transaction.tailChange.added.removeSubrange(logged...)
+      transaction.forgetUncommitted()
       return error
     }
   }

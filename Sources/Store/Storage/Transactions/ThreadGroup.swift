@@ -15,16 +15,16 @@ final class ThreadGroup: @unchecked Sendable {
   }
 
   func start(
-    named name: String, with session: sending StoreSession,
-    _ work: @escaping @Sendable (StoreSession) -> Void
+    named name: String, with transaction: sending StoreTransaction,
+    _ work: @escaping @Sendable (StoreTransaction) -> Void
   ) {
     // The session is handed to the new thread, and nobody else keeps it.
-    nonisolated(unsafe) let session = session
+    nonisolated(unsafe) let transaction = transaction
     start(named: name) { [closing] in
-      work(session)
+      work(transaction)
       // In turn: connections that close at the same moment each take another for the last, and none
       // would copy the log into the database.
-      closing.withLock { session.connection.close() }
+      closing.withLock { transaction.connection.close() }
     }
   }
 

@@ -160,7 +160,7 @@ struct LocksNeeded: Error {
   var locks: WriteLocks
 }
 
-extension StoreSession {
+extension StoreTransaction {
   /// Sees to it that the transaction has these locks. Before the first statement whose result counts
   /// for what they protect.
   ///

@@ -60,25 +60,27 @@ extension RecordModifier {
   /// times.
   mutating func makeAnonymous(_ user: String, in current: StoredRecord) throws {
     guard
-      let type = try RecordTypeTable(session: session).type(
+      let type = try RecordTypeTable(transaction: transaction).type(
         named: current.record.recordType, at: address)
     else {
       throw StoreError(
         .corrupt, "record '\(current.record.recordID)' is of a type that the schema does not have")
     }
-    let version = try numbers.take(from: session)
+    let version = try numbers.take(from: transaction)
     latest = version
     var stored = current
     stored.record.makeAnonymous(user)
-    stored.record.recordChangeTag = session.changeTags.tag(ofVersion: version, in: database)
+    stored.record.recordChangeTag = transaction.changeTags.tag(ofVersion: version, in: database)
     try write(stored, type: type, version: version, over: current)
-    try RecordIndexes(session: session).update(from: current, to: stored, type: type, in: database)
+    try RecordIndexes(transaction: transaction).update(
+      from: current, to: stored, type: type, in: database)
     let record = stored.record
     try post(.recordUpdated, record: record, sequence: version)
   }
 
   /// Has the zone follow the latest change, which was made outside of ``run()``.
   func noteChange(inZone zoneNumber: Int64) {
-    session.gathered.zoneVersions[Catalog.ZoneKey(database: database, number: zoneNumber)] = latest
+    transaction.gathered.zoneVersions[Catalog.ZoneKey(database: database, number: zoneNumber)] =
+      latest
   }
 }

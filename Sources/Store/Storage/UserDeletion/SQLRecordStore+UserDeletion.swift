@@ -8,32 +8,32 @@ extension SQLRecordStore {
     named name: String, publicRecords: UserDeletion.PublicRecords, at timestamp: Timestamp
   ) async throws -> UserDeletion {
     // Nobody is in the midst of a write, and whoever writes later knows of the deletion.
-    try await writeDevices(locking: .everything) { session, orders in
-      guard let user = try UserTable(session: session).user(named: name) else {
+    try await writeDevices(locking: .everything) { transaction, orders in
+      guard let user = try UserTable(transaction: transaction).user(named: name) else {
         throw StoreError.noUser(named: name)
       }
-      let deletions = UserDeletionTable(session: session)
+      let deletions = UserDeletionTable(transaction: transaction)
       if let known = try deletions.deletions().first(where: { $0.user == user.userRecordName }) {
         return known.deletion
       }
-      try user.endAccess(at: timestamp, ordering: &orders, in: session)
+      try user.endAccess(at: timestamp, ordering: &orders, in: transaction)
       let hash = UserDeletionTable.hash(of: user.userRecordName)
       let deletion = UserDeletion(
         identifier: UserDeletionRow.identifier(for: hash),
         name: user.name, userRecordName: user.userRecordName, publicRecords: publicRecords,
         stage: .publicRows, done: 0, began: timestamp)
       try deletions.add(deletion, of: user.userRecordName)
-      try CounterTable(session: session).raiseSchemaVersion()
+      try CounterTable(transaction: transaction).raiseSchemaVersion()
       return deletion
     }
   }
 
   public func userDeletions() async throws -> [UserDeletion] {
-    try await read { try UserDeletionTable(session: $0).deletions().map(\.deletion) }
+    try await read { try UserDeletionTable(transaction: $0).deletions().map(\.deletion) }
   }
 
   public func continueUserDeletion(at timestamp: Timestamp) async throws -> UserDeletion? {
-    let pending = try await read { try UserDeletionTable(session: $0).deletions() }
+    let pending = try await read { try UserDeletionTable(transaction: $0).deletions() }
     var waiting: UserDeletion?
     for row in pending where row.deletion.stage != .erasure {
       let deletion = try await takeStep(of: row, at: timestamp)
@@ -57,8 +57,8 @@ extension SQLRecordStore {
       deletion?.state = .waiting
       return deletion
     }
-    try await write(locking: .reference) { session in
-      let deletions = UserDeletionTable(session: session)
+    try await write(locking: .reference) { transaction in
+      let deletions = UserDeletionTable(transaction: transaction)
       for row in rows { try deletions.end(deletionOf: row.hash, at: timestamp) }
     }
     deletion?.state = .finished
@@ -76,16 +76,16 @@ extension SQLRecordStore {
       try await fileNotifications()
     }
     let locks = pending.database == 0 ? WriteLocks.reference : .reference.union(.database(database))
-    return try await write(locking: locks) { session in
+    return try await write(locking: locks) { transaction in
       let identifier = pending.deletion.identifier
-      let known = try UserDeletionTable(session: session).deletions()
+      let known = try UserDeletionTable(transaction: transaction).deletions()
         .first { $0.deletion.identifier == identifier }
       guard let row = known else {
         // Another process has come to the end.
         return pending.deletion
       }
       guard row == pending, let user = row.user else { return row.deletion }
-      var step = UserDeletionStep(row, of: user, at: timestamp, in: session)
+      var step = UserDeletionStep(row, of: user, at: timestamp, in: transaction)
       return try step.run()
     }
   }
@@ -93,10 +93,10 @@ extension SQLRecordStore {
   /// Removes the files of a database that its tables do not have any more.
   private func removeAssetFiles(of database: DatabaseID) async throws {
     while true {
-      let names = try await read { try AssetTable(session: $0).disposable(of: database) }
+      let names = try await read { try AssetTable(transaction: $0).disposable(of: database) }
       if names.isEmpty { return }
       for name in names { try await assets.remove(name) }
-      try await inEachDatabase(of: names) { try AssetTable(session: $0).forgetDisposals($1) }
+      try await inEachDatabase(of: names) { try AssetTable(transaction: $0).forgetDisposals($1) }
     }
   }
 
@@ -104,11 +104,11 @@ extension SQLRecordStore {
   func forgetDeletedUsers(at timestamp: Timestamp) async throws {
     let horizon = timestamp.milliseconds - UserTraces.refusalMilliseconds
     let isThere = try await read {
-      try UserDeletionTable(session: $0).hasEnded(before: horizon)
+      try UserDeletionTable(transaction: $0).hasEnded(before: horizon)
     }
     guard isThere else { return }
     try await write(locking: .reference) {
-      try UserDeletionTable(session: $0).forget(endedBefore: horizon)
+      try UserDeletionTable(transaction: $0).forget(endedBefore: horizon)
     }
   }
 }
@@ -116,17 +116,18 @@ extension SQLRecordStore {
 extension User {
   /// Takes everything by which the user, or the user's devices and programs, reach the server.
   fileprivate func endAccess(
-    at timestamp: Timestamp, ordering orders: inout [DeliveryOrder], in session: StoreSession
+    at timestamp: Timestamp, ordering orders: inout [DeliveryOrder],
+    in transaction: StoreTransaction
   ) throws {
-    _ = try WebAuthTokenTable(session: session)
+    _ = try WebAuthTokenTable(transaction: transaction)
       .endSessions(of: userRecordName, everywhere: true, at: timestamp, ordering: &orders)
     for kind in [DeviceToken.Kind.apns, .webhook] {
-      try DeviceTable(session: session)
+      try DeviceTable(transaction: transaction)
         .removeAll(of: userRecordName, kind: kind, at: timestamp, ordering: &orders)
     }
-    try PasswordTable(session: session).remove(of: userRecordName)
-    try session.connection.run(
+    try PasswordTable(transaction: transaction).remove(of: userRecordName)
+    try transaction.connection.run(
       "DELETE FROM role_members WHERE user_record_name = $1", [.text(userRecordName)])
-    try ApplicationPermissionTable(session: session).remove(of: userRecordName)
+    try ApplicationPermissionTable(transaction: transaction).remove(of: userRecordName)
   }
 }

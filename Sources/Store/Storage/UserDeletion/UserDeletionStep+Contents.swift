@@ -10,7 +10,7 @@ extension UserDeletionStep {
   private var nameBytes: SQLValue { .bytes(Array(user.utf8)) }
 
   /// A condition for rows whose contents have the user's name.
-  private var names: String { session.contentHolds("$4") }
+  private var names: String { transaction.contentHolds("$4") }
 
   /// The end of the next batch of rows, in the order of a number; nil when there are no more.
   private func endOfBatch(_ table: String, by number: String) throws -> Int64? {
@@ -39,12 +39,12 @@ extension UserDeletionStep {
         RecordModification(
           database: database, operations: [], isAtomic: false,
           origin: ChangeOrigin(userRecordName: UserIdentity.deletedUserRecordName),
-          appliesGrants: false, timestamp: timestamp)), session: session)
+          appliesGrants: false, timestamp: timestamp)), transaction: transaction)
     for number in numbers {
       let stored = try connection.first(
         StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
         [place, .integer(number)], StoredRecord.Row.init
-      ).map { try RecordTable(session: session).record($0, in: database) }
+      ).map { try RecordTable(transaction: transaction).record($0, in: database) }
       // It may have gone with one that it refers to.
       guard let stored, stored.record.hasStamp(of: user) else { continue }
       if deletes(stored.record) {
@@ -56,7 +56,7 @@ extension UserDeletionStep {
       row.deletion.done += 1
       modifier.noteChange(inZone: stored.zoneNumber)
     }
-    session.gathered.numbers[database] = modifier.numbers
+    transaction.gathered.numbers[database] = modifier.numbers
     return false
   }
 
@@ -74,7 +74,8 @@ extension UserDeletionStep {
           "SELECT last_number FROM databases WHERE database_id = $1", [place]
         ) { $0.integer(0) } ?? 0
     }
-    let through = try DispatchTable(session: session).position(of: database)?.wholeThrough ?? .min
+    let through =
+      try DispatchTable(transaction: transaction).position(of: database)?.wholeThrough ?? .min
     let waits = try connection.first(
       """
       SELECT 1 FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 LIMIT 1
@@ -86,7 +87,8 @@ extension UserDeletionStep {
 
   /// The feed forgets the deletion of the user's own record, whose name is the user's.
   private func forgetUserRecord() throws {
-    guard let zone = try ZoneTable(session: session).number(of: .default, in: database) else {
+    guard let zone = try ZoneTable(transaction: transaction).number(of: .default, in: database)
+    else {
       return
     }
     try connection.run(
@@ -122,7 +124,7 @@ extension UserDeletionStep {
 
   mutating func changeNotifications() throws -> Bool {
     guard let end = try endOfBatch("notification_log", by: "sequence") else { return true }
-    let address = try DatabaseTable(session: session).address(of: database)
+    let address = try DatabaseTable(transaction: transaction).address(of: database)
     let entries = try connection.rows(
       """
       SELECT sequence, subscriber, content FROM notification_log
@@ -138,7 +140,7 @@ extension UserDeletionStep {
         var notification = try SubscriptionNotification(
           stored: content, database: address, subscriber: subscriber)
         guard notification.change.makeAnonymous(user, deletes: deletes) else { continue }
-        try NotificationLogTable(session: session)
+        try NotificationLogTable(transaction: transaction)
           .setContent(notification.storedContent, ofEntry: sequence, in: database)
       }
       row.deletion.done += 1
@@ -149,10 +151,12 @@ extension UserDeletionStep {
 
   /// Removes a notification with its deliveries. Their numbers follow it, up to the next.
   private func remove(entry sequence: Int64) throws {
-    let log = NotificationLogTable(session: session)
+    let log = NotificationLogTable(transaction: transaction)
     let next = try log.sequence(after: sequence, in: database) ?? .max
-    try RefusedPushTable(session: session).remove(after: sequence, before: next, in: database)
-    try DeliveryTable(session: session).remove(ofEntry: sequence, before: next, in: database)
+    try RefusedPushTable(transaction: transaction).remove(
+      after: sequence, before: next, in: database)
+    try DeliveryTable(transaction: transaction).remove(
+      ofEntry: sequence, before: next, in: database)
     try log.remove(sequence, in: database)
   }
 }

@@ -14,18 +14,19 @@ struct UserDeletionStep {
   var row: UserDeletionRow
   let user: String
   let timestamp: Timestamp
-  let session: StoreSession
+  let transaction: StoreTransaction
 
   init(
-    _ row: UserDeletionRow, of user: String, at timestamp: Timestamp, in session: StoreSession
+    _ row: UserDeletionRow, of user: String, at timestamp: Timestamp,
+    in transaction: StoreTransaction
   ) {
     self.row = row
     self.user = user
     self.timestamp = timestamp
-    self.session = session
+    self.transaction = transaction
   }
 
-  var connection: any SQLConnection { session.connection }
+  var connection: any SQLConnection { transaction.connection }
   var database: DatabaseID { DatabaseID(rawValue: row.database) }
   var place: SQLValue { .integer(row.database) }
 
@@ -36,12 +37,12 @@ struct UserDeletionStep {
     let before = row
     if row.deletion.stage != .account, row.database == 0 {
       row.database = try nextDatabase() ?? 0
-      if row.database != 0 { try session.require(.database(database)) }
+      if row.database != 0 { try transaction.require(.database(database)) }
     }
     if try removeSome(), row.deletion.state != .waiting { try goOn() }
     var kept = row
     kept.deletion.state = before.deletion.state
-    if kept != before { try UserDeletionTable(session: session).keep(row) }
+    if kept != before { try UserDeletionTable(transaction: transaction).keep(row) }
     return row.deletion
   }
 
@@ -160,9 +161,9 @@ extension UserDeletionStep {
       """, [place, .text(user), .integer(Self.batch)]
     ) { SubscriptionName(subscriber: user, subscriptionID: $0.text(0)) }
     guard !names.isEmpty else { return true }
-    let version = try DatabaseTable(session: session).raiseSubscriptionVersion(of: database)
+    let version = try DatabaseTable(transaction: transaction).raiseSubscriptionVersion(of: database)
     for name in names {
-      _ = try SubscriptionTable(session: session).delete(
+      _ = try SubscriptionTable(transaction: transaction).delete(
         name, in: database, version: version, timestamp: timestamp)
     }
     row.deletion.done += names.count
@@ -181,7 +182,8 @@ extension UserDeletionStep {
     ) { (name: $0.text(0), isRereference: $0.integer(1) != 0) }
     for receipt in receipts {
       if !receipt.isRereference {
-        try AssetTable(session: session).dispose(ofFile: receipt.name, unlessKeptIn: database)
+        try AssetTable(transaction: transaction).dispose(
+          ofFile: receipt.name, unlessKeptIn: database)
       }
       let checksum = try connection.first(
         "DELETE FROM asset_uploads WHERE database_id = $1 AND receipt = $2 RETURNING checksum",
@@ -224,7 +226,8 @@ extension UserDeletionStep {
     for file in files { try dispose(of: file) }
     let assets = try remove("assets", ["checksum"], limit: Self.batch)
     // Their files are removed before the next step.
-    guard assets == 0, try AssetTable(session: session).disposable(of: database).isEmpty else {
+    guard assets == 0, try AssetTable(transaction: transaction).disposable(of: database).isEmpty
+    else {
       return false
     }
     var left = Self.batch
@@ -240,14 +243,14 @@ extension UserDeletionStep {
   }
 
   private mutating func removeIndexEntries() throws -> Bool {
-    let removed = try NotificationIndexTable(session: session)
+    let removed = try NotificationIndexTable(transaction: transaction)
       .remove(of: user, in: database, limit: Self.batch)
     row.deletion.done += removed
     return removed < Int(Self.batch)
   }
 
   private mutating func removeAccount() throws {
-    let devices = DeviceTable(session: session)
+    let devices = DeviceTable(transaction: transaction)
     let tokens = try devices.forgetGone(of: user)
     for (table, column) in UserTraces.accountColumns {
       row.deletion.done += try connection.run(

@@ -9,9 +9,9 @@ import StoreModel
 ///
 /// `stage` and the place in a database tell how far the deletion is.
 struct UserDeletionTable {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
-  private var connection: any SQLConnection { session.connection }
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -33,12 +33,12 @@ struct UserDeletionTable {
   /// - Complexity: O(1) once the schema's version was seen.
   func isDeleted(_ userRecordName: String) throws -> Bool {
     let deleted: Set<[UInt8]>
-    if let known = session.catalog.deletedUsers {
+    if let known = transaction.catalog.deletedUsers {
       deleted = known
     } else {
       deleted = Set(
         try connection.rows("SELECT user_hash FROM user_deletions", []) { $0.bytes(0) })
-      session.catalog.deletedUsers = deleted
+      transaction.catalog.deletedUsers = deleted
     }
     return !deleted.isEmpty && deleted.contains(Self.hash(of: userRecordName))
   }

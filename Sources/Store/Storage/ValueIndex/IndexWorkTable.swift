@@ -4,8 +4,8 @@ import StoreModel
 
 /// The indexes that are being built or removed: how far the work on each is.
 struct IndexWorkTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

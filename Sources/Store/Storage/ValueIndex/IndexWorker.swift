@@ -3,7 +3,7 @@ import StoreModel
 
 /// Builds and removes indexes in the writer's transactions, a step in each.
 struct IndexWorker {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
   /// Records that a step looks at, and entries that it removes: so many that others wait a few
   /// milliseconds.
@@ -19,7 +19,7 @@ struct IndexWorker {
     {
       pending.position = TypeScan.Position(database: first)
     }
-    try session.require(.database(DatabaseID(rawValue: pending.position.database)))
+    try transaction.require(.database(DatabaseID(rawValue: pending.position.database)))
   }
 
   /// The way through the records that an index is of.
@@ -27,10 +27,12 @@ struct IndexWorker {
     let work = pending.work
     let address = DatabaseAddress(
       container: work.container, environment: work.environment, scope: .public, owner: nil)
-    return try RecordTypeTable(session: session).type(named: work.recordType, at: address).map {
-      TypeScan(
-        type: $0, container: work.container, environment: work.environment, session: session)
-    }
+    return try RecordTypeTable(transaction: transaction).type(named: work.recordType, at: address)
+      .map {
+        TypeScan(
+          type: $0, container: work.container, environment: work.environment,
+          transaction: transaction)
+      }
   }
 
   /// Removes some entries of one database, and goes on to the next when it has no more.
@@ -39,7 +41,7 @@ struct IndexWorker {
     if pending.position.database == 0 {
       pending.position.database = try scan.nextDatabase(after: 0) ?? 0
     }
-    let (removed, isAll) = try ValueIndexTable(session: session).removeSome(
+    let (removed, isAll) = try ValueIndexTable(transaction: transaction).removeSome(
       ofField: pending.indexNumber, in: pending.position.database, limit: Self.entriesPerStep)
     pending.work.done += removed
     if isAll {
@@ -49,7 +51,7 @@ struct IndexWorker {
       }
       pending.position.database = next
     }
-    try IndexWorkTable(session: session).keep(pending)
+    try IndexWorkTable(transaction: transaction).keep(pending)
   }
 
   private func finishClearing(_ pending: inout PendingIndex) throws {
@@ -57,11 +59,11 @@ struct IndexWorker {
       pending.work.phase = .building
       pending.work.done = 0
       pending.position = TypeScan.Position()
-      try IndexWorkTable(session: session).keep(pending)
+      try IndexWorkTable(transaction: transaction).keep(pending)
     } else {
-      try IndexWorkTable(session: session).remove(&pending)
+      try IndexWorkTable(transaction: transaction).remove(&pending)
     }
-    try CounterTable(session: session).raiseSchemaVersion()
+    try CounterTable(transaction: transaction).raiseSchemaVersion()
   }
 
   /// Makes the entries of some records. What is saved meanwhile gets its entries as it is saved.
@@ -70,8 +72,8 @@ struct IndexWorker {
     let (database, records, next) = try scan.records(
       after: pending.position, limit: Self.recordsPerStep)
     if !records.isEmpty {
-      let index = ValueIndexTable(session: session)
-      let address = try DatabaseTable(session: session).address(of: database)
+      let index = ValueIndexTable(transaction: transaction)
+      let address = try DatabaseTable(transaction: transaction).address(of: database)
       for stored in records {
         let entries = try index.entries(of: stored.record, type: scan.type, at: address)
         for entry in entries.list where entry.fieldNumber == pending.indexNumber {
@@ -82,10 +84,10 @@ struct IndexWorker {
     pending.work.done += records.count
     if let next {
       pending.position = next
-      try IndexWorkTable(session: session).keep(pending)
+      try IndexWorkTable(transaction: transaction).keep(pending)
     } else {
-      try IndexWorkTable(session: session).remove(&pending)
-      try CounterTable(session: session).raiseSchemaVersion()
+      try IndexWorkTable(transaction: transaction).remove(&pending)
+      try CounterTable(transaction: transaction).raiseSchemaVersion()
     }
   }
 }

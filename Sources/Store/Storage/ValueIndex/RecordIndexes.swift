@@ -4,58 +4,58 @@ import StoreModel
 /// What leads to records: the value index, the references by which they go with others, and the assets
 /// that they hold.
 struct RecordIndexes {
-  let session: StoreSession
+  let transaction: StoreTransaction
 
   /// Brings the value index, the asset references and the reference edges from what they hold of
   /// `old` to `new`; the value index when what was gathered is written.
   func update(
     from old: StoredRecord?, to new: StoredRecord, type: RecordTypeEntry, in database: DatabaseID
   ) throws {
-    let address = try DatabaseTable(session: session).address(of: database)
-    let index = ValueIndexTable(session: session)
+    let address = try DatabaseTable(transaction: transaction).address(of: database)
+    let index = ValueIndexTable(transaction: transaction)
     let entries = try index.entries(of: new.record, type: type, at: address)
     if let old {
       let before = Set(try index.entries(of: old.record, type: type, at: address).list)
       let after = Set(entries.list)
       for entry in before.subtracting(after) {
-        session.gathered.index.note(
+        transaction.gathered.index.note(
           entry, of: old.number, inZone: old.zoneNumber, of: database, isAddition: false)
       }
       for entry in after.subtracting(before) {
-        session.gathered.index.note(
+        transaction.gathered.index.note(
           entry, of: new.number, inZone: new.zoneNumber, of: database, isAddition: true)
       }
     } else {
-      session.gathered.index.add(entries, of: new.number, inZone: new.zoneNumber, of: database)
+      transaction.gathered.index.add(entries, of: new.number, inZone: new.zoneNumber, of: database)
     }
-    try AssetTable(session: session).updateReferences(from: old, to: new, in: database)
+    try AssetTable(transaction: transaction).updateReferences(from: old, to: new, in: database)
     let targetsBefore = old?.record.deleteSelfTargets ?? []
     let targets = new.record.deleteSelfTargets
     for target in targetsBefore.subtracting(targets) {
-      try ReferenceTable(session: session).remove(to: target, of: new, in: database)
+      try ReferenceTable(transaction: transaction).remove(to: target, of: new, in: database)
     }
     for target in targets.subtracting(targetsBefore) {
-      try ReferenceTable(session: session).add(to: target, of: new, in: database)
+      try ReferenceTable(transaction: transaction).add(to: target, of: new, in: database)
     }
   }
 
   /// Takes a record that is about to go out of the value index, the asset references and the reference
   /// edges; out of the value index when what was gathered is written.
   func remove(_ stored: StoredRecord, from database: DatabaseID) throws {
-    let address = try DatabaseTable(session: session).address(of: database)
+    let address = try DatabaseTable(transaction: transaction).address(of: database)
     guard
-      let type = try RecordTypeTable(session: session).type(
+      let type = try RecordTypeTable(transaction: transaction).type(
         named: stored.record.recordType, at: address)
     else { return }
-    for entry in try ValueIndexTable(session: session).entries(
+    for entry in try ValueIndexTable(transaction: transaction).entries(
       of: stored.record, type: type, at: address
     ).list {
-      session.gathered.index.note(
+      transaction.gathered.index.note(
         entry, of: stored.number, inZone: stored.zoneNumber, of: database, isAddition: false)
     }
-    try AssetTable(session: session).updateReferences(from: stored, to: nil, in: database)
+    try AssetTable(transaction: transaction).updateReferences(from: stored, to: nil, in: database)
     for target in stored.record.deleteSelfTargets {
-      try ReferenceTable(session: session).remove(to: target, of: stored, in: database)
+      try ReferenceTable(transaction: transaction).remove(to: target, of: stored, in: database)
     }
   }
 }

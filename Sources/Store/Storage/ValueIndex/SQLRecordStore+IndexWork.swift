@@ -4,11 +4,11 @@ import StoreModel
 
 extension SQLRecordStore {
   public func indexWork() async throws -> [IndexWork] {
-    try await read { session in
-      try IndexWorkTable(session: session).pending().map { pending in
+    try await read { transaction in
+      try IndexWorkTable(transaction: transaction).pending().map { pending in
         var work = pending.work
         if work.phase == .building {
-          work.total = try IndexWorker(session: session).scan(for: pending)?.countRecords()
+          work.total = try IndexWorker(transaction: transaction).scan(for: pending)?.countRecords()
         }
         return work
       }
@@ -19,15 +19,17 @@ extension SQLRecordStore {
     // Nearly always there is none, and reading does not hold up those who write.
     guard
       let place = try await read({
-        try IndexWorkTable(session: $0).pending().first?.position.database
+        try IndexWorkTable(transaction: $0).pending().first?.position.database
       })
     else {
       return nil
     }
     let database = WriteLocks.database(DatabaseID(rawValue: place))
-    return try await write(locking: .reference.union(database)) { session in
-      guard var pending = try IndexWorkTable(session: session).pending().first else { return nil }
-      let worker = IndexWorker(session: session)
+    return try await write(locking: .reference.union(database)) { transaction in
+      guard var pending = try IndexWorkTable(transaction: transaction).pending().first else {
+        return nil
+      }
+      let worker = IndexWorker(transaction: transaction)
       try worker.lockPlace(of: &pending)
       switch pending.work.phase {
       case .clearing?: try worker.clearSome(&pending)

@@ -7,8 +7,8 @@ import StoreModel
 /// What saving and deleting records changes here is gathered (``GatheredWrites``) and written together.
 /// Searches have statements of their own, which ``SearchPlan`` decides on.
 struct ValueIndexTable {
-  let session: StoreSession
-  private var connection: any SQLConnection { session.connection }
+  let transaction: StoreTransaction
+  private var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """
@@ -25,7 +25,7 @@ struct ValueIndexTable {
   ) throws -> IndexEntries {
     // Other writers add fields without a word.
     if record.fields.contains(where: { type.fields[$0.key] == nil }) {
-      try RecordTypeTable(session: session).loadFields(of: type)
+      try RecordTypeTable(transaction: transaction).loadFields(of: type)
     }
     return IndexEntries(of: record, fields: type.fields, hasOwner: address.owner != nil)
   }

@@ -112,7 +112,7 @@ struct EntryReader {
       let stretch = part.stretch
       var count = 0
       var last: Place?
-      try search.session.connection.query(
+      try search.transaction.connection.query(
         EntrySelection.text(
           part.span, isDescending: isDescending, inZone: search.zoneNumber != nil),
         [
@@ -179,7 +179,7 @@ struct EntryReader {
     var count = 0
     var last: Int64 = 0
     if case .after(_, _, let version) = place { last = version }
-    try search.session.connection.query(
+    try search.transaction.connection.query(
       """
       SELECT version, type_number, record_number FROM records
       WHERE database_id = $1 AND zone_number = $2 AND version > $3 ORDER BY version LIMIT $4

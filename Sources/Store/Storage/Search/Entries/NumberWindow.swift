@@ -54,7 +54,7 @@ struct NumberWindow {
 
   private mutating func read(from number: Int64, in search: RecordSearch) throws {
     numbers.removeAll(keepingCapacity: true)
-    try search.session.connection.query(
+    try search.transaction.connection.query(
       EntrySelection.text(.oneKey, isDescending: false, inZone: false),
       [
         .integer(search.database.rawValue), .integer(stretch.field), .bytes(stretch.range.lower),

@@ -49,7 +49,7 @@ extension SortedSearch {
     let before = collector
     // A place among records that have a value is before all that have none.
     let number = start?.values[level] == nil ? start?.number : nil
-    let rows = try search.session.connection.rows(
+    let rows = try search.transaction.connection.rows(
       StoredRecord.selection
         + (ascending
           ? " WHERE database_id = $1 AND record_number > $2 ORDER BY record_number LIMIT $3"

@@ -1,6 +1,6 @@
 import SQLEngine
 
-extension StoreSession {
+extension StoreTransaction {
   /// So many rows are deleted by one statement.
   private static let deletedAtOnce = 100
 

@@ -4,7 +4,7 @@ import SQLEngine
 import StoreModel
 
 /// What one of the store's threads works with: its connection, and what it knows by heart.
-final class StoreSession {
+final class StoreTransaction {
   let connection: any SQLConnection
   let makeUUID: @Sendable () -> UUID
   /// The changes written in the transaction so far, in order.
