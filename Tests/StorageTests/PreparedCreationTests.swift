@@ -49,7 +49,7 @@ struct PreparedCreationTests {
         told.append(
           try await store.write(gathersWrites: true) { transaction in
             try RepeatableModification(ready, transaction: transaction).run().told(
-              by: ready.creations, in: ready.request.database, tags: transaction.changeTags)
+              by: ready.creations, in: ready.request.database, tags: transaction.context.changeTags)
           })
         let databases = try await store.read { transaction in
           try transaction.connection.rows("SELECT database_id FROM databases", []) {

@@ -117,7 +117,7 @@ struct SeveralServersTests {
       }
       let attempts = Mutex<[WriteLocks.Reach]>([])
       try await store.write(locking: .database(database)) { transaction in
-        attempts.withLock { $0.append(transaction.held?.reach ?? .everything) }
+        attempts.withLock { $0.append(transaction.locks?.reach ?? .everything) }
         _ = try CounterTable(transaction: transaction).next("record_type")
       }
       #expect(attempts.withLock { $0 } == [.rows, .reference])

@@ -142,7 +142,7 @@ struct SharedCommitTests {
         let outcomes = try RepeatableModification(ready, transaction: transaction).run()
         if fails { throw StoreError(.exists, "made to fail") }
         return outcomes.told(
-          by: ready.creations, in: ready.request.database, tags: transaction.changeTags
+          by: ready.creations, in: ready.request.database, tags: transaction.context.changeTags
         ).map(\.told)
       }
     case .query(let query, let isPublic):

@@ -94,7 +94,8 @@ struct SharedLimitsTests {
             try await SQLRecordStore.onThread {
               let connection = try PostgreSQLConnection(to: address)
               defer { connection.close() }
-              let transaction = try StoreTransaction(connection: connection) { RandomUUID.make() }
+              let transaction = StoreTransaction(
+                over: StoreConnection(over: connection, try StoreContext()))
               return try (0..<60).reduce(0) { sum, _ in
                 try sum
                   + SharedLimitTable(transaction: transaction).draw(
@@ -155,7 +156,8 @@ struct SharedLimitsTests {
             try await SQLRecordStore.onThread {
               let connection = try PostgreSQLConnection(to: address)
               defer { connection.close() }
-              let transaction = try StoreTransaction(connection: connection) { RandomUUID.make() }
+              let transaction = StoreTransaction(
+                over: StoreConnection(over: connection, try StoreContext()))
               for _ in 0..<20 {
                 try connection.execute("BEGIN")
                 try SharedLimitTable(transaction: transaction).attempt(

@@ -70,7 +70,8 @@ struct UserTable {
   ///
   /// - Throws: ``StoreError/Code/exists`` when another user has the name or an address.
   func add(named name: String?, profile: UserProfile, at timestamp: Timestamp) throws -> User {
-    let userRecordName = "_" + transaction.makeUUID().uuidString.lowercased().filter { $0 != "-" }
+    let userRecordName =
+      "_" + transaction.context.makeUUID().uuidString.lowercased().filter { $0 != "-" }
     let user = User(
       name: name ?? userRecordName, userRecordName: userRecordName, created: timestamp,
       profile: profile)

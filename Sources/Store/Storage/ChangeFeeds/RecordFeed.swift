@@ -87,7 +87,7 @@ struct RecordFeed {
       changes: changes,
       // A position is that of the zone's last change, which the reader may not be told of.
       token: try next(after: last, hasMore: hasMore).text(
-        sealedBy: transaction.tokens, isRepeatable: view.showsEverything),
+        sealedBy: transaction.context.tokens, isRepeatable: view.showsEverything),
       hasMore: hasMore, size: size,
       clientChangeToken: try query.reader.flatMap {
         try ClientChangeTokenTable(transaction: transaction).token(
@@ -115,7 +115,7 @@ struct RecordFeed {
   ) throws -> ChangeToken {
     var token: ChangeToken
     if let text = query.token {
-      token = try ChangeToken(text, sealedBy: transaction.tokens)
+      token = try ChangeToken(text, sealedBy: transaction.context.tokens)
       guard token.feed != .database else {
         throw StoreError(
           .badContinuation,

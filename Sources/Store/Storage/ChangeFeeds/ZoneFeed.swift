@@ -24,7 +24,7 @@ struct ZoneFeed {
       token = ChangeToken(beginningOf: .database, in: database, at: state.version)
       return
     }
-    token = try ChangeToken(text, sealedBy: transaction.tokens)
+    token = try ChangeToken(text, sealedBy: transaction.context.tokens)
     guard token.feed == .database else {
       throw StoreError(
         .badContinuation, "the change token is that of a zone; the database needs one of its own")
@@ -52,7 +52,7 @@ struct ZoneFeed {
     var next = token
     if let last = page.last { next.position = last.version }
     return ZoneChangesPage(
-      changes: page.map(\.change), token: try next.text(sealedBy: transaction.tokens),
+      changes: page.map(\.change), token: try next.text(sealedBy: transaction.context.tokens),
       hasMore: merged.count > page.count)
   }
 }

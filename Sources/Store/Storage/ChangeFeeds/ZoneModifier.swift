@@ -62,11 +62,11 @@ struct ZoneModifier {
 
   /// The failure of a zone that is one too many. With no limit nothing is counted.
   private func refusal(of zoneID: ZoneID) throws -> ItemFailure? {
-    let limit = transaction.quotas[.zonesPerDatabase]
+    let limit = transaction.context.quotas[.zonesPerDatabase]
     guard limit < .max else { return nil }
     let count = try ZoneTable(transaction: transaction).count(in: database)
     guard let count, count >= limit else { return nil }
-    return transaction.quotas.refusal(
+    return transaction.context.quotas.refusal(
       of: .zonesPerDatabase, field: "zoneName",
       "zone '\(zoneID)' cannot be made: the database has \(count) zones, and the limit is \(limit). "
         + "Delete one first")

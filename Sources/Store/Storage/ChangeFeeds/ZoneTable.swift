@@ -95,7 +95,7 @@ struct ZoneTable {
     ) {
       try Zone(
         zoneID: zoneID, number: $0.integer(0), version: $0.integer(1), in: database,
-        tokens: transaction.tokens)
+        tokens: transaction.context.tokens)
     }
   }
 
@@ -109,7 +109,7 @@ struct ZoneTable {
     ) {
       try Zone(
         zoneID: ZoneID(zoneName: $0.text(0), ownerName: $0.text(1)), number: $0.integer(2),
-        version: $0.integer(3), in: database, tokens: transaction.tokens)
+        version: $0.integer(3), in: database, tokens: transaction.context.tokens)
     }
   }
 
@@ -159,7 +159,8 @@ struct ZoneTable {
         .text(zoneID.ownerName),
       ])
     return try Zone(
-      zoneID: zoneID, number: number, version: number, in: database, tokens: transaction.tokens)
+      zoneID: zoneID, number: number, version: number, in: database,
+      tokens: transaction.context.tokens)
   }
 
   /// Keeps that the deletions in a zone up to a version are forgotten.

@@ -30,7 +30,7 @@ struct AnnouncementTable {
     // Who waits looks again after PostgreSQL was lost, so this need not be durable.
     let light = " RETURNING set_config('synchronous_commit', 'off', true)"
     try connection.run(
-      transaction.isDistributed ? statement : statement + light,
+      transaction.context.isDistributed ? statement : statement + light,
       [.integer(name.server), .integer(name.number), .text(subscribers)])
   }
 

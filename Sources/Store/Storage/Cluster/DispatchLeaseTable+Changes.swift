@@ -12,7 +12,7 @@ extension DispatchLeaseTable {
   /// The transaction has locked the databases' rows, as whoever gives a lease has, so that no lease
   /// changes hands meanwhile.
   func pointToChanges() throws {
-    guard let identity = transaction.identity, !transaction.outbox.isEmpty else { return }
+    guard let identity = transaction.context.identity, !transaction.outbox.isEmpty else { return }
     var parts: [DatabaseID: [DatabasePart]] = [:]
     let server = identity.current
     for database in Set(transaction.outbox.map(\.database)).sorted() {
@@ -52,7 +52,7 @@ extension DispatchLeaseTable {
     // Who is no server of several looks after all that it commits, or nobody does.
     let others: [DatabasePart] = server == nil ? [first.part] : []
     if let server, first.holder == server.rawValue { return [first.part] }
-    if let server, !first.isAwaited, transaction.identity?.isPresent(first.holder) == false,
+    if let server, !first.isAwaited, transaction.context.identity?.isPresent(first.holder) == false,
       try takeOver(database, for: server)
     {
       return [first.part]
@@ -101,7 +101,7 @@ extension DispatchLeaseTable {
 
   /// Takes word that was left for a server for heard.
   func hear(as server: ServerID) throws -> LeftWord {
-    try transaction.isDistributed ? hearEach(as: server) : hearAll(as: server)
+    try transaction.context.isDistributed ? hearEach(as: server) : hearAll(as: server)
   }
 
   /// Takes word for heard as ``hearAll(as:)`` does, with a statement for each lease, as they may be on

@@ -65,7 +65,7 @@ struct DispatchLeaseTable {
   /// - Throws: ``StoreError/Code/leaseLost`` when this process is a server and has no lease of the
   ///   part, or the database is divided otherwise.
   func checkLease(of part: DatabasePart) throws -> Repartition? {
-    guard let identity = transaction.identity else { return nil }
+    guard let identity = transaction.context.identity else { return nil }
     let lease = try lease(of: part)
     guard identity.current == nil || lease?.holder == identity.current?.rawValue else {
       throw StoreError(
@@ -77,7 +77,7 @@ struct DispatchLeaseTable {
 
   /// What comes after the parts in which a database is dispatched; nil when nothing else is to.
   func repartition(of part: DatabasePart) throws -> Repartition? {
-    guard transaction.identity != nil else { return nil }
+    guard transaction.context.identity != nil else { return nil }
     return try leases(of: part.database).first { $0.part == part }?.repartition
   }
 

@@ -6,17 +6,17 @@ struct StorePresence {
   let queue: JobQueue
 
   /// Works until the queue is closed and empty.
-  func work(in transaction: StoreTransaction) {
+  func work(over connection: StoreConnection) {
     while let jobs = queue.take(most: 1) {
       for job in jobs {
         do {
           do {
-            try transaction.connection.getReady()
-            try job.run(in: transaction)
+            try connection.engine.getReady()
+            try job.run(in: StoreTransaction(over: connection))
           } catch let error as StoreError where error.code == .unreachable {
             // What was done halfway is right, and may be done once more.
-            try transaction.connection.getReady()
-            try job.run(in: transaction)
+            try connection.engine.getReady()
+            try job.run(in: StoreTransaction(over: connection))
           }
           job.finish(nil)
         } catch {

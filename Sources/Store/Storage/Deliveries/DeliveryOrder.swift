@@ -36,7 +36,7 @@ extension SQLRecordStore {
     let (value, orders) = try await write(locking: locks) { transaction in
       var orders: [DeliveryOrder] = []
       let value = try body(transaction, &orders)
-      guard !transaction.isDistributed else { return (value, orders) }
+      guard !transaction.context.isDistributed else { return (value, orders) }
       for order in orders {
         for database in try SubscriberDatabaseTable(transaction: transaction).databases(
           of: order.userRecordName)

@@ -48,7 +48,9 @@ public struct DeviceCensus: Sendable, Hashable {
         connection = try PostgreSQLConnection(to: address, settings: settings)
       }
       defer { connection.close() }
-      let table = DeviceTable(transaction: try StoreTransaction(connection: connection) { UUID() })
+      let transaction = StoreTransaction(
+        over: StoreConnection(over: connection, try StoreContext()))
+      let table = DeviceTable(transaction: transaction)
       let pushed = DeviceToken.Kind.allCases.filter { $0 != .courier }
       return DeviceCensus(
         groups: try pushed.flatMap { kind in

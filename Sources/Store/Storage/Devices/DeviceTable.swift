@@ -177,13 +177,13 @@ struct DeviceTable {
   /// badges would wait for each other. There what is owed to a device that has changed hands is found by who
   /// takes it.
   private var keepingRows: String {
-    connection.isShared && !transaction.isDistributed ? " FOR KEY SHARE" : ""
+    connection.isShared && !transaction.context.isDistributed ? " FOR KEY SHARE" : ""
   }
 
   /// Waits for those who are about to log something for the device's reader, and keeps others from it:
   /// what is owed to a device that changes hands is to be found. They keep its row by ``keepingRows``.
   func lock(_ token: String, kind: DeviceToken.Kind) throws {
-    guard connection.isShared, !transaction.isDistributed else { return }
+    guard connection.isShared, !transaction.context.isDistributed else { return }
     _ = try connection.first(
       "SELECT 1 FROM device_tokens WHERE kind = $1 AND token = $2 FOR UPDATE",
       [.text(kind.rawValue), .text(token)]

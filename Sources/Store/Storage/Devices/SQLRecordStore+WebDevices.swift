@@ -14,7 +14,7 @@ extension SQLRecordStore {
         return true
       }
       guard try devices.othersCount(besides: token) < limit else {
-        transaction.quotas.note(refusalOf: token.kind.quota)
+        transaction.context.quotas.note(refusalOf: token.kind.quota)
         return false
       }
       try devices.save(token, ordering: &orders)

@@ -110,7 +110,7 @@ struct DispatchProgress {
     in transaction: StoreTransaction
   ) throws {
     let dispatches = DispatchTable(transaction: transaction)
-    let limit = transaction.historyLimits.changes
+    let limit = transaction.context.historyLimits.changes
     guard limit > 0 else { return try dispatches.dropChanges(of: database, dispatchedAt: end) }
     for entry in large { try OutboxTable(transaction: transaction).dropFields(of: entry) }
     let period = Int64(min(64, max(1, limit / 8)))

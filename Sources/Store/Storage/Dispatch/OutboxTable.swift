@@ -46,7 +46,7 @@ struct OutboxTable {
     var entry = OutboxEntry(
       part: .whole(numbers.database), sequence: sequence,
       subscriptionVersion: numbers.subscriptionVersion, change: change)
-    entry.isLarge = encoder.bytes.count > transaction.historyLimits.changeBytes
+    entry.isLarge = encoder.bytes.count > transaction.context.historyLimits.changeBytes
     transaction.outbox.append(entry)
   }
 
@@ -54,7 +54,7 @@ struct OutboxTable {
   ///
   /// - Parameter number: no other change of the request has it.
   func notificationID(ofChange number: Int64, from origin: ChangeOrigin) -> UUID {
-    origin.request?.notificationID(ofChange: number) ?? transaction.makeUUID()
+    origin.request?.notificationID(ofChange: number) ?? transaction.context.makeUUID()
   }
 
   /// The changes of a part that are not dispatched yet, in the order of their commits.
@@ -85,7 +85,7 @@ struct OutboxTable {
         part: part, sequence: row.integer(0), subscriptionVersion: row.integer(1),
         change: change)
       if entry.sequence == position?.through { entry.settledThrough = position?.settled }
-      entry.isLarge = content.count > transaction.historyLimits.changeBytes
+      entry.isLarge = content.count > transaction.context.historyLimits.changeBytes
       return entry
     }
   }

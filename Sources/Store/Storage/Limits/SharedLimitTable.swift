@@ -36,11 +36,11 @@ struct SharedLimitTable {
 
   /// The same time as the transaction itself needs it.
   private func time() throws -> Int64 {
-    if let steered = transaction.steeredTime?() { return steered }
+    if let steered = transaction.context.steeredTime?() { return steered }
     return try connection.first("SELECT \(Self.time("NULL"))", []) { $0.integer(0) } ?? 0
   }
 
-  private var steeredTimeArgument: SQLValue { SQLValue(transaction.steeredTime?()) }
+  private var steeredTimeArgument: SQLValue { SQLValue(transaction.context.steeredTime?()) }
 
   // MARK: Requests
 

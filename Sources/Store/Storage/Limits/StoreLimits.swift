@@ -55,12 +55,12 @@ final class StoreLimits: SharedLimits {
   }
 
   /// Works until the queue is closed and empty.
-  func work(in transaction: StoreTransaction) {
+  func work(over connection: StoreConnection) {
     var swept = ContinuousClock.now
     while let jobs = queue.take(most: 1) {
       for job in jobs {
         do {
-          try job.run(in: transaction)
+          try job.run(in: StoreTransaction(over: connection))
           job.finish(nil)
         } catch {
           job.finish(error)
@@ -69,8 +69,8 @@ final class StoreLimits: SharedLimits {
       guard ContinuousClock.now - swept > .seconds(Self.sweepInterval) else { continue }
       swept = .now
       // What stays for want of a connection goes with the next sweep.
-      try? transaction.connection.withoutTransaction {
-        try SharedLimitTable(transaction: transaction).sweep()
+      try? connection.engine.withoutTransaction {
+        try SharedLimitTable(transaction: StoreTransaction(over: connection)).sweep()
       }
     }
   }

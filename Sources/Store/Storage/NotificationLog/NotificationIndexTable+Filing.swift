@@ -11,7 +11,7 @@ extension NotificationIndexTable {
     let unfiled = try connection.first("SELECT 1 FROM unfiled_notifications LIMIT 1", []) { _ in 1 }
     guard unfiled != nil else { return }
     try connection.beginWriting()
-    let transaction = try StoreTransaction(connection: connection, makeUUID: { UUID() })
+    let transaction = StoreTransaction(over: StoreConnection(over: connection, try StoreContext()))
     try NotificationIndexTable(transaction: transaction).fileAll()
     try connection.commit()
   }

@@ -1,4 +1,5 @@
 import CloudKitModel
+import SQLEngine
 import StoreModel
 
 // Entries of the notification log that its index by subscriber does not have yet.
@@ -68,10 +69,12 @@ extension NotificationIndexTable {
 
   /// Reads what another process has left unfiled. A run that it has not finished stays as it is; what
   /// it lacks comes into the next.
-  func recoverTail(capacity: Int) throws -> NotificationTail {
+  static func recoverTail(
+    over connection: any SQLConnection, capacity: Int
+  ) throws -> NotificationTail {
     try connection.beginReading()
     do {
-      let rows = try connection.rows(Self.inNoRun, [], NotificationIndexRow.init(row:))
+      let rows = try connection.rows(inNoRun, [], NotificationIndexRow.init(row:))
       let marks = try connection.rows(
         "SELECT generation, database_id FROM unfiled_notifications", []
       ) { (generation: $0.integer(0), database: DatabaseID(rawValue: $0.integer(1))) }

@@ -49,7 +49,7 @@ struct NotificationLogReading {
       }
     }
     return NotificationLogPage(
-      notifications: notifications, token: try token.text(sealedBy: transaction.tokens),
+      notifications: notifications, token: try token.text(sealedBy: transaction.context.tokens),
       moreComing: queues.contains { !$0.isEmpty })
   }
 
@@ -58,7 +58,9 @@ struct NotificationLogReading {
     of text: String?, in databases: [NotifiedDatabase]
   ) throws -> NotificationLogToken {
     var token = NotificationLogToken(of: recipient)
-    let previous = try text.map { try NotificationLogToken($0, sealedBy: transaction.tokens) }
+    let previous = try text.map {
+      try NotificationLogToken($0, sealedBy: transaction.context.tokens)
+    }
     guard previous == nil || previous?.recipient == recipient else {
       throw StoreError(
         .changeTokenExpired,

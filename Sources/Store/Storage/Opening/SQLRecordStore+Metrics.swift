@@ -21,7 +21,7 @@ extension SQLRecordStore {
     if let tableSizes {
       return tableSizes.current {
         try await self.read {
-          try TableSizes.look(over: $0.connection, isDistributed: $0.isDistributed)
+          try TableSizes.look(over: $0.connection, isDistributed: $0.context.isDistributed)
         }
       }
     }

@@ -73,7 +73,7 @@ extension RecordModifier {
     try transaction.removeTombstone(of: creation.recordName, inZone: zone.zoneNumber, of: database)
     transaction.gathered.index.add(
       creation.entries, of: version, inZone: zone.zoneNumber, of: database)
-    let tag = transaction.changeTags.tag(ofVersion: version, in: database)
+    let tag = transaction.context.changeTags.tag(ofVersion: version, in: database)
     try post(.recordCreated, record: creation.record(taggedWith: tag), sequence: version)
     return version
   }

@@ -23,7 +23,7 @@ extension RecordModifier {
       let saved = try save(record, named: named, over: current, in: zone)
       let after = try DatabaseTable(transaction: transaction).totalBytes(of: database)
       guard after <= quota || after <= before else {
-        transaction.quotas.note(refusalOf: subject)
+        transaction.context.quotas.note(refusalOf: subject)
         throw ItemFailure(
           .quotaExceeded,
           "with record '\(record.recordID)' the \(address.scope) database would have \(after) bytes; "
@@ -46,18 +46,12 @@ extension RecordModifier {
 
 /// What a modification had written and drawn when a savepoint was set.
 struct WriteMark {
-  private let outboxCount: Int
-  private let storedBytes: StoredBytes
-  private let gathered: GatheredWrites.Mark
-  private let usedTypeCount: Int
+  private let written: StoreTransaction.Mark
   private let numbers: NumberSupply
   private let latest: Int64
 
   init(_ modifier: RecordModifier) {
-    outboxCount = modifier.transaction.outbox.count
-    storedBytes = modifier.transaction.storedBytes
-    gathered = modifier.transaction.gathered.mark
-    usedTypeCount = modifier.transaction.usedTypes.count
+    written = modifier.transaction.mark
     numbers = modifier.numbers
     latest = modifier.latest
   }
@@ -66,11 +60,7 @@ struct WriteMark {
   ///
   /// Numbers that were drawn since were given back with the database's row.
   func restore(_ modifier: inout RecordModifier) {
-    modifier.transaction.outbox.removeSubrange(outboxCount...)
-    modifier.transaction.storedBytes = storedBytes
-    modifier.transaction.gathered.restore(gathered)
-    modifier.transaction.usedTypes.removeSubrange(usedTypeCount...)
-    modifier.transaction.forgetUncommitted()
+    modifier.transaction.restore(written)
     modifier.numbers = numbers
     modifier.latest = latest
   }

@@ -37,7 +37,7 @@ extension RecordModifier {
     }
     let version = try numbers.take(from: transaction)
     latest = version
-    record.recordChangeTag = transaction.changeTags.tag(ofVersion: version, in: database)
+    record.recordChangeTag = transaction.context.changeTags.tag(ofVersion: version, in: database)
     let stored = StoredRecord(
       number: current?.number ?? version, zoneNumber: zone.zoneNumber, record: record)
     if current == nil {

@@ -43,7 +43,7 @@ struct RecordTable {
     var record = Record(
       recordID: recordID,
       recordType: try RecordTypeTable(transaction: transaction).name(ofType: row.typeNumber),
-      recordChangeTag: transaction.changeTags.tag(ofVersion: row.version, in: database))
+      recordChangeTag: transaction.context.changeTags.tag(ofVersion: row.version, in: database))
     var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
     try decoder.decodeContent(into: &record)
     try decoder.finish()

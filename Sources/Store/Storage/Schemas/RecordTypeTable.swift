@@ -164,22 +164,22 @@ struct RecordTypeTable {
   func requireRoom(
     for record: Record, in type: RecordTypeEntry?, newFields: [String], at address: DatabaseAddress
   ) throws {
-    let typeLimit = transaction.quotas[.recordTypes]
+    let typeLimit = transaction.context.quotas[.recordTypes]
     if type == nil, typeLimit < .max {
       let count = try self.count(of: address.container, in: address.environment)
       if let count, count >= typeLimit {
-        throw transaction.quotas.refusal(
+        throw transaction.context.quotas.refusal(
           of: .recordTypes, field: "recordType",
           "record '\(record.recordID)' would make record type '\(record.recordType)': "
             + "\(address.environment.rawValue) of \(address.container) has \(count) record types, and "
             + "the limit for those that are made by saving is \(typeLimit)")
       }
     }
-    let fieldLimit = transaction.quotas[.fieldsPerRecordType]
+    let fieldLimit = transaction.context.quotas[.fieldsPerRecordType]
     guard let field = newFields.first else { return }
     let count = max(0, (type?.fields.count ?? 0) - RecordTypeEntry.indexedSystemFields.count)
     guard newFields.count > fieldLimit - count else { return }
-    throw transaction.quotas.refusal(
+    throw transaction.context.quotas.refusal(
       of: .fieldsPerRecordType, field: field,
       "record '\(record.recordID)' would make \(newFields.count) new fields, '\(field)' among them: "
         + "record type '\(record.recordType)' has \(count), and the limit for those that are made by "

@@ -10,7 +10,7 @@ struct SchemaRequirements {
 
   /// Whether the schema at an address is fixed.
   func isFixed(_ address: DatabaseAddress) -> Bool {
-    transaction.fixedEnvironments.contains(address.environment)
+    transaction.context.fixedEnvironments.contains(address.environment)
   }
 
   /// Refuses a record that needs a type or fields which a fixed schema lacks. The users' own record

@@ -31,7 +31,7 @@ extension RecordSearch {
     var record = Record(
       recordID: RecordID(recordName: row.recordName), recordType: type.name,
       recordChangeTag: glance.hasChangeTag
-        ? transaction.changeTags.tag(ofVersion: row.version, in: database) : nil)
+        ? transaction.context.changeTags.tag(ofVersion: row.version, in: database) : nil)
     var decoder = try RowDecoder(row.content, of: "record", named: row.recordName)
     try decoder.decode(glance, into: &record)
     guard access.reach == .all || access.mayRead(record) else { return nil }

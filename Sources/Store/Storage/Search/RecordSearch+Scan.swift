@@ -78,7 +78,7 @@ extension RecordSearch {
           let end = QueryContinuation.scan(path: driver, last)
           return RecordPage(
             records: try records(rows),
-            continuation: try end.text(of: scope, sealedBy: transaction.tokens))
+            continuation: try end.text(of: scope, sealedBy: transaction.context.tokens))
         }
         rows.append(candidate.row)
         last = AccessPath.Position(

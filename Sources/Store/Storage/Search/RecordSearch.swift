@@ -46,7 +46,7 @@ struct RecordSearch {
     let scope = QueryContinuation.Scope(query, in: database, reach: access.reach)
     self.scope = scope
     continuation = try query.continuation.map {
-      try QueryContinuation($0, of: scope, sealedBy: transaction.tokens)
+      try QueryContinuation($0, of: scope, sealedBy: transaction.context.tokens)
     }
     guard
       let type = try RecordTypeTable(transaction: transaction).type(
@@ -79,7 +79,7 @@ struct RecordSearch {
     return RecordPage(
       records: try records(rows),
       continuation: try end.map {
-        try QueryContinuation.sorted($0).text(of: scope, sealedBy: transaction.tokens)
+        try QueryContinuation.sorted($0).text(of: scope, sealedBy: transaction.context.tokens)
       })
   }
 

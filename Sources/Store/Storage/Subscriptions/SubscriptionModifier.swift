@@ -61,7 +61,7 @@ struct SubscriptionModifier {
   /// - Complexity: O(*n*) for *n* subscriptions of the user, once for a request; near the limit for
   ///   each subscription.
   private mutating func requireRoom(for subscription: Subscription) throws {
-    let limit = transaction.quotas[.subscriptionsPerUser]
+    let limit = transaction.context.quotas[.subscriptionsPerUser]
     guard limit < .max else { return }
     if let remaining, remaining > 0 {
       self.remaining = remaining - 1
@@ -73,7 +73,7 @@ struct SubscriptionModifier {
       return
     }
     guard try !table.contains(name(of: subscription.subscriptionID), in: database) else { return }
-    throw transaction.quotas.refusal(
+    throw transaction.context.quotas.refusal(
       of: .subscriptionsPerUser, field: "subscriptionID",
       "subscription '\(subscription.subscriptionID)' cannot be saved: the user has \(count) "
         + "subscriptions in the \(address.scope) database, and the limit is \(limit). Delete one first"

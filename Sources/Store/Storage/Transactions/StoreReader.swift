@@ -6,7 +6,7 @@ struct StoreReader {
   var tally = ReadTally()
 
   /// Works until the queue is closed and empty.
-  func work(in transaction: StoreTransaction) {
+  func work(over connection: StoreConnection) {
     while let jobs = queue.take(most: 1) {
       for job in jobs {
         if job.cancellation?.isCancelled ?? false {
@@ -16,10 +16,10 @@ struct StoreReader {
         }
         do {
           do {
-            try run(job, in: transaction)
+            try run(job, over: connection)
           } catch let error as StoreError where error.code == .unreachable {
             // It changes nothing, and the next connection may be a good one.
-            try run(job, in: transaction)
+            try run(job, over: connection)
           }
           tally.note(nil)
           job.finish(nil)
@@ -32,18 +32,20 @@ struct StoreReader {
     }
   }
 
-  private func run(_ job: any StoreJob, in transaction: StoreTransaction) throws {
+  private func run(_ job: any StoreJob, over connection: StoreConnection) throws {
+    let engine = connection.engine
     do {
-      transaction.wholeRuns = transaction.tail?.wholeRuns
-      try transaction.connection.beginReading()
-      try job.cancellation?.begin(on: transaction.connection)
+      let transaction = StoreTransaction(
+        over: connection, wholeRuns: connection.tail?.wholeRuns)
+      try engine.beginReading()
+      try job.cancellation?.begin(on: engine)
       try CounterTable(transaction: transaction).followSchema()
       try job.run(in: transaction)
-      job.cancellation?.end(on: transaction.connection)
-      try transaction.connection.commit()
+      job.cancellation?.end(on: engine)
+      try engine.commit()
     } catch {
-      let isGivenUp = job.cancellation?.end(on: transaction.connection) ?? false
-      if transaction.connection.isInTransaction { try? transaction.connection.rollback() }
+      let isGivenUp = job.cancellation?.end(on: engine) ?? false
+      if engine.isInTransaction { try? engine.rollback() }
       throw isGivenUp ? CancellationError() : error
     }
   }

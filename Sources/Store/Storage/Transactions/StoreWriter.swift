@@ -58,30 +58,55 @@ final class StoreWriter: @unchecked Sendable {
     lock.withLock { doubtHandler = handler }
   }
 
+  /// What a thread that writes remembers from one transaction to the next.
+  private final class WritingThread {
+    let number: Int
+    let connection: StoreConnection
+    var savepointPolicy = SavepointPolicy()
+    /// Whether the connection was lost with a transaction that may have been committed, and it is not known
+    /// yet to be over.
+    var isInDoubt = false
+
+    var engine: any SQLConnection { connection.engine }
+
+    init(_ number: Int, over connection: StoreConnection) {
+      self.number = number
+      self.connection = connection
+    }
+  }
+
+  /// A transaction that was committed.
+  private struct Commit {
+    let transaction: StoreTransaction
+    /// Why jobs failed of which nothing was kept, or nil, job by job.
+    var failures: [(any Error)?]
+  }
+
   /// Works until the queue is closed and empty.
   ///
-  /// - Parameter thread: which of the threads this is, counted from 0.
-  func work(in transaction: StoreTransaction, thread: Int) {
+  /// - Parameter number: which of the threads this is, counted from 0.
+  func work(over connection: StoreConnection, thread number: Int) {
+    let thread = WritingThread(number, over: connection)
     while let group = queue.take(
-      most: groupLimit, by: thread, patience: transaction.isInDoubt ? Self.lossPatience : nil)
+      most: groupLimit, by: number, patience: thread.isInDoubt ? Self.lossPatience : nil)
     {
       if group.isEmpty {
-        decide(in: transaction)
+        decide(on: thread)
       } else if let checkpointer {
         checkpointer.writing {
-          perform(group, in: transaction, thread: thread)
-          return transaction.connection.loggedPages
+          perform(group, on: thread)
+          return thread.engine.loggedPages
         }
       } else {
-        perform(group, in: transaction, thread: thread)
+        perform(group, on: thread)
       }
     }
   }
 
-  private func perform(_ jobs: [any StoreJob], in transaction: StoreTransaction, thread: Int) {
+  private func perform(_ jobs: [any StoreJob], on thread: WritingThread) {
     for job in jobs where job.isOutsideTransactions {
       do {
-        try job.run(in: transaction)
+        try job.run(in: StoreTransaction(over: thread.connection))
         job.finish(nil)
       } catch {
         job.finish(error)
@@ -89,53 +114,52 @@ final class StoreWriter: @unchecked Sendable {
     }
     let group = jobs.filter { !$0.isOutsideTransactions }
     if group.isEmpty { return }
-    tally.begin(thread)
-    let failures: [(any Error)?]
+    tally.begin(thread.number)
+    let commit: Commit
     do {
-      failures = try commit(group, in: transaction)
+      commit = try self.commit(group, on: thread)
     } catch {
       tally.end(
-        thread, writes: group.count, loggedPages: transaction.connection.loggedPages, error)
-      if Self.concernsAll(error, in: transaction), !(error is LocksNeeded),
+        thread.number, writes: group.count, loggedPages: thread.engine.loggedPages, error)
+      if concernsAll(error, on: thread), !(error is LocksNeeded),
         (error as? StoreError)?.code != .serializationFailure
       {
-        transaction.isInDoubt = true
+        thread.isInDoubt = true
       }
       for job in group { job.finish(error) }
       return
     }
-    tally.end(thread, writes: group.count, loggedPages: transaction.connection.loggedPages, nil)
+    tally.end(thread.number, writes: group.count, loggedPages: thread.engine.loggedPages, nil)
+    let transaction = commit.transaction
     if !transaction.outbox.isEmpty, let handler = lock.withLock({ handler }) {
       handler(transaction.outbox)
     }
     if !transaction.wordLeft.isEmpty { notices?.tellOfWord(transaction.wordLeft) }
-    for (job, failure) in zip(group, failures) { job.finish(failure) }
+    for (job, failure) in zip(group, commit.failures) { job.finish(failure) }
   }
 
   /// Begins a transaction for nothing else than to find out what became of one that was lost.
-  private func decide(in transaction: StoreTransaction) {
+  private func decide(on thread: WritingThread) {
     do {
-      try begin(in: transaction, locking: .rows)
-      try transaction.connection.rollback()
+      _ = try begin(on: thread, locking: .rows, withoutSavepoints: false)
+      try thread.engine.rollback()
     } catch {
       // It is tried again.
-      if transaction.connection.isInTransaction { try? transaction.connection.rollback() }
+      if thread.engine.isInTransaction { try? thread.engine.rollback() }
     }
   }
 
-  /// Commits what a group writes, and answers why jobs failed of which nothing was kept.
-  private func commit(
-    _ group: [any StoreJob], in transaction: StoreTransaction
-  ) throws -> [(any Error)?] {
+  /// Commits what a group writes.
+  private func commit(_ group: [any StoreJob], on thread: WritingThread) throws -> Commit {
     var pauses = Self.pauses[...]
     var locks = group[0].locks
     for job in group.dropFirst() { locks.formUnion(job.locks) }
     while true {
       do {
-        return try tryCommitting(group, locking: locks, in: transaction)
+        return try tryCommitting(group, locking: locks, on: thread)
       } catch let needed as LocksNeeded {
         // They only become more, but that a distributed store's transaction has one database.
-        if transaction.isDistributed { locks.leaveDatabases(for: needed.locks) }
+        if thread.connection.context.isDistributed { locks.leaveDatabases(for: needed.locks) }
         locks.formUnion(needed.locks)
       } catch let error as StoreError where error.code == .serializationFailure {
         guard let pause = pauses.popFirst() else { throw error }
@@ -149,53 +173,57 @@ final class StoreWriter: @unchecked Sendable {
   private static let pauses: [UInt32] = [2_000, 8_000, 32_000, 128_000, 512_000]
 
   private func tryCommitting(
-    _ group: [any StoreJob], locking locks: WriteLocks, in transaction: StoreTransaction
-  ) throws -> [(any Error)?] {
+    _ group: [any StoreJob], locking locks: WriteLocks, on thread: WritingThread
+  ) throws -> Commit {
     var failures = [(any Error)?](repeating: nil, count: group.count)
+    var hasBegun = false
     do {
-      transaction.goesWithoutSavepoints = transaction.savepointPolicy.nextGoesWithout()
-      try self.transaction(in: transaction, locking: locks) {
+      let transaction = try self.transaction(
+        on: thread, locking: locks,
+        withoutSavepoints: thread.savepointPolicy.nextGoesWithout()
+      ) { transaction in
+        hasBegun = true
         for job in group {
           try prepare(transaction, for: job)
           try job.run(in: transaction)
         }
       }
+      return Commit(transaction: transaction, failures: failures)
     } catch {
-      transaction.goesWithoutSavepoints = false
       if error is SavepointNeeded {
-        transaction.savepointPolicy.wereNeeded()
-      } else if group.count == 1 || !transaction.hasBegun
-        || Self.concernsAll(error, in: transaction)
-      {
+        thread.savepointPolicy.wereNeeded()
+      } else if group.count == 1 || !hasBegun || concernsAll(error, on: thread) {
         throw error
       }
-      try self.transaction(in: transaction, locking: locks) {
-        for (index, job) in group.enumerated() {
-          try prepare(transaction, for: job)
-          failures[index] = try attempt(job, in: transaction)
-        }
+    }
+    let transaction = try self.transaction(
+      on: thread, locking: locks, withoutSavepoints: false
+    ) { transaction in
+      for (index, job) in group.enumerated() {
+        try prepare(transaction, for: job)
+        failures[index] = try attempt(job, in: transaction, on: thread)
       }
     }
-    return failures
+    return Commit(transaction: transaction, failures: failures)
   }
 
   /// Whether a failure is of the transaction, whichever of its jobs came upon it.
-  private static func concernsAll(_ error: any Error, in transaction: StoreTransaction) -> Bool {
+  private func concernsAll(_ error: any Error, on thread: WritingThread) -> Bool {
     if error is LocksNeeded { return true }
     return switch (error as? StoreError)?.code {
     case .unreachable?, .serializationFailure?: true
     // A file is this process's: what its commit has left there is overwritten by the next.
-    case .outcomeUnknown?: transaction.connection.isShared
+    case .outcomeUnknown?: thread.engine.isShared
     default: false
     }
   }
 
   /// Commits, and tells a failure that may have come after the commit from one that did not.
-  private func commitTransaction(of transaction: StoreTransaction) throws {
+  private func commit(over engine: any SQLConnection) throws {
     KillPoint.beforeCommit.reach()
     do {
-      try transaction.connection.commit()
-    } catch let error as StoreError where Self.isDoubtful(error.code, in: transaction) {
+      try engine.commit()
+    } catch let error as StoreError where Self.isDoubtful(error.code, over: engine) {
       throw StoreError(
         .outcomeUnknown, "it is not known whether a commit is there: \(error.reason)",
         statement: error.statement)
@@ -205,59 +233,53 @@ final class StoreWriter: @unchecked Sendable {
 
   /// Whether a failure of a commit tells nothing of its outcome: on a server a lost connection, in a file
   /// an error of the disk.
-  private static func isDoubtful(_ code: StoreError.Code, in transaction: StoreTransaction) -> Bool
-  {
-    transaction.connection.isShared
-      ? code == .unreachable : code == .diskFailed || code == .statementFailed
+  private static func isDoubtful(_ code: StoreError.Code, over engine: any SQLConnection) -> Bool {
+    engine.isShared ? code == .unreachable : code == .diskFailed || code == .statementFailed
   }
 
   /// Commits what `body` writes, or nothing of it when it throws.
   private func transaction(
-    in transaction: StoreTransaction, locking locks: WriteLocks, _ body: () throws -> Void
-  ) throws {
-    transaction.hasBegun = false
-    transaction.outbox.removeAll(keepingCapacity: true)
-    transaction.wordLeft = []
-    transaction.storedBytes = StoredBytes()
-    transaction.gathered.removeAll()
-    transaction.usedTypes.removeAll(keepingCapacity: true)
-    transaction.tailChange = NotificationTail.Change()
-    transaction.filingRequest = 0
+    on thread: WritingThread, locking locks: WriteLocks, withoutSavepoints: Bool,
+    _ body: (StoreTransaction) throws -> Void
+  ) throws -> StoreTransaction {
     do {
-      try begin(in: transaction, locking: locks)
-      try body()
+      let transaction = try begin(
+        on: thread, locking: locks, withoutSavepoints: withoutSavepoints)
+      try body(transaction)
       try transaction.writeGathered()
       try DatabaseTable(transaction: transaction).writeStoredBytes()
       try NotificationIndexTable(transaction: transaction).fileWaiting()
       try DispatchLeaseTable(transaction: transaction).pointToChanges()
-      try commitTransaction(of: transaction)
+      try commit(over: thread.engine)
+      board.put(transaction.usedTypes)
+      transaction.tail?.apply(transaction.tailChange)
+      return transaction
     } catch {
-      if transaction.connection.isInTransaction { try? transaction.connection.rollback() }
-      transaction.outbox.removeAll(keepingCapacity: true)
-      transaction.gathered.removeAll()
-      transaction.usedTypes.removeAll(keepingCapacity: true)
-      transaction.forgetUncommitted()
+      if thread.engine.isInTransaction { try? thread.engine.rollback() }
+      thread.connection.catalog.empty()
       throw error
     }
-    board.put(transaction.usedTypes)
-    transaction.tail?.apply(transaction.tailChange)
   }
 
-  private func begin(in transaction: StoreTransaction, locking locks: WriteLocks) throws {
-    guard !transaction.isDistributed || locks.databases.count <= 1 else {
+  private func begin(
+    on thread: WritingThread, locking locks: WriteLocks, withoutSavepoints: Bool
+  ) throws -> StoreTransaction {
+    let connection = thread.connection
+    guard !connection.context.isDistributed || locks.databases.count <= 1 else {
       throw StoreError(
         .statementFailed,
         "a write concerns \(locks.databases.count) databases, which may be on several nodes")
     }
-    let schemaVersion = try locks.beginWriting(on: transaction.connection)
-    transaction.held = transaction.connection.isShared ? locks : nil
-    if transaction.isInDoubt {
+    let schemaVersion = try locks.beginWriting(on: connection.engine)
+    if thread.isInDoubt {
       // The connection is another, and no transaction of the lost one goes on: it is decided now.
-      transaction.isInDoubt = false
+      thread.isInDoubt = false
       lock.withLock { doubtHandler }?()
     }
+    let transaction = StoreTransaction(
+      writingOver: connection, locks: locks, withoutSavepoints: withoutSavepoints)
     try CounterTable(transaction: transaction).followSchema(foundAs: schemaVersion)
-    transaction.hasBegun = true
+    return transaction
   }
 
   /// Writes what others have left before a job that may look at it, outside of its savepoint.
@@ -267,31 +289,21 @@ final class StoreWriter: @unchecked Sendable {
 
   /// Runs one job and returns why it failed, with nothing of it kept. Throws when the engine gave
   /// up the whole transaction, and with it the jobs before.
-  private func attempt(_ job: any StoreJob, in transaction: StoreTransaction) throws -> (any Error)?
-  {
-    let connection = transaction.connection
-    let outboxCount = transaction.outbox.count
-    let storedBytes = transaction.storedBytes
-    let gathered = transaction.gathered.mark
-    let usedTypeCount = transaction.usedTypes.count
-    let logged = transaction.tailChange.added.count
-    try connection.run("SAVEPOINT job", [])
+  private func attempt(
+    _ job: any StoreJob, in transaction: StoreTransaction, on thread: WritingThread
+  ) throws -> (any Error)? {
+    let engine = thread.engine
+    let mark = transaction.mark
+    try engine.run("SAVEPOINT job", [])
     do {
       try job.run(in: transaction)
-      try connection.run("RELEASE job", [])
+      try engine.run("RELEASE job", [])
       return nil
     } catch {
-      guard connection.isInTransaction, !Self.concernsAll(error, in: transaction) else {
-        throw error
-      }
-      try connection.run("ROLLBACK TO job", [])
-      try connection.run("RELEASE job", [])
-      transaction.outbox.removeSubrange(outboxCount...)
-      transaction.storedBytes = storedBytes
-      transaction.gathered.restore(gathered)
-      transaction.usedTypes.removeSubrange(usedTypeCount...)
-      transaction.tailChange.added.removeSubrange(logged...)
-      transaction.forgetUncommitted()
+      guard engine.isInTransaction, !concernsAll(error, on: thread) else { throw error }
+      try engine.run("ROLLBACK TO job", [])
+      try engine.run("RELEASE job", [])
+      transaction.restore(mark)
       return error
     }
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The store's threads. Each that has a session owns it, and closes it when its work ends.
+/// The store's threads. Each that has a connection owns it, and closes it when its work ends.
 final class ThreadGroup: @unchecked Sendable {
   private let lock = NSLock()
   private let closing = NSLock()
@@ -15,16 +15,16 @@ final class ThreadGroup: @unchecked Sendable {
   }
 
   func start(
-    named name: String, with transaction: sending StoreTransaction,
-    _ work: @escaping @Sendable (StoreTransaction) -> Void
+    named name: String, over connection: sending StoreConnection,
+    _ work: @escaping @Sendable (StoreConnection) -> Void
   ) {
-    // The session is handed to the new thread, and nobody else keeps it.
-    nonisolated(unsafe) let transaction = transaction
+    // The connection is handed to the new thread, and nobody else keeps it.
+    nonisolated(unsafe) let connection = connection
     start(named: name) { [closing] in
-      work(transaction)
+      work(connection)
       // In turn: connections that close at the same moment each take another for the last, and none
       // would copy the log into the database.
-      closing.withLock { transaction.connection.close() }
+      closing.withLock { connection.engine.close() }
     }
   }
 

@@ -166,19 +166,19 @@ extension StoreTransaction {
   ///
   /// - Throws: ``LocksNeeded``.
   func require(_ locks: WriteLocks) throws {
-    guard let held, !held.cover(locks) else { return }
+    guard let held = self.locks, !held.cover(locks) else { return }
     throw LocksNeeded(locks: locks)
   }
 
   /// The transaction has made this database, so that nobody else knows of it.
   func hold(made database: DatabaseID) {
-    held?.formUnion(.database(database))
+    locks?.formUnion(.database(database))
   }
 
   /// Sees to it that a write which draws numbers of a database has told so beforehand. That cannot be
   /// made good later: its place among the process's writes to the database depends on it.
   func checkLock(of database: DatabaseID) throws {
-    guard let held, !held.covers(database) else { return }
+    guard let locks, !locks.covers(database) else { return }
     throw StoreError(
       .statementFailed, "a write to database \(database.rawValue) has no lock of it")
   }

@@ -70,7 +70,8 @@ extension RecordModifier {
     latest = version
     var stored = current
     stored.record.makeAnonymous(user)
-    stored.record.recordChangeTag = transaction.changeTags.tag(ofVersion: version, in: database)
+    stored.record.recordChangeTag = transaction.context.changeTags.tag(
+      ofVersion: version, in: database)
     try write(stored, type: type, version: version, over: current)
     try RecordIndexes(transaction: transaction).update(
       from: current, to: stored, type: type, in: database)
