@@ -28,6 +28,25 @@ struct TombstoneTable {
     var version: Int64
   }
 
+  /// Forgets the deletion of a record that is made again.
+  func remove(
+    recordNamed recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
+  ) throws {
+    let zone = Catalog.ZoneKey(database: database, number: zoneNumber)
+    if transaction.gathered.zonesWithoutTombstones.contains(zone) { return }
+    let hasTombstones = try connection.first(
+      "SELECT 1 FROM tombstones WHERE database_id = $1 AND zone_number = $2 LIMIT 1",
+      [.integer(database.rawValue), .integer(zoneNumber)]
+    ) { _ in true }
+    guard hasTombstones != nil else {
+      transaction.gathered.zonesWithoutTombstones.insert(zone)
+      return
+    }
+    try connection.run(
+      "DELETE FROM tombstones WHERE database_id = $1 AND zone_number = $2 AND record_name = $3",
+      [.integer(database.rawValue), .integer(zoneNumber), .text(recordName)])
+  }
+
   /// Remembers the deletion of a record. The type may be one that was dropped.
   func add(
     _ stored: StoredRecord, in database: DatabaseID, at address: DatabaseAddress, version: Int64,

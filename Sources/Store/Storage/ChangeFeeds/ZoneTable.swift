@@ -163,6 +163,15 @@ struct ZoneTable {
       tokens: transaction.context.tokens)
   }
 
+  /// Sets zones' versions to those of their latest changes.
+  func raiseVersions(_ versions: [Catalog.ZoneKey: Int64]) throws {
+    for (zone, version) in versions {
+      try connection.runLater(
+        "UPDATE zones SET version = $3 WHERE database_id = $1 AND zone_number = $2",
+        [.integer(zone.database.rawValue), .integer(zone.number), .integer(version)])
+    }
+  }
+
   /// Keeps that the deletions in a zone up to a version are forgotten.
   func note(trimmedVersion version: Int64, ofZone number: Int64, in database: DatabaseID) throws {
     try connection.run(

@@ -34,4 +34,13 @@ struct CounterTable {
       "SELECT value FROM counters WHERE name = $1", [.text("schema")]
     ) { $0.integer(0) }
   }
+
+  // MARK: At the beginning of a transaction on a store that several servers have open
+
+  /// Locks the row that stands for all that is no database's.
+  static let referenceLock =
+    "SELECT 1 FROM counters WHERE name = 'database' FOR NO KEY UPDATE"
+
+  /// Reads the version of the schemas.
+  static let schemaVersion = "SELECT value FROM counters WHERE name = 'schema'"
 }

@@ -30,6 +30,18 @@ struct DatabaseTable {
     "CREATE UNIQUE INDEX database_addresses_by_number ON database_addresses (number)",
   ]
 
+  // MARK: Locks
+
+  /// Locks all databases.
+  static let lock = "LOCK TABLE databases IN EXCLUSIVE MODE"
+
+  /// Locks the rows of databases, in order.
+  static func lock(of databases: [DatabaseID]) -> String {
+    let numbers = databases.map { "\($0.rawValue)" }.joined(separator: ",")
+    return "SELECT 1 FROM databases WHERE database_id IN (\(numbers))"
+      + " ORDER BY database_id FOR NO KEY UPDATE"
+  }
+
   // MARK: Addresses
 
   func address(of database: DatabaseID) throws -> DatabaseAddress {

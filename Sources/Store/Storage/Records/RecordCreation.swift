@@ -70,7 +70,8 @@ extension RecordModifier {
     guard isMade else { return nil }
     latest = version
     try DatabaseTable(transaction: transaction).countBytes(creation.content.count, in: database)
-    try transaction.removeTombstone(of: creation.recordName, inZone: zone.zoneNumber, of: database)
+    try TombstoneTable(transaction: transaction)
+      .remove(recordNamed: creation.recordName, inZone: zone.zoneNumber, of: database)
     transaction.gathered.index.add(
       creation.entries, of: version, inZone: zone.zoneNumber, of: database)
     let tag = transaction.context.changeTags.tag(ofVersion: version, in: database)

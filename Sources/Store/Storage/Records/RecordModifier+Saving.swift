@@ -195,7 +195,8 @@ extension RecordModifier {
     let recordName = stored.record.recordID.recordName
     try records.insert(
       stored, ofType: type.number, content: encoder.bytes, version: version, in: database)
-    try transaction.removeTombstone(of: recordName, inZone: stored.zoneNumber, of: database)
+    try TombstoneTable(transaction: transaction)
+      .remove(recordNamed: recordName, inZone: stored.zoneNumber, of: database)
   }
 
   /// Posts the change unless the database has no subscription, when nobody asks for the record.

@@ -114,9 +114,6 @@ extension WriteLocks {
 }
 
 extension WriteLocks {
-  /// The separator of texts in a list; names have no such character.
-  private static let separator = "\u{1F}"
-
   /// Begins a transaction that has these locks before it reads anything: what it reads then is what all who
   /// had them before have left.
   ///
@@ -128,29 +125,16 @@ extension WriteLocks {
     }
     var statements: [String] = []
     if reach >= .reference {
-      // The counter of databases stands for all that is no database's.
-      statements.append("SELECT 1 FROM counters WHERE name = 'database' FOR NO KEY UPDATE")
+      statements.append(CounterTable.referenceLock)
     }
     if reach == .everything {
-      statements.append("LOCK TABLE databases IN EXCLUSIVE MODE")
+      statements.append(DatabaseTable.lock)
     } else if !databases.isEmpty {
-      let numbers = databases.map { "\($0.rawValue)" }.joined(separator: ",")
-      statements.append(
-        "SELECT 1 FROM databases WHERE database_id IN (\(numbers))"
-          + " ORDER BY database_id FOR NO KEY UPDATE")
+      statements.append(DatabaseTable.lock(of: databases))
     }
-    statements.append("SELECT value FROM counters WHERE name = 'schema'")
+    statements.append(CounterTable.schemaVersion)
     let version = try connection.beginWriting(with: statements)
-    if !badgeOwners.isEmpty {
-      _ = try connection.first(
-        """
-        SELECT COUNT(*) FROM (
-          SELECT 1 FROM device_tokens WHERE user_record_name = ANY (string_to_array($1, $2))
-          ORDER BY kind, token FOR NO KEY UPDATE) AS devices
-        """,
-        [.text(badgeOwners.joined(separator: Self.separator)), .text(Self.separator)]
-      ) { _ in true }
-    }
+    if !badgeOwners.isEmpty { try DeviceTable.lockBadges(of: badgeOwners, over: connection) }
     return version
   }
 }

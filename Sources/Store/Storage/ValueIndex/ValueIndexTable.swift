@@ -8,7 +8,7 @@ import StoreModel
 /// Searches have statements of their own, which ``SearchPlan`` decides on.
 struct ValueIndexTable {
   let transaction: StoreTransaction
-  private var connection: any SQLConnection { transaction.connection }
+  var connection: any SQLConnection { transaction.connection }
 
   static let definition = [
     """

@@ -1,0 +1,66 @@
+import SQLEngine
+
+// How the changes that record modifications have gathered come into the index.
+extension ValueIndexTable {
+  /// Carries out what was gathered, in the order of the index.
+  func apply(_ index: IndexChanges) throws {
+    var additions: [IndexChanges.Change] = []
+    additions.reserveCapacity(Self.rowsTogether)
+    try index.forEachInOrder { change in
+      guard change.isAddition else { return try remove(change, of: index) }
+      additions.append(change)
+      guard additions.count == Self.rowsTogether else { return }
+      try add(additions[...], of: index, by: Self.insertTogether)
+      additions.removeAll(keepingCapacity: true)
+    }
+    for place in additions.indices {
+      try add(additions[place...place], of: index, by: Self.insertOne)
+    }
+  }
+
+  /// So many rows a statement inserts where there are as many: what it takes to start and to end one
+  /// is a third of what a row takes.
+  private static let rowsTogether = 32
+  private static let insertTogether = insertion(ofRows: rowsTogether)
+  private static let insertOne = insertion(ofRows: 1)
+
+  private static func insertion(ofRows count: Int) -> String {
+    let rows = (0..<count).map { row in
+      "(" + (1...5).map { "$\(5 * row + $0)" }.joined(separator: ", ") + ")"
+    }
+    return """
+      INSERT INTO value_index
+        (database_id, field_number, value_key, record_number, zone_number)
+      VALUES \(rows.joined(separator: ", "))
+      ON CONFLICT (database_id, field_number, value_key, record_number) DO NOTHING
+      """
+  }
+
+  private func add(
+    _ changes: ArraySlice<IndexChanges.Change>, of index: IndexChanges, by statement: String
+  ) throws {
+    transaction.arguments.removeAll()
+    for change in changes {
+      append(change, of: index)
+      transaction.arguments.append(change.zoneNumber)
+    }
+    try connection.runLater(statement, transaction.arguments)
+  }
+
+  private func remove(_ change: IndexChanges.Change, of index: IndexChanges) throws {
+    transaction.arguments.removeAll()
+    append(change, of: index)
+    try connection.runLater(
+      """
+      DELETE FROM value_index WHERE database_id = $1 AND field_number = $2
+        AND value_key = $3 AND record_number = $4
+      """, transaction.arguments)
+  }
+
+  private func append(_ change: IndexChanges.Change, of index: IndexChanges) {
+    transaction.arguments.append(change.database)
+    transaction.arguments.append(change.fieldNumber)
+    transaction.arguments.append(bytes: index.keys[change.start..<change.start + change.count])
+    transaction.arguments.append(change.recordNumber)
+  }
+}
