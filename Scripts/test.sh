@@ -1,7 +1,7 @@
 #!/bin/sh
-# Checks the format, the module graph, the bill of materials and the build, then runs the tests and trials; with ONLY, the
-# tests of that name alone, and of the build only what the target at the front of the name needs. The last line says how
-# it went; the exit status says it too.
+# Checks the format, the module graph, the lists of tables and materials and the build, then runs the tests and trials; with
+# ONLY, the tests of that name alone, and of the build only what the target at the front of the name needs. The last line
+# says how it went; the exit status says it too.
 set -eu
 cd "$(dirname "$0")/.."
 export BUILD="${BUILD:-.build}"
@@ -39,6 +39,9 @@ swift format lint --strict --parallel --recursive Package.swift Sources Tests Ex
 
 begin "module graph"
 Scripts/graph.py --check
+
+begin "list of tables"
+Scripts/tables.py --check
 
 begin "bill of materials"
 Scripts/sbom.py --check || {

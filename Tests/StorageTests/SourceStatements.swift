@@ -24,25 +24,38 @@ struct SourceStatement {
     "DueDelivery.columns": "database_id, number, device, merge_key", "columns": "database_id",
   ]
 
+  /// Whether this is one, and no other literal.
+  var isStatement: Bool {
+    text.wholeMatch(of: #/(SELECT|INSERT|UPDATE|DELETE|WITH)\b.*/#) != nil
+  }
+
   /// All of them that serve a store.
-  static func all(root: String = #filePath) throws -> [SourceStatement] {
+  static func all() throws -> [SourceStatement] {
+    try literals().filter { literal in
+      let isOther =
+        otherPurposes.contains { literal.file.hasPrefix($0) }
+        && !literal.file.hasPrefix("SchemaModifier")
+      return literal.isStatement && !isOther
+    }
+  }
+
+  /// All string literals of the sources, on one line each.
+  static func literals(root: String = #filePath) throws -> [SourceStatement] {
     let sources = URL(fileURLWithPath: root).deletingLastPathComponent()
       .appendingPathComponent("../../Sources/Store/Storage").standardizedFileURL
     let paths = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String }
     return try (paths ?? []).sorted().flatMap { path -> [SourceStatement] in
       let file = path.split(separator: "/").last.map(String.init) ?? path
-      let isOther =
-        otherPurposes.contains { file.hasPrefix($0) } && !file.hasPrefix("SchemaModifier")
-      guard file.hasSuffix(".swift"), !isOther else { return [] }
-      return statements(
+      guard file.hasSuffix(".swift") else { return [] }
+      return literals(
         in: try String(contentsOf: sources.appendingPathComponent(path), encoding: .utf8),
         file: file)
     }
   }
 
-  private static func statements(in source: String, file: String) -> [SourceStatement] {
+  private static func literals(in source: String, file: String) -> [SourceStatement] {
     let literal = #/"""\n(?<long>(?s:.*?))\n *"""|"(?<short>(?:[^"\\\n]|\\.)*)"/#
-    return source.matches(of: literal).compactMap { match in
+    return source.matches(of: literal).map { match in
       let raw = String(match.output.long ?? match.output.short ?? "")
       var text = put(partsInto: raw.replacing(#/\s+/#, with: " "))
         .trimmingCharacters(in: [" ", ";"])
@@ -56,9 +69,6 @@ struct SourceStatement {
         text = StoredRecord.selection + " " + text
       } else if before.hasSuffix("User.selection") {
         text = "SELECT ? FROM users " + text
-      }
-      guard text.wholeMatch(of: #/(SELECT|INSERT|UPDATE|DELETE|WITH)\b.*/#) != nil else {
-        return nil
       }
       return SourceStatement(file: file, text: text)
     }

@@ -11,7 +11,7 @@ struct StatementRouteTests {
     // Deliveries that wait: their server is gone, or their time has come.
     "SELECT database_id, number FROM deliveries WHERE state = 0 AND route = $1 AND due <= $2",
     "SELECT due FROM deliveries WHERE state = 0 AND route = $1 AND due > $2",
-    "SELECT deliveries.database_id, deliveries.number FROM push_routes JOIN deliveries",
+    "SELECT deliveries.database_id, deliveries.number FROM deliveries JOIN push_routes",
     // Leases of a server, those that others wait for, and those of servers that are gone.
     "SELECT ? FROM dispatch_leases WHERE holder = $1",
     "SELECT database_id, holder FROM dispatch_leases WHERE database_id > $1 AND parts = 1 AND NOT",
@@ -33,7 +33,7 @@ struct StatementRouteTests {
     "SELECT database_id, zone_number, user_record_name, device_id FROM client_change_tokens",
     "SELECT database_id, requester, request_id FROM answered_requests WHERE answered < $1",
     "SELECT database_id, through, changes, dispatched, settled_subscriber FROM dispatches",
-    "SELECT database_id, receipt, CASE WHEN token_hash IS NULL THEN 1 ELSE 0 END",
+    "SELECT ? FROM asset_uploads WHERE expires <= $1",
     "SELECT database_id, checksum, file FROM assets WHERE released IS NOT NULL",
     "SELECT database_id, file FROM asset_disposals LIMIT $1",
     // Of the folder of assets, once when a server starts.

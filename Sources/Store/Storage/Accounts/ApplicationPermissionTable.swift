@@ -73,9 +73,4 @@ struct ApplicationPermissionTable {
         .text(userRecordName), .text(status.rawValue),
       ])
   }
-
-  func remove(of userRecordName: String) throws {
-    try connection.run(
-      "DELETE FROM application_permissions WHERE user_record_name = $1", [.text(userRecordName)])
-  }
 }

@@ -18,8 +18,8 @@ struct PasswordTable {
   func hash(ofUserNamed name: String) throws -> String? {
     try connection.first(
       """
-      SELECT user_passwords.hash FROM users
-      JOIN user_passwords ON user_passwords.user_record_name = users.user_record_name
+      SELECT user_passwords.hash FROM user_passwords
+      JOIN users ON users.user_record_name = user_passwords.user_record_name
       WHERE users.name = $1
       """, [.text(name)]
     ) { $0.text(0) }
@@ -43,10 +43,5 @@ struct PasswordTable {
       ON CONFLICT (user_record_name)
       DO UPDATE SET hash = excluded.hash, changed = excluded.changed
       """, [.text(name), .text(hash), .integer(timestamp.milliseconds)]) == 1
-  }
-
-  func remove(of userRecordName: String) throws {
-    try connection.run(
-      "DELETE FROM user_passwords WHERE user_record_name = $1", [.text(userRecordName)])
   }
 }

@@ -189,11 +189,44 @@ struct AssetTable {
         key + [.integer(now)])
     } else if released <= now - AssetRetention.orphanMilliseconds {
       try connection.run("DELETE FROM assets WHERE database_id = $1 AND checksum = $2", key)
+      try dispose(of: [orphan.file], in: orphan.database)
+    }
+  }
+
+  /// Drops a file at once that no record and no receipt names any more.
+  func drop(unheld checksum: String, of database: DatabaseID) throws {
+    let files = try connection.rows(
+      """
+      DELETE FROM assets WHERE database_id = $1 AND checksum = $2 AND released IS NOT NULL
+        AND NOT EXISTS (
+          SELECT 1 FROM asset_uploads
+          WHERE asset_uploads.database_id = $1 AND asset_uploads.checksum = $2)
+      RETURNING file
+      """, [.integer(database.rawValue), .text(checksum)]
+    ) { $0.text(0) }
+    try dispose(of: files, in: database)
+  }
+
+  /// Drops a batch of a database's files, whoever holds them, and answers how many.
+  func dropSome(of database: DatabaseID) throws -> Int {
+    let files = try connection.rows(
+      """
+      DELETE FROM assets WHERE database_id = $1 AND checksum IN (
+        SELECT checksum FROM assets WHERE database_id = $1 LIMIT $2)
+      RETURNING file
+      """, [.integer(database.rawValue), .integer(Retention.batch)]
+    ) { $0.text(0) }
+    try dispose(of: files, in: database)
+    return files.count
+  }
+
+  private func dispose(of files: [String], in database: DatabaseID) throws {
+    for file in files {
       try connection.run(
         """
         INSERT INTO asset_disposals (database_id, file) VALUES ($1, $2)
         ON CONFLICT (database_id, file) DO NOTHING
-        """, [.integer(orphan.database.rawValue), .text(orphan.file)])
+        """, [.integer(database.rawValue), .text(file)])
     }
   }
 

@@ -125,9 +125,20 @@ struct AssetUploadTable {
   func old(before horizon: Int64) throws -> [OldUpload] {
     try connection.rows(
       """
-      SELECT database_id, receipt, CASE WHEN token_hash IS NULL THEN 1 ELSE 0 END
-      FROM asset_uploads WHERE expires <= $1 ORDER BY expires LIMIT $2
+      SELECT \(OldUpload.columns) FROM asset_uploads WHERE expires <= $1 ORDER BY expires LIMIT $2
       """, [.integer(horizon), .integer(Retention.batch)], OldUpload.init(row:))
+  }
+
+  /// A batch of the uploads and receipts in a database.
+  ///
+  /// - Parameter user: whose; nil for everybody's.
+  func some(of user: String?, in database: DatabaseID) throws -> [OldUpload] {
+    try connection.rows(
+      """
+      SELECT \(OldUpload.columns) FROM asset_uploads
+      WHERE database_id = $1 AND user_record_name = COALESCE($2, user_record_name) LIMIT $3
+      """, [.integer(database.rawValue), SQLValue(user), .integer(Retention.batch)],
+      OldUpload.init(row:))
   }
 
   /// Forgets uploads and receipts, and tells how many.
@@ -148,14 +159,20 @@ struct AssetUploadTable {
 
 /// An upload or a receipt that is not used any more.
 struct OldUpload: InDatabase {
+  static let columns =
+    "database_id, receipt, CASE WHEN token_hash IS NULL THEN 1 ELSE 0 END, checksum"
+
   var database: DatabaseID
   var receipt: String
   /// Whether it is the receipt of a file that a record has already.
   var isRereference: Bool
+  /// Of the file that it is for, once that is known.
+  var checksum: String?
 
   init(row: any SQLRow) {
     database = DatabaseID(rawValue: row.integer(0))
     receipt = row.text(1)
     isRereference = row.integer(2) != 0
+    checksum = row.optionalText(3)
   }
 }

@@ -28,7 +28,7 @@ struct TombstoneTable {
     var version: Int64
   }
 
-  /// Forgets the deletion of a record that is made again.
+  /// Forgets the deletion of a record, as when it is made again.
   func remove(
     recordNamed recordName: String, inZone zoneNumber: Int64, of database: DatabaseID
   ) throws {

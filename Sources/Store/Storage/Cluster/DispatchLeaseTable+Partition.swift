@@ -39,7 +39,8 @@ extension DispatchLeaseTable {
     let present = leases.first?.part.count ?? 1
     let isPending = leases.first?.repartition != nil
     if present == parts, !isPending { return Partition(parts: parts) }
-    guard try transaction.hasUndispatchedChanges(in: database) else {
+    let outbox = OutboxTable(transaction: transaction)
+    guard try outbox.hasUndispatched(in: database) else {
       try divide(database, into: parts)
       return Partition(parts: parts)
     }
@@ -49,16 +50,13 @@ extension DispatchLeaseTable {
         "UPDATE dispatch_leases SET next_parts = $2 WHERE database_id = $1",
         [id, .integer(Int64(parts))])
     } else {
-      let last = try connection.first(
-        "SELECT MAX(sequence) FROM outbox WHERE database_id = $1", [id]
-      ) { $0.integer(0) }
       if leases.isEmpty {
         try connection.run(
           "INSERT INTO dispatch_leases (database_id, holder, awaited) VALUES ($1, 0, 1)", [id])
       }
       try connection.run(
         "UPDATE dispatch_leases SET last_change = $2, next_parts = $3 WHERE database_id = $1",
-        [id, .integer(last ?? 0), .integer(Int64(parts))])
+        [id, .integer(try outbox.lastSequence(in: database)), .integer(Int64(parts))])
     }
     return Partition(parts: present, nextParts: parts)
   }

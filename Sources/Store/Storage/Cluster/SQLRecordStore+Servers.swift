@@ -86,7 +86,9 @@ extension SQLRecordStore: ClusterStore {
       return try transaction.holding(database) {
         // It may be another server's by now, or divided.
         guard try leases.isLeased(.whole(database), to: server) else { return true }
-        guard try !transaction.hasUndispatchedChanges(in: database) else { return false }
+        guard try !OutboxTable(transaction: transaction).hasUndispatched(in: database) else {
+          return false
+        }
         try leases.endLease(of: database, by: server)
         return true
       }
@@ -139,10 +141,7 @@ extension StoreTransaction {
   {
     try connection.execute("BEGIN")
     do {
-      try connection.query(
-        "SELECT 1 FROM databases WHERE database_id = $1 FOR UPDATE",
-        [.integer(database.rawValue)]
-      ) { _ in }
+      try DatabaseTable(transaction: self).lock(database)
       let value = try body()
       try connection.commit()
       return value
@@ -150,13 +149,5 @@ extension StoreTransaction {
       if connection.isInTransaction { try? connection.rollback() }
       throw error
     }
-  }
-
-  func hasUndispatchedChanges(in database: DatabaseID) throws -> Bool {
-    let through = try DispatchTable(transaction: self).position(of: database)?.wholeThrough ?? .min
-    return try connection.first(
-      "SELECT 1 FROM outbox WHERE database_id = $1 AND sequence > $2 LIMIT 1",
-      [.integer(database.rawValue), .integer(through)]
-    ) { _ in true } ?? false
   }
 }

@@ -90,6 +90,14 @@ struct DatabaseTable {
     ) { $0.integer(0) }
   }
 
+  /// Keeps a database's row from others until the transaction ends. Only where several servers share the
+  /// store.
+  func lock(_ database: DatabaseID) throws {
+    try connection.query(
+      "SELECT 1 FROM databases WHERE database_id = $1 FOR UPDATE", [.integer(database.rawValue)]
+    ) { _ in }
+  }
+
   /// Makes a database with its default zone.
   func add(at address: DatabaseAddress) throws -> DatabaseID {
     if let owner = address.owner {

@@ -8,8 +8,8 @@ extension SQLRecordStore {
   public func undispatchedDatabases() async throws -> [DatabaseID] {
     if isDistributed {
       return try await read { transaction in
-        try OutboxTable(transaction: transaction).databases()
-          .filter { try transaction.hasUndispatchedChanges(in: $0) }
+        let outbox = OutboxTable(transaction: transaction)
+        return try outbox.databases().filter { try outbox.hasUndispatched(in: $0) }
       }
     }
     return try await read { try OutboxTable(transaction: $0).undispatchedDatabases() }

@@ -36,22 +36,29 @@ struct SubscriberDatabaseTable {
     ) { DatabaseID(rawValue: $0.integer(0)) }
   }
 
+  /// The next database in which a user has ever had subscriptions.
+  func next(after database: DatabaseID, of subscriber: String) throws -> DatabaseID? {
+    try connection.first(
+      """
+      SELECT number FROM subscriber_databases WHERE subscriber = $1 AND number > $2
+      ORDER BY number LIMIT 1
+      """, [.text(subscriber), .integer(database.rawValue)]
+    ) { DatabaseID(rawValue: $0.integer(0)) }
+  }
+
   /// The databases of the recipient's container in which the user has ever had subscriptions, and so
   /// may have been notified.
   ///
   /// - Complexity: O(*d* log *n*) for *d* databases of all containers.
   func notifiedDatabases(of recipient: Recipient) throws -> [NotifiedDatabase] {
     try databases(of: recipient.userRecordName).compactMap { database in
-      let number = SQLValue.integer(database.rawValue)
       let lastNumber = try DatabaseTable(transaction: transaction).lastNumber(
         drawnIn: database, of: recipient.container, in: recipient.environment)
       guard let lastNumber else { return nil }
-      let trimmedThrough = try connection.first(
-        "SELECT trimmed_through FROM trimmed_logs WHERE database_id = $1 AND subscriber = $2",
-        [number, .text(recipient.userRecordName)]
-      ) { $0.integer(0) }
+      let trimmedThrough = try NotificationLogTable(transaction: transaction)
+        .trimmedThrough(of: recipient.userRecordName, in: database)
       return NotifiedDatabase(
-        id: database, trimmedThrough: trimmedThrough ?? 0, lastNumber: lastNumber)
+        id: database, trimmedThrough: trimmedThrough, lastNumber: lastNumber)
     }
   }
 }

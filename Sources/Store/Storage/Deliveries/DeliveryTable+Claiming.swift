@@ -131,7 +131,7 @@ extension DeliveryTable {
     try connection.rows(
       """
       SELECT deliveries.database_id, deliveries.number
-      FROM push_routes JOIN deliveries ON deliveries.route = push_routes.route
+      FROM deliveries JOIN push_routes ON push_routes.route = deliveries.route
       WHERE deliveries.state = 0 AND deliveries.due > $1 AND deliveries.leased_by <> $2
         AND NOT EXISTS (SELECT 1 FROM servers WHERE server_id = deliveries.leased_by)
       LIMIT $3

@@ -77,13 +77,9 @@ struct OutboxTable {
       ]
     ) { row in
       let content = row.bytes(2)
-      var decoder = try RowDecoder(
-        content, of: "change \(row.integer(0)) of database \(database.rawValue)")
-      let change = try decoder.decodeChange()
-      try decoder.finish()
       var entry = OutboxEntry(
         part: part, sequence: row.integer(0), subscriptionVersion: row.integer(1),
-        change: change)
+        change: try change(content, numbered: row.integer(0), in: database))
       if entry.sequence == position?.through { entry.settledThrough = position?.settled }
       entry.isLarge = content.count > transaction.context.historyLimits.changeBytes
       return entry
@@ -100,6 +96,25 @@ struct OutboxTable {
         .integer(database.rawValue), .integer(begin?.wholeThrough ?? .min), .integer(end.through),
       ]
     ) { Int($0.integer(0)) }
+  }
+
+  /// Whether a database has changes that are not dispatched.
+  ///
+  /// - Parameter last: the last change that counts.
+  func hasUndispatched(in database: DatabaseID, through last: Int64 = .max) throws -> Bool {
+    let through =
+      try DispatchTable(transaction: transaction).position(of: database)?.wholeThrough ?? .min
+    return try connection.first(
+      "SELECT 1 FROM outbox WHERE database_id = $1 AND sequence > $2 AND sequence <= $3 LIMIT 1",
+      [.integer(database.rawValue), .integer(through), .integer(last)]
+    ) { _ in true } ?? false
+  }
+
+  /// The last change of a database, dispatched or not; 0 when there is none.
+  func lastSequence(in database: DatabaseID) throws -> Int64 {
+    try connection.first(
+      "SELECT MAX(sequence) FROM outbox WHERE database_id = $1", [.integer(database.rawValue)]
+    ) { $0.integer(0) } ?? 0
   }
 
   /// The databases that have changes, dispatched or not.
@@ -154,10 +169,7 @@ struct OutboxTable {
       let content = row.bytes(2)
       // Most changes are of other records, which is seen without reading them.
       if let name, !content.contains(run: name) { return }
-      var decoder = try RowDecoder(
-        content, of: "past change \(oldest) of database \(database.rawValue)")
-      let change = try decoder.decodeChange()
-      try decoder.finish()
+      let change = try change(content, numbered: oldest, in: database)
       guard recordID == nil || change.record?.recordID == recordID else { return }
       changes.append(
         PastChange(
@@ -178,6 +190,45 @@ struct OutboxTable {
     try connection.run(
       "UPDATE outbox SET content = $3, lacks_fields = 1 WHERE database_id = $1 AND sequence = $2",
       [.integer(entry.database.rawValue), .integer(entry.sequence), .bytes(encoder.bytes)])
+  }
+
+  /// Reads what a row has of a change.
+  private func change(
+    _ content: [UInt8], numbered sequence: Int64, in database: DatabaseID
+  ) throws -> Change {
+    var decoder = try RowDecoder(
+      content, of: "change \(sequence) of database \(database.rawValue)")
+    let change = try decoder.decodeChange()
+    try decoder.finish()
+    return change
+  }
+
+  /// The next changes that name a user, and the last change that was examined; nil when no changes are
+  /// left.
+  func naming(
+    _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
+  ) throws -> (found: [Int64], end: Int64)? {
+    try transaction.rows(
+      of: "outbox", by: "sequence", naming: user, after: sequence, examining: count, in: database)
+  }
+
+  /// Lets a body alter a change where it says that it did.
+  func update(
+    _ sequence: Int64, in database: DatabaseID, by alter: (inout Change) -> Bool
+  ) throws -> Bool {
+    let key: [SQLValue] = [.integer(database.rawValue), .integer(sequence)]
+    let content = try connection.first(
+      "SELECT content FROM outbox WHERE database_id = $1 AND sequence = $2", key
+    ) { $0.bytes(0) }
+    guard let content else { return false }
+    var change = try change(content, numbered: sequence, in: database)
+    guard alter(&change) else { return false }
+    var encoder = RowEncoder(reserving: content.count)
+    encoder.encode(change)
+    try connection.run(
+      "UPDATE outbox SET content = $3 WHERE database_id = $1 AND sequence = $2",
+      key + [.bytes(encoder.bytes)])
+    return true
   }
 
   /// Drops the changes up to one.

@@ -69,9 +69,7 @@ package struct Migration: Sendable {
   private static func checkUse(
     of version: Int64, by newest: Int64, _ connection: any SQLConnection
   ) throws {
-    let least = try connection.first(
-      "SELECT value FROM counters WHERE name = $1", [.text(leastForm)]
-    ) { $0.integer(0) }
+    let least = try CounterTable.value(of: leastForm, over: connection)
     guard least.map({ $0 <= newest }) ?? false else {
       throw StoreError(
         .newerSchema,
@@ -89,13 +87,7 @@ package struct Migration: Sendable {
     try run(steps, on: connection)
     try connection.run("DELETE FROM store_form", [])
     try connection.run("INSERT INTO store_form (version) VALUES ($1)", [.integer(last.version)])
-    if let least {
-      try connection.run(
-        """
-        INSERT INTO counters (name, value) VALUES ($1, $2)
-        ON CONFLICT (name) DO UPDATE SET value = excluded.value
-        """, [.text(leastForm), .integer(least)])
-    }
+    if let least { try CounterTable.set(leastForm, to: least, over: connection) }
   }
 
   /// Checks that nobody has the store open who would not understand its new form.

@@ -37,13 +37,8 @@ struct TrimmedChange: InDatabase {
   let notificationID: [UInt8]
 
   /// Of entries, in a table that the statement calls `entries`.
-  static let entryColumns = """
-    database_id, sequence, subscriber, EXISTS (
-      SELECT 1 FROM notification_marks
-      WHERE notification_marks.database_id = entries.database_id
-        AND notification_marks.subscriber = entries.subscriber
-        AND notification_marks.notification_id = entries.notification_id)
-    """
+  static let entryColumns =
+    "database_id, sequence, subscriber, \(NotificationMarkTable.isMarked("entries"))"
   static let markColumns = "database_id, position, subscriber, notification_id"
 
   /// - Parameter row: has ``entryColumns``.

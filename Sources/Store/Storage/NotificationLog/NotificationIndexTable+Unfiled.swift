@@ -53,18 +53,14 @@ extension NotificationIndexTable {
 
   /// Those that the transaction sees in the log: others may have been logged since it began.
   private func visible(_ rows: [NotificationIndexRow]) throws -> [NotificationIndexRow] {
+    let databases = DatabaseTable(transaction: transaction)
     var lastNumbers: [DatabaseID: Int64] = [:]
     return try rows.filter { row in
-      let last = try lastNumbers[row.database] ?? lastNumber(of: row.database)
+      let last =
+        try lastNumbers[row.database] ?? databases.lastNumber(drawnIn: row.database) ?? 0
       lastNumbers[row.database] = last
       return row.sequence <= last
     }
-  }
-
-  private func lastNumber(of database: DatabaseID) throws -> Int64 {
-    try connection.first(
-      "SELECT last_number FROM databases WHERE database_id = $1", [.integer(database.rawValue)]
-    ) { $0.integer(0) } ?? 0
   }
 
   /// Reads what another process has left unfiled. A run that it has not finished stays as it is; what

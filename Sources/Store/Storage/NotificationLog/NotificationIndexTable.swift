@@ -53,11 +53,8 @@ package struct NotificationIndexTable {
       """
       SELECT sequence, logged FROM notification_runs CROSS JOIN notification_index
       WHERE notification_index.run = notification_runs.run
-        AND database_id = $1 AND subscriber = $2 AND sequence > $3 AND NOT EXISTS (
-          SELECT 1 FROM notification_marks
-          WHERE notification_marks.database_id = notification_index.database_id
-            AND notification_marks.subscriber = notification_index.subscriber
-            AND notification_marks.notification_id = notification_index.notification_id)
+        AND database_id = $1 AND subscriber = $2 AND sequence > $3
+        AND NOT \(NotificationMarkTable.isMarked("notification_index"))
       ORDER BY sequence LIMIT $4
       """,
       [

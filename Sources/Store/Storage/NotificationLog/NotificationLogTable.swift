@@ -96,9 +96,9 @@ struct NotificationLogTable {
     let address = try DatabaseTable(transaction: transaction).address(of: id.database)
     return try connection.first(
       """
-      SELECT sequence, subscriber, logged, content FROM deliveries
-      JOIN notification_log ON notification_log.database_id = deliveries.database_id
-        AND notification_log.sequence = deliveries.log_sequence
+      SELECT sequence, subscriber, logged, content FROM notification_log
+      JOIN deliveries ON deliveries.database_id = notification_log.database_id
+        AND deliveries.log_sequence = notification_log.sequence
       WHERE deliveries.database_id = $1 AND number = $2
       """, [.integer(id.database.rawValue), .integer(id.number)]
     ) { try LogEntry(row: $0, database: id.database, address: address) }
@@ -166,6 +166,16 @@ struct NotificationLogTable {
       "SELECT unsent FROM notification_log WHERE database_id = $1 AND sequence = $2",
       [.integer(database.rawValue), .integer(sequence)]
     ) { UnsentDeliveries(rawValue: $0.optionalInteger(0) ?? 0) } ?? []
+  }
+
+  /// The next entries of a user's log or that name the user, and the last entry that was examined; nil
+  /// when no entries are left.
+  func naming(
+    _ user: String, after sequence: Int64, examining count: Int64, in database: DatabaseID
+  ) throws -> (found: [Int64], end: Int64)? {
+    try transaction.rows(
+      of: "notification_log", by: "sequence", naming: user, orOf: "subscriber", after: sequence,
+      examining: count, in: database)
   }
 
   // MARK: Changing

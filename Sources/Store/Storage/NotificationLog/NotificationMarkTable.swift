@@ -23,6 +23,19 @@ struct NotificationMarkTable {
     """,
   ]
 
+  /// A condition for entries that are marked as read.
+  ///
+  /// - Parameter entries: what a statement calls its table of entries.
+  static func isMarked(_ entries: String) -> String {
+    """
+    EXISTS (
+      SELECT 1 FROM notification_marks
+      WHERE notification_marks.database_id = \(entries).database_id
+        AND notification_marks.subscriber = \(entries).subscriber
+        AND notification_marks.notification_id = \(entries).notification_id)
+    """
+  }
+
   /// Whether a user's notification is marked as read.
   func isMarked(
     _ notificationID: UUID, of subscriber: String, in database: DatabaseID

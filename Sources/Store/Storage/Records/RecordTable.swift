@@ -54,13 +54,28 @@ struct RecordTable {
 
   /// The record with a number that an index names.
   func record(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord {
-    let row = try connection.first(
-      StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
-      [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init)
-    guard let row else {
+    guard let record = try existingRecord(numbered: number, in: database) else {
       throw StoreError(.corrupt, "an index names record \(number), which does not exist")
     }
-    return try record(row, in: database)
+    return record
+  }
+
+  /// The record with a number; nil when it is deleted.
+  func existingRecord(numbered number: Int64, in database: DatabaseID) throws -> StoredRecord? {
+    try connection.first(
+      StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
+      [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init
+    ).map { try record($0, in: database) }
+  }
+
+  /// The numbers of records that name a user, as ``StoreTransaction`` finds them.
+  func naming(
+    _ user: String, after number: Int64, examining count: Int64, limit: Int64 = .max,
+    in database: DatabaseID
+  ) throws -> (found: [Int64], end: Int64)? {
+    try transaction.rows(
+      of: "records", by: "record_number", naming: user, after: number, examining: count,
+      limit: limit, in: database)
   }
 
   func record(
@@ -156,9 +171,9 @@ struct RecordTable {
   ) throws -> [(row: StoredRecord.Row, key: [UInt8])] {
     try connection.rows(
       """
-      SELECT \(StoredRecord.columns), value_key FROM value_index
-      JOIN records ON records.database_id = value_index.database_id
-        AND records.record_number = value_index.record_number
+      SELECT \(StoredRecord.columns), value_key FROM records
+      JOIN value_index ON value_index.database_id = records.database_id
+        AND value_index.record_number = records.record_number
       WHERE value_index.database_id = $1 AND value_index.field_number = $2
         AND (value_key, value_index.record_number) > ($3, $4)
       ORDER BY value_key, value_index.record_number LIMIT $5
@@ -238,4 +253,8 @@ struct RecordTable {
       "DELETE FROM records WHERE database_id = $1 AND zone_number = $2",
       [.integer(database.rawValue), .integer(zoneNumber)])
   }
+}
+
+extension StoredRecord {
+  static let selection = "SELECT \(columns) FROM records"
 }

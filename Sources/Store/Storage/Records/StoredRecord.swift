@@ -16,7 +16,6 @@ struct StoredRecord {
     records.record_number, records.zone_number, records.record_name, records.type_number, \
     records.version, records.content
     """
-  static let selection = "SELECT \(columns) FROM records"
 
   /// A record as its row has it.
   struct Row {

@@ -39,6 +39,11 @@ struct RecordTypeTable {
 
   // MARK: Reading
 
+  /// The place of the next types, in the order of containers and environments.
+  func place(after last: ContainerPlace?) throws -> ContainerPlace? {
+    try transaction.place(after: last, in: "record_types")
+  }
+
   /// The record type of this name in the database's container, nil when nothing was saved in it.
   func type(named name: String, at address: DatabaseAddress) throws -> RecordTypeEntry? {
     let key = Catalog.RecordTypeKey(

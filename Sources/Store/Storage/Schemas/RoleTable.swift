@@ -73,6 +73,16 @@ struct RoleTable {
     return roles
   }
 
+  /// The roles that a user was given, of all containers.
+  func roles(of userRecordName: String) throws -> [UserHoldings.Role] {
+    try connection.rows(
+      """
+      SELECT container, environment, role FROM role_members WHERE user_record_name = $1
+      ORDER BY container, environment, role
+      """, [.text(userRecordName)]
+    ) { UserHoldings.Role(place: try ContainerPlace(row: $0), role: $0.text(2)) }
+  }
+
   /// The users who were given a role, in order.
   func members(
     of role: String, in container: String, _ environment: ContainerEnvironment

@@ -159,6 +159,17 @@ struct SubscriptionTable {
       """, [.integer(horizon)], ForgottenVersion.init(row:))
   }
 
+  /// Keeps that a user's deletions are forgotten: who has not read them gets everything anew.
+  func noteForgottenDeletions(of subscriber: String, in database: DatabaseID) throws {
+    let newest = try connection.first(
+      """
+      SELECT database_id, MAX(version) FROM subscription_deletions
+      WHERE database_id = $1 AND subscriber = $2 GROUP BY database_id
+      """, [.integer(database.rawValue), .text(subscriber)], ForgottenVersion.init(row:))
+    guard let newest else { return }
+    try DatabaseTable(transaction: transaction).note(forgottenSubscriptions: newest)
+  }
+
   /// Forgets old deletions of subscriptions: who asks from before them gets everything anew.
   func forgetDeletions(through versions: [ForgottenVersion]) throws {
     for forgotten in versions {

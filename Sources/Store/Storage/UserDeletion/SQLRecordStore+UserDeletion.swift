@@ -125,9 +125,8 @@ extension User {
       try DeviceTable(transaction: transaction)
         .removeAll(of: userRecordName, kind: kind, at: timestamp, ordering: &orders)
     }
-    try PasswordTable(transaction: transaction).remove(of: userRecordName)
-    try transaction.connection.run(
-      "DELETE FROM role_members WHERE user_record_name = $1", [.text(userRecordName)])
-    try ApplicationPermissionTable(transaction: transaction).remove(of: userRecordName)
+    for (table, column) in UserTraces.accessColumns {
+      try transaction.delete(from: table, where: column, is: userRecordName)
+    }
   }
 }

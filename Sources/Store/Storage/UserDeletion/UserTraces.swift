@@ -8,7 +8,7 @@ enum UserTraces {
   static let refusalMilliseconds: Int64 = 24 * 60 * 60 * 1000
 
   /// A table whose rows belong to databases.
-  struct DatabaseTable {
+  struct KeyedTable {
     var name: String
     /// The rest of the primary key, beside `database_id`.
     var key: [String]
@@ -20,7 +20,7 @@ enum UserTraces {
   }
 
   /// Of these the rows of private databases go, whatever is in them.
-  static let databaseTables: [DatabaseTable] = [
+  static let databaseTables: [KeyedTable] = [
     .init("value_index", "field_number", "value_key", "record_number"),
     .init("reference_edges", "zone_number", "target_name", "holder_number"),
     .init("asset_references", "checksum", "record_number", "field_name"),
@@ -53,14 +53,20 @@ enum UserTraces {
     (.notifications, "trimmed_logs", "subscriber"),
   ]
 
-  /// Columns with the name of a user whose row it is, in tables that are no database's. The account is the
-  /// last: it keeps the name from being used again.
-  static let accountColumns: [(table: String, column: String)] = [
-    ("user_passwords", "user_record_name"), ("user_identities", "user_record_name"),
-    ("web_auth_tokens", "user_record_name"), ("application_permissions", "user_record_name"),
-    ("role_members", "user_record_name"), ("device_tokens", "user_record_name"),
-    ("subscriber_databases", "subscriber"), ("users", "user_record_name"),
+  /// Columns with the name of a user whose row it is, in tables that are no database's: of rows that let
+  /// the user in or are the user's rights. They go when the deletion begins.
+  static let accessColumns: [(table: String, column: String)] = [
+    ("user_passwords", "user_record_name"), ("role_members", "user_record_name"),
+    ("application_permissions", "user_record_name"),
   ]
+
+  /// All such columns. The account is the last: it keeps the name from being used again.
+  static let accountColumns =
+    accessColumns + [
+      ("user_identities", "user_record_name"), ("web_auth_tokens", "user_record_name"),
+      ("device_tokens", "user_record_name"), ("subscriber_databases", "subscriber"),
+      ("users", "user_record_name"),
+    ]
 
   /// What has a step of its own beside these.
   static let otherTables: Set = [

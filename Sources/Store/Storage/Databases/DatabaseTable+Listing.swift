@@ -1,0 +1,68 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+// MARK: Databases of many addresses
+
+extension DatabaseTable {
+  /// The place of the next databases, in the order of containers and environments.
+  func place(after last: ContainerPlace?) throws -> ContainerPlace? {
+    try transaction.place(after: last, in: "database_addresses")
+  }
+
+  /// A page of the databases of a place, with their owners' names, in the order of scopes and owners.
+  func databases(
+    in place: ContainerPlace, after last: DatabaseSummary.Name?, limit: Int
+  ) throws -> [DatabaseSummary] {
+    try transaction.connection.rows(
+      """
+      SELECT number, scope, owner, users.name FROM database_addresses
+      LEFT JOIN users ON users.user_record_name = database_addresses.owner
+      WHERE container = $1 AND environment = $2 AND (scope, owner) > ($3, $4)
+      ORDER BY scope, owner LIMIT $5
+      """,
+      [
+        .text(place.container), .text(place.environment.rawValue),
+        .integer(Int64(last?.scope.rawValue ?? 0)), .text(last?.owner ?? ""),
+        .integer(Int64(limit)),
+      ]
+    ) { row in
+      guard let scope = DatabaseScope(rawValue: Int(row.integer(1))) else {
+        throw StoreError(.corrupt, "database \(row.integer(0)) has an unknown scope")
+      }
+      return DatabaseSummary(
+        id: DatabaseID(rawValue: row.integer(0)),
+        name: DatabaseSummary.Name(scope: scope, owner: row.text(2)),
+        userName: row.optionalText(3))
+    }
+  }
+
+  /// The next public database of any container, in the order of numbers.
+  func nextPublic(after database: DatabaseID) throws -> DatabaseID? {
+    try next(after: database, where: "scope = $2")
+  }
+
+  /// The next database of any container that a user owns, in the order of numbers.
+  func next(after database: DatabaseID, of owner: String) throws -> DatabaseID? {
+    try next(after: database, where: "scope <> $2 AND owner = $3", [.text(owner)])
+  }
+
+  private func next(
+    after database: DatabaseID, where condition: String, _ arguments: [SQLValue] = []
+  ) throws -> DatabaseID? {
+    try transaction.connection.first(
+      """
+      SELECT number FROM database_addresses WHERE number > $1 AND \(condition)
+      ORDER BY number LIMIT 1
+      """,
+      [.integer(database.rawValue), .integer(Int64(DatabaseScope.public.rawValue))] + arguments
+    ) { DatabaseID(rawValue: $0.integer(0)) }
+  }
+
+  /// Removes a database that is empty.
+  func remove(_ database: DatabaseID) throws {
+    let arguments = [SQLValue.integer(database.rawValue)]
+    try transaction.connection.run("DELETE FROM databases WHERE database_id = $1", arguments)
+    try transaction.connection.run("DELETE FROM database_addresses WHERE number = $1", arguments)
+  }
+}

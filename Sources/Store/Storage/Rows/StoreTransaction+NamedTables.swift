@@ -1,0 +1,109 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+// Statements that are the same for several tables. The caller names its table.
+extension StoreTransaction {
+  // MARK: Deleting
+
+  /// So many rows are deleted by one statement.
+  private static let deletedAtOnce = 100
+
+  /// Deletes rows by their numbers, many with each statement: on PostgreSQL each is a way there and back,
+  /// and what is beyond its retention may be tens of thousands.
+  ///
+  /// - Parameters:
+  ///   - statement: ends where the list of the numbers begins: `… AND sequence IN`.
+  ///   - arguments: those that come before the numbers.
+  func delete(_ statement: String, _ arguments: [SQLValue], numbers: [Int64]) throws {
+    var rest = numbers[...]
+    while let last = rest.last {
+      // Two statements in all, so that each is prepared once: lists are filled up with their last.
+      let size = rest.count == 1 ? 1 : Self.deletedAtOnce
+      let part = Array(rest.prefix(size))
+      rest = rest.dropFirst(size)
+      let list = part + repeatElement(part.last ?? last, count: size - part.count)
+      let places = list.indices.map { "$\(arguments.count + 1 + $0)" }.joined(separator: ", ")
+      try connection.run("\(statement) (\(places))", arguments + list.map { .integer($0) })
+    }
+  }
+
+  /// Deletes a batch of a database's rows.
+  ///
+  /// - Parameter owner: a column, and the user whose name the rows have there; nil for all rows.
+  /// - Returns: how many.
+  func delete(
+    from table: UserTraces.KeyedTable, in database: DatabaseID,
+    where owner: (column: String, name: String)? = nil, limit: Int64
+  ) throws -> Int {
+    let key = table.key.joined(separator: ", ")
+    let condition = owner.map { " AND \($0.column) = $3" } ?? ""
+    return try connection.run(
+      """
+      DELETE FROM \(table.name) WHERE database_id = $1 AND (\(key)) IN (
+        SELECT \(key) FROM \(table.name) WHERE database_id = $1\(condition) LIMIT $2)
+      """,
+      [.integer(database.rawValue), .integer(limit)] + (owner.map { [.text($0.name)] } ?? []))
+  }
+
+  /// Deletes the rows that have a user's name in a column, and answers how many there were.
+  @discardableResult
+  func delete(from table: String, where column: String, is user: String) throws -> Int {
+    try connection.run("DELETE FROM \(table) WHERE \(column) = $1", [.text(user)])
+  }
+
+  // MARK: Reading
+
+  /// Finds a user's name in the `content` of a database's rows. No index leads to them, so a batch of rows
+  /// is examined.
+  ///
+  /// - Parameters:
+  ///   - number: the rest of the table's primary key.
+  ///   - owner: a column that finds a row, too, when the user's name is its value.
+  ///   - last: the number behind which the batch begins.
+  ///   - limit: how many are found at most.
+  /// - Returns: the numbers of the rows, and the last that was examined; nil when no rows are left.
+  func rows(
+    of table: String, by number: String, naming user: String, orOf owner: String? = nil,
+    after last: Int64, examining count: Int64, limit: Int64 = .max, in database: DatabaseID
+  ) throws -> (found: [Int64], end: Int64)? {
+    let place = SQLValue.integer(database.rawValue)
+    let end = try connection.first(
+      """
+      SELECT MAX(\(number)) FROM (
+        SELECT \(number) FROM \(table) WHERE database_id = $1 AND \(number) > $2
+        ORDER BY \(number) LIMIT $3) AS batch
+      """, [place, .integer(last), .integer(count)]
+    ) { $0.optionalInteger(0) }
+    guard let end = end ?? nil else { return nil }
+    let condition = owner.map { "\($0) = $6 OR " } ?? ""
+    let found = try connection.rows(
+      """
+      SELECT \(number) FROM \(table)
+      WHERE database_id = $1 AND \(number) > $2 AND \(number) <= $3
+        AND (\(condition)\(connection.contains("$4", in: "content")))
+      ORDER BY \(number) LIMIT $5
+      """,
+      [place, .integer(last), .integer(end), .bytes(Array(user.utf8)), .integer(limit)]
+        + (owner == nil ? [] : [.text(user)])
+    ) { $0.integer(0) }
+    return (found, found.count == limit ? found.last ?? end : end)
+  }
+
+  /// The next place, in order, of those that the rows of a table are of.
+  ///
+  /// - Complexity: O(log *n*) for *n* rows, where an index begins with `container, environment`.
+  func place(after last: ContainerPlace?, in table: String) throws -> ContainerPlace? {
+    // First the container's other environments: with both columns in one range SQLite would walk
+    // through all rows of the container.
+    for range in ["container = $1 AND environment > $2", "container > $1 AND $2 = $2"] {
+      let found = try connection.first(
+        "SELECT container, environment FROM \(table) WHERE \(range) "
+          + "ORDER BY container, environment LIMIT 1",
+        [.text(last?.container ?? ""), .text(last?.environment.rawValue ?? "")]
+      ) { ContainerPlace(container: $0.text(0), environment: try $0.environment(1)) }
+      if let found { return found }
+    }
+    return nil
+  }
+}
