@@ -21,7 +21,7 @@ extension Dispatcher {
   public func subscriptions(
     fitting change: Change, in database: DatabaseID, atMost limit: Int
   ) async throws -> FittingSubscriptions? {
-    if let presence, try await presence.store.partition(of: database).parts > 1 {
+    if let membership, try await membership.store.partition(of: database).parts > 1 {
       return nil
     }
     return try await fittingSubscriptions(of: change, in: database, atMost: limit)

@@ -42,7 +42,7 @@ extension Dispatcher {
         if code == .leaseLost, await isAbandoned(part) { return }
         handover.fallBehind(part)
         // Another server has committed changes in between: they stand in the outbox.
-        if code == .outOfOrder, presence != nil { continue }
+        if code == .outOfOrder, membership != nil { continue }
         // Stopping ends the loading of an index.
         if !(error is CancellationError) { await pause(after: error, in: part, &retry) }
       }
@@ -52,7 +52,7 @@ extension Dispatcher {
   /// Whether another server does dispatch the database's changes, and this one leaves them alone.
   private func isAbandoned(_ part: DatabasePart) async -> Bool {
     handover.doubtLease(of: part)
-    guard let presence, (try? await presence.hasLease(of: part)) == false else { return false }
+    guard let membership, (try? await membership.hasLease(of: part)) == false else { return false }
     return handover.abandon(part)
   }
 

@@ -77,7 +77,7 @@ public final class Dispatcher: Sendable {
   let store: any DispatchStore
   let configuration: Configuration
   /// This server among those that share the store; nil when it has it alone.
-  let presence: ServerPresence?
+  let membership: ServerMembership?
   let handover: ChangeHandover
   let indexes: SubscriptionIndexes
   let counters = Mutex(Metrics())
@@ -100,7 +100,7 @@ public final class Dispatcher: Sendable {
   ///     whether it is there. Of such a one `onDispatched` does not tell.
   public init(
     store: any DispatchStore, configuration: Configuration = Configuration(),
-    presence: ServerPresence? = nil, clock: @escaping @Sendable () -> Timestamp = { .now },
+    membership: ServerMembership? = nil, clock: @escaping @Sendable () -> Timestamp = { .now },
     report: @escaping @Sendable (WorkReport) -> Void,
     room: @escaping @Sendable () -> DeliveryRoom? = { nil },
     onDispatched: @escaping @Sendable (DispatchResult) -> Void,
@@ -108,7 +108,7 @@ public final class Dispatcher: Sendable {
   ) {
     self.store = store
     self.configuration = configuration
-    self.presence = presence
+    self.membership = membership
     self.clock = clock
     self.report = report
     self.room = room
@@ -137,13 +137,13 @@ public final class Dispatcher: Sendable {
 
   /// Begins with what the outbox holds, then takes changes as they are committed.
   public func start() {
-    let (handover, presence) = (handover, presence)
+    let (handover, membership) = (handover, membership)
     store.setCommitHandler { entries in
-      presence?.use(entries)
+      membership?.use(entries)
       handover.offer(entries)
     }
-    presence?.start(
-      with: ServerPresence.Lanes(
+    membership?.start(
+      with: ServerMembership.Lanes(
         look: { handover.look(into: $0) }, isOpen: { handover.isOpen($0) },
         forget: { [indexes] in indexes.forget($0) }))
     store.setDoubtHandler { handover.raiseDoubt() }
@@ -166,7 +166,7 @@ public final class Dispatcher: Sendable {
   public func stop() async {
     store.setCommitHandler(nil)
     store.setDoubtHandler(nil)
-    presence?.drain()
+    membership?.drain()
     handover.stop()
     let loop = loop.withLock { $0 }
     // Ends delays, and a long catching up between two batches; the store's calls do not notice.
@@ -203,10 +203,10 @@ public final class Dispatcher: Sendable {
   /// Databases that have changes which may not have come in memory. Of those that nobody dispatches the
   /// server's presence tells when it has taken them.
   private func waitingParts() async throws -> [DatabasePart] {
-    guard let presence else {
+    guard let membership else {
       return try await store.undispatchedDatabases().map { .whole($0) }
     }
-    return try await presence.leasedParts()
+    return try await membership.leasedParts()
   }
 
   /// Tells that something failed, and waits before it is tried again. Nothing is lost: what failed

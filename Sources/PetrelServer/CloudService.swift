@@ -30,7 +30,7 @@ public final class CloudService: Sendable {
   private let turns: RequestTurns
   private let courier: WebCourier
   let admin: AdminService
-  private let presence: ServerPresence?
+  private let membership: ServerMembership?
   private let dispatcher: Dispatcher
   private let worker: DeliveryWorker
   private let maintenance = Mutex<Task<Void, Never>?>(nil)
@@ -79,22 +79,22 @@ public final class CloudService: Sendable {
     deliveryConfiguration.owedLimitOfUser = configuration.limits.undeliveredPushesPerUser
     deliveryConfiguration.trace = log.pushTrace
     let pushes = LivePushes()
-    let presence: ServerPresence? =
+    let membership: ServerMembership? =
       if let servers = store.servers {
-        ServerPresence(
+        ServerMembership(
           store: servers,
-          configuration: ServerPresence.Configuration(url: publicURL, executor: executor),
+          configuration: ServerMembership.Configuration(url: publicURL, executor: executor),
           report: { log.add($0.isRoutine ? .info : .warning, $0) })
       } else {
         nil
       }
-    self.presence = presence
+    self.membership = membership
     let worker = DeliveryWorker(
       store: store, configuration: deliveryConfiguration,
-      server: presence.map { presence in { @Sendable in presence.server } }, clock: clock,
+      server: membership.map { membership in { @Sendable in membership.server } }, clock: clock,
       report: { log.add(.warning, $0) }, route: route)
     self.worker = worker
-    presence?.handlers = ServerPresence.Handlers(
+    membership?.handlers = ServerMembership.Handlers(
       onServersGone: { worker.takeOver() },
       onAnnounced: { names in
         if let names { courier.wake(names) } else { courier.wakeAll() }
@@ -107,14 +107,14 @@ public final class CloudService: Sendable {
     containers = settings
     dispatchConfiguration.deletionsCarryLastValues = { settings[$0].deletionsCarryLastValues }
     let dispatcher = Dispatcher(
-      store: store, configuration: dispatchConfiguration, presence: presence, clock: clock,
+      store: store, configuration: dispatchConfiguration, membership: membership, clock: clock,
       report: { log.add(.error, $0) }, room: { worker.room() },
       onDispatched: { result in
         worker.enqueue(result.deliveries, waiting: result.waiting)
         pushes.add(result.logged)
         let subscribers = Set(result.logged.map(\.notification.subscriber))
         courier.wake(subscribers)
-        presence?.announce(subscribers)
+        membership?.announce(subscribers)
         log.trace(result.logged)
       },
       onRecovered: {
@@ -182,7 +182,7 @@ public final class CloudService: Sendable {
   public var latestWithheld: [WithheldNotification] { dispatcher.latestWithheld }
   public var deliveryMetrics: DeliveryWorker.Metrics { worker.metrics }
   /// This server among those that share the store; nil when it has it alone.
-  public var presenceMetrics: ServerPresence.Metrics? { presence?.metrics }
+  public var membershipMetrics: ServerMembership.Metrics? { membership?.metrics }
   public var requestMetrics: RequestMetrics { journal.metrics }
   /// Requests that wait for others of their callers.
   var turnMetrics: RequestTurns.Metrics { turns.metrics }
@@ -271,7 +271,7 @@ public final class CloudService: Sendable {
     deleting.withLock { $0 }?.cancel()
     await dispatcher.stop()
     await worker.stop()
-    await presence?.stop()
+    await membership?.stop()
   }
 
   /// Trims what is beyond its retention, now and whenever that is due again.

@@ -119,7 +119,7 @@ public final class Server: Sendable {
   public var latestWithheld: [WithheldNotification] { service.latestWithheld }
   public var deliveryMetrics: DeliveryWorker.Metrics { service.deliveryMetrics }
   /// This server among those that share the store; nil when it has it alone.
-  public var presenceMetrics: ServerPresence.Metrics? { service.presenceMetrics }
+  public var membershipMetrics: ServerMembership.Metrics? { service.membershipMetrics }
   /// What is sent to the push services of browsers, and to webhooks.
   public var webPushMetrics: HTTPClient.Metrics { routes.current.web.webPushMetrics }
   public var webhookMetrics: HTTPClient.Metrics { routes.current.web.webhookMetrics }

@@ -148,27 +148,27 @@ final class RunningDispatcher: Sendable {
   private let logged = Box<[LogEntry]>([])
   private let reports = Box<[WorkReport]>([])
   /// Nil unless several servers share the store.
-  let presence: ServerPresence?
+  let membership: ServerMembership?
 
   /// - Parameter servers: what servers know of each other that share the store.
   init(
     _ store: any DispatchStore, servers: (any ClusterStore)? = nil,
     configure: (inout Dispatcher.Configuration) -> Void = { _ in },
-    configurePresence: (inout ServerPresence.Configuration) -> Void = { _ in }
+    configurePresence: (inout ServerMembership.Configuration) -> Void = { _ in }
   ) {
-    presence = servers.map { servers in
-      var configuration = ServerPresence.Configuration()
+    membership = servers.map { servers in
+      var configuration = ServerMembership.Configuration()
       configuration.leaseTime = 0.6
       configuration.pollInterval = 0.01
       configuration.scanInterval = 0.05
       configuration.idleTime = 0.1
       configurePresence(&configuration)
-      return ServerPresence(store: servers, configuration: configuration, report: { _ in })
+      return ServerMembership(store: servers, configuration: configuration, report: { _ in })
     }
     var configuration = Dispatcher.Configuration()
     configure(&configuration)
     dispatcher = Dispatcher(
-      store: store, configuration: configuration, presence: presence,
+      store: store, configuration: configuration, membership: membership,
       clock: { DispatchWorld.start },
       report: { [reports] line in reports.value.withLock { $0.append(line) } },
       onDispatched: { [logged] result in logged.value.withLock { $0 += result.logged } })

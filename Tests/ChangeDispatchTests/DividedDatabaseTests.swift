@@ -26,15 +26,15 @@ struct DividedDatabaseTests {
       case .none: break
       case .struckOff:
         for round in 0..<4 {
-          let presence = servers[round % 3].running.presence
-          try await eventually("the server is registered") { presence?.server != nil }
-          guard let id = presence?.server else { continue }
+          let membership = servers[round % 3].running.membership
+          try await eventually("the server is registered") { membership?.server != nil }
+          guard let id = membership?.server else { continue }
           try await worlds[(round + 1) % 3].store.servers?.unregisterServer(id)
-          try await eventually("the server has noticed") { presence?.server != id }
+          try await eventually("the server has noticed") { membership?.server != id }
         }
       case .replaced:
         await servers[1].running.dispatcher.stop()
-        await servers[1].running.presence?.stop()
+        await servers[1].running.membership?.stop()
         servers.append(try await SharedStoreServer(at: location))
       }
       let lines = try await expected
@@ -62,7 +62,7 @@ struct DividedDatabaseTests {
       }
       try await world.store.servers?.partition(world.publicID, into: 4)
       func parts(_ servers: [SharedStoreServer]) -> [Int] {
-        servers.map { $0.running.presence?.metrics.parts ?? 0 }
+        servers.map { $0.running.membership?.metrics.parts ?? 0 }
       }
       try await eventually("each has its share") { [servers] in parts(servers) == [2, 2] }
       try await world.save("none")

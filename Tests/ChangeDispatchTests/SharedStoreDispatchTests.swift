@@ -47,11 +47,11 @@ struct SharedStoreDispatchTests {
         case .none: break
         case .struckOff:
           for round in 0..<6 {
-            let presence = servers[round % 3].running.presence
-            try await eventually("the server is registered") { presence?.server != nil }
-            guard let id = presence?.server else { continue }
+            let membership = servers[round % 3].running.membership
+            try await eventually("the server is registered") { membership?.server != nil }
+            guard let id = membership?.server else { continue }
             try await worlds[(round + 1) % 3].store.servers?.unregisterServer(id)
-            try await eventually("the server has noticed") { presence?.server != id }
+            try await eventually("the server has noticed") { membership?.server != id }
           }
         case .dead:
           let last = History(
@@ -64,7 +64,7 @@ struct SharedStoreDispatchTests {
           group.addTask { (last.number, expected) }
         case .replaced:
           await servers[1].running.dispatcher.stop()
-          await servers[1].running.presence?.stop()
+          await servers[1].running.membership?.stop()
           servers.append(try await SharedStoreServer(at: location))
         }
         return try await group.reduce(into: [Int: [String]]()) { $0[$1.0] = $1.1 }
@@ -79,12 +79,12 @@ struct SharedStoreDispatchTests {
             == expected[number], "seed \(seed), \(trouble), database \(number)")
       }
       if trouble == .struckOff {
-        #expect(servers.contains { ($0.running.presence?.metrics.lapses ?? 0) > 0 })
+        #expect(servers.contains { ($0.running.membership?.metrics.lapses ?? 0) > 0 })
       }
       if trouble == .none {
         // Those with nothing to do are given up in the end.
         try await eventually("all leases are ended") {
-          servers.allSatisfy { $0.running.presence?.metrics.leases == 0 }
+          servers.allSatisfy { $0.running.membership?.metrics.leases == 0 }
         }
       }
     }

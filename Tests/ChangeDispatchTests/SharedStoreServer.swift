@@ -23,7 +23,7 @@ struct SharedStoreServer: Sendable {
 
   func stop() async {
     await running.dispatcher.stop()
-    await running.presence?.stop()
+    await running.membership?.stop()
     await world.store.close()
   }
 }

@@ -16,7 +16,7 @@ struct SeveralServersTests {
     if let pollTime { settings.pollTime = pollTime }
     try await withSecondServer(settings) { service, other in
       try await eventually("the servers know of each other") {
-        service.server.presenceMetrics?.servers == 2 && other.presenceMetrics?.servers == 2
+        service.server.membershipMetrics?.servers == 2 && other.membershipMetrics?.servers == 2
       }
       try await body(service, other, ServiceClient(port: other.port))
     }
@@ -99,10 +99,10 @@ struct SeveralServersTests {
       let reader = try await service.makeReader(as: service.alice)
       #expect(try await service.modify(Service.operation("create", "first")).outcomes == ["ok"])
       #expect(try await service.poll(reader).json["ck"]?["qry"]?["rid"]?.string == "first")
-      #expect(service.server.presenceMetrics?.leases == 1)
+      #expect(service.server.membershipMetrics?.leases == 1)
       await service.server.stop()
       try await eventually("the server is no longer known") {
-        other.presenceMetrics?.servers == 1
+        other.membershipMetrics?.servers == 1
       }
       let body = #"{"operations": [\#(Service.operation("create", "second"))]}"#
       let saved = try await client.send(
@@ -184,7 +184,7 @@ struct SeveralServersTests {
       }
       try await #require(service.store.servers).partition(database, into: 4)
       try await eventually("each has its share") {
-        service.server.presenceMetrics?.parts == 2 && other.presenceMetrics?.parts == 2
+        service.server.membershipMetrics?.parts == 2 && other.membershipMetrics?.parts == 2
       }
       for round in 0..<3 {
         let saved = try await service.modify(Service.operation("create", "n\(round)"))

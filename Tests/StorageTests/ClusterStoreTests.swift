@@ -36,43 +36,44 @@ struct ClusterStoreTests {
   @Test("know of each other as long as they renew their registration")
   func registration() async throws {
     try await withPair { pair in
-      let one = try await pair.first.registerServer("one", for: 60)
-      let two = try await pair.second.registerServer("two", for: 0.2)
+      let one = try await pair.first.sharedCluster.registerServer("one", for: 60)
+      let two = try await pair.second.sharedCluster.registerServer("two", for: 0.2)
       #expect(one != two)
-      #expect(try await pair.first.servers().map(\.description) == ["one", "two"])
+      #expect(try await pair.first.sharedCluster.servers().map(\.description) == ["one", "two"])
       try await eventually("the time of the second is over") {
-        try await pair.first.renewServer(one, for: 60)?.gone == [two]
+        try await pair.first.sharedCluster.renewServer(one, for: 60)?.gone == [two]
       }
-      #expect(try await pair.first.servers().map(\.id) == [one])
-      #expect(try await pair.second.renewServer(two, for: 60) == nil)
-      let three = try await pair.second.registerServer("two again", for: 60)
-      #expect(try await pair.first.renewServer(one, for: 60)?.others.map(\.id) == [three])
-      try await pair.second.unregisterServer(three)
-      #expect(try await pair.first.renewServer(one, for: 60) == ServerRenewal())
+      #expect(try await pair.first.sharedCluster.servers().map(\.id) == [one])
+      #expect(try await pair.second.sharedCluster.renewServer(two, for: 60) == nil)
+      let three = try await pair.second.sharedCluster.registerServer("two again", for: 60)
+      #expect(try await pair.first.sharedCluster.renewServer(one, for: 60)?.others.map(\.id) == [three])
+      try await pair.second.sharedCluster.unregisterServer(three)
+      #expect(try await pair.first.sharedCluster.renewServer(one, for: 60) == ServerRenewal())
     }
   }
 
   @Test("a commit leases its database to its server, and leaves word when another has it")
   func committing() async throws {
     try await withPair { pair in
-      let one = try await pair.first.registerServer("one", for: 60)
-      let two = try await pair.second.registerServer("two", for: 60)
+      let one = try await pair.first.sharedCluster.registerServer("one", for: 60)
+      let two = try await pair.second.sharedCluster.registerServer("two", for: 60)
       try await pair.save("a", by: pair.first)
-      #expect(try await pair.first.leasedParts(of: one) == [.whole(pair.database)])
-      #expect(try await pair.first.awaitedParts(of: one) == LeftWord())
+      #expect(try await pair.first.sharedCluster.leasedParts(of: one) == [.whole(pair.database)])
+      #expect(try await pair.first.sharedCluster.wakeUps(of: one) == WakeUps())
       try await pair.save("b", by: pair.second)
-      #expect(try await pair.second.leasedParts(of: two) == [])
-      #expect(try await pair.first.awaitedParts(of: one) == LeftWord([.whole(pair.database)]))
-      #expect(try await pair.first.awaitedParts(of: one) == LeftWord())
-      #expect(try await pair.first.freeDatabases(after: DatabaseID(rawValue: 0), limit: 9) == [])
+      #expect(try await pair.second.sharedCluster.leasedParts(of: two) == [])
+      #expect(try await pair.first.sharedCluster.wakeUps(of: one) == WakeUps([.whole(pair.database)]))
+      #expect(try await pair.first.sharedCluster.wakeUps(of: one) == WakeUps())
+      #expect(
+        try await pair.first.sharedCluster.freeDatabases(after: DatabaseID(rawValue: 0), limit: 9) == [])
     }
   }
 
   @Test("what others dispatch does not come to the commit handler")
   func commitHandler() async throws {
     try await withPair { pair in
-      _ = try await pair.first.registerServer("one", for: 60)
-      _ = try await pair.second.registerServer("two", for: 60)
+      _ = try await pair.first.sharedCluster.registerServer("one", for: 60)
+      _ = try await pair.second.sharedCluster.registerServer("two", for: 60)
       let heard = Heard()
       for (name, store) in [("one", pair.first), ("two", pair.second)] {
         store.setCommitHandler { entries in
@@ -89,48 +90,50 @@ struct ClusterStoreTests {
   @Test("one of several takes a database that is free")
   func taking() async throws {
     try await withPair { pair in
-      let one = try await pair.first.registerServer("one", for: 60)
-      let two = try await pair.second.registerServer("two", for: 60)
+      let one = try await pair.first.sharedCluster.registerServer("one", for: 60)
+      let two = try await pair.second.sharedCluster.registerServer("two", for: 60)
       try await pair.save("a", by: pair.first)
-      try await pair.first.unregisterServer(one)
-      let free = try await pair.second.freeDatabases(after: DatabaseID(rawValue: 0), limit: 9)
+      try await pair.first.sharedCluster.unregisterServer(one)
+      let free = try await pair.second.sharedCluster.freeDatabases(
+        after: DatabaseID(rawValue: 0), limit: 9)
       #expect(free.map(\.part) == [.whole(pair.database)])
-      let three = try await pair.first.registerServer("three", for: 60)
-      async let second = pair.second.lease(free[0], to: two)
-      async let third = pair.first.lease(free[0], to: three)
+      let three = try await pair.first.sharedCluster.registerServer("three", for: 60)
+      async let second = pair.second.sharedCluster.lease(free[0], to: two)
+      async let third = pair.first.sharedCluster.lease(free[0], to: three)
       let taken = try await [second, third]
       #expect(taken.count(where: \.self) == 1)
       let isSecond = taken[0]
-      #expect(try await pair.first.isLeased(.whole(pair.database), to: two) == isSecond)
-      #expect(try await pair.first.isLeased(.whole(pair.database), to: three) == !isSecond)
+      #expect(try await pair.first.sharedCluster.isLeased(.whole(pair.database), to: two) == isSecond)
+      #expect(try await pair.first.sharedCluster.isLeased(.whole(pair.database), to: three) == !isSecond)
       #expect(
-        try await pair.first.freeDatabases(after: DatabaseID(rawValue: 0), limit: 9) == [])
+        try await pair.first.sharedCluster.freeDatabases(after: DatabaseID(rawValue: 0), limit: 9) == [])
     }
   }
 
   @Test("a lease ends only when everything is dispatched")
   func ending() async throws {
     try await withPair { pair in
-      let one = try await pair.first.registerServer("one", for: 60)
+      let one = try await pair.first.sharedCluster.registerServer("one", for: 60)
       try await pair.save("a", by: pair.first)
-      #expect(try await pair.first.endLease(of: pair.database, by: one) == false)
+      #expect(try await pair.first.sharedCluster.endLease(of: pair.database, by: one) == false)
       try await TestStore(pair.first).dispatch()
-      #expect(try await pair.first.endLease(of: pair.database, by: one))
-      #expect(try await pair.first.leasedParts(of: one) == [])
+      #expect(try await pair.first.sharedCluster.endLease(of: pair.database, by: one))
+      #expect(try await pair.first.sharedCluster.leasedParts(of: one) == [])
     }
   }
 
   @Test("changes that another server dispatches cannot be dispatched")
   func fencing() async throws {
     try await withPair { pair in
-      let one = try await pair.first.registerServer("one", for: 60)
-      let two = try await pair.second.registerServer("two", for: 60)
+      let one = try await pair.first.sharedCluster.registerServer("one", for: 60)
+      let two = try await pair.second.sharedCluster.registerServer("two", for: 60)
       try await pair.save("a", by: pair.first)
       let entries = try await TestStore(pair.first).outbox()
       #expect(entries.count == 1)
-      try await pair.second.unregisterServer(one)
-      let free = try await pair.second.freeDatabases(after: DatabaseID(rawValue: 0), limit: 9)
-      #expect(try await pair.second.lease(free[0], to: two))
+      try await pair.second.sharedCluster.unregisterServer(one)
+      let free = try await pair.second.sharedCluster.freeDatabases(
+        after: DatabaseID(rawValue: 0), limit: 9)
+      #expect(try await pair.second.sharedCluster.lease(free[0], to: two))
       let code = await storeError { try await TestStore(pair.first).dispatch() }
       #expect(code == .leaseLost)
       #expect(try await TestStore(pair.first).outbox() == entries)
@@ -142,22 +145,23 @@ struct ClusterStoreTests {
   @Test("announcements come to the other servers, once")
   func announcements() async throws {
     try await withPair { pair in
-      let one = try await pair.first.registerServer("one", for: 60)
-      let two = try await pair.second.registerServer("two", for: 60)
-      try await pair.first.announce(Announcement(subscribers: ["_early"]), from: one)
+      let one = try await pair.first.sharedCluster.registerServer("one", for: 60)
+      let two = try await pair.second.sharedCluster.registerServer("two", for: 60)
+      try await pair.first.sharedCluster.announce(Announcement(subscribers: ["_early"]), from: one)
       var position = AnnouncementPosition()
       func heard() async throws -> [Announcement] {
-        let (announcements, next) = try await pair.second.announcements(after: position, for: two)
+        let (announcements, next) = try await pair.second.sharedCluster.announcements(
+          after: position, for: two)
         position = next
         return announcements
       }
       #expect(try await heard() == [])
       _ = try await heard()
-      try await pair.first.announce(Announcement(subscribers: ["_a", "_b"]), from: one)
-      try await pair.second.announce(Announcement(subscribers: ["_own"]), from: two)
+      try await pair.first.sharedCluster.announce(Announcement(subscribers: ["_a", "_b"]), from: one)
+      try await pair.second.sharedCluster.announce(Announcement(subscribers: ["_own"]), from: two)
       #expect(try await heard() == [Announcement(subscribers: ["_a", "_b"])])
       #expect(try await heard() == [])
-      try await pair.first.announce(Announcement(subscribers: nil), from: one)
+      try await pair.first.sharedCluster.announce(Announcement(subscribers: nil), from: one)
       #expect(try await heard() == [Announcement(subscribers: nil)])
       #expect(try await heard() == [])
     }
@@ -166,8 +170,8 @@ struct ClusterStoreTests {
   @Test("deliveries that a server has taken are nobody else's until it is gone")
   func deliveries() async throws {
     try await withPair { pair in
-      let one = try await pair.first.registerServer("one", for: 60)
-      let two = try await pair.second.registerServer("two", for: 60)
+      let one = try await pair.first.sharedCluster.registerServer("one", for: 60)
+      let two = try await pair.second.sharedCluster.registerServer("two", for: 60)
       let test = try await TestStore(pair.first)
       try await test.register("token")
       _ = try await test.subscribe(noteSubscription("notes"))
@@ -190,7 +194,7 @@ struct ClusterStoreTests {
           == nil)
       try await pair.second.reclaimDeliveries(at: beginning, exceptOf: two.rawValue)
       #expect(try await take(pair.second, as: two) == 0)
-      try await pair.first.unregisterServer(one)
+      try await pair.first.sharedCluster.unregisterServer(one)
       try await pair.second.reclaimDeliveries(at: beginning, exceptOf: two.rawValue)
       #expect(
         try await pair.second.nextDeliveryTime(

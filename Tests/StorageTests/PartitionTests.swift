@@ -174,10 +174,10 @@ struct PartitionTests {
       try await world.test.save("a")
       store.setCommitHandler(nil)
       #expect(heard.withLock { $0 } == [world.part(0, of: 3), world.part(2, of: 3)])
-      #expect(try await world.servers.awaitedParts(of: world.server) == LeftWord())
+      #expect(try await world.servers.wakeUps(of: world.server) == WakeUps())
       #expect(
-        try await world.servers.awaitedParts(of: world.other) == LeftWord([world.part(1, of: 3)]))
-      #expect(try await world.servers.awaitedParts(of: world.other) == LeftWord())
+        try await world.servers.wakeUps(of: world.other) == WakeUps([world.part(1, of: 3)]))
+      #expect(try await world.servers.wakeUps(of: world.other) == WakeUps())
     }
   }
 

@@ -32,9 +32,9 @@ struct RollingUpgradeTests {
   func gradual() async throws {
     try await withLocation { location in
       let old = try await open(location)
-      _ = try await old.registerServer("old", for: 60)
+      _ = try await old.sharedCluster.registerServer("old", for: 60)
       let new = try await open(location, Self.next(isGradual: true))
-      _ = try await new.registerServer("new", for: 60)
+      _ = try await new.sharedCluster.registerServer("new", for: 60)
       _ = try await old.addUser(named: "anna", at: .now)
       _ = try await new.addUser(named: "berta", at: .now)
       let another = try await open(location)
@@ -47,14 +47,14 @@ struct RollingUpgradeTests {
   func abrupt() async throws {
     try await withLocation { location in
       let old = try await open(location)
-      let id = try await old.registerServer("old", for: 60)
+      let id = try await old.sharedCluster.registerServer("old", for: 60)
       let refusal = await #expect(throws: StoreError.self) {
         _ = try await open(location, Self.next(isGradual: false))
       }
       #expect(refusal?.code == .cannotOpen)
       #expect(refusal?.reason.contains("(old); stop them first") == true)
       try await old.checkWriting()
-      try await old.unregisterServer(id)
+      try await old.sharedCluster.unregisterServer(id)
       await old.close()
       let new = try await open(location, Self.next(isGradual: false))
       await new.close()

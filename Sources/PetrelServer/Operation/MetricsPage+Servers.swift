@@ -4,45 +4,45 @@ import Measuring
 
 extension MetricsPage {
   /// What the servers that share a store have to do with each other.
-  mutating func add(_ presence: ServerPresence.Metrics) {
+  mutating func add(_ membership: ServerMembership.Metrics) {
     gauge(
-      "petrel_servers", "Servers that have the store open, as this one knows.", presence.servers)
+      "petrel_servers", "Servers that have the store open, as this one knows.", membership.servers)
     gauge(
       "petrel_dispatch_leases",
       "Databases, and parts of divided ones, whose changes this server dispatches.",
-      presence.leases)
+      membership.leases)
     gauge(
-      "petrel_dispatch_parts", "Parts of divided databases among them.", presence.parts)
+      "petrel_dispatch_parts", "Parts of divided databases among them.", membership.parts)
     counter(
       "petrel_dispatch_parts_released_total",
       "Parts that this server left to others, for each to have its share.",
-      presence.partsReleased)
+      membership.partsReleased)
     counter(
       "petrel_dispatch_leases_taken_total", "Databases taken over that nobody dispatched.",
-      presence.leasesTaken)
+      membership.leasesTaken)
     counter(
       "petrel_dispatch_leases_lost_total", "Databases that another server took over.",
-      presence.leasesLost)
+      membership.leasesLost)
     counter(
       "petrel_server_lapses_total",
-      "How often this server was taken for gone, having given no sign of life.", presence.lapses)
+      "How often this server was taken for gone, having given no sign of life.", membership.lapses)
     counter(
       "petrel_servers_struck_off_total", "Other servers that this one took for gone.",
-      presence.serversStruckOff)
+      membership.serversStruckOff)
     gauge(
       "petrel_server_hears_notices",
       "Whether notices of all servers come, so that the store is seldom asked for word of them.",
-      presence.isHearing ? 1 : 0)
+      membership.isHearing ? 1 : 0)
     counter(
       "petrel_server_notices_total", "Notices of servers that came, also of this one.",
-      presence.noticesReceived)
+      membership.notificationsReceived)
     counter(
       "petrel_server_looks_total",
-      "How often the store was asked for what other servers left word of.", presence.looks)
+      "How often the store was asked for what other servers left word of.", membership.looks)
   }
 }
 
-extension ServerPresence.Configuration {
+extension ServerMembership.Configuration {
   /// - Parameter url: where the server is reached; known when it is registered.
   init(url: @escaping @Sendable () -> String, executor: (any TaskExecutor)?) {
     self.init()

@@ -15,7 +15,7 @@ extension Server {
     page.add(store.quotas)
     page.add(dispatchMetrics)
     page.add(deliveryMetrics, service.deliveryTimes)
-    if let presence = service.presenceMetrics { page.add(presence) }
+    if let presence = service.membershipMetrics { page.add(presence) }
     page.add(routes.current.apns.figures)
     page.add(posting: [("web_push", webPushMetrics), ("webhook", webhookMetrics)])
     page.add(process)

@@ -143,9 +143,9 @@ extension FuzzTarget {
     "server-notices", longest: 512, words: ["here ", "word", "told ", " some\n", " all", " much"],
     readsSafeTexts: true
   ) { input in
-    guard let notice = ServerNotice(payload: input.text) else { return }
+    guard let notice = ServerNotification(payload: input.text) else { return }
     try hold(
-      ServerNotice(payload: notice.payload) == notice,
+      ServerNotification(payload: notice.payload) == notice,
       "a notice that was written is the same: \(notice.payload)")
   }
 }

@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: AdministrationStore {
   public func places() async throws -> [ContainerPlace] {
     try await read { transaction in
       var places: Set<ContainerPlace> = []

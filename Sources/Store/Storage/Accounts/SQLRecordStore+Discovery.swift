@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: DiscoveryStore {
   public func applicationPermissions(
     of userRecordName: String, container: String, environment: ContainerEnvironment
   ) async throws -> [ApplicationPermission: ApplicationPermission.Status] {

@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: SignInStore {
   public func setPasswordHash(
     _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
   ) async throws {

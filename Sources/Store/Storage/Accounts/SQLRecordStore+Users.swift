@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: AccountStore {
   public func addUser(
     named name: String, profile: UserProfile, at timestamp: Timestamp
   ) async throws -> User {

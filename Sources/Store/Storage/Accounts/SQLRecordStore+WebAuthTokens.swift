@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: SessionStore {
   public func addWebAuthToken(_ token: WebAuthToken) async throws {
     try await write(locking: .reference) { try WebAuthTokenTable(transaction: $0).add(token) }
   }

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: AssetRegistry {
   public func addAssetUploads(
     _ uploads: [AssetUpload], inZone zoneID: ZoneID, of database: DatabaseID
   ) async throws {

@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: ChangeFeedStore {
   public func recordChanges(
     matching query: RecordChangesQuery, in database: DatabaseID
   ) async throws -> RecordChangesPage {

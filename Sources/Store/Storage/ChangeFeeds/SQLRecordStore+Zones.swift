@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: ZoneStore {
   public func modifyZones(
     _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
     timestamp: Timestamp

@@ -5,8 +5,8 @@ import StoreModel
 // MARK: How servers learn of changes that others have committed
 
 extension DispatchLeaseTable {
-  /// Makes known that there are changes to dispatch: leases their databases to this server, or leaves
-  /// word for the server that has them. What others dispatch is taken out of ``StoreTransaction/outbox``; of a
+  /// Makes known that there are changes to dispatch: leases their databases to this server, or wakes
+  /// up the server that has them. What others dispatch is taken out of ``StoreTransaction/outbox``; of a
   /// database that is divided, what this server has of it stays.
   ///
   /// The transaction has locked the databases' rows, as whoever gives a lease has, so that no lease
@@ -16,7 +16,7 @@ extension DispatchLeaseTable {
     var parts: [DatabaseID: [DatabasePart]] = [:]
     let server = identity.current
     for database in Set(transaction.outbox.map(\.database)).sorted() {
-      let own = try leasedParts(of: database, leavingWordFrom: server)
+      let own = try leasedParts(of: database, wakingUpFrom: server)
       if own != [.whole(database)] { parts[database] = own }
     }
     if parts.isEmpty { return }
@@ -30,10 +30,10 @@ extension DispatchLeaseTable {
     }
   }
 
-  /// The parts of a database whose changes this process is to dispatch; for those of the others word is
-  /// left.
+  /// The parts of a database whose changes this process is to dispatch; those of the others are
+  /// woken up.
   private func leasedParts(
-    of database: DatabaseID, leavingWordFrom server: ServerID?
+    of database: DatabaseID, wakingUpFrom server: ServerID?
   ) throws -> [DatabasePart] {
     let id = SQLValue.integer(database.rawValue)
     let leases = try leases(of: database)
@@ -46,7 +46,7 @@ extension DispatchLeaseTable {
     // Those that come after the parts there are look for the change by themselves.
     if first.repartition != nil { return [] }
     guard first.part.isWhole else {
-      try leaveWord(in: leases, from: server)
+      try wakeUp(othersOf: leases, from: server)
       return leases.filter { $0.holder == server?.rawValue }.map(\.part)
     }
     // Who is no server of several looks after all that it commits, or nobody does.
@@ -57,19 +57,18 @@ extension DispatchLeaseTable {
     {
       return [first.part]
     }
-    try leaveWord(in: leases, from: server)
+    try wakeUp(othersOf: leases, from: server)
     return others
   }
 
-  /// Leaves word for the others that have parts of a database, where there is none that they have not
-  /// heard of.
-  private func leaveWord(in leases: [DispatchLease], from server: ServerID?) throws {
+  /// Wakes up the others that have parts of a database, where no wake-up waits for them.
+  private func wakeUp(othersOf leases: [DispatchLease], from server: ServerID?) throws {
     let others = leases.filter { $0.holder != server?.rawValue }
     guard let database = others.first?.part.database else { return }
     let key = [SQLValue.integer(database.rawValue), .integer(server?.rawValue ?? 0)]
     var kept: Set<Int> = []
     if others.contains(where: \.isAwaited) {
-      // It stays until the changes of this transaction can be seen: whoever hears it passes over what is
+      // It stays until the changes of this transaction can be seen: whoever takes it passes over what is
       // locked.
       try connection.query(
         """
@@ -83,7 +82,7 @@ extension DispatchLeaseTable {
     try connection.run(
       "UPDATE dispatch_leases SET awaited = 1 WHERE database_id = $1 AND holder <> $2 AND awaited = 0",
       key)
-    transaction.wordLeft.formUnion(
+    transaction.serversToWake.formUnion(
       unaware.map { ServerID(rawValue: $0.holder) }.filter { $0.rawValue != 0 })
   }
 
@@ -97,16 +96,16 @@ extension DispatchLeaseTable {
       """, [.integer(database.rawValue), .integer(server.rawValue)]) == 1
   }
 
-  // MARK: Hearing
+  // MARK: Being woken up
 
-  /// Takes word that was left for a server for heard.
-  func hear(as server: ServerID) throws -> LeftWord {
-    try transaction.context.isDistributed ? hearEach(as: server) : hearAll(as: server)
+  /// Takes the wake-ups of a server: they wait no longer.
+  func takeWakeUps(of server: ServerID) throws -> WakeUps {
+    try transaction.context.isDistributed ? takeEach(of: server) : takeAll(of: server)
   }
 
-  /// Takes word for heard as ``hearAll(as:)`` does, with a statement for each lease, as they may be on
+  /// Takes wake-ups as ``takeAll(of:)`` does, with a statement for each lease, as they may be on
   /// several nodes.
-  private func hearEach(as server: ServerID) throws -> LeftWord {
+  private func takeEach(of server: ServerID) throws -> WakeUps {
     let holder = SQLValue.integer(server.rawValue)
     let awaited = try connection.rows(
       "SELECT \(DatabasePart.columns) FROM dispatch_leases WHERE holder = $1 AND awaited = 1",
@@ -120,14 +119,14 @@ extension DispatchLeaseTable {
           FOR NO KEY UPDATE SKIP LOCKED)
         """, [.integer($0.database.rawValue), .integer(Int64($0.number)), holder]) == 1
     }
-    return LeftWord(heard, isWhole: heard.count == awaited.count)
+    return WakeUps(heard, isWhole: heard.count == awaited.count)
   }
 
-  /// Takes all word for heard but that which a commit has locked: what that writes is to be seen when
+  /// Takes all wake-ups but those that a commit has locked: what that writes is to be seen when
   /// the outbox is looked into.
   ///
-  /// It does not wait until that is durable: should PostgreSQL lose its power, word is heard twice.
-  private func hearAll(as server: ServerID) throws -> LeftWord {
+  /// It does not wait until that is durable: should PostgreSQL lose its power, a server is woken up twice.
+  private func takeAll(of server: ServerID) throws -> WakeUps {
     var heard: [DatabasePart] = []
     var awaited: Set<DatabasePart> = []
     // What is read beside the update is as it was before.
@@ -146,6 +145,6 @@ extension DispatchLeaseTable {
       let part = DatabasePart(row: row)
       if row.integer(3) == 1 { heard.append(part) } else { awaited.insert(part) }
     }
-    return LeftWord(heard, isWhole: awaited.isSubset(of: heard))
+    return WakeUps(heard, isWhole: awaited.isSubset(of: heard))
   }
 }

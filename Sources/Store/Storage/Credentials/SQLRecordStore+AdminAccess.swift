@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: AdminKeyStore, ConsoleSessionStore {
   public func addAdminKey(_ key: AdminKey) async throws {
     try await write(locking: .reference) { try AdminKeyTable(transaction: $0).add(key) }
   }

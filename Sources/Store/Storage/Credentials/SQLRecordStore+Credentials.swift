@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: CredentialStore, SignatureStore {
   public func addAPIToken(_ token: APIToken) async throws {
     try await write(locking: .reference) { try APITokenTable(transaction: $0).add(token) }
   }

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: DatabaseStore {
   public func database(at address: DatabaseAddress) async throws -> DatabaseID {
     if let known = try await read({ try DatabaseTable(transaction: $0).database(at: address) }) {
       return known

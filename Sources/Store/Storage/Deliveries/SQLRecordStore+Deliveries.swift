@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: DeliveryQueue {
   @discardableResult
   public func updateDeliveries(_ updates: [DeliveryUpdate]) async throws -> Int {
     let counts = try await inEachDatabase(of: updates, settlesDeliveries: true) {

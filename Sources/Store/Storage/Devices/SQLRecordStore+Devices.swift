@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: DeviceStore {
   /// Registers a token, or moves it to another user or device.
   ///
   /// A token that changes hands starts anew: its badge is 0, what was owed to it is abandoned, and

@@ -3,7 +3,7 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: ChangeHistoryStore {
   public func notifications(
     ofChange change: PastChange, subscriber: String?, limit: Int
   ) async throws -> [PastNotification] {

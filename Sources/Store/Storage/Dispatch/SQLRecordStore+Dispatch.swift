@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: OutboxStore {
   public func undispatchedChanges(
     in part: DatabasePart, after sequence: Int64, limit: Int
   ) async throws -> [OutboxEntry] {

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: CourierStore {
   /// The oldest notification that the reader with this token has not acknowledged, or that lies
   /// after its own position.
   ///

@@ -4,7 +4,7 @@ import StoreModel
 extension SQLRecordStore: CourierAnswers {
   /// What readers of the web courier were given last, where their polls may go to several servers; nil
   /// where one has the store alone.
-  public var courierAnswers: (any CourierAnswers)? { presence == nil ? nil : self }
+  public var courierAnswers: (any CourierAnswers)? { cluster == nil ? nil : self }
 
   public func keepCourierAnswer(_ entry: LogEntry, forToken token: String) async throws {
     try await write(locking: .rows) { transaction in

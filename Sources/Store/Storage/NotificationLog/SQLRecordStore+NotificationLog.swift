@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: NotificationLogStore {
   /// What changed in the recipient's log since `token`, oldest first.
   ///
   /// - Complexity: O(*d* (*r* log *n* + *limit*)) for *d* databases in which the user ever had

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: StoreHealth {
   public var metrics: StoreMetrics {
     var metrics = writer.tally.metrics
     if let damage { metrics.fault = damage }

@@ -6,7 +6,7 @@ import StoreModel
 extension SQLRecordStore {
   /// - Parameter first: the connection over which the store was opened; the first writer has it.
   func startThreads(_ opening: StoreOpening, first: sending any SQLConnection) throws {
-    try startPresence(opening)
+    try startCluster(opening)
     try startReaders(opening)
     try startCheckpointer(opening)
     startInspection(opening)
@@ -74,12 +74,12 @@ extension SQLRecordStore {
     }
   }
 
-  private func startPresence(_ opening: StoreOpening) throws {
-    guard let presence else { return }
+  private func startCluster(_ opening: StoreOpening) throws {
+    guard let cluster else { return }
     let engine = try opening.connect(isReader: true)
-    try storeClock?.follow(engine)
-    threads.start(named: "petrel.store.presence", over: StoreConnection(over: engine, context)) {
-      StorePresence(queue: presence).work(over: $0)
+    try cluster.clock.follow(engine)
+    threads.start(named: "petrel.store.cluster", over: StoreConnection(over: engine, context)) {
+      cluster.work(over: $0)
     }
   }
 

@@ -2,13 +2,12 @@ import CloudKitModel
 import Foundation
 import SQLEngine
 import StoreModel
-import Synchronization
 
 /// The durable store on an SQL engine.
 ///
 /// One thread writes, or a few on PostgreSQL; each makes writes that wait at the same time one
 /// transaction. A few threads read. Each thread has its own connection. Callers wait in continuations, never on a thread.
-public final class SQLRecordStore: Store {
+public final class SQLRecordStore: Store, Sendable {
   let configuration: StoreConfiguration
   public let quotas = StoreQuotas()
   /// The store's SQLite file, where it is one.
@@ -34,20 +33,18 @@ public final class SQLRecordStore: Store {
   let limits: StoreLimits?
   /// What the store takes where it is not in a file.
   let tableSizes: TableSizes?
-  /// Where what servers do for each other waits; nil unless several may have the store open.
-  let presence: JobQueue?
-  /// What servers give each other notice of; nil unless several may have the store open.
-  let notices: ServerNotices?
-  let storeClock: StoreClock?
-  /// The number of the last announcement that this process made.
-  let announcementNumber = Atomic<Int64>(0)
+  /// Nil unless several servers may have the store open.
+  let cluster: ClusterService?
 
   public var tokens: TokenCipher { context.tokens }
   /// For what is told outside of a transaction.
   var changeTags: ChangeTags { context.changeTags }
-  var identity: ServerIdentity? { context.identity }
   /// Whether the databases of the store are on several nodes, so that no transaction writes to two.
   var isDistributed: Bool { context.isDistributed }
+  /// What servers that share the store know of each other; nil when one has it alone.
+  public var servers: (any ClusterStore)? { cluster }
+  /// Seconds that the store's clock is ahead of this machine's.
+  public var clockOffset: Double { cluster?.clock.offset ?? 0 }
   public var sharedLimits: (any SharedLimits)? { limits }
 
   /// Opens the store in this file, and makes it when there is none.
@@ -121,12 +118,10 @@ public final class SQLRecordStore: Store {
     checkpointer = opening.checkpointer()
     limits = opening.isSharedServer ? StoreLimits(waiting: configuration.waitingReads) : nil
     tableSizes = location.isShared ? TableSizes() : nil
-    storeClock = location.isShared ? StoreClock() : nil
-    presence = location.isShared ? JobQueue(limit: 1_000, role: "registrations") : nil
-    notices = try opening.notices(over: first, queue: presence, identity: context.identity)
+    cluster = try opening.cluster(over: first, context, threads: threads)
     writer = StoreWriter(
       configuration: configuration, threads: opening.writerCount, checkpointer: checkpointer,
-      notices: notices, isDistributed: context.isDistributed)
+      channel: cluster?.channel, isDistributed: context.isDistributed)
     reads =
       opening.hasReaders
       ? JobQueue(limit: configuration.waitingReads, role: "reads") : writer.queue
@@ -142,8 +137,7 @@ public final class SQLRecordStore: Store {
     writer.queue.close()
     reads.close()
     makings.close()
-    presence?.close()
-    notices?.close()
+    cluster?.close()
     limits?.queue.close()
     checkpointer?.close()
   }

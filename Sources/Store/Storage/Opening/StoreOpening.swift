@@ -119,10 +119,11 @@ struct StoreOpening {
         start: configuration.tuning.checkpointPages, limit: configuration.tuning.logPages))
   }
 
-  func notices(
-    over connection: any SQLConnection, queue: JobQueue?, identity: ServerIdentity?
-  ) throws -> ServerNotices? {
-    guard let queue, let identity, let address = location.address else { return nil }
-    return try ServerNotices(at: address, over: connection, queue: queue, identity: identity)
+  func cluster(
+    over connection: any SQLConnection, _ context: StoreContext, threads: ThreadGroup
+  ) throws -> ClusterService? {
+    guard let identity = context.identity, let address = location.address else { return nil }
+    return try ClusterService(
+      at: address, over: connection, identity: identity, threads: threads)
   }
 }

@@ -2,7 +2,7 @@ import CloudKitModel
 import Foundation
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: RecordWriting {
   public func modifyRecords(
     _ modification: RecordModification
   ) async throws -> [RecordOutcome] {

@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: SchemaStore {
   public func importSchema(
     _ schema: ContainerSchema, of container: String, isTrial: Bool
   ) async throws -> SchemaOutcome {

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: RoleStore {
   public func schema(
     of container: String, in environment: ContainerEnvironment
   ) async throws -> ContainerSchema {

@@ -1,7 +1,7 @@
 import CloudKitModel
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: RecordReading {
   /// Searches through the indexes that the filters and sort keys open, and checks all filters on each
   /// record that comes of them.
   ///

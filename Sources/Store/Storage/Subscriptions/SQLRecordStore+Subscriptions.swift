@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: SubscriptionStore, SubscriptionFeed {
   public func modifySubscriptions(
     _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
     refusesEqualContent: Bool, timestamp: Timestamp

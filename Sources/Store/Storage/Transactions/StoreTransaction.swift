@@ -26,8 +26,8 @@ final class StoreTransaction {
 
   /// The changes written so far, in order.
   var outbox: [OutboxEntry] = []
-  /// The servers that the transaction has left word for where there was none.
-  var wordLeft: Set<ServerID> = []
+  /// The servers that are to be woken up after the commit.
+  var serversToWake: Set<ServerID> = []
   /// The bytes that the transaction has added and taken so far.
   var storedBytes = StoredBytes()
   /// What record modifications have left to be written before the commit.

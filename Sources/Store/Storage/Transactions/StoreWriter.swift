@@ -21,7 +21,7 @@ final class StoreWriter: @unchecked Sendable {
   let board = SchemaBoard()
   let tally = WriterTally()
   private let checkpointer: Checkpointer?
-  private let notices: ServerNotices?
+  private let channel: ServerChannel?
   private let groupLimit: Int
   private let lock = NSLock()
   // Guarded by the lock.
@@ -35,14 +35,14 @@ final class StoreWriter: @unchecked Sendable {
   /// - Parameters:
   ///   - threads: how many are going to write.
   ///   - checkpointer: what copies the write-ahead log; nil when commits do so.
-  ///   - notices: what gives other servers notice of commits; nil where there are none.
+  ///   - channel: wakes up other servers after commits; nil where there are none.
   ///   - isDistributed: whether each database is on a node of its own.
   init(
     configuration: StoreConfiguration, threads: Int, checkpointer: Checkpointer?,
-    notices: ServerNotices?, isDistributed: Bool
+    channel: ServerChannel?, isDistributed: Bool
   ) {
     self.checkpointer = checkpointer
-    self.notices = notices
+    self.channel = channel
     queue = JobQueue(
       limit: configuration.waitingWrites, role: "writes", writers: threads,
       separatesDatabases: isDistributed)
@@ -134,7 +134,7 @@ final class StoreWriter: @unchecked Sendable {
     if !transaction.outbox.isEmpty, let handler = lock.withLock({ handler }) {
       handler(transaction.outbox)
     }
-    if !transaction.wordLeft.isEmpty { notices?.tellOfWord(transaction.wordLeft) }
+    if !transaction.serversToWake.isEmpty { channel?.wakeUp(transaction.serversToWake) }
     for (job, failure) in zip(group, commit.failures) { job.finish(failure) }
   }
 

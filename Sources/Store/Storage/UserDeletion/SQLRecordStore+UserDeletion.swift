@@ -3,7 +3,7 @@ import KillPoints
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: UserDeletionStore {
   public func beginUserDeletion(
     named name: String, publicRecords: UserDeletion.PublicRecords, at timestamp: Timestamp
   ) async throws -> UserDeletion {

@@ -2,7 +2,7 @@ import CloudKitModel
 import SQLEngine
 import StoreModel
 
-extension SQLRecordStore {
+extension SQLRecordStore: UserHoldingsStore {
   public func holdings(
     of userRecordName: String, at timestamp: Timestamp
   ) async throws -> UserHoldings {

@@ -16,10 +16,10 @@ public protocol ClusterMembership: Sendable {
   ) async throws -> (announcements: [Announcement], position: AnnouncementPosition)
   /// Drops announcements that a server made more than a minute ago.
   func trimAnnouncements(of server: ServerID) async throws
-  /// Has this called, on a thread of the store's, with what other servers give notice of; nil ends it.
+  /// Has this called, on a thread of the store's, with the notifications of other servers; nil ends it.
   ///
-  /// Notices come where the PostgreSQL lets them through, which not every pool and not every cluster does.
-  func setNoticeHandler(_ handler: (@Sendable (ServerNotice) -> Void)?)
-  /// Gives all servers, this one too, notice that it is there.
-  func tellOfPresence(_ server: ServerID) async throws
+  /// Notifications arrive where PostgreSQL passes them on, which not every pool and not every cluster does.
+  func setNotificationHandler(_ handler: (@Sendable (ServerNotification) -> Void)?)
+  /// Sends all servers, this one too, the notification that it is registered.
+  func announceMembership(of server: ServerID) async throws
 }

@@ -4,7 +4,7 @@ public protocol DispatchLeases: Sendable {
   func leasedParts(of server: ServerID) async throws -> [DatabasePart]
   func isLeased(_ part: DatabasePart, to server: ServerID) async throws -> Bool
   /// What is leased to a server and another has committed changes of since this was asked last.
-  func awaitedParts(of server: ServerID) async throws -> LeftWord
+  func wakeUps(of server: ServerID) async throws -> WakeUps
   /// Databases behind `database` that may have changes and that nobody dispatches, in order; those that
   /// are divided are not among them.
   func freeDatabases(after database: DatabaseID, limit: Int) async throws -> [FreePart]

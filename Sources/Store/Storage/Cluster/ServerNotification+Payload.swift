@@ -1,20 +1,20 @@
 import StoreModel
 
-extension ServerNotice {
+extension ServerNotification {
   /// PostgreSQL takes less than 8,000 bytes.
   private static let lengthLimit = 7_500
 
   /// What goes through PostgreSQL.
   var payload: String {
     switch self {
-    case .here(let server): return "here \(server.rawValue)"
-    case .word: return "word"
+    case .joined(let server): return "joined \(server.rawValue)"
+    case .wakeUp: return "wake"
     case .announced(let name, let announcement):
-      let head = "told \(name.server) \(name.number)"
-      guard let announcement else { return head + " much" }
+      let head = "announced \(name.server) \(name.number)"
+      guard let announcement else { return head + " omitted" }
       guard let subscribers = announcement.subscribers else { return head + " all" }
       let text = head + " some\n" + Announcement.text(of: subscribers)
-      return text.utf8.count <= Self.lengthLimit ? text : head + " much"
+      return text.utf8.count <= Self.lengthLimit ? text : head + " omitted"
     case .interrupted: return ""
     }
   }
@@ -26,15 +26,15 @@ extension ServerNotice {
     let words = (lines.first ?? "").split(separator: " ")
     func number(_ place: Int) -> Int64? { words.count > place ? Int64(words[place]) : nil }
     switch (words.first, words.last) {
-    case ("word", _): self = .word
-    case ("here", _):
+    case ("wake", _): self = .wakeUp
+    case ("joined", _):
       guard let server = number(1) else { return nil }
-      self = .here(ServerID(rawValue: server))
-    case ("told", let extent?):
+      self = .joined(ServerID(rawValue: server))
+    case ("announced", let extent?):
       guard let server = number(1), let number = number(2) else { return nil }
       let name = AnnouncementName(server: server, number: number)
       switch extent {
-      case "much": self = .announced(name, nil)
+      case "omitted": self = .announced(name, nil)
       case "all": self = .announced(name, Announcement(subscribers: nil))
       case "some":
         self = .announced(name, Announcement(text: lines.count > 1 ? String(lines[1]) : ""))

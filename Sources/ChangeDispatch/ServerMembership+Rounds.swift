@@ -1,7 +1,7 @@
 import StoreModel
 
 /// What a server does again and again to be present.
-extension ServerPresence {
+extension ServerMembership {
   /// When what is due next.
   private struct Rounds {
     var renewal = ContinuousClock.now
@@ -48,8 +48,8 @@ extension ServerPresence {
       guard try await renew(server) else { return }
     }
     if ContinuousClock.now >= rounds.sign {
-      rounds.sign = .now + .seconds(configuration.noticeInterval)
-      try await store.tellOfPresence(server)
+      rounds.sign = .now + .seconds(configuration.signInterval)
+      try await store.announceMembership(of: server)
     }
     try await lookForWord(as: server, &rounds)
     if let firstLook = rounds.firstLook, ContinuousClock.now >= firstLook {
@@ -84,7 +84,7 @@ extension ServerPresence {
 
   /// Waits for a notice or a time. However many notices come, rounds are some time apart.
   private func pause(until next: ContinuousClock.Instant) async {
-    let earliest = ContinuousClock.now + .seconds(configuration.noticeGap)
+    let earliest = ContinuousClock.now + .seconds(configuration.wakeUpGap)
     await signal.wait(atMost: max(0, (next - .now) / .seconds(1)))
     if ContinuousClock.now < earliest, !isStopped {
       try? await Task.sleep(until: earliest, clock: .continuous)
@@ -101,22 +101,22 @@ extension ServerPresence {
     if isDue { rounds.poll = .now }
     let noticed = state.withLock { state in
       defer {
-        state.noticed.word = false
+        state.noticed.wakeUp = false
         state.noticed.announcements = false
         if isHearing { state.noticed.isInterrupted = false }
       }
       return (
-        word: state.noticed.word, announcements: state.noticed.announcements,
+        word: state.noticed.wakeUp, announcements: state.noticed.announcements,
         isHearingAgain: isHearing && state.noticed.isInterrupted
       )
     }
     if noticed.isHearingAgain { handlers?.onAnnounced(nil) }
-    if isDue || noticed.word {
+    if isDue || noticed.wakeUp {
       state.withLock { $0.metrics.looks += 1 }
-      let awaited = try await store.awaitedParts(of: server)
+      let awaited = try await store.wakeUps(of: server)
       if !awaited.parts.isEmpty { look(into: awaited.parts) }
       if !awaited.isWhole {
-        state.withLock { $0.noticed.word = true }
+        state.withLock { $0.noticed.wakeUp = true }
         signal.signal()
       }
     }
@@ -292,7 +292,7 @@ extension ServerPresence {
       guard let server, subscribers.map({ !$0.isEmpty }) ?? true else { continue }
       do {
         try await store.announce(Announcement(subscribers: subscribers), from: server)
-        try? await Task.sleep(for: .seconds(configuration.noticeGap))
+        try? await Task.sleep(for: .seconds(configuration.wakeUpGap))
       } catch {
         // It is told again, with what comes meanwhile.
         state.withLock { state in

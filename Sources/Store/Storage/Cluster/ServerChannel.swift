@@ -3,18 +3,17 @@ import SQLEngine
 import StoreModel
 import Synchronization
 
-/// Gives other servers notice of what they would else find by looking, and hears what they give notice
-/// of.
+/// Sends notifications to the other servers of a store, and receives theirs, by PostgreSQL's `NOTIFY`.
 ///
-/// Notices are sent when what they tell of is committed, each in a transaction of its own, on the
-/// connection that the leases have: PostgreSQL lets transactions with notices commit one after the other.
-final class ServerNotices: Sendable {
-  typealias Handler = @Sendable (ServerNotice) -> Void
+/// A notification is sent after the commit that it is about, in a transaction of its own, on the connection
+/// of the ``ClusterService``: PostgreSQL commits transactions with notifications one after the other.
+final class ServerChannel: Sendable {
+  typealias Handler = @Sendable (ServerNotification) -> Void
 
   private struct State {
-    /// Servers that word was left for, and that have no notice of it yet.
-    var awaited: Set<ServerID> = []
-    var listener: NoticeListener?
+    /// Servers that are to be woken up, and were sent nothing yet.
+    var sleeping: Set<ServerID> = []
+    var listener: ServerNotificationListener?
     var isClosed = false
   }
 
@@ -27,7 +26,7 @@ final class ServerNotices: Sendable {
 
   /// - Parameters:
   ///   - connection: one to the store, which is only asked where that is.
-  ///   - queue: leads to the connection on which notices are sent.
+  ///   - queue: leads to the connection over which notifications are sent.
   init(
     at address: PostgreSQLAddress, over connection: any SQLConnection, queue: JobQueue,
     identity: ServerIdentity
@@ -41,21 +40,21 @@ final class ServerNotices: Sendable {
     channel = "petrel_\(schema ?? 0)"
   }
 
-  // MARK: Hearing
+  // MARK: Receiving
 
-  /// Has notices heard, on a thread of their own; nil ends that.
+  /// Has notifications received, on a thread of their own; nil ends that.
   func setHandler(_ handler: Handler?, in threads: ThreadGroup) {
     let former = state.withLock { state in
       let former = state.listener
       state.listener =
         if let handler, !state.isClosed {
-          NoticeListener(
+          ServerNotificationListener(
             to: address, channel: channel, identity: identity, handler: handler)
         } else {
           nil
         }
       if let listener = state.listener {
-        threads.start(named: "petrel.store.notices") { listener.work() }
+        threads.start(named: "petrel.store.notifications") { listener.work() }
       }
       return former
     }
@@ -74,58 +73,58 @@ final class ServerNotices: Sendable {
     listener?.close()
   }
 
-  // MARK: Giving notice
+  // MARK: Sending
 
-  /// Tells servers that word was left for them. Never blocks; what comes meanwhile is told at once.
-  func tellOfWord(_ servers: Set<ServerID>) {
+  /// Wakes up servers. Never blocks; what comes meanwhile is sent together.
+  func wakeUp(_ servers: Set<ServerID>) {
     let isFirst = state.withLock { state in
-      defer { state.awaited.formUnion(servers) }
-      return state.awaited.isEmpty
+      defer { state.sleeping.formUnion(servers) }
+      return state.sleeping.isEmpty
     }
-    if isFirst { queue.add(WordTelling(self)) }
+    if isFirst { queue.add(WakingUp(self)) }
   }
 
-  fileprivate func takeAwaited() -> Set<ServerID> {
+  fileprivate func takeSleeping() -> Set<ServerID> {
     state.withLock { state in
-      defer { state.awaited = [] }
-      return state.awaited
+      defer { state.sleeping = [] }
+      return state.sleeping
     }
   }
 
-  fileprivate func tell(_ servers: Set<ServerID>, in transaction: StoreTransaction) throws {
+  fileprivate func wakeUp(_ servers: Set<ServerID>, in transaction: StoreTransaction) throws {
     let channels = servers.map { "\(channel)_\($0.rawValue)" }.sorted()
     try transaction.connection.run(
       "SELECT pg_notify(name, $2) FROM unnest(string_to_array($1, ' ')) AS name",
-      [.text(channels.joined(separator: " ")), .text(ServerNotice.word.payload)])
+      [.text(channels.joined(separator: " ")), .text(ServerNotification.wakeUp.payload)])
   }
 
-  /// Tells all servers something.
-  func tell(_ notice: ServerNotice, in transaction: StoreTransaction) throws {
+  /// Sends a notification to all servers.
+  func send(_ notification: ServerNotification, in transaction: StoreTransaction) throws {
     try transaction.connection.run(
-      "SELECT pg_notify($1, $2)", [.text(channel), .text(notice.payload)])
+      "SELECT pg_notify($1, $2)", [.text(channel), .text(notification.payload)])
   }
 }
 
-/// Has servers told that word was left for them, all those that there are by then.
-private final class WordTelling: StoreJob {
+/// Wakes up all servers that are to be woken up by then.
+private final class WakingUp: StoreJob {
   let gathersWrites = false
-  private let notices: ServerNotices
+  private let channel: ServerChannel
   private let taken = Mutex<Set<ServerID>>([])
 
-  init(_ notices: ServerNotices) {
-    self.notices = notices
+  init(_ channel: ServerChannel) {
+    self.channel = channel
   }
 
   func run(in transaction: StoreTransaction) throws {
     let servers = taken.withLock { taken in
-      taken.formUnion(notices.takeAwaited())
+      taken.formUnion(channel.takeSleeping())
       return taken
     }
-    if !servers.isEmpty { try notices.tell(servers, in: transaction) }
+    if !servers.isEmpty { try channel.wakeUp(servers, in: transaction) }
   }
 
-  /// Those who are not told find the word when they look.
+  /// Those that are not woken up find the changes when they look.
   func finish(_ failure: (any Error)?) {
-    if failure != nil { _ = notices.takeAwaited() }
+    if failure != nil { _ = channel.takeSleeping() }
   }
 }

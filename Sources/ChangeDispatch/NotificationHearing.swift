@@ -2,7 +2,7 @@ import StoreModel
 
 /// Whether a server hears the notices of those it shares a store with: each says now and then that it is
 /// there, and so does the server itself.
-struct NoticeHearing {
+struct NotificationHearing {
   private var heard: [ServerID: ContinuousClock.Instant] = [:]
 
   mutating func hear(_ server: ServerID, at now: ContinuousClock.Instant) {

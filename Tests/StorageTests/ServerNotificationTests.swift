@@ -8,7 +8,7 @@ import Waiting
 @testable import SQLEngine
 @testable import Storage
 
-struct StoreNoticesTests {
+struct ServerNotificationTests {
   /// Two servers that have one store open; the first hears.
   private struct Pair: Sendable {
     var first: SQLRecordStore
@@ -24,14 +24,14 @@ struct StoreNoticesTests {
     }
 
     /// All that the first was given notice of by now.
-    func notices() async throws -> [ServerNotice] {
-      let number = heard.notices.withLock { $0.count { $0 == .here(two) } }
+    func notices() async throws -> [ServerNotification] {
+      let number = heard.notices.withLock { $0.count { $0 == .joined(two) } }
       // What is sent later comes later.
-      try await second.tellOfPresence(two)
+      try await second.sharedCluster.announceMembership(of: two)
       try await eventually("the notice has come") {
-        heard.notices.withLock { $0.count { $0 == .here(two) } } > number
+        heard.notices.withLock { $0.count { $0 == .joined(two) } } > number
       }
-      return heard.notices.withLock { $0 }.filter { $0 != .here(two) }
+      return heard.notices.withLock { $0 }.filter { $0 != .joined(two) }
     }
   }
 
@@ -43,18 +43,18 @@ struct StoreNoticesTests {
     let test = try await TestStore(first)
     try await test.watch()
     let heard = Heard()
-    first.setNoticeHandler { notice in heard.notices.withLock { $0.append(notice) } }
+    first.setNotificationHandler { notice in heard.notices.withLock { $0.append(notice) } }
     let pair = Pair(
-      first: first, second: second, one: try await first.registerServer("one", for: 60),
-      two: try await second.registerServer("two", for: 60), database: test.publicID,
+      first: first, second: second, one: try await first.sharedCluster.registerServer("one", for: 60),
+      two: try await second.sharedCluster.registerServer("two", for: 60), database: test.publicID,
       address: address, heard: heard)
     try await eventually("the first hears") {
-      try await second.tellOfPresence(pair.two)
-      return heard.notices.withLock { $0.contains(.here(pair.two)) }
+      try await second.sharedCluster.announceMembership(of: pair.two)
+      return heard.notices.withLock { $0.contains(.joined(pair.two)) }
     }
     try await pair.save("lease", by: first)
     try await body(pair)
-    first.setNoticeHandler(nil)
+    try first.sharedCluster.setNotificationHandler(nil)
     await first.close()
     await second.close()
     try await PostgreSQLServer.shared.drop(schema)
@@ -64,13 +64,14 @@ struct StoreNoticesTests {
   func once() async throws {
     try await withPair { pair in
       for name in ["a", "b", "c"] { try await pair.save(name, by: pair.second) }
-      #expect(try await pair.notices() == [.word])
-      #expect(try await pair.first.awaitedParts(of: pair.one) == LeftWord([.whole(pair.database)]))
+      #expect(try await pair.notices() == [.wakeUp])
+      #expect(
+        try await pair.first.sharedCluster.wakeUps(of: pair.one) == WakeUps([.whole(pair.database)]))
       try await pair.save("d", by: pair.second)
-      #expect(try await pair.notices() == [.word, .word])
+      #expect(try await pair.notices() == [.wakeUp, .wakeUp])
       // Its own saves are no news.
       try await pair.save("e", by: pair.first)
-      #expect(try await pair.notices() == [.word, .word])
+      #expect(try await pair.notices() == [.wakeUp, .wakeUp])
     }
   }
 
@@ -82,8 +83,8 @@ struct StoreNoticesTests {
         Announcement(subscribers: ["_a", "_b"]), Announcement(subscribers: nil), many,
       ]
       for announcement in told {
-        try await pair.second.announce(announcement, from: pair.two)
-        try await pair.first.announce(announcement, from: pair.one)
+        try await pair.second.sharedCluster.announce(announcement, from: pair.two)
+        try await pair.first.sharedCluster.announce(announcement, from: pair.one)
       }
       let heard = try await pair.notices().map { notice in
         if case .announced(_, let announcement) = notice { return announcement }
@@ -97,14 +98,14 @@ struct StoreNoticesTests {
   func passing() async throws {
     try await withPair { pair in
       var position = AnnouncementPosition()
-      position = try await pair.first.announcements(after: position, for: pair.one).position
-      try await pair.second.announce(Announcement(subscribers: ["_a"]), from: pair.two)
+      position = try await pair.first.sharedCluster.announcements(after: position, for: pair.one).position
+      try await pair.second.sharedCluster.announce(Announcement(subscribers: ["_a"]), from: pair.two)
       let notices = try await pair.notices()
-      try await pair.second.announce(Announcement(subscribers: ["_b"]), from: pair.two)
+      try await pair.second.sharedCluster.announce(Announcement(subscribers: ["_b"]), from: pair.two)
       var names: Set<AnnouncementName> = []
       for case .announced(let name, _) in notices { names.insert(name) }
       position.pass(names)
-      let read = try await pair.first.announcements(after: position, for: pair.one)
+      let read = try await pair.first.sharedCluster.announcements(after: position, for: pair.one)
       #expect(read.announcements == [Announcement(subscribers: ["_b"])])
     }
   }
@@ -112,8 +113,8 @@ struct StoreNoticesTests {
   @Test("come again after the connection was lost, under a server's new number too")
   func reconnecting() async throws {
     try await withPair { pair in
-      try await pair.first.unregisterServer(pair.one)
-      let three = try await pair.first.registerServer("three", for: 60)
+      try await pair.first.sharedCluster.unregisterServer(pair.one)
+      let three = try await pair.first.sharedCluster.registerServer("three", for: 60)
       try await PostgreSQLServer.shared.execute(
         """
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -123,14 +124,14 @@ struct StoreNoticesTests {
         pair.heard.notices.withLock { $0.contains(.interrupted) }
       }
       try await eventually("the first hears again") {
-        try await pair.second.tellOfPresence(pair.two)
-        return pair.heard.notices.withLock { $0.last == .here(pair.two) }
+        try await pair.second.sharedCluster.announceMembership(of: pair.two)
+        return pair.heard.notices.withLock { $0.last == .joined(pair.two) }
       }
       // The lease was that of the former number.
       try await pair.save("a", by: pair.first)
-      #expect(try await pair.first.isLeased(.whole(pair.database), to: three))
+      #expect(try await pair.first.sharedCluster.isLeased(.whole(pair.database), to: three))
       try await pair.save("b", by: pair.second)
-      #expect(try await pair.notices().contains(.word))
+      #expect(try await pair.notices().contains(.wakeUp))
     }
   }
 
@@ -164,9 +165,10 @@ struct StoreNoticesTests {
       try await other.execute("BEGIN")
       try await other.execute(
         "SELECT 1 FROM dispatch_leases WHERE database_id = \(pair.database.rawValue) FOR SHARE")
-      #expect(try await pair.first.awaitedParts(of: pair.one) == LeftWord(isWhole: false))
+      #expect(try await pair.first.sharedCluster.wakeUps(of: pair.one) == WakeUps(isWhole: false))
       try await other.execute("COMMIT")
-      #expect(try await pair.first.awaitedParts(of: pair.one) == LeftWord([.whole(pair.database)]))
+      #expect(
+        try await pair.first.sharedCluster.wakeUps(of: pair.one) == WakeUps([.whole(pair.database)]))
       other.close()
     }
   }
@@ -174,26 +176,26 @@ struct StoreNoticesTests {
   @Test(
     "are what was given notice of",
     arguments: [
-      ServerNotice.word, .here(ServerID(rawValue: 7)),
+      ServerNotification.wakeUp, .joined(ServerID(rawValue: 7)),
       .announced(AnnouncementName(server: 1, number: 2), nil),
       .announced(AnnouncementName(server: 1, number: 2), Announcement(subscribers: nil)),
       .announced(
         AnnouncementName(server: 1, number: 2), Announcement(subscribers: ["_a b", "_c"])),
     ])
-  func payload(_ notice: ServerNotice) {
-    #expect(ServerNotice(payload: notice.payload) == notice)
+  func payload(_ notice: ServerNotification) {
+    #expect(ServerNotification(payload: notice.payload) == notice)
   }
 
   @Test(
     "that make no sense are none",
     arguments: ["", "\n", "here", "here x", "told 1", "told 1 x all", "told 1 2 loudly", "words"])
   func nonsense(_ payload: String) {
-    #expect(ServerNotice(payload: payload) == nil)
+    #expect(ServerNotification(payload: payload) == nil)
   }
 }
 
 private final class Heard: Sendable {
-  let notices = Mutex<[ServerNotice]>([])
+  let notices = Mutex<[ServerNotification]>([])
 }
 
 /// A connection that a test holds between its steps.

@@ -1,6 +1,6 @@
 import StoreModel
 
-extension ServerPresence {
+extension ServerMembership {
   /// What notices have told that was not looked after yet.
   struct Noticed {
     /// Word was left.
@@ -9,7 +9,7 @@ extension ServerPresence {
     var announcements = false
     /// Those that came as notices since the table was looked into.
     var names: Set<AnnouncementName> = []
-    var hearing = NoticeHearing()
+    var hearing = NotificationHearing()
     /// The connection was lost, and PostgreSQL may have been, with announcements that it did not keep.
     var isInterrupted = false
   }
@@ -20,17 +20,17 @@ extension ServerPresence {
   private static let missedSigns = 3.0
 
   /// Is called on the store's thread that hears.
-  func take(_ notice: ServerNotice) {
+  func take(_ notice: ServerNotification) {
     let isWaitedFor = handlers?.isListening() == true
     var announced: Announcement?
     let isDue = state.withLock { state in
-      if notice != .interrupted { state.metrics.noticesReceived += 1 }
+      if notice != .interrupted { state.metrics.notificationsReceived += 1 }
       switch notice {
-      case .here(let server):
+      case .joined(let server):
         state.noticed.hearing.hear(server, at: .now)
         return false
-      case .word:
-        state.noticed.word = true
+      case .wakeUp:
+        state.noticed.wakeUp = true
         return true
       case .announced(let name, let announcement):
         guard isWaitedFor else { return false }
@@ -54,7 +54,7 @@ extension ServerPresence {
 
   /// Whether word that is left comes to be known by a notice.
   func isHearing(as server: ServerID) -> Bool {
-    let start = ContinuousClock.now - .seconds(configuration.noticeInterval * Self.missedSigns)
+    let start = ContinuousClock.now - .seconds(configuration.signInterval * Self.missedSigns)
     return state.withLock { state in
       let servers = state.others.union([server])
       state.noticed.hearing.keep(servers)

@@ -3,15 +3,15 @@ import Foundation
 import SQLEngine
 import StoreModel
 
-/// A connection on which a server hears the notices of others, with a thread of its own that waits for
+/// A connection over which a server receives the notifications of others, with a thread of its own that waits for
 /// them. One that is lost is made anew.
 ///
 /// Unchecked: what others than the thread touch is behind a lock.
-final class NoticeListener: @unchecked Sendable {
+final class ServerNotificationListener: @unchecked Sendable {
   private let address: PostgreSQLAddress
   private let channel: String
   private let identity: ServerIdentity
-  private let handler: ServerNotices.Handler
+  private let handler: ServerChannel.Handler
   private let lock = NSLock()
   private var isClosed = false
   /// Ends the thread's waiting.
@@ -22,7 +22,7 @@ final class NoticeListener: @unchecked Sendable {
 
   init(
     to address: PostgreSQLAddress, channel: String, identity: ServerIdentity,
-    handler: @escaping ServerNotices.Handler
+    handler: @escaping ServerChannel.Handler
   ) {
     self.address = address
     self.channel = channel
@@ -50,7 +50,7 @@ final class NoticeListener: @unchecked Sendable {
 
   private var isEnded: Bool { lock.withLock { isClosed } }
 
-  /// Hears notices until it is closed.
+  /// Receives notifications until it is closed.
   func work() {
     var delay = Self.delays.first
     while !isEnded {
@@ -80,10 +80,10 @@ final class NoticeListener: @unchecked Sendable {
       }
       while let payload = connection.nextPayload() {
         // Those that cannot be read are of other programs.
-        guard let notice = ServerNotice(payload: payload) else { continue }
+        guard let notification = ServerNotification(payload: payload) else { continue }
         // What this server tells it knows.
-        if case .announced(let name, _) = notice, name.server == own?.rawValue { continue }
-        handler(notice)
+        if case .announced(let name, _) = notification, name.server == own?.rawValue { continue }
+        handler(notification)
       }
       wait(on: connection.socket)
       try connection.receive()

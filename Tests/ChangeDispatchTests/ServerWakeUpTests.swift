@@ -9,31 +9,31 @@ import Waiting
 
 @testable import ChangeDispatch
 
-struct ServerNoticesTests {
+struct ServerWakeUpTests {
   /// A server with the store open, and a reader who waits there.
   private struct Server: Sendable {
     var world: DispatchWorld
     var running: RunningDispatcher
-    var presence: ServerPresence
+    var membership: ServerMembership
     var announced = Box<Set<String>>([])
 
     init(
-      at location: StoreLocation, _ configure: (inout ServerPresence.Configuration) -> Void
+      at location: StoreLocation, _ configure: (inout ServerMembership.Configuration) -> Void
     ) async throws {
       world = try await DispatchWorld(try await SQLRecordStore.open(at: location))
       running = RunningDispatcher(
         world.store, servers: world.store.servers,
         configurePresence: { configuration in
           configuration.leaseTime = 3
-          configuration.noticeInterval = 0.4
+          configuration.signInterval = 0.4
           // Without a notice nothing is looked for.
           configuration.idleTime = 3_600
           configuration.pollInterval = 3_600
           configuration.calmPollInterval = 3_600
           configure(&configuration)
         })
-      presence = try #require(running.presence)
-      presence.handlers = ServerPresence.Handlers(
+      membership = try #require(running.membership)
+      membership.handlers = ServerMembership.Handlers(
         onServersGone: {},
         onAnnounced: { [announced] names in
           announced.value.withLock { $0.formUnion(names ?? []) }
@@ -42,7 +42,7 @@ struct ServerNoticesTests {
 
     func stop() async {
       await running.dispatcher.stop()
-      await presence.stop()
+      await membership.stop()
       await world.store.close()
     }
   }
@@ -65,7 +65,7 @@ struct ServerNoticesTests {
     func untilBothHear() async throws {
       try await eventually("the servers hear each other") {
         [first, second].allSatisfy {
-          $0.presence.metrics.servers == 2 && $0.presence.metrics.isHearing
+          $0.membership.metrics.servers == 2 && $0.membership.metrics.isHearing
         }
       }
     }
@@ -79,7 +79,7 @@ struct ServerNoticesTests {
   }
 
   private func withPair(
-    _ configure: (inout ServerPresence.Configuration) -> Void = { _ in },
+    _ configure: (inout ServerMembership.Configuration) -> Void = { _ in },
     _ body: (Pair) async throws -> Void
   ) async throws {
     let schema = try await PostgreSQLServer.shared.makeSchema()
@@ -111,13 +111,13 @@ struct ServerNoticesTests {
 
   @Test("word is found by looking as long as notices do not come, and by them as soon as they do")
   func lostConnection() async throws {
-    func looking(_ configuration: inout ServerPresence.Configuration) {
+    func looking(_ configuration: inout ServerMembership.Configuration) {
       configuration.pollInterval = 0.05
     }
     try await withPair(looking) { pair in
       try await pair.cutListeners()
       try await eventually("the first does not hear") {
-        !pair.first.presence.metrics.isHearing
+        !pair.first.membership.metrics.isHearing
       }
       try await pair.save("a") {
         // It is not to have a connection again for long.
@@ -125,9 +125,9 @@ struct ServerNoticesTests {
         return pair.first.running.lines.last == "all a"
       }
       try await pair.untilBothHear()
-      let looks = pair.first.presence.metrics.looks
+      let looks = pair.first.membership.metrics.looks
       try await pair.save("b") { pair.first.running.lines.last == "all b" }
-      #expect(pair.first.presence.metrics.looks > looks)
+      #expect(pair.first.membership.metrics.looks > looks)
     }
   }
 
@@ -136,12 +136,12 @@ struct ServerNoticesTests {
     try await withPair { pair in
       // Of the first to which it has come that it may look, nothing is left to be told.
       pair.first.announced.value.withLock { $0 = [] }
-      pair.second.presence.announce(["_alice", "_bob"])
+      pair.second.membership.announce(["_alice", "_bob"])
       try await eventually("the first has been told") {
         pair.first.announced.value.withLock { $0 } == ["_alice", "_bob"]
       }
       let many = Set((0..<900).map { "_subscriber-with-a-long-name-\($0)" })
-      pair.second.presence.announce(many)
+      pair.second.membership.announce(many)
       try await eventually("the first has been told of more than a notice can have") {
         pair.first.announced.value.withLock { $0.isSuperset(of: many) }
       }
@@ -151,18 +151,18 @@ struct ServerNoticesTests {
 
   @Test("however many notices come, the store is asked only now and then")
   func flood() async throws {
-    func slowly(_ configuration: inout ServerPresence.Configuration) {
-      configuration.noticeGap = 0.5
-      configuration.noticeInterval = 2
+    func slowly(_ configuration: inout ServerMembership.Configuration) {
+      configuration.wakeUpGap = 0.5
+      configuration.signInterval = 2
     }
     try await withPair(slowly) { pair in
-      let presence = pair.first.presence
-      let before = presence.metrics.looks
+      let membership = pair.first.membership
+      let before = membership.metrics.looks
       var notices = 0
       try await eventually("the store was asked three times") {
-        presence.take(.word)
+        membership.take(.wakeUp)
         notices += 1
-        return presence.metrics.looks >= before + 3
+        return membership.metrics.looks >= before + 3
       }
       #expect(notices > 12)
     }
@@ -178,7 +178,7 @@ struct NoticeHearingTests {
 
   @Test("is well when all have been heard of late, and nobody else counts")
   func all() {
-    var hearing = NoticeHearing()
+    var hearing = NotificationHearing()
     #expect(!hearing.isWell(with: [one], since: start))
     hearing.hear(one, at: after(1))
     #expect(hearing.isWell(with: [one], since: start))
@@ -193,7 +193,7 @@ struct NoticeHearingTests {
 
   @Test("begins anew when the connection was lost")
   func interruption() {
-    var hearing = NoticeHearing()
+    var hearing = NotificationHearing()
     hearing.hear(one, at: after(1))
     hearing.interrupt()
     #expect(!hearing.isWell(with: [one], since: start))

@@ -6,7 +6,7 @@ import Synchronization
 /// notifications.
 ///
 /// Nothing that is right or wrong rests on it: a server that was taken for gone finds out when it writes.
-public final class ServerPresence: Sendable {
+public final class ServerMembership: Sendable {
   public struct Configuration: Sendable {
     /// What the server is called for people.
     public var description: @Sendable () -> String = { "" }
@@ -20,9 +20,9 @@ public final class ServerPresence: Sendable {
     public var calmPollInterval = 1.0
     /// How often the server gives notice that it is there, in seconds. Of whom nothing is heard three times
     /// gives no notice of word either.
-    public var noticeInterval = 1.0
+    public var signInterval = 1.0
     /// What notices lead to comes at least so many seconds after the last, and so do the server's own.
-    public var noticeGap = 0.01
+    public var wakeUpGap = 0.01
     /// How often databases are looked for that nobody dispatches, in seconds.
     public var scanInterval = 1.0
     /// After so many seconds with nothing to do a database is given up.
@@ -55,7 +55,7 @@ public final class ServerPresence: Sendable {
     /// Other servers that this one took for gone.
     public var serversStruckOff = 0
     /// Notices of servers that came, also of this one.
-    public var noticesReceived = 0
+    public var notificationsReceived = 0
     /// Whether notices of all servers come, so that the store is seldom asked.
     public var isHearing = false
     /// How often the store was asked for what other servers left word of.
@@ -149,7 +149,7 @@ public final class ServerPresence: Sendable {
 
   func start(with lanes: Lanes) {
     self.lanes.withLock { $0 = lanes }
-    store.setNoticeHandler { [weak self] in self?.take($0) }
+    store.setNotificationHandler { [weak self] in self?.take($0) }
     tasks.withLock { tasks in
       guard tasks.isEmpty else { return }
       tasks = [
@@ -171,7 +171,7 @@ public final class ServerPresence: Sendable {
       defer { state.server = nil }
       return state.server
     }
-    store.setNoticeHandler(nil)
+    store.setNotificationHandler(nil)
     signal.signal()
     announcing.signal()
     for task in tasks.withLock({ $0 }) {

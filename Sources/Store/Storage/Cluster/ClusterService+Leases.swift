@@ -1,0 +1,109 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+// Which server dispatches which databases, and into which parts they are divided.
+extension ClusterService {
+  func leasedParts(of server: ServerID) async throws -> [DatabasePart] {
+    try await perform { try DispatchLeaseTable(transaction: $0).parts(of: server) }
+  }
+
+  func isLeased(_ part: DatabasePart, to server: ServerID) async throws -> Bool {
+    try await perform { try DispatchLeaseTable(transaction: $0).isLeased(part, to: server) }
+  }
+
+  func freeDatabases(
+    after database: DatabaseID, limit: Int
+  ) async throws -> [FreePart] {
+    try await perform {
+      try DispatchLeaseTable(transaction: $0).freeDatabases(after: database, limit: limit)
+    }
+  }
+
+  func lease(_ part: FreePart, to server: ServerID) async throws -> Bool {
+    try await perform { transaction in
+      try transaction.holding(part.part.database) {
+        try DispatchLeaseTable(transaction: transaction).lease(part, to: server)
+      }
+    }
+  }
+
+  func endLease(of database: DatabaseID, by server: ServerID) async throws -> Bool {
+    try await perform { transaction in
+      let leases = DispatchLeaseTable(transaction: transaction)
+      return try transaction.holding(database) {
+        // It may be another server's by now, or divided.
+        guard try leases.isLeased(.whole(database), to: server) else { return true }
+        guard try !OutboxTable(transaction: transaction).hasUndispatched(in: database) else {
+          return false
+        }
+        try leases.endLease(of: database, by: server)
+        return true
+      }
+    }
+  }
+
+  func wakeUps(of server: ServerID) async throws -> WakeUps {
+    // Before the outbox is looked into: what is committed after this wakes the server anew.
+    try await perform { try DispatchLeaseTable(transaction: $0).takeWakeUps(of: server) }
+  }
+
+  // MARK: Divided databases
+
+  func partition(of database: DatabaseID) async throws -> Partition {
+    try await perform { transaction in
+      _ = try DatabaseTable(transaction: transaction).address(of: database)
+      return try DispatchLeaseTable(transaction: transaction).partition(of: database)
+    }
+  }
+
+  func partition(_ database: DatabaseID, into parts: Int) async throws -> Partition {
+    precondition(DatabasePart.counts.contains(parts), "parts are between 1 and 64")
+    return try await perform { transaction in
+      _ = try DatabaseTable(transaction: transaction).address(of: database)
+      return try transaction.holding(database) {
+        try DispatchLeaseTable(transaction: transaction).divideLater(database, into: parts)
+      }
+    }
+  }
+
+  func dividedDatabases() async throws -> [PartLease] {
+    try await perform { transaction in
+      let leases = try DispatchLeaseTable(transaction: transaction).leasesOfParts()
+      if leases.isEmpty { return [] }
+      let present = Set(try ServerTable(transaction: transaction).servers().map(\.id.rawValue))
+      return leases.map { lease in
+        PartLease(
+          part: lease.part,
+          holder: present.contains(lease.holder) ? ServerID(rawValue: lease.holder) : nil,
+          formerHolder: lease.holder)
+      }
+    }
+  }
+
+  func release(_ part: DatabasePart, by server: ServerID) async throws {
+    try await perform { transaction in
+      try transaction.holding(part.database) {
+        try DispatchLeaseTable(transaction: transaction).release(part, by: server)
+      }
+    }
+  }
+}
+
+extension StoreTransaction {
+  /// Does something while nobody commits changes of a database.
+  func holding<Value>(_ database: DatabaseID, _ body: () throws -> Value) throws
+    -> Value
+  {
+    try connection.execute("BEGIN")
+    do {
+      try DatabaseTable(transaction: self).lock(database)
+      let value = try body()
+      try connection.commit()
+      return value
+    } catch {
+      if connection.isInTransaction { try? connection.rollback() }
+      throw error
+    }
+  }
+}
