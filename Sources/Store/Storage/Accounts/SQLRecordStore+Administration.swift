@@ -134,7 +134,7 @@ extension StoreTransaction {
       ]
     ) {
       StoredSubscription(
-        subscriber: $0.text(0), subscription: try Subscription(stored: $0.bytes(1)),
+        subscriber: $0.text(0), subscription: try Subscription(row: $0.bytes(1)),
         version: $0.integer(2))
     }
   }
