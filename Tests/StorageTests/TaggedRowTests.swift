@@ -131,7 +131,7 @@ struct TaggedRowTests {
     let version = RowEncoder.version
     let id: [UInt8] = [1 << 2 | 2, 1, 0x73]
     let database: [UInt8] = [4 << 2 | 2, 0]
-    #expect(Self.failure([version] + database + id + [0]).contains("which cannot be there"))
+    #expect(Self.failure([version] + database + id + [0]).contains("is not there"))
     #expect(Self.failure([version] + id + id + database + [0]).contains("which cannot be there"))
     #expect(
       Self.failure([version, 1 << 2, 5] + database + [0]).contains(
