@@ -5,6 +5,8 @@ import StoreModel
 import Synchronization
 import Testing
 
+@testable import Storage
+
 extension RecordStoreConformance {
   struct Dispatch {
     static let engines = StoreEngine.allCases
@@ -82,6 +84,54 @@ extension RecordStoreConformance {
         #expect(changes.saved.isEmpty)
         #expect(
           changes.deleted == [SubscriptionName(subscriber: TestStore.alice, subscriptionID: "s")])
+      }
+    }
+
+    @Test(
+      "firesOnce fires for a program that does not know a field of the subscription's row",
+      arguments: engines)
+    func onceWithUnknownField(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        _ = try await test.subscribe(
+          noteSubscription("s", options: [.firesOnRecordCreation, .firesOnce]))
+        try await test.save("a")
+        let database = test.publicID.rawValue
+        let store = try #require(test.store as? SQLRecordStore)
+        try await store.write { transaction in
+          var row = try #require(
+            try transaction.connection.first(
+              "SELECT content FROM subscriptions WHERE database_id = $1", [.integer(database)]
+            ) { $0.bytes(0) })
+          // In front of the end: the tag 40, with one byte.
+          row.insert(contentsOf: [0xA2, 0x01, 1, 7], at: row.count - 1)
+          _ = try transaction.connection.run(
+            "UPDATE subscriptions SET content = $2 WHERE database_id = $1",
+            [.integer(database), .bytes(row)])
+        }
+        let subscriptions = try await test.storedSubscriptions()
+        let matched = try await test.outbox().map {
+          MatchedChange(entry: $0, firings: subscriptions)
+        }
+        let completion = try await test.store.completeDispatch(
+          of: matched, timestamp: TestStore.time(1))
+        #expect(completion.logged.count == 1)
+        #expect(try await test.storedSubscriptions().isEmpty)
+      }
+    }
+
+    @Test("firesOnce does not fire for a subscription that was replaced", arguments: engines)
+    func onceReplaced(_ engine: StoreEngine) async throws {
+      try await engine.withStore { test in
+        let options: Subscription.Options = [.firesOnRecordCreation, .firesOnce]
+        _ = try await test.subscribe(noteSubscription("s", options: options))
+        try await test.save("a")
+        let former = try await test.storedSubscriptions()
+        _ = try await test.subscribe(noteSubscription("s", options: options, badge: true))
+        let matched = try await test.outbox().map { MatchedChange(entry: $0, firings: former) }
+        let completion = try await test.store.completeDispatch(
+          of: matched, timestamp: TestStore.time(1))
+        #expect(completion.logged.isEmpty)
+        #expect(try await test.storedSubscriptions().count == 1)
       }
     }
 

@@ -128,7 +128,7 @@ struct DispatchCompletion {
       ?? DatabaseTable(transaction: transaction).raiseSubscriptionVersion(of: database)
     versions[database] = version
     return try SubscriptionTable(transaction: transaction).delete(
-      firing.name, expecting: firing.subscription.storedContent, in: database, version: version,
+      firing.name, expecting: firing.subscription, in: database, version: version,
       timestamp: timestamp)
   }
 

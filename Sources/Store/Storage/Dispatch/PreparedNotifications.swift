@@ -34,7 +34,7 @@ struct PreparedNotifications: DispatchPreparation {
       if let number { known[number] = form }
       if bytes.isEmpty { bytes.reserveCapacity((form.content.count + 32) * firings.count) }
       var head = RowEncoder(reserving: 64)
-      head.encode(firing.subscription.subscriptionID)
+      head.encodeNotificationHead(of: firing.subscription.subscriptionID)
       bytes += head.bytes
       bytes += form.content
       elements.append(
@@ -57,7 +57,7 @@ struct PreparedNotifications: DispatchPreparation {
     var firesOnce: Bool
     var raisesBadge: Bool
     var change: Int
-    /// What comes after the ID in the content of the log.
+    /// What comes after the ID in the content of the log, without the version of a row.
     var content: ArraySlice<UInt8>
   }
 
@@ -68,9 +68,9 @@ struct PreparedNotifications: DispatchPreparation {
     let place = changes.firstIndex(of: trimmed) ?? changes.count
     if place == changes.count { changes.append(trimmed) }
     var encoder = RowEncoder(reserving: 256)
-    encoder.encodeWithoutID(subscription)
-    encoder.encode(trimmed)
-    if carriesLastValues { encoder.encode(true) }
+    var subscription = subscription
+    encoder.encodeNotificationRest(
+      of: &subscription, trimmed, carriesLastValues: carriesLastValues)
     return Form(
       firesOnce: subscription.firesOnce,
       raisesBadge: subscription.notificationInfo?.shouldBadge == true, change: place,

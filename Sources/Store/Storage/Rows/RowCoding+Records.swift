@@ -1,5 +1,8 @@
 import CloudKitModel
 
+// Records and changes are by position: with tags for stamps and references it took 34 % more instructions
+// to write a record (docs/internals/store.md).
+
 extension RowEncoder {
   /// A record's content: everything but its ID, type and change tag, which have columns.
   mutating func encodeContent(of record: Record) {

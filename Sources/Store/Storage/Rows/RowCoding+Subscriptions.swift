@@ -1,159 +1,125 @@
 import CloudKitModel
 
-extension RowEncoder {
-  mutating func encode(_ subscription: Subscription) {
-    encode(subscription.subscriptionID)
-    encodeWithoutID(subscription)
-  }
+extension Subscription: RowCodable {
+  static let rowName: StaticString = "subscription"
+  static let blank = Subscription(subscriptionID: "", kind: .database(recordType: nil))
 
-  /// What comes after the ID.
-  mutating func encodeWithoutID(_ subscription: Subscription) {
-    switch subscription.kind {
-    case .query(let query, let zoneID, let options):
-      encode(byte: 1)
-      encode(query)
-      encode(optional: zoneID) { $0.encode($1) }
-      encode(Int64(truncatingIfNeeded: options.rawValue))
-    case .recordZone(let zoneID, let recordType):
-      encode(byte: 2)
-      encode(zoneID)
-      encode(optional: recordType)
-    case .database(let recordType):
-      encode(byte: 3)
-      encode(optional: recordType)
-    }
-    encode(optional: subscription.notificationInfo) { $0.encode($1) }
-  }
+  static let idTag = RowTags(1)
+  static let kindTags = RowTags(2, 3, 4)
 
-  mutating func encode(_ query: Query) {
-    encode(query.recordType)
-    encode(each: query.filters) { $0.encode($1) }
-    encode(each: query.sortKeys) {
-      $0.encode($1.key)
-      $0.encode($1.ascending)
-      $0.encode(optional: $1.relativeLocation) { $0.encode($1) }
+  mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.required(1, "subscriptionID", &subscriptionID)
+    try coder.choice(2, "query", QueryKind(kind)) {
+      kind = .query($0.query, zoneID: $0.zoneID, options: $0.options)
     }
-  }
-
-  private mutating func encode(_ filter: Filter) {
-    encode(filter.key)
-    encode(filter.comparator.rawValue)
-    encode(optional: filter.value) { $0.encode($1) }
-    encode(optional: filter.distance) { $0.encode($1) }
-    encode(byte: filter.options.rawValue)
-  }
-
-  private mutating func encode(_ key: FieldKey) {
-    switch key {
-    case .field(let name):
-      encode(byte: 1)
-      encode(name)
-    case .system(let field):
-      encode(byte: 2)
-      encode(field.rawValue)
-    case .allText:
-      encode(byte: 3)
+    try coder.choice(3, "zone", ZoneKind(kind)) {
+      kind = .recordZone($0.zoneID, recordType: $0.recordType)
     }
-  }
-
-  private mutating func encode(_ info: NotificationInfo) {
-    for text in [
-      info.alertBody, info.alertLocalizationKey, info.title, info.titleLocalizationKey,
-      info.subtitle, info.subtitleLocalizationKey, info.alertActionLocalizationKey,
-      info.alertLaunchImage, info.soundName, info.category, info.collapseIDKey,
-    ] {
-      encode(optional: text)
+    try coder.choice(4, "database", DatabaseKind(kind)) {
+      kind = .database(recordType: $0.recordType)
     }
-    for names in [
-      info.alertLocalizationArgs, info.titleLocalizationArgs, info.subtitleLocalizationArgs,
-      info.desiredKeys,
-    ] {
-      encode(optional: names) { $0.encode(each: $1) { $0.encode($1) } }
-    }
-    encode(info.shouldBadge)
-    encode(info.shouldSendContentAvailable)
-    encode(info.shouldSendMutableContent)
+    try coder.endChoice()
+    try coder.field(5, "notificationInfo", &notificationInfo)
   }
 }
 
-extension RowDecoder {
-  mutating func decodeSubscription() throws -> Subscription {
-    let subscriptionID = try decodeText()
-    let kind: Subscription.Kind
-    switch try decodeByte() {
-    case 1:
-      let query = try decodeQuery()
-      let zoneID = try decodeOptional { try $0.decodeZoneID() }
-      let options = Subscription.Options(rawValue: UInt(truncatingIfNeeded: try decodeInteger()))
-      kind = .query(query, zoneID: zoneID, options: options)
-    case 2:
-      kind = .recordZone(try decodeZoneID(), recordType: try decodeOptionalText())
-    case 3:
-      kind = .database(recordType: try decodeOptionalText())
-    case let code:
-      throw damaged("has the unknown subscription kind \(code)")
-    }
-    return Subscription(
-      subscriptionID: subscriptionID, kind: kind,
-      notificationInfo: try decodeOptional { try $0.decodeNotificationInfo() })
+// The associated values of the kinds.
+
+private struct QueryKind: RowCodable {
+  var query: Query
+  var zoneID: ZoneID?
+  var options: Subscription.Options = []
+
+  static let rowName: StaticString = "query subscription"
+  static let blank = QueryKind(query: .blank)
+
+  mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.required(1, "query", &query)
+    try coder.field(2, "zoneID", &zoneID)
+    try coder.field(3, "options", &options, default: [])
+  }
+}
+
+private struct ZoneKind: RowCodable {
+  var zoneID: ZoneID
+  var recordType: String?
+
+  static let rowName: StaticString = "zone subscription"
+  static let blank = ZoneKind(zoneID: .default)
+
+  mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.required(1, "zoneID", &zoneID)
+    try coder.field(2, "recordType", &recordType)
+  }
+}
+
+private struct DatabaseKind: RowCodable {
+  var recordType: String?
+
+  static let rowName: StaticString = "database subscription"
+  static let blank = DatabaseKind()
+
+  mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.field(1, "recordType", &recordType)
+  }
+}
+
+extension QueryKind {
+  init?(_ kind: Subscription.Kind) {
+    guard case .query(let query, let zoneID, let options) = kind else { return nil }
+    self.init(query: query, zoneID: zoneID, options: options)
+  }
+}
+
+extension ZoneKind {
+  init?(_ kind: Subscription.Kind) {
+    guard case .recordZone(let zoneID, let recordType) = kind else { return nil }
+    self.init(zoneID: zoneID, recordType: recordType)
+  }
+}
+
+extension DatabaseKind {
+  init?(_ kind: Subscription.Kind) {
+    guard case .database(let recordType) = kind else { return nil }
+    self.init(recordType: recordType)
+  }
+}
+
+extension Subscription.Options: RowPart {
+  static var wire: RowWire { .number }
+  static var blank: Self { [] }
+
+  func write(to encoder: inout RowEncoder) {
+    encoder.encode(Int64(truncatingIfNeeded: rawValue))
   }
 
-  private mutating func decodeQuery() throws -> Query {
-    Query(
-      recordType: try decodeText(), filters: try decodeEach { try $0.decodeFilter() },
-      sortKeys: try decodeEach {
-        SortKey(
-          try $0.decodeFieldKey(), ascending: try $0.decodeFlag(),
-          relativeLocation: try $0.decodeOptional { try $0.decodeLocation() })
-      })
+  mutating func read(from decoder: inout RowDecoder) throws {
+    self = Subscription.Options(rawValue: UInt(truncatingIfNeeded: try decoder.decodeInteger()))
   }
+}
 
-  private mutating func decodeFilter() throws -> Filter {
-    let key = try decodeFieldKey()
-    let name = try decodeText()
-    guard let comparator = Comparator(rawValue: name) else {
-      throw damaged("has the unknown comparator '\(name)'")
-    }
-    return Filter(
-      key, comparator, try decodeOptional { try $0.decodeValue() },
-      distance: try decodeOptional { try $0.decodeDouble() },
-      options: Filter.Options(rawValue: try decodeByte()))
-  }
+extension NotificationInfo: RowCodable {
+  static let rowName: StaticString = "notification info"
+  static let blank = NotificationInfo()
 
-  private mutating func decodeFieldKey() throws -> FieldKey {
-    switch try decodeByte() {
-    case 1:
-      return .field(try decodeText())
-    case 2:
-      let name = try decodeText()
-      guard let field = SystemField(rawValue: name) else {
-        throw damaged("has the unknown system field '\(name)'")
-      }
-      return .system(field)
-    case 3:
-      return .allText
-    case let code:
-      throw damaged("has the unknown key kind \(code)")
-    }
-  }
-
-  private mutating func decodeNotificationInfo() throws -> NotificationInfo {
-    var info = NotificationInfo()
-    let texts: [WritableKeyPath<NotificationInfo, String?>] = [
-      \.alertBody, \.alertLocalizationKey, \.title, \.titleLocalizationKey, \.subtitle,
-      \.subtitleLocalizationKey, \.alertActionLocalizationKey, \.alertLaunchImage, \.soundName,
-      \.category, \.collapseIDKey,
-    ]
-    for path in texts { info[keyPath: path] = try decodeOptionalText() }
-    let lists: [WritableKeyPath<NotificationInfo, [String]?>] = [
-      \.alertLocalizationArgs, \.titleLocalizationArgs, \.subtitleLocalizationArgs, \.desiredKeys,
-    ]
-    for path in lists {
-      info[keyPath: path] = try decodeOptional { try $0.decodeEach { try $0.decodeText() } }
-    }
-    info.shouldBadge = try decodeFlag()
-    info.shouldSendContentAvailable = try decodeFlag()
-    info.shouldSendMutableContent = try decodeFlag()
-    return info
+  mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.field(1, "alertBody", &alertBody)
+    try coder.field(2, "alertLocalizationKey", &alertLocalizationKey)
+    try coder.field(3, "alertLocalizationArgs", &alertLocalizationArgs)
+    try coder.field(4, "title", &title)
+    try coder.field(5, "titleLocalizationKey", &titleLocalizationKey)
+    try coder.field(6, "titleLocalizationArgs", &titleLocalizationArgs)
+    try coder.field(7, "subtitle", &subtitle)
+    try coder.field(8, "subtitleLocalizationKey", &subtitleLocalizationKey)
+    try coder.field(9, "subtitleLocalizationArgs", &subtitleLocalizationArgs)
+    try coder.field(10, "alertActionLocalizationKey", &alertActionLocalizationKey)
+    try coder.field(11, "alertLaunchImage", &alertLaunchImage)
+    try coder.field(12, "soundName", &soundName)
+    try coder.field(13, "desiredKeys", &desiredKeys)
+    try coder.field(14, "shouldBadge", &shouldBadge, default: false)
+    try coder.field(15, "shouldSendContentAvailable", &shouldSendContentAvailable, default: false)
+    try coder.field(16, "shouldSendMutableContent", &shouldSendMutableContent, default: false)
+    try coder.field(17, "category", &category)
+    try coder.field(18, "collapseIDKey", &collapseIDKey)
   }
 }

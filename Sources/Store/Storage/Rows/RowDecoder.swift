@@ -7,6 +7,10 @@ import StoreModel
 struct RowDecoder {
   private let bytes: [UInt8]
   private var position = 0
+  /// Where what is read ends: the end of the blob, or of a field.
+  private var end: Int
+  /// The tagged fields that are read.
+  var fields = Fields()
   /// What the blob is, for errors, and which.
   private let role: String
   private let name: String?
@@ -16,6 +20,7 @@ struct RowDecoder {
   ///   - name: Which of those, where it has a name.
   init(_ bytes: [UInt8], of role: String, named name: String? = nil) throws {
     self.bytes = bytes
+    end = bytes.count
     self.role = role
     self.name = name
     let version = try decodeByte()
@@ -26,13 +31,15 @@ struct RowDecoder {
 
   func damaged(_ what: String) -> StoreError {
     let name = name.map { " '\($0)'" } ?? ""
+    let row = fields.row.map { " (\($0))" } ?? ""
+    let field = fields.field.map { ": field '\($0)'\(row)" } ?? row
     return StoreError(
       .corrupt,
-      "the stored \(role)\(name) \(what) (byte \(position) of \(bytes.count)); restore the store from a backup"
+      "the stored \(role)\(name)\(field) \(what) (byte \(position) of \(bytes.count)); restore the store from a backup"
     )
   }
 
-  var isAtEnd: Bool { position == bytes.count }
+  var isAtEnd: Bool { position == end }
 
   /// Throws when bytes are left over.
   func finish() throws {
@@ -40,7 +47,7 @@ struct RowDecoder {
   }
 
   mutating func decodeByte() throws -> UInt8 {
-    guard position < bytes.count else { throw damaged("ends too early") }
+    guard position < end else { throw damaged("ends too early") }
     defer { position += 1 }
     return bytes[position]
   }
@@ -61,7 +68,7 @@ struct RowDecoder {
   /// A number of elements or bytes that are still to come: each takes a byte at least.
   mutating func decodeCount() throws -> Int {
     let value = try decodeUnsigned()
-    guard value <= UInt64(bytes.count - position) else {
+    guard value <= UInt64(end - position) else {
       throw damaged("counts more than it holds")
     }
     return Int(value)
@@ -117,12 +124,33 @@ struct RowDecoder {
   }
 
   mutating func take(_ count: Int) throws -> ArraySlice<UInt8> {
-    guard count <= bytes.count - position else { throw damaged("ends too early") }
+    guard count <= end - position else { throw damaged("ends too early") }
     defer { position += count }
     return bytes[position..<position + count]
   }
 
-  private mutating func decodeUnsigned() throws -> UInt64 {
+  /// Has the next bytes read as if they were all.
+  ///
+  /// - Returns: the end that there was before.
+  mutating func enter(_ count: Int) -> Int {
+    defer { end = position + count }
+    return end
+  }
+
+  mutating func leave(to end: Int) {
+    self.end = end
+  }
+
+  /// Passes over the content of a field.
+  mutating func skip(_ wire: RowWire) throws {
+    switch wire {
+    case .number: _ = try decodeUnsigned()
+    case .eightBytes: _ = try take(8)
+    case .bytes: _ = try take(try decodeCount())
+    }
+  }
+
+  mutating func decodeUnsigned() throws -> UInt64 {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     while true {

@@ -5,10 +5,13 @@ import Foundation
 ///
 /// Integers are variable-length (seven bits a byte, zigzag), strings and bytes follow their length,
 /// doubles are eight bytes little-endian. The first byte of a blob is the form's version.
+/// ``RowCodable`` puts tagged fields on top of that; what it is not used for is written by position.
 struct RowEncoder {
   static let version: UInt8 = 1
 
   private(set) var bytes: [UInt8]
+  /// The fields of a ``RowCodable`` that are written.
+  var tags = RowTags.all
 
   init(reserving capacity: Int = 192) {
     bytes = []
@@ -77,6 +80,25 @@ struct RowEncoder {
   ) {
     self.encode(count: elements.count)
     for element in elements { encode(&self, element) }
+  }
+
+  /// Makes way for the length of what comes.
+  mutating func reserveLength() -> Int {
+    bytes.append(0)
+    return bytes.count - 1
+  }
+
+  /// Writes the length of what has come since ``reserveLength()``.
+  mutating func fillLength(at place: Int) {
+    let count = bytes.count - place - 1
+    guard count >= 0x80 else {
+      bytes[place] = UInt8(count)
+      return
+    }
+    // What is long makes way for the rest of its length.
+    var length = RowEncoder(reserving: 16)
+    length.encode(count: count)
+    bytes.replaceSubrange(place...place, with: length.bytes.dropFirst())
   }
 
   private mutating func encodeUnsigned(_ value: UInt64) {

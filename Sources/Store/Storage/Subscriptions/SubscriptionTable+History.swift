@@ -31,15 +31,15 @@ extension SubscriptionTable {
     let arguments: [SQLValue] = [.integer(database.rawValue), .integer(first), .integer(last)]
     try transaction.connection.query(
       """
-      SELECT subscriber, first_version, content FROM subscriptions
+      SELECT subscriber, first_version, content, subscription_id FROM subscriptions
       WHERE database_id = $1 AND version > $2 AND version <= $3\(part.subscriberCondition)
       ORDER BY version
       """, arguments
     ) { row in
-      let content = row.bytes(2)
       changes.saved.append(
         StoredSubscription(
-          subscriber: row.text(0), subscription: try Subscription(stored: content),
+          subscriber: row.text(0),
+          subscription: try Subscription(row: row.bytes(2), named: row.text(3)),
           version: row.integer(1)))
     }
     if changes.startsAnew { return changes }
@@ -70,7 +70,7 @@ extension SubscriptionTable {
   func state(of name: SubscriptionName, in database: DatabaseID) throws -> SubscriptionState? {
     try transaction.connection.first(
       """
-      SELECT subscriber, first_version, version, content FROM subscriptions
+      SELECT subscriber, first_version, version, content, subscription_id FROM subscriptions
       WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
       """,
       [.integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID)],
@@ -114,7 +114,7 @@ extension SubscriptionTable {
     if let end { arguments += [.text(end.subscriber), .text(end.subscriptionID)] }
     let states = try transaction.connection.rows(
       """
-      SELECT subscriber, first_version, version, content FROM subscriptions
+      SELECT subscriber, first_version, version, content, subscription_id FROM subscriptions
       WHERE database_id = $1 AND \(range) AND subscription_id = COALESCE($4, subscription_id)
         \(end == nil ? "" : "AND (subscriber, subscription_id) <= ($6, $7)")
       ORDER BY subscriber, subscription_id LIMIT $5
@@ -145,7 +145,8 @@ extension SubscriptionState {
   fileprivate init(row: any SQLRow) throws {
     self.init(
       stored: StoredSubscription(
-        subscriber: row.text(0), subscription: try Subscription(stored: row.bytes(3)),
+        subscriber: row.text(0),
+        subscription: try Subscription(row: row.bytes(3), named: row.text(4)),
         version: row.integer(1)),
       changed: row.integer(2))
   }

@@ -36,10 +36,10 @@ struct SubscriptionTable {
   func subscriptions(of subscriber: String, in database: DatabaseID) throws -> [Subscription] {
     try connection.rows(
       """
-      SELECT content FROM subscriptions WHERE database_id = $1 AND subscriber = $2
-      ORDER BY subscription_id
+      SELECT subscription_id, content FROM subscriptions
+      WHERE database_id = $1 AND subscriber = $2 ORDER BY subscription_id
       """, [.integer(database.rawValue), .text(subscriber)]
-    ) { try Subscription(stored: $0.bytes(0)) }
+    ) { try Subscription(row: $0.bytes(1), named: $0.text(0)) }
   }
 
   /// The subscriptions of a user but one, in the order of their IDs.
@@ -48,12 +48,12 @@ struct SubscriptionTable {
   ) throws -> [Subscription] {
     try connection.rows(
       """
-      SELECT content FROM subscriptions
+      SELECT subscription_id, content FROM subscriptions
       WHERE database_id = $1 AND subscriber = $2 AND subscription_id <> $3
       ORDER BY subscription_id
       """,
       [.integer(database.rawValue), .text(subscriber), .text(subscriptionID)]
-    ) { try Subscription(stored: $0.bytes(0)) }
+    ) { try Subscription(row: $0.bytes(1), named: $0.text(0)) }
   }
 
   /// How many subscriptions a user has.
@@ -108,7 +108,11 @@ struct SubscriptionTable {
       SELECT content FROM subscriptions
       WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
       """, key
-    ) { try Subscription(stored: $0.bytes(0)).kind.name }
+    ) {
+      try Subscription(
+        row: $0.bytes(0), only: Subscription.kindTags, named: subscription.subscriptionID
+      ).kind.name
+    }
     try connection.run(
       """
       INSERT INTO subscriptions
@@ -116,7 +120,7 @@ struct SubscriptionTable {
       VALUES ($1, $2, $3, $4, $4, $5)
       ON CONFLICT (database_id, subscriber, subscription_id)
         DO UPDATE SET version = excluded.version, content = excluded.content
-      """, key + [.integer(version), .bytes(subscription.storedContent)])
+      """, key + [.integer(version), .bytes(subscription.row())])
     try connection.run(
       """
       DELETE FROM subscription_deletions
@@ -125,19 +129,35 @@ struct SubscriptionTable {
     return former
   }
 
-  /// Deletes a subscription and remembers that it did, if it still has the expected content.
+  /// Deletes a subscription and remembers that it did, if it is still the expected one.
+  ///
+  /// The expected one is compared as this program reads the row, which may have fields that only newer
+  /// programs know. The caller has raised the subscription version, so the row does not change meanwhile.
   func delete(
-    _ name: SubscriptionName, expecting content: [UInt8]? = nil, in database: DatabaseID,
+    _ name: SubscriptionName, expecting expected: Subscription? = nil, in database: DatabaseID,
     version: Int64, timestamp: Timestamp
   ) throws -> Bool {
     let key: [SQLValue] = [
       .integer(database.rawValue), .text(name.subscriber), .text(name.subscriptionID),
     ]
+    if let expected {
+      let isExpected = try connection.first(
+        """
+        SELECT content FROM subscriptions
+        WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+        """, key
+      ) { row in
+        let content = row.bytes(0)
+        // By the bytes too, for there are numbers that do not equal themselves.
+        if content == expected.row() { return true }
+        return try Subscription(row: content, named: name.subscriptionID) == expected
+      }
+      guard isExpected == true else { return false }
+    }
     let deleted = try connection.run(
       """
-      DELETE FROM subscriptions WHERE database_id = $1 AND subscriber = $2
-        AND subscription_id = $3 AND content = COALESCE($4, content)
-      """, key + [content.map { .bytes($0) } ?? .null])
+      DELETE FROM subscriptions WHERE database_id = $1 AND subscriber = $2 AND subscription_id = $3
+      """, key)
     guard deleted == 1 else { return false }
     try connection.run(
       """
@@ -178,19 +198,5 @@ struct SubscriptionTable {
         forgotten.arguments)
       try DatabaseTable(transaction: transaction).note(forgottenSubscriptions: forgotten)
     }
-  }
-}
-
-extension Subscription {
-  init(stored content: [UInt8]) throws {
-    var decoder = try RowDecoder(content, of: "subscription")
-    self = try decoder.decodeSubscription()
-    try decoder.finish()
-  }
-
-  var storedContent: [UInt8] {
-    var encoder = RowEncoder()
-    encoder.encode(self)
-    return encoder.bytes
   }
 }

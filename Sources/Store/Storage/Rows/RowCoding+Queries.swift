@@ -1,0 +1,106 @@
+import CloudKitModel
+
+extension Query: RowCodable {
+  static let rowName: StaticString = "query"
+  static let blank = Query(recordType: "")
+
+  mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.required(1, "recordType", &recordType)
+    try coder.field(2, "filters", &filters, default: [])
+    try coder.field(3, "sortKeys", &sortKeys, default: [])
+  }
+}
+
+extension Filter: RowCodable {
+  static let rowName: StaticString = "filter"
+  static let blank = Filter(.allText, .equals, nil)
+
+  mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try key.codeCases(&coder)
+    try coder.required(4, "comparator", &comparator)
+    try coder.field(5, "value", &value)
+    try coder.field(6, "distance", &distance)
+    try coder.field(7, "options", &options, default: [])
+  }
+}
+
+extension SortKey: RowCodable {
+  static let rowName: StaticString = "sort key"
+  static let blank = SortKey(.allText)
+
+  mutating func code<Coder: RowCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try key.codeCases(&coder)
+    try coder.field(4, "ascending", &ascending, default: true)
+    try coder.field(5, "relativeLocation", &relativeLocation)
+  }
+}
+
+extension FieldKey {
+  /// The first fields of a row that has a key.
+  fileprivate mutating func codeCases<Coder: RowCoder>(
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.choice(1, "field", fieldName) { self = .field($0) }
+    try coder.choice(2, "systemField", systemField) { self = .system($0) }
+    try coder.choice(3, "allText", self == .allText ? true : nil) { _ in self = .allText }
+    try coder.endChoice()
+  }
+
+  private var fieldName: String? {
+    if case .field(let name) = self { name } else { nil }
+  }
+
+  private var systemField: SystemField? {
+    if case .system(let field) = self { field } else { nil }
+  }
+}
+
+extension Filter.Options: RowPart {
+  static var wire: RowWire { .number }
+  static var blank: Self { [] }
+  func write(to encoder: inout RowEncoder) { encoder.encode(Int64(rawValue)) }
+
+  mutating func read(from decoder: inout RowDecoder) throws {
+    let value = try decoder.decodeInteger()
+    guard let rawValue = UInt8(exactly: value) else {
+      throw decoder.damaged("has the unknown options \(value)")
+    }
+    self = Filter.Options(rawValue: rawValue)
+  }
+}
+
+extension Comparator: RowPart {
+  static var wire: RowWire { .bytes }
+  static var blank: Comparator { .equals }
+  func write(to encoder: inout RowEncoder) { encoder.encode(rawValue) }
+
+  mutating func read(from decoder: inout RowDecoder) throws {
+    let name = try decoder.decodeText()
+    guard let comparator = Comparator(rawValue: name) else {
+      throw decoder.damaged("has the unknown comparator '\(name)'")
+    }
+    self = comparator
+  }
+}
+
+extension SystemField: RowPart {
+  static var wire: RowWire { .bytes }
+  static var blank: SystemField { .recordName }
+  func write(to encoder: inout RowEncoder) { encoder.encode(rawValue) }
+
+  mutating func read(from decoder: inout RowDecoder) throws {
+    let name = try decoder.decodeText()
+    guard let field = SystemField(rawValue: name) else {
+      throw decoder.damaged("has the unknown system field '\(name)'")
+    }
+    self = field
+  }
+}
+
+extension RowEncoder {
+  /// A query among what is written by position.
+  mutating func encode(_ query: Query) {
+    var query = query
+    query.write(to: &self)
+  }
+}

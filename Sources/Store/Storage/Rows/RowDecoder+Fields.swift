@@ -1,0 +1,147 @@
+import CloudKitModel
+
+extension RowDecoder: RowCoder {
+  /// What stands after the last field of a row that is not in a field of another one.
+  static var endKey: UInt8 { 0 }
+
+  /// What ``RowDecoder`` knows of the row whose fields it reads.
+  struct Fields {
+    /// The field that comes next; ``end`` after the last.
+    var tag: UInt64 = 0
+    var wire = RowWire.number
+    /// Whether the row ends with the field that it is in, and not with the end key.
+    var isNested = false
+    /// The fields to read.
+    var tags = RowTags.all
+    /// How many cases of the enum that is read were asked for, and how many were there.
+    var choices = (asked: 0, found: 0)
+    /// For errors: what is read, and the field of it.
+    var row: StaticString?
+    var field: StaticString?
+
+    static let end = UInt64.max
+  }
+
+  /// Reads fields into a value, which keeps what is not there.
+  mutating func decodeFields<Value: RowCodable>(
+    into value: inout Value, only tags: RowTags = .all, isNested: Bool
+  ) throws {
+    let outer = fields
+    fields = Fields(isNested: isNested, tags: tags, row: Value.rowName)
+    try advance()
+    try value.code(&self)
+    while fields.tag != Fields.end { try skipField() }
+    fields = outer
+  }
+
+  mutating func required<Part: RowPart>(
+    _ tag: UInt8, _ name: StaticString, _ part: inout Part
+  ) throws {
+    guard fields.tags.contains(tag) else { return }
+    part = .blank
+    guard try decode(tag, name, &part) else { throw missing(name) }
+  }
+
+  mutating func field<Part: RowPart>(
+    _ tag: UInt8, _ name: StaticString, _ part: inout Part?
+  ) throws {
+    guard fields.tags.contains(tag), try seek(tag) else { return }
+    part = .blank
+    // Just set.
+    _ = try decode(tag, name, &part!)
+  }
+
+  mutating func field<Part: RowPart>(
+    _ tag: UInt8, _ name: StaticString, _ part: inout Part, default: Part
+  ) throws {
+    guard fields.tags.contains(tag) else { return }
+    if try !decode(tag, name, &part) { part = `default` }
+  }
+
+  mutating func choice<Part: RowPart>(
+    _ tag: UInt8, _ name: StaticString, _ part: @autoclosure () -> Part?, set: (Part) -> Void
+  ) throws {
+    guard fields.tags.contains(tag) else { return }
+    fields.choices.asked += 1
+    guard try seek(tag) else { return }
+    var part = Part.blank
+    _ = try decode(tag, name, &part)
+    fields.choices.found += 1
+    set(part)
+  }
+
+  mutating func endChoice() throws {
+    guard fields.choices.asked == 0 || fields.choices.found == 1 else {
+      throw damaged("has \(fields.choices.found) kinds that this program knows, and not one")
+    }
+    fields.choices = (0, 0)
+  }
+
+  /// Reads the bytes of a field by `decode`, which must leave none over.
+  mutating func decodeNested<Value>(
+    _ decode: (inout RowDecoder) throws -> Value
+  ) throws -> Value {
+    let outer = enter(try decodeCount())
+    let value = try decode(&self)
+    try finish()
+    leave(to: outer)
+    return value
+  }
+
+  // MARK: From key to key
+
+  /// Reads a field. False when the row has none of that tag.
+  private mutating func decode<Part: RowPart>(
+    _ tag: UInt8, _ name: StaticString, _ part: inout Part
+  ) throws -> Bool {
+    guard try seek(tag) else { return false }
+    try begin(name, Part.wire)
+    try part.read(from: &self)
+    try endField()
+    return true
+  }
+
+  /// Skips the fields before a tag. False when the row has none of that tag.
+  private mutating func seek(_ tag: UInt8) throws -> Bool {
+    while fields.tag < tag { try skipField() }
+    return fields.tag == tag
+  }
+
+  private mutating func begin(_ name: StaticString, _ wire: RowWire) throws {
+    fields.field = name
+    guard fields.wire == wire else { throw damaged("has content of another kind") }
+  }
+
+  private mutating func endField() throws {
+    fields.field = nil
+    try advance()
+  }
+
+  private mutating func skipField() throws {
+    try skip(fields.wire)
+    try advance()
+  }
+
+  /// Reads the next key.
+  private mutating func advance() throws {
+    if fields.isNested, isAtEnd {
+      fields.tag = Fields.end
+      return
+    }
+    let key = try decodeUnsigned()
+    if key == Self.endKey, !fields.isNested {
+      fields.tag = Fields.end
+      return
+    }
+    guard key >> 2 > fields.tag, let wire = RowWire(rawValue: UInt8(key & 3)) else {
+      throw damaged("has the key \(key), which cannot be there")
+    }
+    (fields.tag, fields.wire) = (key >> 2, wire)
+  }
+
+  private func missing(_ name: StaticString) -> any Error {
+    var decoder = self
+    decoder.fields.field = name
+    return decoder.damaged("is not there")
+  }
+}

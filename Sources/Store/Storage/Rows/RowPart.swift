@@ -1,0 +1,101 @@
+import CloudKitModel
+
+/// The kind of a field's content, which says where the content ends.
+enum RowWire: UInt8 {
+  case number = 0
+  case eightBytes = 1
+  /// A length, then so many bytes.
+  case bytes = 2
+}
+
+/// What can be the content of a field of a ``RowCodable``.
+protocol RowPart: Sendable, Equatable {
+  static var wire: RowWire { get }
+  /// A value to read the content into.
+  static var blank: Self { get }
+  /// Writes the content; that of ``RowWire/bytes`` with its length. Changes nothing: it is mutating because
+  /// the description of a row serves for reading too.
+  mutating func write(to encoder: inout RowEncoder)
+  mutating func read(from decoder: inout RowDecoder) throws
+}
+
+extension Bool: RowPart {
+  static var wire: RowWire { .number }
+  static var blank: Bool { false }
+  func write(to encoder: inout RowEncoder) { encoder.encode(self) }
+  mutating func read(from decoder: inout RowDecoder) throws { self = try decoder.decodeFlag() }
+}
+
+extension Int64: RowPart {
+  static var wire: RowWire { .number }
+  static var blank: Int64 { 0 }
+  func write(to encoder: inout RowEncoder) { encoder.encode(self) }
+  mutating func read(from decoder: inout RowDecoder) throws { self = try decoder.decodeInteger() }
+}
+
+extension Double: RowPart {
+  static var wire: RowWire { .eightBytes }
+  static var blank: Double { 0 }
+  func write(to encoder: inout RowEncoder) { encoder.encode(self) }
+  mutating func read(from decoder: inout RowDecoder) throws { self = try decoder.decodeDouble() }
+}
+
+extension String: RowPart {
+  static var wire: RowWire { .bytes }
+  static var blank: String { "" }
+  func write(to encoder: inout RowEncoder) { encoder.encode(self) }
+  mutating func read(from decoder: inout RowDecoder) throws { self = try decoder.decodeText() }
+}
+
+/// The elements, one after the other; the length of them all says how many there are.
+extension Array: RowPart where Element: RowPart {
+  static var wire: RowWire { .bytes }
+  static var blank: [Element] { [] }
+
+  func write(to encoder: inout RowEncoder) {
+    encoder.encodeNested { for var element in self { element.write(to: &$0) } }
+  }
+
+  mutating func read(from decoder: inout RowDecoder) throws {
+    self = try decoder.decodeNested {
+      var elements: [Element] = []
+      while !$0.isAtEnd {
+        var element = Element.blank
+        try element.read(from: &$0)
+        elements.append(element)
+      }
+      return elements
+    }
+  }
+}
+
+// MARK: By position
+
+// Values that are in nearly every record: they have no keys inside, and never get another part.
+
+extension ZoneID: RowPart {
+  static var wire: RowWire { .bytes }
+  static var blank: ZoneID { .default }
+  func write(to encoder: inout RowEncoder) { encoder.encodeNested { $0.encode(self) } }
+  mutating func read(from decoder: inout RowDecoder) throws {
+    self = try decoder.decodeNested { try $0.decodeZoneID() }
+  }
+}
+
+extension Location: RowPart {
+  static var wire: RowWire { .bytes }
+  static var blank: Location { Location(latitude: 0, longitude: 0) }
+  func write(to encoder: inout RowEncoder) { encoder.encodeNested { $0.encode(self) } }
+  mutating func read(from decoder: inout RowDecoder) throws {
+    self = try decoder.decodeNested { try $0.decodeLocation() }
+  }
+}
+
+extension RecordValue: RowPart {
+  static var wire: RowWire { .bytes }
+  static var blank: RecordValue { .int64(0) }
+  func write(to encoder: inout RowEncoder) { encoder.encodeNested { $0.encode(self) } }
+  mutating func read(from decoder: inout RowDecoder) throws {
+    self = try decoder.decodeNested { try $0.decodeValue() }
+  }
+}
