@@ -1,13 +1,13 @@
 import StoreModel
 
 extension ServerMembership {
-  /// What notices have told that was not looked after yet.
-  struct Noticed {
-    /// Word was left.
-    var word = false
+  /// What notifications have brought that was not looked after yet.
+  struct Pending {
+    /// Others have committed changes that this server dispatches.
+    var isWokenUp = false
     /// There are announcements in the table.
     var announcements = false
-    /// Those that came as notices since the table was looked into.
+    /// Those that came as notifications since the table was looked into.
     var names: Set<AnnouncementName> = []
     var hearing = NotificationHearing()
     /// The connection was lost, and PostgreSQL may have been, with announcements that it did not keep.
@@ -20,31 +20,31 @@ extension ServerMembership {
   private static let missedSigns = 3.0
 
   /// Is called on the store's thread that hears.
-  func take(_ notice: ServerNotification) {
+  func take(_ notification: ServerNotification) {
     let isWaitedFor = handlers?.isListening() == true
     var announced: Announcement?
     let isDue = state.withLock { state in
-      if notice != .interrupted { state.metrics.notificationsReceived += 1 }
-      switch notice {
+      if notification != .interrupted { state.metrics.notificationsReceived += 1 }
+      switch notification {
       case .joined(let server):
-        state.noticed.hearing.hear(server, at: .now)
+        state.pending.hearing.hear(server, at: .now)
         return false
       case .wakeUp:
-        state.noticed.wakeUp = true
+        state.pending.isWokenUp = true
         return true
       case .announced(let name, let announcement):
         guard isWaitedFor else { return false }
         guard let announcement else {
-          state.noticed.announcements = true
+          state.pending.announcements = true
           return true
         }
-        if state.noticed.names.count >= Self.rememberedNames { state.noticed.names = [] }
-        state.noticed.names.insert(name)
+        if state.pending.names.count >= Self.rememberedNames { state.pending.names = [] }
+        state.pending.names.insert(name)
         announced = announcement
         return false
       case .interrupted:
-        state.noticed.hearing.interrupt()
-        state.noticed.isInterrupted = true
+        state.pending.hearing.interrupt()
+        state.pending.isInterrupted = true
         return true
       }
     }
@@ -52,13 +52,13 @@ extension ServerMembership {
     if isDue { signal.signal() }
   }
 
-  /// Whether word that is left comes to be known by a notice.
+  /// Whether this server receives the wake-ups that others send.
   func isHearing(as server: ServerID) -> Bool {
     let start = ContinuousClock.now - .seconds(configuration.signInterval * Self.missedSigns)
     return state.withLock { state in
       let servers = state.others.union([server])
-      state.noticed.hearing.keep(servers)
-      let isHearing = state.noticed.hearing.isWell(with: servers, since: start)
+      state.pending.hearing.keep(servers)
+      let isHearing = state.pending.hearing.isWell(with: servers, since: start)
       state.metrics.isHearing = isHearing
       return isHearing
     }

@@ -1,6 +1,6 @@
 import StoreModel
 
-/// What a server does again and again to be present.
+/// What a server does again and again to stay registered.
 extension ServerMembership {
   /// When what is due next.
   private struct Rounds {
@@ -8,7 +8,7 @@ extension ServerMembership {
     var scan = ContinuousClock.now
     /// When the server is to say that it is there.
     var sign = ContinuousClock.now
-    /// When it was last looked what there is, not because of a notice.
+    /// When it was last looked what there is, not because of a notification.
     var poll = ContinuousClock.now
     var isHearing = false
     var position = AnnouncementPosition()
@@ -28,7 +28,7 @@ extension ServerMembership {
         state.withLock { $0.metrics.fault = nil }
         await pause(until: next(rounds))
       } catch {
-        // What notices told of is looked for again.
+        // What notifications brought is looked for again.
         rounds.poll = .now - .seconds(configuration.calmPollInterval)
         state.withLock { $0.metrics.fault = "\(error)" }
         let delay = min(retry.fail(), configuration.leaseTime / 8)
@@ -51,7 +51,7 @@ extension ServerMembership {
       rounds.sign = .now + .seconds(configuration.signInterval)
       try await store.announceMembership(of: server)
     }
-    try await lookForWord(as: server, &rounds)
+    try await lookForChanges(as: server, &rounds)
     if let firstLook = rounds.firstLook, ContinuousClock.now >= firstLook {
       rounds.firstLook = nil
       handlers?.onAnnounced(nil)
@@ -70,7 +70,7 @@ extension ServerMembership {
     }
   }
 
-  /// When there is something to do, if no notice comes.
+  /// When there is something to do, if no notification comes.
   private func next(_ rounds: Rounds) -> ContinuousClock.Instant {
     let poll = rounds.poll + pollInterval(rounds)
     return [rounds.renewal, rounds.scan, rounds.sign, rounds.firstLook ?? poll]
@@ -82,7 +82,7 @@ extension ServerMembership {
     .seconds(rounds.isHearing ? configuration.calmPollInterval : configuration.pollInterval)
   }
 
-  /// Waits for a notice or a time. However many notices come, rounds are some time apart.
+  /// Waits for a notification or a time. However many come, rounds are some time apart.
   private func pause(until next: ContinuousClock.Instant) async {
     let earliest = ContinuousClock.now + .seconds(configuration.wakeUpGap)
     await signal.wait(atMost: max(0, (next - .now) / .seconds(1)))
@@ -91,36 +91,36 @@ extension ServerMembership {
     }
   }
 
-  /// Looks for what others left word of and announced, where a notice says so or it is time.
-  private func lookForWord(as server: ServerID, _ rounds: inout Rounds) async throws {
+  /// Looks for what others have committed and announced, where a notification says so or it is time.
+  private func lookForChanges(as server: ServerID, _ rounds: inout Rounds) async throws {
     let isHearing = isHearing(as: server)
-    // What notices have told of up to now may not have come.
+    // What was sent up to now may not have come.
     let isDue =
       isHearing != rounds.isHearing || ContinuousClock.now >= rounds.poll + pollInterval(rounds)
     rounds.isHearing = isHearing
     if isDue { rounds.poll = .now }
-    let noticed = state.withLock { state in
+    let pending = state.withLock { state in
       defer {
-        state.noticed.wakeUp = false
-        state.noticed.announcements = false
-        if isHearing { state.noticed.isInterrupted = false }
+        state.pending.isWokenUp = false
+        state.pending.announcements = false
+        if isHearing { state.pending.isInterrupted = false }
       }
       return (
-        word: state.noticed.wakeUp, announcements: state.noticed.announcements,
-        isHearingAgain: isHearing && state.noticed.isInterrupted
+        isWokenUp: state.pending.isWokenUp, announcements: state.pending.announcements,
+        isHearingAgain: isHearing && state.pending.isInterrupted
       )
     }
-    if noticed.isHearingAgain { handlers?.onAnnounced(nil) }
-    if isDue || noticed.wakeUp {
+    if pending.isHearingAgain { handlers?.onAnnounced(nil) }
+    if isDue || pending.isWokenUp {
       state.withLock { $0.metrics.looks += 1 }
       let awaited = try await store.wakeUps(of: server)
       if !awaited.parts.isEmpty { look(into: awaited.parts) }
       if !awaited.isWhole {
-        state.withLock { $0.noticed.wakeUp = true }
+        state.withLock { $0.pending.isWokenUp = true }
         signal.signal()
       }
     }
-    if isDue || noticed.announcements, handlers?.isListening() == true {
+    if isDue || pending.announcements, handlers?.isListening() == true {
       try await listen(as: server, from: &rounds.position)
     }
   }
@@ -269,8 +269,8 @@ extension ServerMembership {
     let isFirst = position == AnnouncementPosition()
     position.pass(
       state.withLock { state in
-        defer { state.noticed.names = [] }
-        return state.noticed.names
+        defer { state.pending.names = [] }
+        return state.pending.names
       })
     let (announcements, next) = try await store.announcements(after: position, for: server)
     position = next

@@ -13,15 +13,15 @@ public final class ServerMembership: Sendable {
     /// After so many seconds without a sign of life a server is taken for gone; it gives one three times
     /// as often.
     public var leaseTime = 5.0
-    /// How often the store is asked for what other servers left word of, in seconds, where they cannot
-    /// give notice of it.
+    /// How often the store is asked for what other servers have committed, in seconds, where they cannot
+    /// wake this one up.
     public var pollInterval = 0.1
     /// The same where they can.
     public var calmPollInterval = 1.0
-    /// How often the server gives notice that it is there, in seconds. Of whom nothing is heard three times
-    /// gives no notice of word either.
+    /// How often the server sends the others a sign of life, in seconds. From whom none comes three times, no
+    /// wake-ups come either.
     public var signInterval = 1.0
-    /// What notices lead to comes at least so many seconds after the last, and so do the server's own.
+    /// What notifications lead to is done at least so many seconds after the last, and so are announcements.
     public var wakeUpGap = 0.01
     /// How often databases are looked for that nobody dispatches, in seconds.
     public var scanInterval = 1.0
@@ -54,17 +54,17 @@ public final class ServerMembership: Sendable {
     public var lapses = 0
     /// Other servers that this one took for gone.
     public var serversStruckOff = 0
-    /// Notices of servers that came, also of this one.
+    /// Notifications of servers that came, also of this one.
     public var notificationsReceived = 0
-    /// Whether notices of all servers come, so that the store is seldom asked.
+    /// Whether notifications of all servers come, so that the store is seldom asked.
     public var isHearing = false
-    /// How often the store was asked for what other servers left word of.
+    /// How often the store was asked for what other servers have committed.
     public var looks = 0
     /// Why the last attempt failed to reach the store; nil when one went well since.
     public var fault: String?
   }
 
-  /// What the server does about what its presence comes upon.
+  /// What the server does about what its membership brings.
   public struct Handlers: Sendable {
     /// Deliveries of servers that are gone are to be taken over.
     public var onServersGone: @Sendable () -> Void
@@ -91,7 +91,7 @@ public final class ServerMembership: Sendable {
     var metrics = Metrics()
     /// Users to be told of; nil for everybody.
     var announced: Set<String>? = []
-    var noticed = Noticed()
+    var pending = Pending()
     var isDraining = false
     var isStopped = false
   }
@@ -126,7 +126,7 @@ public final class ServerMembership: Sendable {
     self.report = report
   }
 
-  /// What the server does about what its presence comes upon; without, nothing.
+  /// What the server does about what its membership brings; without, nothing.
   public var handlers: Handlers? {
     get { handling.withLock { $0 } }
     set { handling.withLock { $0 = newValue } }

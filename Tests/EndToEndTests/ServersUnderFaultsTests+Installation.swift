@@ -74,7 +74,7 @@ extension ServersUnderFaultsTests {
     private func known() async throws -> [RegisteredServer] {
       var known: [RegisteredServer] = []
       try await eventually("PostgreSQL can be asked") {
-        guard let found = try? await store.servers() else { return false }
+        guard let found = try? await store.servers?.servers() else { return false }
         known = found
         return true
       }

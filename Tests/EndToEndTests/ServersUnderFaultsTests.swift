@@ -124,7 +124,8 @@ struct ServersUnderFaultsTests {
       #expect(saved.isSuperset(of: names[Self.writers - 1]), "\(listener)")
       #expect(heard == heard.sorted { Load.number(of: $0) < Load.number(of: $1) })
     }
-    #expect(try await store.partition(of: load.publicDatabase) == Partition(parts: 2))
+    #expect(
+      try await store.servers?.partition(of: load.publicDatabase) == Partition(parts: 2))
     for number in 0..<Self.onceSubscriptions {
       #expect(
         log.count { $0.subscriptionID == "once\(number)" } == 1, "once\(number) fires once")
@@ -255,7 +256,7 @@ struct ServersUnderFaultsTests {
     /// Has the public database dispatched in so many parts.
     func divide(into parts: Int) async throws {
       try await eventually("PostgreSQL can be told") {
-        (try? await installation.store.partition(publicDatabase, into: parts)) != nil
+        (try? await installation.store.servers?.partition(publicDatabase, into: parts)) != nil
       }
     }
 

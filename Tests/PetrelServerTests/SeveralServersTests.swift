@@ -215,8 +215,8 @@ struct SeveralServersTests {
       #expect(text.contains("\npetrel_dispatch_leases_lost_total 0\n"))
       try await eventually("the page tells that notices come") {
         let text = await service.server.metricsPage().text
-        return text.contains("\npetrel_server_hears_notices 1\n")
-          && !text.contains("\npetrel_server_notices_total 0\n")
+        return text.contains("\npetrel_server_receives_notifications 1\n")
+          && !text.contains("\npetrel_server_notifications_total 0\n")
           && !text.contains("\npetrel_server_looks_total 0\n")
       }
     }

@@ -43,9 +43,12 @@ struct ServerNotificationTests {
     let test = try await TestStore(first)
     try await test.watch()
     let heard = Heard()
-    first.setNotificationHandler { notice in heard.notices.withLock { $0.append(notice) } }
+    try first.sharedCluster.setNotificationHandler { notice in
+      heard.notices.withLock { $0.append(notice) }
+    }
     let pair = Pair(
-      first: first, second: second, one: try await first.sharedCluster.registerServer("one", for: 60),
+      first: first, second: second,
+      one: try await first.sharedCluster.registerServer("one", for: 60),
       two: try await second.sharedCluster.registerServer("two", for: 60), database: test.publicID,
       address: address, heard: heard)
     try await eventually("the first hears") {
@@ -66,7 +69,8 @@ struct ServerNotificationTests {
       for name in ["a", "b", "c"] { try await pair.save(name, by: pair.second) }
       #expect(try await pair.notices() == [.wakeUp])
       #expect(
-        try await pair.first.sharedCluster.wakeUps(of: pair.one) == WakeUps([.whole(pair.database)]))
+        try await pair.first.sharedCluster.wakeUps(of: pair.one) == WakeUps([.whole(pair.database)])
+      )
       try await pair.save("d", by: pair.second)
       #expect(try await pair.notices() == [.wakeUp, .wakeUp])
       // Its own saves are no news.
@@ -98,10 +102,13 @@ struct ServerNotificationTests {
   func passing() async throws {
     try await withPair { pair in
       var position = AnnouncementPosition()
-      position = try await pair.first.sharedCluster.announcements(after: position, for: pair.one).position
-      try await pair.second.sharedCluster.announce(Announcement(subscribers: ["_a"]), from: pair.two)
+      position = try await pair.first.sharedCluster.announcements(after: position, for: pair.one)
+        .position
+      try await pair.second.sharedCluster.announce(
+        Announcement(subscribers: ["_a"]), from: pair.two)
       let notices = try await pair.notices()
-      try await pair.second.sharedCluster.announce(Announcement(subscribers: ["_b"]), from: pair.two)
+      try await pair.second.sharedCluster.announce(
+        Announcement(subscribers: ["_b"]), from: pair.two)
       var names: Set<AnnouncementName> = []
       for case .announced(let name, _) in notices { names.insert(name) }
       position.pass(names)
@@ -168,7 +175,8 @@ struct ServerNotificationTests {
       #expect(try await pair.first.sharedCluster.wakeUps(of: pair.one) == WakeUps(isWhole: false))
       try await other.execute("COMMIT")
       #expect(
-        try await pair.first.sharedCluster.wakeUps(of: pair.one) == WakeUps([.whole(pair.database)]))
+        try await pair.first.sharedCluster.wakeUps(of: pair.one) == WakeUps([.whole(pair.database)])
+      )
       other.close()
     }
   }

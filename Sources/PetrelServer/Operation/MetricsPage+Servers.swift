@@ -30,15 +30,15 @@ extension MetricsPage {
       "petrel_servers_struck_off_total", "Other servers that this one took for gone.",
       membership.serversStruckOff)
     gauge(
-      "petrel_server_hears_notices",
-      "Whether notices of all servers come, so that the store is seldom asked for word of them.",
+      "petrel_server_receives_notifications",
+      "Whether notifications of all servers come, so that the store is seldom asked for their changes.",
       membership.isHearing ? 1 : 0)
     counter(
-      "petrel_server_notices_total", "Notices of servers that came, also of this one.",
+      "petrel_server_notifications_total", "Notifications of servers that came, also of this one.",
       membership.notificationsReceived)
     counter(
       "petrel_server_looks_total",
-      "How often the store was asked for what other servers left word of.", membership.looks)
+      "How often the store was asked for what other servers have committed.", membership.looks)
   }
 }
 
