@@ -96,7 +96,7 @@ extension SortedSearch {
     level: Int
   ) throws -> Bool {
     let distance = PlaceDistance(from: origin)
-    var places: [AscendingNumbers<Double>.Element] = []
+    var places: [(metres: Double, number: Int64)] = []
     sieve.seek(path.stretches.count)
     var reader = EntryReader(path)
     while !reader.isAtEnd {
@@ -105,14 +105,12 @@ extension SortedSearch {
         if let circle = path.circle, !circle.mayHold(entry.key.head) { continue }
         let metres = distance.metres(to: entry.key.head)
         guard metres > inner, metres <= outer else { continue }
-        places.append(AscendingNumbers.Element(key: metres, number: entry.number))
+        places.append((metres, entry.number))
       }
     }
-    var nearest = AscendingNumbers(places)
-    var count = 0
-    while let place = nearest.popFirst() {
-      if count % 32 == 0, isFull(to: place.key, level: level) { return true }
-      count += 1
+    places.sort { $0 < $1 }
+    for (index, place) in places.enumerated() {
+      if index % 32 == 0, isFull(to: place.metres, level: level) { return true }
       try turnIfDue(level: level)
       try consider(place.number)
     }
