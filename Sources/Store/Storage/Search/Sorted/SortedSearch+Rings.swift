@@ -3,8 +3,6 @@ import CloudKitModel
 extension SortedSearch {
   /// The first circle's radius in metres: small enough for the middle of a city.
   private static let firstRadius = 250.0
-  /// A circle that a filter draws is looked through at once up to this radius, in metres.
-  private static let wholeCircle = 200_000.0
   private static let halfEarth = Location.earthRadius * .pi
   /// What keys and rounding may be wrong by, in metres.
   private static let margin = 2.0
@@ -37,10 +35,6 @@ extension SortedSearch {
     }
     var end = Self.halfEarth
     if let circle = path.circle {
-      if circle.radius <= Self.wholeCircle {
-        return try collectRing(
-          path, around: origin, beyond: inner, within: .infinity, level: level)
-      }
       let distance = origin.distance(to: circle.center)
       inner = max(inner, distance - circle.radius - 2 * Self.margin)
       end = min(end, distance + circle.radius + 2 * Self.margin)
