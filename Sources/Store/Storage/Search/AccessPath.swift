@@ -42,8 +42,6 @@ struct AccessPath {
   /// Whether a record can stand on the path several times.
   var hasRepeats = false
   var circle: Circle?
-  /// The filter that a record on this path passes, if it is on all paths of that filter.
-  var provenFilter: Int?
 
   var stretches: [IndexStretch] {
     if case .stretches(let stretches) = source { return stretches }

@@ -36,9 +36,6 @@ struct CandidateSieve {
   /// Those that are asked, and how many records meet all that are neither known nor asked.
   private var asked: [Int] = []
   private var unchecked = 1.0
-  /// The filters that a record which was admitted passes.
-  private(set) var proven: Set<Int> = []
-  private let provable: Set<Int>
   private var walk = Walk()
   private var outerWalks: [Walk] = []
   /// Records that there are about.
@@ -54,7 +51,6 @@ struct CandidateSieve {
     self.conditions = conditions
     lasting = conditions.count
     self.effort = effort
-    provable = Set(conditions.compactMap(\.filter))
     for index in conditions.indices { addWhenComplete(index) }
   }
 
@@ -182,7 +178,6 @@ struct CandidateSieve {
         unchecked = plan.conditions.indices.reduce(1) {
           worth.contains($1) ? $0 : $0 * plan.conditions[$1].share
         }
-        updateProven()
         effort.observe?(choice.step, !asked.isEmpty)
         return choice.step
       }
@@ -247,16 +242,6 @@ struct CandidateSieve {
     known.append(index)
     walk.tested = 0
     walk.survivors = 0
-    updateProven()
-  }
-
-  private mutating func updateProven() {
-    guard !provable.isEmpty else { return }
-    proven = provable.filter { filter in
-      conditions.indices.allSatisfy {
-        conditions[$0].filter != filter || known.contains($0) || asked.contains($0)
-      }
-    }
   }
 
   /// Adds a condition for the walks that begin now.
@@ -278,7 +263,6 @@ struct CandidateSieve {
     conditions.removeLast()
     known.removeAll { $0 == conditions.count }
     asked.removeAll { $0 == conditions.count }
-    updateProven()
   }
 
   /// Whether there is anything that tells of records that they cannot match.
@@ -304,6 +288,5 @@ struct CandidateSieve {
     conditions.remove(at: index)
     lasting -= 1
     known = conditions.indices.filter { conditions[$0].isComplete }
-    updateProven()
   }
 }

@@ -9,9 +9,7 @@ struct SearchCandidate {
 
 extension RecordSearch {
   /// The record with this number as far as the query looks at it, when it matches.
-  ///
-  /// - Parameter proven: The filters that it is known to pass.
-  func match(_ number: Int64, proven: Set<Int> = []) throws -> SearchCandidate? {
+  func match(_ number: Int64) throws -> SearchCandidate? {
     let row = try transaction.connection.first(
       StoredRecord.selection + " WHERE database_id = $1 AND record_number = $2",
       [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init)
@@ -20,10 +18,10 @@ extension RecordSearch {
       if transaction.extracts != nil { return nil }
       throw StoreError(.corrupt, "the value index names a record that does not exist")
     }
-    return try match(row, proven: proven)
+    return try match(row)
   }
 
-  func match(_ row: StoredRecord.Row, proven: Set<Int> = []) throws -> SearchCandidate? {
+  func match(_ row: StoredRecord.Row) throws -> SearchCandidate? {
     // Of a name that was asked for, a record of another type may have come.
     guard row.typeNumber == type.number else { return nil }
     // Lists in memory are of all zones.
@@ -37,7 +35,7 @@ extension RecordSearch {
     guard access.reach == .all || access.mayRead(record) else { return nil }
     // Fields that words are not searched in are not part of all text.
     let seen = glance.fields == nil ? withoutHiddenText(record) : record
-    for (index, filter) in query.query.filters.enumerated() where !proven.contains(index) {
+    for filter in query.query.filters {
       guard filter.matches(filter.key == .allText ? seen : record) else { return nil }
     }
     return SearchCandidate(row: row, record: record)

@@ -5,7 +5,7 @@ extension RecordSearch {
   ///
   /// A caller who may read nothing but records of their own has paths to those alone: how long the way
   /// through the index of another field is depends on everybody's values.
-  func makePaths() throws -> [AccessPath] {
+  func makePaths() -> [AccessPath] {
     if access.reach == .own {
       let own = type.indexOfRecords(madeBy: query.caller, at: address)
       return namedPaths + (own.map { [AccessPath(source: .stretches([$0]))] } ?? [])
@@ -14,9 +14,8 @@ extension RecordSearch {
     // A record has one value of such a field, so that several ranges become their intersection.
     var ranges: [(field: RecordTypeEntry.Field, ranges: [KeyRange], circle: AccessPath.Circle?)] =
       []
-    for (index, filter) in query.query.filters.enumerated() {
-      if filter.key == .system(.recordName) { continue }
-      paths += try tokenPaths(of: filter, index: index)
+    for filter in query.query.filters where filter.key != .system(.recordName) {
+      paths += tokenPaths(of: filter)
       guard let field = type.field(for: filter.key), isIndexed(field, filter.key) else { continue }
       for found in filter.keyRanges(in: field.type) {
         guard !field.type.isList else {
@@ -102,7 +101,7 @@ extension RecordSearch {
     return AccessPath.Circle(center: center, radius: radius)
   }
 
-  private func tokenPaths(of filter: Filter, index: Int) throws -> [AccessPath] {
+  private func tokenPaths(of filter: Filter) -> [AccessPath] {
     let fields: [RecordTypeEntry.Field]
     switch filter.key {
     case .field(let name): fields = type.fields[name].map { [$0] } ?? []
@@ -114,26 +113,12 @@ extension RecordSearch {
     else {
       return []
     }
-    let ranges = filter.tokenRanges
-    let isExact = try areExact(ranges, of: fields)
-    return ranges.map { ranges in
+    return filter.tokenRanges.map { ranges in
       AccessPath(
         source: .stretches(
           fields.flatMap { field in
             ranges.map { IndexStretch(field: field.tokenNumber, range: $0) }
-          }), hasRepeats: true, provenFilter: isExact ? index : nil)
-    }
-  }
-
-  /// Whether the entries of words are all that records with those words have, and of no other words:
-  /// none was cut, and no record has too many of them.
-  private func areExact(_ ranges: [[KeyRange]], of fields: [RecordTypeEntry.Field]) throws -> Bool {
-    guard ranges.allSatisfy({ $0.allSatisfy { $0.lower.count < ValueKey.textLimit } }) else {
-      return false
-    }
-    return try fields.allSatisfy { field in
-      let long = IndexStretch(field: field.tokenNumber, range: KeyRange(ValueKey.longList))
-      return try count(AccessPath(source: .stretches([long])), upTo: 1) == 0
+          }), hasRepeats: true)
     }
   }
 

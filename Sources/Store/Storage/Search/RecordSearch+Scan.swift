@@ -71,7 +71,7 @@ extension RecordSearch {
         }
         if let circle = path.circle, !circle.mayHold(entry.key.head) { continue }
         guard try sieve.admits(entry.number, in: self) else { continue }
-        let candidate = try match(entry.number, proven: sieve.proven)
+        let candidate = try match(entry.number)
         sieve.note(isMatch: candidate != nil)
         guard let candidate, isFirst(entry, on: path, candidate.record) else { continue }
         if rows.count == query.limit, let last {

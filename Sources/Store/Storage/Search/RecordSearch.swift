@@ -65,7 +65,7 @@ struct RecordSearch {
     for sortKey in query.query.sortKeys {
       try Self.check(sortKey, against: type, transaction: transaction)
     }
-    paths = try makePaths()
+    paths = makePaths()
   }
 
   func run() throws -> RecordPage {

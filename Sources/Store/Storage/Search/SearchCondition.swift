@@ -9,8 +9,6 @@ struct SearchCondition {
   private(set) var numbers = RecordNumberSet()
   /// Whether records that stand on the path cannot match, instead of those that do not.
   let excludes: Bool
-  /// The filter that it is a part of and proves together with the filter's other conditions.
-  let filter: Int?
   private let path: AccessPath
   /// The path without the stretches of which there are lists in memory.
   let unlistedPath: AccessPath
@@ -41,7 +39,6 @@ struct SearchCondition {
     self.path = path
     self.column = column.map { ColumnCondition(path, $0) }
     self.excludes = excludes
-    filter = path.provenFilter
     var listed = RecordNumberSet()
     for list in lists.values { listed.formUnion(list) }
     self.listed = listed

@@ -41,7 +41,24 @@ extension SortedSearch {
       capacity *= 4
     }
     if collector.isFull { return true }
-    for number in unranked { try consider(number) }
+    return try collectUnranked(unranked)
+  }
+
+  /// Collects records without a value for the first key, whose numbers are in ascending order. If
+  /// there is no other key, the page has them in the order of their numbers, and the rest is not read.
+  private mutating func collectUnranked(_ numbers: [Int64]) throws -> Bool {
+    guard keys.count == 1 else {
+      for number in numbers { try consider(number) }
+      return collector.isFull
+    }
+    let ascending = keys[0].ascending
+    // Where the page before ended, if that was among these records.
+    let start = collector.start.flatMap { $0.values[0] == nil ? $0.number : nil }
+    for number in ascending ? numbers : numbers.reversed() {
+      if collector.isFull { return true }
+      if let start, ascending ? number <= start : number >= start { continue }
+      try consider(number)
+    }
     return collector.isFull
   }
 

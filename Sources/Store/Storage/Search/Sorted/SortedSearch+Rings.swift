@@ -3,8 +3,6 @@ import CloudKitModel
 extension SortedSearch {
   /// The first circle's radius in metres: small enough for the middle of a city.
   private static let firstRadius = 250.0
-  /// A circle that a filter draws is looked through at once up to this radius, in metres.
-  private static let wholeCircle = 200_000.0
   private static let halfEarth = Location.earthRadius * .pi
   /// What keys and rounding may be wrong by, in metres.
   private static let margin = 2.0
@@ -37,10 +35,6 @@ extension SortedSearch {
     }
     var end = Self.halfEarth
     if let circle = path.circle {
-      if circle.radius <= Self.wholeCircle {
-        return try collectRing(
-          path, around: origin, beyond: inner, within: .infinity, level: level)
-      }
       let distance = origin.distance(to: circle.center)
       inner = max(inner, distance - circle.radius - 2 * Self.margin)
       end = min(end, distance + circle.radius + 2 * Self.margin)
@@ -96,7 +90,7 @@ extension SortedSearch {
     level: Int
   ) throws -> Bool {
     let distance = PlaceDistance(from: origin)
-    var places: [AscendingNumbers<Double>.Element] = []
+    var places: [(metres: Double, number: Int64)] = []
     sieve.seek(path.stretches.count)
     var reader = EntryReader(path)
     while !reader.isAtEnd {
@@ -105,14 +99,12 @@ extension SortedSearch {
         if let circle = path.circle, !circle.mayHold(entry.key.head) { continue }
         let metres = distance.metres(to: entry.key.head)
         guard metres > inner, metres <= outer else { continue }
-        places.append(AscendingNumbers.Element(key: metres, number: entry.number))
+        places.append((metres, entry.number))
       }
     }
-    var nearest = AscendingNumbers(places)
-    var count = 0
-    while let place = nearest.popFirst() {
-      if count % 32 == 0, isFull(to: place.key, level: level) { return true }
-      count += 1
+    places.sort { $0 < $1 }
+    for (index, place) in places.enumerated() {
+      if index % 32 == 0, isFull(to: place.metres, level: level) { return true }
       try turnIfDue(level: level)
       try consider(place.number)
     }

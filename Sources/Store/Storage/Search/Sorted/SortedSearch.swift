@@ -67,7 +67,7 @@ struct SortedSearch {
   /// Reads a record and collects it when it matches and has what is shared.
   mutating func consider(_ number: Int64) throws {
     guard try sieve.admits(number, in: search) else { return }
-    guard let candidate = try search.match(number, proven: sieve.proven) else {
+    guard let candidate = try search.match(number) else {
       return sieve.note(isMatch: false)
     }
     let place = order.place(of: candidate.record, number: number)
