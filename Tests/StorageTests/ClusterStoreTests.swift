@@ -46,7 +46,8 @@ struct ClusterStoreTests {
       #expect(try await pair.first.sharedCluster.servers().map(\.id) == [one])
       #expect(try await pair.second.sharedCluster.renewServer(two, for: 60) == nil)
       let three = try await pair.second.sharedCluster.registerServer("two again", for: 60)
-      #expect(try await pair.first.sharedCluster.renewServer(one, for: 60)?.others.map(\.id) == [three])
+      #expect(
+        try await pair.first.sharedCluster.renewServer(one, for: 60)?.others.map(\.id) == [three])
       try await pair.second.sharedCluster.unregisterServer(three)
       #expect(try await pair.first.sharedCluster.renewServer(one, for: 60) == ServerRenewal())
     }
@@ -62,10 +63,12 @@ struct ClusterStoreTests {
       #expect(try await pair.first.sharedCluster.wakeUps(of: one) == WakeUps())
       try await pair.save("b", by: pair.second)
       #expect(try await pair.second.sharedCluster.leasedParts(of: two) == [])
-      #expect(try await pair.first.sharedCluster.wakeUps(of: one) == WakeUps([.whole(pair.database)]))
+      #expect(
+        try await pair.first.sharedCluster.wakeUps(of: one) == WakeUps([.whole(pair.database)]))
       #expect(try await pair.first.sharedCluster.wakeUps(of: one) == WakeUps())
       #expect(
-        try await pair.first.sharedCluster.freeDatabases(after: DatabaseID(rawValue: 0), limit: 9) == [])
+        try await pair.first.sharedCluster.freeDatabases(after: DatabaseID(rawValue: 0), limit: 9)
+          == [])
     }
   }
 
@@ -103,10 +106,13 @@ struct ClusterStoreTests {
       let taken = try await [second, third]
       #expect(taken.count(where: \.self) == 1)
       let isSecond = taken[0]
-      #expect(try await pair.first.sharedCluster.isLeased(.whole(pair.database), to: two) == isSecond)
-      #expect(try await pair.first.sharedCluster.isLeased(.whole(pair.database), to: three) == !isSecond)
       #expect(
-        try await pair.first.sharedCluster.freeDatabases(after: DatabaseID(rawValue: 0), limit: 9) == [])
+        try await pair.first.sharedCluster.isLeased(.whole(pair.database), to: two) == isSecond)
+      #expect(
+        try await pair.first.sharedCluster.isLeased(.whole(pair.database), to: three) == !isSecond)
+      #expect(
+        try await pair.first.sharedCluster.freeDatabases(after: DatabaseID(rawValue: 0), limit: 9)
+          == [])
     }
   }
 
@@ -157,7 +163,8 @@ struct ClusterStoreTests {
       }
       #expect(try await heard() == [])
       _ = try await heard()
-      try await pair.first.sharedCluster.announce(Announcement(subscribers: ["_a", "_b"]), from: one)
+      try await pair.first.sharedCluster.announce(
+        Announcement(subscribers: ["_a", "_b"]), from: one)
       try await pair.second.sharedCluster.announce(Announcement(subscribers: ["_own"]), from: two)
       #expect(try await heard() == [Announcement(subscribers: ["_a", "_b"])])
       #expect(try await heard() == [])
