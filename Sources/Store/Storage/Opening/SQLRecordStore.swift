@@ -104,12 +104,13 @@ public final class SQLRecordStore: Store, Sendable {
     at location: StoreLocation, configuration: StoreConfiguration, migrations: [Migration]
   ) throws {
     let opening = try StoreOpening(of: location, by: configuration)
+    // The folder of the assets is beside the store: what makes it makes the store's folder too.
+    assets = try opening.assets()
     let first = try opening.firstConnection(applying: migrations)
     self.configuration = configuration
     path = location.file
     fileDamage = path == nil ? nil : opening.damage
     serverDamage = path == nil ? opening.damage : nil
-    assets = try opening.assets()
     context = try opening.context(over: first, quotas: quotas)
     threads = ThreadGroup(keeping: opening.lock)
     tail = try opening.tail(over: first)
