@@ -11,7 +11,7 @@ public enum ServerNotification: Sendable, Hashable {
   case interrupted
 }
 
-/// Whom a server was woken up for: databases in which others have committed changes that it dispatches.
+/// What a server was woken up for: databases in which others have committed changes that it dispatches.
 public struct WakeUps: Sendable, Hashable {
   /// What others have committed changes of, in no order.
   public var parts: [DatabasePart] = []
