@@ -92,18 +92,10 @@ extension ClusterService {
 
 extension StoreTransaction {
   /// Does something while nobody commits changes of a database.
-  func holding<Value>(_ database: DatabaseID, _ body: () throws -> Value) throws
-    -> Value
-  {
-    try connection.execute("BEGIN")
-    do {
+  func holding<Value>(_ database: DatabaseID, _ body: () throws -> Value) throws -> Value {
+    try committing {
       try DatabaseTable(transaction: self).lock(database)
-      let value = try body()
-      try connection.commit()
-      return value
-    } catch {
-      if connection.isInTransaction { try? connection.rollback() }
-      throw error
+      return try body()
     }
   }
 }

@@ -30,7 +30,11 @@ final class StoreLimits: SharedLimits {
   ) async throws -> Verdict {
     try await perform { transaction in
       try transaction.connection.withoutTransaction {
-        try transaction.inOwnTransaction {
+        // A few rows that no other part of the store looks at. PostgreSQL ends the transaction when the
+        // server that began it does not go on.
+        try transaction.committing(
+          beginning: "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 2000"
+        ) {
           try SharedLimitTable(transaction: transaction).attempt(by: subjects, decide)
         }
       }
@@ -72,22 +76,6 @@ final class StoreLimits: SharedLimits {
       try? connection.engine.withoutTransaction {
         try SharedLimitTable(transaction: StoreTransaction(over: connection)).sweep()
       }
-    }
-  }
-}
-
-extension StoreTransaction {
-  /// A transaction for a few rows that no other part of the store looks at. It ends when the server
-  /// that began it does not go on.
-  fileprivate func inOwnTransaction<Value>(_ body: () throws -> Value) throws -> Value {
-    try connection.execute("BEGIN; SET LOCAL idle_in_transaction_session_timeout = 2000")
-    do {
-      let value = try body()
-      try connection.commit()
-      return value
-    } catch {
-      if connection.isInTransaction { try? connection.rollback() }
-      throw error
     }
   }
 }

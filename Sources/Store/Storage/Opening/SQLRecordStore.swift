@@ -37,7 +37,7 @@ public final class SQLRecordStore: Store, Sendable {
   let cluster: ClusterService?
 
   public var tokens: TokenCipher { context.tokens }
-  /// For what is told outside of a transaction.
+  /// Makes the change tags of answers that are put together outside of a transaction.
   var changeTags: ChangeTags { context.changeTags }
   /// Whether the databases of the store are on several nodes, so that no transaction writes to two.
   var isDistributed: Bool { context.isDistributed }

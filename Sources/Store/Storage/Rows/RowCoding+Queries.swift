@@ -69,31 +69,32 @@ extension Filter.Options: RowPart {
   }
 }
 
-extension Comparator: RowPart {
-  static var wire: RowWire { .bytes }
+extension Comparator: RowName {
+  static let rowName: StaticString = "comparator"
   static var blank: Comparator { .equals }
-  func write(to encoder: inout RowEncoder) { encoder.encode(rawValue) }
-
-  mutating func read(from decoder: inout RowDecoder) throws {
-    let name = try decoder.decodeText()
-    guard let comparator = Comparator(rawValue: name) else {
-      throw decoder.damaged("has the unknown comparator '\(name)'")
-    }
-    self = comparator
-  }
 }
 
-extension SystemField: RowPart {
-  static var wire: RowWire { .bytes }
+extension SystemField: RowName {
+  static let rowName: StaticString = "system field"
   static var blank: SystemField { .recordName }
+}
+
+/// A value that is one of several names.
+protocol RowName: RowPart, RawRepresentable where RawValue == String {
+  /// What the value is called in errors.
+  static var rowName: StaticString { get }
+}
+
+extension RowName {
+  static var wire: RowWire { .bytes }
   func write(to encoder: inout RowEncoder) { encoder.encode(rawValue) }
 
   mutating func read(from decoder: inout RowDecoder) throws {
     let name = try decoder.decodeText()
-    guard let field = SystemField(rawValue: name) else {
-      throw decoder.damaged("has the unknown system field '\(name)'")
+    guard let value = Self(rawValue: name) else {
+      throw decoder.damaged("has the unknown \(Self.rowName) '\(name)'")
     }
-    self = field
+    self = value
   }
 }
 

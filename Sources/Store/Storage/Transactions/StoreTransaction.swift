@@ -68,6 +68,23 @@ final class StoreTransaction {
     goesWithoutSavepoints = withoutSavepoints
   }
 
+  /// Makes what `body` does one transaction of the engine, where statements run by themselves.
+  ///
+  /// - Parameter begin: what the transaction begins with.
+  func committing<Value>(
+    beginning begin: String = "BEGIN", _ body: () throws -> Value
+  ) throws -> Value {
+    try connection.execute(begin)
+    do {
+      let value = try body()
+      try connection.commit()
+      return value
+    } catch {
+      if connection.isInTransaction { try? connection.rollback() }
+      throw error
+    }
+  }
+
   // MARK: Savepoints
 
   /// What there was when a savepoint was set.
