@@ -6,7 +6,7 @@ final class Exchange {
   let easy: UnsafeMutableRawPointer
   let origin: String
   let completion: HTTPClient.Completion
-  private let noteRefusal: () -> Void
+  private let callAgain: () -> Void
   private let receive: HTTPClient.Receiver?
   private let configuration: HTTPClient.Configuration
   /// What libcurl says in its own words when it fails.
@@ -20,13 +20,13 @@ final class Exchange {
   private var refused: IPAddress?
 
   /// - Parameters:
-  ///   - noteRefusal: is called when the rules forbid an address, on the client's thread.
+  ///   - callAgain: has libcurl called again when this call of it returns. Is called on the client's thread.
   ///   - receive: takes the body of a good answer instead of the answer itself.
   /// - Throws: ``OutboundError/Code/unsendable``; ``OutboundError/Code/libraryFailure``, also for a
   ///   URL that libcurl does not take.
   init(
     _ request: OutboundRequest, configuration: HTTPClient.Configuration, floodGuard: FloodGuard,
-    noteRefusal: @escaping () -> Void, receive: HTTPClient.Receiver? = nil,
+    callAgain: @escaping () -> Void, receive: HTTPClient.Receiver? = nil,
     completion: @escaping HTTPClient.Completion
   ) throws(OutboundError) {
     for (name, value) in request.headers where !Self.mayBeSent(name, value) {
@@ -43,7 +43,7 @@ final class Exchange {
     failureText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     self.configuration = configuration
     self.completion = completion
-    self.noteRefusal = noteRefusal
+    self.callAgain = callAgain
     self.receive = receive
     origin = request.url.origin
     // A header without a value takes back the one that libcurl would send.
@@ -211,6 +211,9 @@ final class Exchange {
 
   private static let takeHeader: petrel_curl_receiver = { bytes, size, count, context in
     guard let bytes, let exchange = exchange(context) else { return 0 }
+    // Over HTTP/2 libcurl 7.88 may give out the last field of an answer without a body, and not see that the
+    // stream has ended before it is called again.
+    exchange.callAgain()
     let count = size * count
     exchange.headerBytes += count
     guard exchange.headerBytes <= exchange.configuration.headerBytes else {
@@ -242,7 +245,9 @@ final class Exchange {
     }
     guard exchange.configuration.rules.allow(target) else {
       exchange.refused = target
-      exchange.noteRefusal()
+      // libcurl goes on to the next address when it is called again; by itself only after half of the time that
+      // is left to connect.
+      exchange.callAgain()
       return petrel_curl_bad_socket
     }
     exchange.refused = nil

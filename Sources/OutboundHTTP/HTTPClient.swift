@@ -42,8 +42,8 @@ public final class HTTPClient: @unchecked Sendable {
   private let multi: UnsafeMutableRawPointer
   private let floodGuard = FloodGuard()
   private var exchanges: [UnsafeMutableRawPointer: Exchange] = [:]
-  /// Whether an address was refused since libcurl was last called.
-  private var hasRefusedAddress = false
+  /// Whether libcurl has to be called again before its sockets are waited for.
+  private var mustCallAgain = false
 
   private static let isLibraryReady = petrel_curl_global_init() == CURLE_OK
 
@@ -157,12 +157,10 @@ public final class HTTPClient: @unchecked Sendable {
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     while begin() {
       var running: Int32 = 0
-      hasRefusedAddress = false
+      mustCallAgain = false
       curl_multi_perform(multi, &running)
       floodGuard.reset()
-      // After a refused address libcurl goes on to the next one when it is called again; by itself only after
-      // half of the time that is left to connect.
-      if finishEnded() || hasRefusedAddress { continue }
+      if finishEnded() || mustCallAgain { continue }
       curl_multi_poll(multi, nil, 0, 60_000, nil)
     }
     end()
@@ -185,7 +183,7 @@ public final class HTTPClient: @unchecked Sendable {
     do {
       exchange = try Exchange(
         item.request, configuration: configuration, floodGuard: floodGuard,
-        noteRefusal: { [unowned self] in hasRefusedAddress = true }, receive: item.receive,
+        callAgain: { [unowned self] in mustCallAgain = true }, receive: item.receive,
         completion: item.completion)
     } catch {
       shared.withLock { $0.schedule.finish(item.request.url.origin) }
