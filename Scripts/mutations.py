@@ -139,11 +139,11 @@ mistakes = [
 
     # Locks.
     Mistake("deliveries-lock", "two writers settle deliveries at the same time",
-            "Sources/Store/Storage/Transactions/WriteSchedule.swift",
+            "Sources/Store/Storage/Jobs/WriteSchedule.swift",
             "if locks.settlesDeliveries, settlesDeliveries { return true }",
             "if locks.settlesDeliveries, settlesDeliveries, !{made} { return true }", "StorageTests"),
     Mistake("database-lock", "two writers write to one database at the same time",
-            "Sources/Store/Storage/Transactions/WriteSchedule.swift",
+            "Sources/Store/Storage/Jobs/WriteSchedule.swift",
             "return usesDatabases && locks", "return !{made} && usesDatabases && locks",
             "StorageTests"),
     Mistake("missing-locks", "a group of writes locks what its first needs alone",

@@ -65,7 +65,7 @@ extension Dispatcher {
     while !handover.isStopped {
       // What is committed before this is read; what is offered after it and read as well is passed over.
       handover.beginCatchingUp(lane.part)
-      let entries = try await store.undispatchedChanges(
+      let entries = try await store.outbox.undispatchedChanges(
         in: lane.part, after: sequence, limit: configuration.batchSize)
       if let last = entries.last {
         try await dispatch(entries, &lane)
@@ -100,7 +100,7 @@ extension Dispatcher {
         let carriesLastValues =
           firings.isEmpty ? false : try await carriesLastValues(entry)
         while let full = pending.add(
-          &firings, of: &entry, carriesLastValues: carriesLastValues, prepare: store.prepare)
+          &firings, of: &entry, carriesLastValues: carriesLastValues, prepare: store.outbox.prepare)
         {
           // While one is written, the next is put together.
           try await writing.next()
@@ -128,7 +128,7 @@ extension Dispatcher {
   private func carriesLastValues(_ entry: OutboxEntry) async throws -> Bool {
     guard entry.change.event == .recordDeleted else { return false }
     return configuration.deletionsCarryLastValues(
-      try await store.address(of: entry.database).container)
+      try await store.databases.address(of: entry.database).container)
   }
 
   private func retire(_ lane: inout Lane) async throws {

@@ -74,7 +74,7 @@ public final class Dispatcher: Sendable {
     public var indexEvictions = 0
   }
 
-  let store: any DispatchStore
+  let store: DispatchStore
   let configuration: Configuration
   /// This server among those that share the store; nil when it has it alone.
   let membership: ServerMembership?
@@ -99,7 +99,7 @@ public final class Dispatcher: Sendable {
   ///   - onRecovered: is called when the store writes again after a commit of which it could not be known
   ///     whether it is there. Of such a one `onDispatched` does not tell.
   public init(
-    store: any DispatchStore, configuration: Configuration = Configuration(),
+    store: DispatchStore, configuration: Configuration = Configuration(),
     membership: ServerMembership? = nil, clock: @escaping @Sendable () -> Timestamp = { .now },
     report: @escaping @Sendable (WorkReport) -> Void,
     room: @escaping @Sendable () -> DeliveryRoom? = { nil },
@@ -117,7 +117,8 @@ public final class Dispatcher: Sendable {
     handover = ChangeHandover(
       capacity: configuration.handoverCapacity, laneLimit: configuration.laneLimit)
     indexes = SubscriptionIndexes(
-      store: store, limit: configuration.indexBytes, pieceSize: configuration.indexPieceSize)
+      store: store.subscriptions, limit: configuration.indexBytes,
+      pieceSize: configuration.indexPieceSize)
   }
 
   public var metrics: Metrics {
@@ -138,7 +139,7 @@ public final class Dispatcher: Sendable {
   /// Begins with what the outbox holds, then takes changes as they are committed.
   public func start() {
     let (handover, membership) = (handover, membership)
-    store.setCommitHandler { entries in
+    store.outbox.setCommitHandler { entries in
       membership?.use(entries)
       handover.offer(entries)
     }
@@ -146,7 +147,7 @@ public final class Dispatcher: Sendable {
       with: ServerMembership.Lanes(
         look: { handover.look(into: $0) }, isOpen: { handover.isOpen($0) },
         forget: { [indexes] in indexes.forget($0) }))
-    store.setDoubtHandler { handover.raiseDoubt() }
+    store.outbox.setDoubtHandler { handover.raiseDoubt() }
     loop.withLock { loop in
       if loop == nil {
         loop = Task(executorPreference: configuration.executor) { await self.run() }
@@ -164,8 +165,8 @@ public final class Dispatcher: Sendable {
   /// Finishes the batches that are under way; of a change with many firings, the transaction. What
   /// waits is in the outbox.
   public func stop() async {
-    store.setCommitHandler(nil)
-    store.setDoubtHandler(nil)
+    store.outbox.setCommitHandler(nil)
+    store.outbox.setDoubtHandler(nil)
     membership?.drain()
     handover.stop()
     let loop = loop.withLock { $0 }
@@ -183,7 +184,7 @@ public final class Dispatcher: Sendable {
         case .list, .listAgain:
           do {
             // Whatever was in doubt is decided when the store has written again.
-            if task == .listAgain { try await store.checkWriting() }
+            if task == .listAgain { try await store.health.checkWriting() }
             handover.list(try await waitingParts())
             if task == .listAgain { onRecovered() }
             succeed(&retry)
@@ -204,7 +205,7 @@ public final class Dispatcher: Sendable {
   /// server's presence tells when it has taken them.
   private func waitingParts() async throws -> [DatabasePart] {
     guard let membership else {
-      return try await store.undispatchedDatabases().map { .whole($0) }
+      return try await store.outbox.undispatchedDatabases().map { .whole($0) }
     }
     return try await membership.leasedParts()
   }
@@ -232,7 +233,7 @@ public final class Dispatcher: Sendable {
   /// Writes what changes led to.
   func complete(_ changes: [MatchedChange]) async throws {
     KillPoint.afterMatch.reach()
-    let result = try await store.completeDispatch(
+    let result = try await store.outbox.completeDispatch(
       of: changes, timestamp: clock(), leasing: room())
     if !result.logged.isEmpty { KillPoint.afterLogging.reach() }
     let logged = clock()

@@ -10,7 +10,7 @@ extension Explainer {
     for delivery in past.deliveries {
       var explanation = DeliveryExplanation(delivery: delivery)
       if let newer = delivery.mergedInto {
-        explanation.mergedInto = try await store.logEntry(
+        explanation.mergedInto = try await store.changeHistory.logEntry(
           ofDelivery: Delivery.ID(database: delivery.id.database, number: newer))
       }
       deliveries.append(explanation)
@@ -27,7 +27,9 @@ extension Explainer {
       userRecordName: notification.subscriber, container: notification.database.container,
       environment: notification.database.environment)
     let owed = Set(past.deliveries.map(\.token))
-    let periods = try await store.devicePeriods(of: recipient).filter { !owed.contains($0.token) }
+    let periods = try await store.changeHistory.devicePeriods(of: recipient).filter {
+      !owed.contains($0.token)
+    }
     var reasons = Dictionary(grouping: periods, by: \.token).sorted { $0.key < $1.key }
       .compactMap { Self.reason(against: $0.value, for: past) }
     if owed.isEmpty, !reasons.contains(where: { $0.code != .courier && $0.code != .deviceGone }) {

@@ -32,7 +32,7 @@ extension Explainer {
         return
       }
       let limit = min(effort, 500)
-      let page = try await store.subscriptionStates(
+      let page = try await store.changeHistory.subscriptionStates(
         withID: question.subscriptionID, of: question.subscriber, in: past.database, after: last,
         limit: limit)
       effort -= page.next == nil ? page.states.count : limit
@@ -62,11 +62,13 @@ extension Explainer {
   private func reasons(
     against name: SubscriptionName, for past: PastChange
   ) async throws -> [SilenceReason] {
-    if let state = try await store.subscriptionState(of: name, in: past.database) {
+    if let state = try await store.changeHistory.subscriptionState(of: name, in: past.database) {
       var access: [String: RecordAccess] = [:]
       return try await reasons(against: state, for: past, access: &access)
     }
-    if let deletion = try await store.subscriptionDeletion(of: name, in: past.database) {
+    if let deletion = try await store.changeHistory.subscriptionDeletion(
+      of: name, in: past.database)
+    {
       let time = deletion.deleted.iso8601
       let when =
         deletion.version <= past.subscriptionVersion
@@ -81,15 +83,15 @@ extension Explainer {
   private func whereabouts(
     of name: SubscriptionName, besides database: DatabaseID
   ) async throws -> SilenceReason {
-    let here = try await store.address(of: database)
+    let here = try await store.databases.address(of: database)
     let elsewhere = ContainerEnvironment.allCases.filter { $0 != here.environment }
     for environment in [here.environment] + elsewhere {
       for scope in [DatabaseScope.public, .private] {
         let there = DatabaseAddress(
           container: here.container, environment: environment, scope: scope,
           owner: scope == .private ? name.subscriber : nil)
-        guard there != here, let other = try await store.existingDatabase(at: there),
-          try await store.subscriptionState(of: name, in: other) != nil
+        guard there != here, let other = try await store.databases.existingDatabase(at: there),
+          try await store.changeHistory.subscriptionState(of: name, in: other) != nil
         else { continue }
         return environment == here.environment
           ? SilenceReason(

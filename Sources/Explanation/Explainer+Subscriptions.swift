@@ -8,10 +8,11 @@ extension Explainer {
   public func explain(
     _ name: SubscriptionName, in database: DatabaseID
   ) async throws -> SubscriptionExplanation {
-    let state = try await store.subscriptionState(of: name, in: database)
+    let state = try await store.changeHistory.subscriptionState(of: name, in: database)
     var explanation = SubscriptionExplanation(subscription: state?.stored.subscription)
-    explanation.deleted = try await store.subscriptionDeletion(of: name, in: database)?.deleted
-    for past in try await store.notifications(
+    explanation.deleted = try await store.changeHistory.subscriptionDeletion(
+      of: name, in: database)?.deleted
+    for past in try await store.changeHistory.notifications(
       ofSubscription: name, in: database, limit: limits.changes)
     {
       explanation.firings.append(try await explain(past))
@@ -48,7 +49,8 @@ extension Explainer {
         run.next = last
         return run
       }
-      let page = try await store.pastChanges(of: nil, in: database, before: last, limit: limit)
+      let page = try await store.changeHistory.pastChanges(
+        of: nil, in: database, before: last, limit: limit)
       for past in page {
         guard past.subscriptionVersion >= version else { return run }
         run.tally.changes += 1
@@ -109,7 +111,7 @@ extension Explainer {
         run.next = last
         return run
       }
-      let page = try await store.subscriptionStates(
+      let page = try await store.changeHistory.subscriptionStates(
         withID: question.subscriptionID, of: question.subscriber, in: database, after: last,
         limit: limit)
       effort -= limit
@@ -168,7 +170,7 @@ extension Explainer {
     let key = subscriber + "\u{0}" + record.recordType
     if let access = known[key] { return access.mayRead(record) }
     let access =
-      try await store.access(of: subscriber, toTypes: [record.recordType], in: database)[
+      try await store.records.access(of: subscriber, toTypes: [record.recordType], in: database)[
         record.recordType] ?? .full
     if known.count >= 10_000 { known = [:] }
     known[key] = access

@@ -34,12 +34,12 @@ public struct Explainer: Sendable {
   public typealias Index =
     @Sendable (Change, DatabaseID) async throws -> (names: [SubscriptionName], count: Int)?
 
-  let store: any ExplanationStore
+  let store: ExplanationStore
   let limits: Limits
   let index: Index?
 
   /// - Parameter index: makes a dry run of a change fast where there are many subscriptions.
-  public init(store: any ExplanationStore, limits: Limits = Limits(), index: Index? = nil) {
+  public init(store: ExplanationStore, limits: Limits = Limits(), index: Index? = nil) {
     self.store = store
     self.limits = limits
     self.index = index
@@ -78,7 +78,7 @@ public struct Explainer: Sendable {
   ) async throws -> RecordExplanation {
     let waiting =
       sequence == nil ? try await waitingChanges(of: recordID, in: database) : []
-    let kept = try await store.pastChanges(
+    let kept = try await store.changeHistory.pastChanges(
       of: recordID, in: database, before: sequence, limit: limits.changes + 1)
     var explanation = RecordExplanation(
       recordID: recordID, changes: [], moreComing: kept.count > limits.changes)
@@ -101,7 +101,7 @@ public struct Explainer: Sendable {
   private func waitingChanges(
     of recordID: RecordID, in database: DatabaseID
   ) async throws -> [OutboxEntry] {
-    try await store.undispatchedChanges(in: database, after: .min, limit: 1_000).filter {
+    try await store.outbox.undispatchedChanges(in: database, after: .min, limit: 1_000).filter {
       $0.change.record?.recordID == recordID
     }
   }
@@ -109,7 +109,7 @@ public struct Explainer: Sendable {
   private func remark(onSilenceOf recordID: RecordID, in database: DatabaseID) async throws
     -> String
   {
-    guard let record = try await store.records([recordID], in: database).first ?? nil else {
+    guard let record = try await store.records.records([recordID], in: database).first ?? nil else {
       return "there is no such record, and no change of it is kept"
     }
     let time = record.modified?.timestamp.iso8601 ?? "an unknown time"
@@ -127,7 +127,7 @@ public struct Explainer: Sendable {
       dispatched: past.dispatched)
     // A user may have others that fired.
     let limit = question.subscriptionID == nil ? limits.notifications + 1 : 1_000
-    let notifications = try await store.notifications(
+    let notifications = try await store.changeHistory.notifications(
       ofChange: past, subscriber: question.subscriber, limit: limit)
     let wanted = notifications.filter { question.isAbout($0.entry.notification) }
     explanation.moreNotifications =

@@ -12,18 +12,20 @@ struct AssetTransfers: Sendable {
   /// Bytes that are read from the store at a time.
   private static let pieceSize = 128 << 10
 
-  let store: any AssetRegistry & DatabaseReading
+  let assets: any AssetRegistry
+  let databases: any DatabaseReading
   let links: AssetLinks
   let clock: @Sendable () -> Timestamp
   let limits: ServerConfiguration.Limits
   private let verified = VerifiedAssets()
 
   init(
-    store: any AssetRegistry & DatabaseReading, links: AssetLinks,
+    assets: any AssetRegistry, databases: any DatabaseReading, links: AssetLinks,
     clock: @escaping @Sendable () -> Timestamp,
     limits: ServerConfiguration.Limits
   ) {
-    self.store = store
+    self.assets = assets
+    self.databases = databases
     self.links = links
     self.clock = clock
     self.limits = limits
@@ -54,7 +56,7 @@ struct AssetTransfers: Sendable {
     _ request: HTTPRequest, to database: DatabaseID, secret: String
   ) async throws -> HTTPResponse {
     guard
-      let upload = try await store.assetUpload(
+      let upload = try await assets.assetUpload(
         withTokenHash: SHA256.hash(secret.utf8), in: database)
     else { throw AssetLinks.unknown }
     // The time counts that the upload began at, however long it took.
@@ -75,13 +77,13 @@ struct AssetTransfers: Sendable {
         "the asset for field '\(upload.fieldName)' has \(size) bytes; the limit is "
           + "\(ServiceLimits.assetSize)", limit: ServiceLimits.assetSize)
     }
-    let scope = try await store.address(of: database).scope
+    let scope = try await databases.address(of: database).scope
     let quota = limits.bytes(of: scope)
-    if let quota, let usage = try await store.usage(of: database) {
+    if let quota, let usage = try await databases.usage(of: database) {
       try usage.check(adding: size, to: quota, for: upload.fieldName)
     }
     let file = AssetFile(checksum: arrived.hash.hexadecimal, size: Int64(size))
-    try await store.finishAssetUpload(
+    try await assets.finishAssetUpload(
       withReceipt: upload.receipt, in: database, bytes: arrived.bytes, file: file,
       check: { usage in
         // Others may have come meanwhile.
@@ -186,8 +188,8 @@ struct AssetTransfers: Sendable {
   private func download(
     _ checksum: String, from database: DatabaseID, range: String?
   ) async throws -> HTTPResponse {
-    guard let name = try await store.assetName(forChecksum: checksum, in: database),
-      let reader = try await store.assets.open(name)
+    guard let name = try await assets.assetName(forChecksum: checksum, in: database),
+      let reader = try await assets.files.open(name)
     else { throw ServiceError(.notFound, "the asset is not there any more") }
     var response = HTTPResponse(headers: [
       ("Content-Type", "application/octet-stream"), ("ETag", "\"\(checksum)\""),

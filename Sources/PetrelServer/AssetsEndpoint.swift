@@ -6,7 +6,7 @@ import WebServices
 
 /// `assets/upload` and `assets/rereference`.
 struct AssetsEndpoint: Sendable {
-  let store: any AssetRegistry & DatabaseReading
+  let store: any AssetRegistry
   let databases: DatabaseDirectory
   let links: AssetLinks
 
@@ -15,7 +15,8 @@ struct AssetsEndpoint: Sendable {
     let request = try UploadAssetsRequest(
       parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: try context.address())
-    if let quota = context.databaseQuota, let usage = try await store.usage(of: database) {
+    if let quota = context.databaseQuota, let usage = try await databases.store.usage(of: database)
+    {
       for token in request.tokens {
         try usage.check(adding: 1, to: quota, for: token.fieldName)
       }

@@ -69,7 +69,8 @@ public final class CloudService: Sendable {
     self.clock = clock
     self.executor = executor
     let courier = WebCourier(
-      store: store, tokens: store.tokens, pollTime: configuration.courierPollTime, clock: clock)
+      store: store.courier, devices: store.devices, tokens: store.secrets.tokens,
+      pollTime: configuration.courierPollTime, clock: clock)
     self.courier = courier
     var deliveryConfiguration = DeliveryWorker.Configuration()
     deliveryConfiguration.executor = executor
@@ -90,7 +91,7 @@ public final class CloudService: Sendable {
       }
     self.membership = membership
     let worker = DeliveryWorker(
-      store: store, configuration: deliveryConfiguration,
+      store: store.deliveries, configuration: deliveryConfiguration,
       server: membership.map { membership in { @Sendable in membership.server } }, clock: clock,
       report: { log.add(.warning, $0) }, route: route)
     self.worker = worker
@@ -107,7 +108,8 @@ public final class CloudService: Sendable {
     containers = settings
     dispatchConfiguration.deletionsCarryLastValues = { settings[$0].deletionsCarryLastValues }
     let dispatcher = Dispatcher(
-      store: store, configuration: dispatchConfiguration, membership: membership, clock: clock,
+      store: DispatchStore(store), configuration: dispatchConfiguration, membership: membership,
+      clock: clock,
       report: { log.add(.error, $0) }, room: { worker.room() },
       onDispatched: { result in
         worker.enqueue(result.deliveries, waiting: result.waiting)
@@ -125,7 +127,7 @@ public final class CloudService: Sendable {
     let journal = FailureJournal(log: log, clock: clock)
     self.journal = journal
     let webAuthTokens = WebAuthTokens(
-      store: store, isShared: store.isShared, clock: clock)
+      store: store.accounts, isShared: store.isShared, clock: clock)
     let passwords = PasswordHasher()
     let admin = AdminService(
       store: store, configuration: configuration, containers: settings,
@@ -149,7 +151,8 @@ public final class CloudService: Sendable {
         webAuthTokens: webAuthTokens, journal: journal, clock: clock, publicURL: publicURL,
         signIn: SignIn(
           settings: configuration.signIn,
-          addressHeader: configuration.limits.clientAddressHeader, store: store,
+          addressHeader: configuration.limits.clientAddressHeader, accounts: store.accounts,
+          secrets: store.secrets,
           sharing: store.sharedLimits, passwords: passwords, log: log, clock: clock,
           publicURL: publicURL),
         webPushKey: webPushKey, admin: admin, turns: turns,
@@ -210,14 +213,14 @@ public final class CloudService: Sendable {
     indexing.withLock { [store, log, executor] indexing in
       if indexing == nil {
         indexing = Task(executorPreference: executor) {
-          await IndexBuilder(maintenance: store, log: log).run()
+          await IndexBuilder(maintenance: store.maintenance, log: log).run()
         }
       }
     }
     deleting.withLock { [store, log, clock, executor] deleting in
       if deleting == nil {
         deleting = Task(executorPreference: executor) {
-          await UserDeleter(maintenance: store, log: log, clock: clock).run()
+          await UserDeleter(maintenance: store.maintenance, log: log, clock: clock).run()
         }
       }
     }
@@ -298,7 +301,7 @@ public final class CloudService: Sendable {
 
   private func trim() async {
     do {
-      try await store.trim(at: clock())
+      try await store.maintenance.trim(at: clock())
     } catch {
       // Who stops the service may close the store at once.
       guard !Task.isCancelled else { return }

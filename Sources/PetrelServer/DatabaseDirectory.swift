@@ -7,7 +7,7 @@ final class DatabaseDirectory: Sendable {
   /// Addresses that are remembered.
   private static let capacity = 100_000
 
-  private let store: any DatabaseStore
+  let store: any DatabaseStore
   private let known = Mutex<[DatabaseAddress: DatabaseID]>([:])
 
   init(store: any DatabaseStore) {

@@ -11,7 +11,7 @@ extension RecordsEndpoint {
     to types: Set<String>, in database: DatabaseID, _ context: RequestContext
   ) async throws -> [String: RecordAccess] {
     guard context.appliesGrants, try context.scope() == .public, !types.isEmpty else { return [:] }
-    return try await store.access(
+    return try await records.access(
       of: context.caller.userRecordName, toTypes: types, in: database)
   }
 
@@ -23,11 +23,11 @@ extension RecordsEndpoint {
     matching query: RecordQuery, in database: DatabaseID, _ context: RequestContext
   ) async throws -> RecordPage {
     do {
-      return try await store.records(matching: query, in: database)
+      return try await records.records(matching: query, in: database)
     } catch let failure as ItemFailure where failure.code == .accessDenied {
       guard context.caller.userRecordName == nil else { throw failure }
       let type = query.query.recordType
-      let schema = try await store.schema(
+      let schema = try await schemas.schema(
         of: context.path.container, in: context.path.environment)
       guard (schema.recordTypes[type]?.grants ?? .standard).signedInMayGain(.read) else {
         throw failure

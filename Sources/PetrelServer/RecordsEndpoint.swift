@@ -5,10 +5,23 @@ import WebServices
 
 /// `records/modify`, `records/lookup` and `records/query`.
 struct RecordsEndpoint: Sendable {
-  let store:
-    any AccountReading & RecordReading & RecordWriting & SchemaReading & SignatureStore & ZoneStore
+  let records: any RecordReading & RecordWriting
+  let accounts: any AccountReading
+  let schemas: any SchemaReading
+  let signatures: any SignatureStore
+  let zones: any ZoneStore
   let databases: DatabaseDirectory
   let links: AssetLinks
+
+  init(of store: any Store, databases: DatabaseDirectory, links: AssetLinks) {
+    records = store.records
+    accounts = store.accounts
+    schemas = store.schemas
+    signatures = store.credentials
+    zones = store.zones
+    self.databases = databases
+    self.links = links
+  }
 
   func modify(_ context: RequestContext) async throws -> Data {
     let origin = try context.origin()
@@ -25,7 +38,7 @@ struct RecordsEndpoint: Sendable {
       if request.namesAllRecords {
         requestID = signature.requestID
       } else {
-        try await signature.spend(in: store)
+        try await signature.spend(in: signatures)
       }
     }
     var modification = RecordModification(
@@ -37,7 +50,7 @@ struct RecordsEndpoint: Sendable {
     modification.clientChangeToken = request.clientChangeTokenData.map {
       ClientChangeToken(data: [UInt8]($0), deviceID: context.deviceID)
     }
-    let outcomes = try await store.modifyRecords(modification)
+    let outcomes = try await records.modifyRecords(modification)
     let response = RecordsResponse(
       records: context.reported(
         try await links.linked(Self.answers(to: operations, outcomes), in: database)))
@@ -51,7 +64,7 @@ struct RecordsEndpoint: Sendable {
     let request = try LookupRecordsRequest(
       parsing: context.body, context: context.messageContext())
     let database = try await databases.database(at: address)
-    let found = try await store.records(request.recordIDs, in: database)
+    let found = try await records.records(request.recordIDs, in: database)
     let access = try await access(
       to: Set(found.compactMap { $0?.recordType }), in: database, context)
     var zones: Set<ZoneID>?
@@ -72,7 +85,7 @@ struct RecordsEndpoint: Sendable {
         continue
       }
       if !isDefaultZone, zones == nil {
-        zones = Set(try await store.zones(in: database).map(\.zoneID))
+        zones = Set(try await self.zones.zones(in: database).map(\.zoneID))
       }
       let error =
         isDefaultZone || zones?.contains(recordID.zoneID) ?? true
@@ -127,7 +140,7 @@ struct RecordsEndpoint: Sendable {
   private func hasUserRecord(_ name: String, _ context: RequestContext) async throws -> Bool {
     if name == context.caller.userRecordName { return true }
     guard try context.scope() == .public, name.hasPrefix("_") else { return false }
-    return try await store.user(withRecordName: name) != nil
+    return try await accounts.user(withRecordName: name) != nil
   }
 
   /// A user's record exists from the beginning, without fields.

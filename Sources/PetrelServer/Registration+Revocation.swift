@@ -10,17 +10,18 @@ extension Registration {
   /// - Throws: ``ConfigurationError`` when nothing or more than one thing has that identifier, or it
   ///   is revoked already.
   public static func revoke(
-    _ word: String, in store: any AdminKeyStore & CredentialStore, at now: Timestamp
+    _ word: String, of credentials: any CredentialStore, and adminAccess: any AdminKeyStore,
+    at now: Timestamp
   ) async throws -> String {
     let word = word.lowercased()
-    let all = try await store.programCredentials()
+    let all = try await credentials.programCredentials()
     let hash = Authenticator.hash(of: word)
     let fits = { (identifier: String) in
       identifier == word || word.count >= 8 && identifier.hasPrefix(word)
     }
     let tokens = all.apiTokens.filter { $0.hash == hash || fits($0.identifier) }
     let keys = all.serverKeys.filter { fits($0.keyID) }
-    let adminKeys = try await store.adminKeys().filter {
+    let adminKeys = try await adminAccess.adminKeys().filter {
       $0.hash == hash || fits($0.identifier)
     }
     guard tokens.count + keys.count + adminKeys.count < 2 else {
@@ -29,21 +30,21 @@ extension Registration {
     }
     if let token = tokens.first {
       let what = "API token \(token.identifier) '\(token.name)'"
-      guard try await store.revokeAPIToken(withHash: token.hash, at: now) else {
+      guard try await credentials.revokeAPIToken(withHash: token.hash, at: now) else {
         throw ConfigurationError("\(what) is revoked already")
       }
       return "revoked \(what) of \(token.container) (\(token.environment.rawValue))"
     }
     if let key = keys.first {
       let what = "server-to-server key \(key.keyID) '\(key.name)'"
-      guard try await store.revokeServerKey(key.keyID, at: now) else {
+      guard try await credentials.revokeServerKey(key.keyID, at: now) else {
         throw ConfigurationError("\(what) is revoked already")
       }
       return "revoked \(what) of \(key.container) (\(key.environment.rawValue))"
     }
     if let key = adminKeys.first {
       let what = "admin key \(key.identifier) '\(key.label)'"
-      guard try await store.revokeAdminKey(withHash: key.hash, at: now) else {
+      guard try await adminAccess.revokeAdminKey(withHash: key.hash, at: now) else {
         throw ConfigurationError("\(what) is revoked already")
       }
       return "revoked \(what); sessions at the console that began with it are over"

@@ -38,33 +38,34 @@ final class RequestRouter: Sendable {
     throttle = RequestThrottle(
       rates: configuration.limits.requestRates, sharing: store.sharedLimits)
     limits = configuration.limits
-    signatures = store
+    signatures = store.credentials
     self.signIn = signIn
     self.admin = admin
     self.turns = turns
     authenticator = Authenticator(
-      store: store, webAuthTokens: webAuthTokens,
+      store: store.credentials, webAuthTokens: webAuthTokens,
       signatureWindow: configuration.signatureWindow,
       forgottenSignatures: forgottenSignatures, clock: clock)
-    let databases = DatabaseDirectory(store: store)
-    let links = AssetLinks(store: store, clock: clock, publicURL: publicURL)
+    let databases = DatabaseDirectory(store: store.databases)
+    let links = AssetLinks(store: store.secrets, clock: clock, publicURL: publicURL)
     assetTransfers = AssetTransfers(
-      store: store, links: links, clock: clock, limits: configuration.limits)
-    let records = RecordsEndpoint(store: store, databases: databases, links: links)
-    let assets = AssetsEndpoint(store: store, databases: databases, links: links)
-    let zones = ZonesEndpoint(store: store, databases: databases)
-    let changes = ChangesEndpoint(store: store, databases: databases, links: links)
-    let subscriptions = SubscriptionsEndpoint(store: store, databases: databases)
+      assets: store.assets, databases: store.databases, links: links, clock: clock,
+      limits: configuration.limits)
+    let records = RecordsEndpoint(of: store, databases: databases, links: links)
+    let assets = AssetsEndpoint(store: store.assets, databases: databases, links: links)
+    let zones = ZonesEndpoint(store: store.zones, databases: databases)
+    let changes = ChangesEndpoint(store: store.changeFeeds, databases: databases, links: links)
+    let subscriptions = SubscriptionsEndpoint(store: store.subscriptions, databases: databases)
     let tokens = TokensEndpoint(
-      store: store, limits: configuration.limits, publicURL: publicURL)
-    let notifications = NotificationsEndpoint(store: store)
+      store: store.devices, limits: configuration.limits, publicURL: publicURL)
+    let notifications = NotificationsEndpoint(store: store.notificationLog)
     let webPush = WebPushEndpoint(
-      store: store,
+      store: store.devices,
       offer: configuration.webPush.flatMap { settings in
         webPushKey.map { WebPushEndpoint.Offer(settings: settings, key: $0) }
       })
-    let webhooks = WebhooksEndpoint(store: store, settings: configuration.webhooks)
-    let users = UsersEndpoint(store: store)
+    let webhooks = WebhooksEndpoint(store: store.devices, settings: configuration.webhooks)
+    let users = UsersEndpoint(store: store.accounts)
     let shares = SharesEndpoint()
     let serverLimits = LimitsEndpoint(configuration)
     endpoints = [

@@ -56,7 +56,7 @@ public final class Server: Sendable {
     self.log = log
     let address = Address()
     self.address = address
-    let routes = try OutwardRoutes(configuration: configuration, store: store, clock: clock)
+    let routes = try OutwardRoutes(configuration: configuration, store: store.secrets, clock: clock)
     self.routes = routes
     let service = CloudService(
       configuration: configuration, store: store, log: log, clock: clock, executor: nil,
@@ -69,7 +69,7 @@ public final class Server: Sendable {
     settings.maximumBodySize = ServiceLimits.requestBodySize
     // A store in memory has no folder of its own for them.
     settings.spooling = HTTPServer.Spooling(
-      directory: store.assets.arrivals ?? NSTemporaryDirectory(),
+      directory: store.assets.files.arrivals ?? NSTemporaryDirectory(),
       maximumBodySize: ServiceLimits.assetSize, applies: AssetLinks.isUpload)
     settings.connectionsByAddress = configuration.limits.connectionsPerAddress
     settings.connectionsByNetwork = configuration.limits.connectionsPerNetwork

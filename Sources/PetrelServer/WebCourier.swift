@@ -15,6 +15,7 @@ final class WebCourier: Sendable {
   static let path = "/aps"
 
   let store: any CourierStore
+  private let devices: any DeviceReading
   /// Seals the positions of readers.
   let tokens: TokenCipher
   let readers: CourierReaders
@@ -26,10 +27,11 @@ final class WebCourier: Sendable {
   private let answers: any CourierAnswers
 
   init(
-    store: any CourierStore, tokens: TokenCipher, pollTime: Double,
+    store: any CourierStore, devices: any DeviceReading, tokens: TokenCipher, pollTime: Double,
     clock: @escaping @Sendable () -> Timestamp
   ) {
     self.store = store
+    self.devices = devices
     self.tokens = tokens
     self.pollTime = pollTime
     self.clock = clock
@@ -101,7 +103,7 @@ final class WebCourier: Sendable {
     guard let text = try request.plainQuery("tok"), !text.isEmpty else {
       throw ServiceError(.badRequest, "tok: is missing")
     }
-    guard let device = try await CourierToken.reader(withToken: text, in: store),
+    guard let device = try await CourierToken.reader(withToken: text, in: devices),
       device.expires.map({ $0 > clock() }) ?? true
     else {
       throw ServiceError(
@@ -152,7 +154,7 @@ final class WebCourier: Sendable {
   /// The users for whom a reader listens. A reader that goes on listening asks again, for a page
   /// registers its token for one container after the other.
   func listeners(withToken token: String) async throws -> Set<String> {
-    Set(try await store.courierRegistrations(ofToken: token).map(\.userRecordName))
+    Set(try await devices.courierRegistrations(ofToken: token).map(\.userRecordName))
   }
 
   private static let headers = [("Cache-Control", "no-store")]

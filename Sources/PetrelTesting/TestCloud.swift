@@ -79,7 +79,7 @@ public final class TestCloud: Sendable {
       // Nothing can be deployed to a cloud in memory.
       var storeConfiguration = StoreConfiguration()
       storeConfiguration.fixedEnvironments = []
-      store = try await SQLRecordStore.inMemory(configuration: storeConfiguration)
+      store = try await SQLStore.inMemory(configuration: storeConfiguration)
     } catch {
       throw TestCloudError(.cannotStart, "a store in memory cannot be made: \(error)")
     }
@@ -101,7 +101,7 @@ public final class TestCloud: Sendable {
         return receiver.route(log: log, faults: pushFaults, clock: clock)
       })
     accounts = Accounts(
-      store: store, service: service, names: names,
+      store: store.accounts, service: service, names: names,
       environment: configuration.environment == .production ? .production : .development,
       executor: executor, clock: clock)
     service.start()

@@ -26,9 +26,10 @@ final class ServerProcess {
     let store = try await ServeCommand.openStore(in: directory)
     var tokens: [String] = []
     for name in users {
-      let known = try await store.user(named: name)
-      let user = if let known { known } else { try await store.addUser(named: name, at: .now) }
-      tokens.append(try await Account.makeToken(for: user, in: store, at: .now))
+      let known = try await store.accounts.user(named: name)
+      let user =
+        if let known { known } else { try await store.accounts.addUser(named: name, at: .now) }
+      tokens.append(try await Account.makeToken(for: user, in: store.accounts, at: .now))
     }
     await store.close()
     return (try ServerProcess(directory: directory, keepsData: keepsData), tokens)

@@ -26,7 +26,7 @@ struct BrowserCloud: Sendable {
     issuer: IssuerSettings? = nil, webPush: ServerConfiguration.WebPush? = nil,
     languages: [String] = ["en-US"], _ body: (BrowserCloud) async throws -> Void
   ) async throws {
-    let store = try await SQLRecordStore.inMemory()
+    let store = try await SQLStore.inMemory()
     var configuration = ServerConfiguration(dataDirectory: "")
     configuration.port = 0
     configuration.webPush = webPush
@@ -36,8 +36,8 @@ struct BrowserCloud: Sendable {
     let app = try AppPage()
     let outcome: Result<Void, any Error>
     do {
-      _ = try await store.addUser(named: "anna", at: .now)
-      try await Account.setPassword(password, ofUserNamed: "anna", in: store, at: .now)
+      _ = try await store.accounts.addUser(named: "anna", at: .now)
+      try await Account.setPassword(password, ofUserNamed: "anna", in: store.accounts, at: .now)
       try await WebDriver.run(languages: languages) { browser in
         try await body(BrowserCloud(store: store, server: server, app: app, browser: browser))
       }
@@ -55,7 +55,8 @@ struct BrowserCloud: Sendable {
   func addAPIToken(_ callback: APIToken.SignInCallback = .postMessage) async throws -> String {
     try await Registration.addAPIToken(
       named: "web", container: Self.container, environment: .development,
-      signInCallback: callback, origins: [try WebOrigin(parsing: app.origin)], to: store,
+      signInCallback: callback, origins: [try WebOrigin(parsing: app.origin)],
+      to: store.credentials,
       at: .now)
   }
 
@@ -110,7 +111,7 @@ struct BrowserCloud: Sendable {
 
   /// Saves records as another device of the user does, without the browser.
   func saveElsewhere(_ body: JSONValue, as user: User) async throws {
-    let token = try await Account.makeToken(for: user, in: store, at: .now)
+    let token = try await Account.makeToken(for: user, in: store.accounts, at: .now)
     var components = URLComponents(string: server.url)
     components?.path =
       "/database/1/\(Self.container)/development/private/records/modify"

@@ -22,15 +22,15 @@ struct ConsoleCloud: Sendable {
   let browser: WebDriver
 
   static func run(_ body: (ConsoleCloud) async throws -> Void) async throws {
-    let store = try await SQLRecordStore.inMemory()
+    let store = try await SQLStore.inMemory()
     var configuration = ServerConfiguration(dataDirectory: "")
     configuration.port = 0
     let server = try Server(configuration: configuration, store: store, log: .silent)
     try server.start()
     let outcome: Result<Void, any Error>
     do {
-      let key = try await AdminKeys.add(label: "tests", to: store, at: .now)
-      let anna = try await store.addUser(named: "anna", at: .now)
+      let key = try await AdminKeys.add(label: "tests", to: store.adminAccess, at: .now)
+      let anna = try await store.accounts.addUser(named: "anna", at: .now)
       try await WebDriver.run { browser in
         let cloud = ConsoleCloud(
           store: store, server: server, key: key, anna: anna, browser: browser)

@@ -17,10 +17,10 @@ struct ConsoleExplainTests {
   }
 
   private func record(_ name: String, _ cloud: ConsoleCloud) async throws -> Record? {
-    let database = try await cloud.store.database(
+    let database = try await cloud.store.databases.database(
       at: DatabaseAddress(
         container: ConsoleCloud.container, environment: .development, scope: .public, owner: nil))
-    return try await cloud.store.records([RecordID(recordName: name)], in: database)[0]
+    return try await cloud.store.records.records([RecordID(recordName: name)], in: database)[0]
   }
 
   @Test("a push of the live list leads by the keyboard to what fired and what did not, and why")

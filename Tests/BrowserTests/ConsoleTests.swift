@@ -79,12 +79,12 @@ struct ConsoleTests {
       try await eventually("the account is shown still") {
         try await dialog().contains("User record")
       }
-      #expect(try await cloud.store.user(named: "anna")?.isBeingDeleted == false)
+      #expect(try await cloud.store.accounts.user(named: "anna")?.isBeingDeleted == false)
       try await cloud.press("Delete…")
       try await cloud.browser.click("input[value=keep]")
       try await cloud.press("Delete anna")
       try await eventually("the user is deleted") {
-        try await cloud.store.user(named: "anna") == nil
+        try await cloud.store.accounts.user(named: "anna") == nil
       }
       try await expectNoErrors(cloud)
     }
@@ -114,12 +114,12 @@ struct ConsoleTests {
       try await cloud.fill("title", with: "Oat milk")
       try await cloud.press("Save changes")
       try await cloud.shows("Oat milk")
-      let database = try await cloud.store.database(
+      let database = try await cloud.store.databases.database(
         at: DatabaseAddress(
           container: ConsoleCloud.container, environment: .development, scope: .public,
           owner: nil))
       let milk = RecordID(recordName: "milk")
-      let saved = try await cloud.store.records([milk], in: database)
+      let saved = try await cloud.store.records.records([milk], in: database)
       #expect(saved[0]?.fields["title"] == .string("Oat milk"))
       #expect(saved[0]?.fields["count"] == .int64(1), "what was not edited stays")
 
@@ -133,7 +133,7 @@ struct ConsoleTests {
       try await cloud.press("Delete the record")
       try await cloud.hides("bread")
       let bread = RecordID(recordName: "bread")
-      #expect(try await cloud.store.records([bread], in: database) == [nil])
+      #expect(try await cloud.store.records.records([bread], in: database) == [nil])
       try await expectNoErrors(cloud)
     }
   }
@@ -146,7 +146,7 @@ struct ConsoleTests {
       try await cloud.press("Deploy…")
       try await cloud.press("Deploy")
       try await cloud.shows("Production has everything that development has")
-      let schema = try await cloud.store.schema(of: ConsoleCloud.container, in: .production)
+      let schema = try await cloud.store.schemas.schema(of: ConsoleCloud.container, in: .production)
       #expect(schema.recordTypes["Note"]?.fields.keys.sorted() == ["count", "title"])
       try await cloud.shows("create, update of Note by count")
       try await expectNoErrors(cloud)
@@ -268,13 +268,13 @@ struct ConsoleTests {
         return secret.count == 64
       }
       try await cloud.shows("the phone app")
-      let tokens = try await cloud.store.programCredentials().apiTokens
+      let tokens = try await cloud.store.credentials.programCredentials().apiTokens
       #expect(tokens.map(\.hash) == [Authenticator.hash(of: secret)])
       try await cloud.press("Close")
       try await cloud.press("Revoke…")
       try await cloud.press("Revoke")
       try await cloud.shows("revoked")
-      #expect(try await cloud.store.programCredentials().apiTokens[0].revoked != nil)
+      #expect(try await cloud.store.credentials.programCredentials().apiTokens[0].revoked != nil)
       try await expectNoErrors(cloud)
     }
   }

@@ -24,7 +24,7 @@ struct IssuerInBrowserTests {
         try await cloud.browser.click("button[formaction]")
         try await cloud.comeBack(to: window)
         let caller = try await cloud.call("public/users/caller")
-        let user = try await cloud.store.users().first { $0.name != "anna" }
+        let user = try await cloud.store.accounts.users().first { $0.name != "anna" }
         #expect(caller["json"]?["userRecordName"]?.string == user?.userRecordName)
         #expect(user?.name == "test:248289761001")
         #expect(issuer.log.requests["/token"] == 1)

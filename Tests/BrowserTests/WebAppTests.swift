@@ -37,7 +37,7 @@ struct WebAppTests {
       #expect(try await cloud.browser.text(of: "main").contains(cloud.app.origin))
       try await cloud.typePassword()
       try await cloud.comeBack(to: window)
-      let user = try #require(try await cloud.store.user(named: "anna"))
+      let user = try #require(try await cloud.store.accounts.user(named: "anna"))
       let caller = try await cloud.call("public/users/caller")
       #expect(caller["json"]?["userRecordName"]?.string == user.userRecordName, "\(caller.text)")
 

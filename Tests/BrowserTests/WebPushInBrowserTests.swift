@@ -18,8 +18,8 @@ struct WebPushInBrowserTests {
   @Test("the documented page registers, and its service worker shows what is saved elsewhere")
   func shows() async throws {
     try await withApp { app, push, cloud in
-      let anna = try #require(try await cloud.store.user(named: "anna"))
-      let devices = try await cloud.store.deviceTokens(of: anna.userRecordName)
+      let anna = try #require(try await cloud.store.accounts.user(named: "anna"))
+      let devices = try await cloud.store.devices.deviceTokens(of: anna.userRecordName)
       #expect(devices.map(\.kind) == [.webPush])
       #expect(devices.first?.deviceID == "my-browser")
 
@@ -31,7 +31,7 @@ struct WebPushInBrowserTests {
 
       try await cloud.browser.click("#off")
       try await eventually("the browser is forgotten") {
-        try await cloud.store.deviceTokens(of: anna.userRecordName).isEmpty
+        try await cloud.store.devices.deviceTokens(of: anna.userRecordName).isEmpty
       }
     }
   }
@@ -92,7 +92,7 @@ struct WebPushInBrowserTests {
     webPush.outbound.authorityFile = push.authorityFile
     do {
       try await BrowserCloud.run(webPush: webPush, languages: languages) { cloud in
-        let anna = try #require(try await cloud.store.user(named: "anna"))
+        let anna = try #require(try await cloud.store.accounts.user(named: "anna"))
         try await open(app, as: anna, in: cloud)
         try await subscribe(push, in: cloud)
         try await body(app, push, cloud)
@@ -113,7 +113,7 @@ struct WebPushInBrowserTests {
     _ notificationInfo: String, of app: DocumentedApp, through push: SimulatedPushService,
     in cloud: BrowserCloud
   ) async throws -> JSONValue? {
-    let anna = try #require(try await cloud.store.user(named: "anna"))
+    let anna = try #require(try await cloud.store.accounts.user(named: "anna"))
     let message = try await notification(
       notificationInfo, of: anna, through: push, in: cloud)
     let text = try #require(message.text)
@@ -129,8 +129,8 @@ struct WebPushInBrowserTests {
   private func open(_ app: DocumentedApp, as user: User, in cloud: BrowserCloud) async throws {
     let apiToken = try await Registration.addAPIToken(
       named: "notes", container: BrowserCloud.container, environment: .development,
-      origins: [try WebOrigin(parsing: app.origin)], to: cloud.store, at: .now)
-    let token = try await Account.makeToken(for: user, in: cloud.store, at: .now)
+      origins: [try WebOrigin(parsing: app.origin)], to: cloud.store.credentials, at: .now)
+    let token = try await Account.makeToken(for: user, in: cloud.store.accounts, at: .now)
     try app.put(cloud.server.url, insteadOf: "https://cloud.example.com")
     try app.put(BrowserCloud.container, insteadOf: "iCloud.com.example.app")
     try app.put(apiToken, insteadOf: "API_TOKEN")
@@ -159,9 +159,9 @@ struct WebPushInBrowserTests {
       PushManager.prototype.getSubscription = async () => subscription;
       """, json)
     try await cloud.browser.click("#on")
-    let anna = try #require(try await cloud.store.user(named: "anna")).userRecordName
+    let anna = try #require(try await cloud.store.accounts.user(named: "anna")).userRecordName
     try await eventually("the browser is registered") {
-      try await cloud.store.deviceTokens(of: anna).count == 1
+      try await cloud.store.devices.deviceTokens(of: anna).count == 1
     }
     let options = try await cloud.browser.run("return window.subscribedWith;")
     #expect(options["userVisibleOnly"] == true)

@@ -85,7 +85,9 @@ struct DeliveryPropertyTests {
           device, apnsEnvironment: number == 0 ? .production : .development)
       }
       func start() -> RunningWorker {
-        RunningWorker(world.store, clock: clock, route: script, capacity: capacity, stopTime: 0) {
+        RunningWorker(
+          world.store.deliveries, clock: clock, route: script, capacity: capacity, stopTime: 0
+        ) {
           $0.silentPushInterval = interval
           $0.takingSize = 3
           $0.leaseTime = 15
@@ -120,7 +122,7 @@ struct DeliveryPropertyTests {
       service.beginPhase()
       running = start()
       var rounds = 0
-      while try await world.store.owedDeliveryCount() > 0, rounds < 80 {
+      while try await world.store.deliveries.owedDeliveryCount() > 0, rounds < 80 {
         await running.worker.settled()
         clock.advance(bySeconds: 30)
         running.worker.lookForDueDeliveries()

@@ -16,7 +16,7 @@ struct DeliveryQueueTests {
       let owed = try await world.owe(5, visible: false)
       let other = try await world.owe(2, subscription: "t", visible: false)
       let route = ScriptedRoute { _, _ in .accepted }
-      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       await running.worker.settled()
       #expect(running.worker.metrics == .init(delivered: 2, merged: 5))
       #expect(Set(route.pushes.map(\.payload)) == [Self.payload(owed[4]), Self.payload(other[1])])
@@ -32,7 +32,7 @@ struct DeliveryQueueTests {
       try await world.register(String(repeating: "cd", count: 32))
       try await world.owe(3, visible: false)
       let route = ScriptedRoute { _, _ in .accepted }
-      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       await running.worker.settled()
       #expect(running.worker.metrics == .init(delivered: 2, merged: 4))
       #expect(Set(route.pushes.map(\.deviceToken)).count == 2)
@@ -45,7 +45,7 @@ struct DeliveryQueueTests {
     try await withWorld { world in
       let owed = try await world.owe(4, collapseID: collapseID)
       let route = ScriptedRoute { _, _ in .accepted }
-      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       await running.worker.settled()
       if collapseID == nil {
         #expect(running.worker.metrics == .init(delivered: 4))
@@ -69,7 +69,7 @@ struct DeliveryQueueTests {
         return isFirst ? .answer(500, "InternalServerError") : .accepted
       }
       let clock = TestClock()
-      let running = RunningWorker(world.store, clock: clock, route: route)
+      let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await world.owe(1, collapseID: "k", worker: running.worker)
       await running.worker.settled()
       #expect(running.worker.metrics.retried == 1)
@@ -88,7 +88,7 @@ struct DeliveryQueueTests {
   func outdatedUnderWay() async throws {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in nil }
-      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       try await world.owe(2, visible: false, worker: running.worker)
       try await eventually("both must be sent") { route.heldCount == 2 }
       route.release(.answer(500, "InternalServerError"))
@@ -107,7 +107,7 @@ struct DeliveryQueueTests {
       }
       try await world.owe(3, subscription: "v")
       let route = ScriptedRoute { _, _ in .accepted }
-      let running = RunningWorker(world.store, clock: TestClock(), route: route) {
+      let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route) {
         $0.waitingLimit = 8
       }
       await running.worker.settled()
@@ -128,7 +128,7 @@ struct DeliveryQueueTests {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in .accepted }
       let clock = TestClock()
-      let running = RunningWorker(world.store, clock: clock, route: route) {
+      let running = RunningWorker(world.store.deliveries, clock: clock, route: route) {
         $0.silentPushInterval = 60
       }
       for _ in 0..<4 {
@@ -157,7 +157,7 @@ struct DeliveryQueueTests {
         push.deviceToken == busy ? .answer(429, "TooManyRequests", retryAfter: 100) : .accepted
       }
       let clock = TestClock()
-      let running = RunningWorker(world.store, clock: clock, route: route)
+      let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await world.owe(1, worker: running.worker)
       await running.worker.settled()
       try await world.register(String(repeating: "cd", count: 32))
@@ -179,7 +179,7 @@ struct DeliveryQueueTests {
         before == 0 ? .answer(503, "ServiceUnavailable", retryAfter: 100) : .accepted
       }
       let clock = TestClock()
-      let running = RunningWorker(world.store, clock: clock, route: route)
+      let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await world.owe(1, worker: running.worker)
       await running.worker.settled()
       try await world.owe(9, worker: running.worker)
@@ -215,7 +215,7 @@ struct DeliveryQueueTests {
         return isFirst ? .answer(503, "ServiceUnavailable") : .accepted
       }
       let clock = TestClock()
-      let running = RunningWorker(world.store, clock: clock, route: route)
+      let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await world.owe(1, worker: running.worker)
       for _ in 0..<60 {
         await running.worker.settled()
@@ -246,7 +246,8 @@ struct DeliveryQueueTests {
       let works = ScriptedRoute { _, _ in .accepted }
       let other = String(repeating: "cd", count: 32)
       let worker = DeliveryWorker(
-        store: world.store, configuration: Self.small, clock: TestClock().read, random: { 0 },
+        store: world.store.deliveries, configuration: Self.small, clock: TestClock().read,
+        random: { 0 },
         report: { _ in },
         route: { ($0.apnsEnvironment == .production ? stuck : works).route })
       worker.start()
@@ -273,7 +274,7 @@ struct DeliveryQueueTests {
   func dueEarly(isKnownWhileTaking: Bool) async throws {
     try await withWorld { world in
       let (written, taken) = (Gate(), Gate())
-      var queue = HookedDeliveryQueue(world.store)
+      var queue = HookedDeliveryQueue(world.store.deliveries)
       queue.afterUpdate = { updates in
         if updates.contains(where: \.state.isPutOff) { await written.pass() }
       }
@@ -311,10 +312,10 @@ struct DeliveryQueueTests {
   func leases() async throws {
     try await withWorld { world in
       try await world.owe(3)
-      let route = try #require(try await world.store.deliveryRoutes().keys.first)
+      let route = try #require(try await world.store.deliveries.deliveryRoutes().keys.first)
       let end = World.start.advanced(bySeconds: 60)
       func take(_ holder: Int64, at time: Timestamp, limit: Int = 10) async throws -> Int {
-        try await world.store.takeDeliveries(
+        try await world.store.deliveries.takeDeliveries(
           on: route, dueAt: time, limit: limit,
           lease: DeliveryLease(holder: holder, until: time.advanced(bySeconds: 60)),
           mergingHarder: false
@@ -325,9 +326,9 @@ struct DeliveryQueueTests {
       #expect(try await take(2, at: end.advanced(bySeconds: -1)) == 0)
       #expect(try await take(2, at: end) == 3)
       // The end of the others' process is known: what it had is there at once.
-      try await world.store.reclaimDeliveries(at: end, exceptOf: 2)
+      try await world.store.deliveries.reclaimDeliveries(at: end, exceptOf: 2)
       #expect(try await take(3, at: end) == 0)
-      try await world.store.reclaimDeliveries(at: end, exceptOf: 3)
+      try await world.store.deliveries.reclaimDeliveries(at: end, exceptOf: 3)
       #expect(try await take(3, at: end) == 3)
     }
   }
@@ -339,7 +340,7 @@ struct DeliveryQueueTests {
       let route = ScriptedRoute { push, _ in
         push.payload.bytes.count > greatest ? .answer(413, "PayloadTooLarge") : .accepted
       }
-      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       try await world.owe(
         1, alert: String(repeating: "x", count: 3_000), worker: running.worker)
       await running.worker.settled()
@@ -356,11 +357,11 @@ struct DeliveryQueueTests {
   func refused() async throws {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in .answer(400, "BadMessageId") }
-      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       let owed = try await world.owe(1, worker: running.worker)
       await running.worker.settled()
       #expect(running.worker.metrics == .init(refused: 1))
-      let kept = try await world.store.refusedPushes(limit: 10)
+      let kept = try await world.store.deliveries.refusedPushes(limit: 10)
       #expect(kept.map(\.id) == owed.map(\.id))
       #expect(kept.map(\.payload) == [Self.payload(owed[0]).bytes])
       #expect(kept.first?.reason.contains("BadMessageId") ?? false)

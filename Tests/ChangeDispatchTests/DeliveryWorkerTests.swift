@@ -15,7 +15,7 @@ struct DeliveryWorkerTests {
   func delivered() async throws {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in .accepted }
-      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       try await world.owe(3, worker: running.worker)
       try await eventually("all must be delivered") { running.worker.metrics.delivered == 3 }
       await running.worker.stop()
@@ -34,7 +34,8 @@ struct DeliveryWorkerTests {
     try await withWorld(inFile: true) { world in
       try await world.owe(20)
       let route = ScriptedRoute { _, _ in .accepted }
-      let running = RunningWorker(world.store, clock: TestClock(), route: route, capacity: 3)
+      let running = RunningWorker(
+        world.store.deliveries, clock: TestClock(), route: route, capacity: 3)
       try await eventually("all must be delivered") { try await world.owed().isEmpty }
       await running.worker.stop()
       #expect(Set(route.pushes.map(\.identifier)).count == 20)
@@ -46,7 +47,7 @@ struct DeliveryWorkerTests {
   func recounts() async throws {
     try await withWorld { world in
       try await world.owe(3)
-      var queue = HookedDeliveryQueue(world.store)
+      var queue = HookedDeliveryQueue(world.store.deliveries)
       let counts = Mutex(0)
       // As when deliveries are committed while the store is asked, and told of afterwards.
       queue.owed = { owed in
@@ -71,7 +72,7 @@ struct DeliveryWorkerTests {
         before == 0 ? .answer(503, "ServiceUnavailable", retryAfter: 100) : .accepted
       }
       let clock = TestClock()
-      let running = RunningWorker(world.store, clock: clock, route: route)
+      let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await world.owe(1, worker: running.worker)
       try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
       let due = World.start.advanced(bySeconds: 100)
@@ -81,7 +82,7 @@ struct DeliveryWorkerTests {
       await running.worker.stop()
 
       clock.advance(bySeconds: 100)
-      let next = RunningWorker(world.store, clock: clock, route: route)
+      let next = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await eventually("it must be delivered") { next.worker.metrics.delivered == 1 }
       await next.worker.stop()
       #expect(route.pushes.count == 2)
@@ -96,7 +97,7 @@ struct DeliveryWorkerTests {
       // The worker waits by the machine's clock.
       let difference = World.start.seconds - Timestamp.now.seconds
       let worker = DeliveryWorker(
-        store: world.store, clock: { Timestamp.now.advanced(bySeconds: difference) },
+        store: world.store.deliveries, clock: { Timestamp.now.advanced(bySeconds: difference) },
         random: { 0 }, report: { _ in }, route: { _ in route.route })
       worker.start()
       try await world.owe(1, worker: worker)
@@ -111,7 +112,7 @@ struct DeliveryWorkerTests {
   func repeatIsDueAtOnce() async throws {
     try await withWorld { world in
       let clock = TestClock()
-      var queue = HookedDeliveryQueue(world.store)
+      var queue = HookedDeliveryQueue(world.store.deliveries)
       queue.afterUpdate = { updates in
         if case .retry = updates.first?.state { clock.advance(bySeconds: 60) }
       }
@@ -128,7 +129,7 @@ struct DeliveryWorkerTests {
     try await withWorld { world in
       let clock = TestClock()
       let route = ScriptedRoute { _, before in before == 0 ? .notSent("no connection") : .accepted }
-      var queue = HookedDeliveryQueue(world.store)
+      var queue = HookedDeliveryQueue(world.store.deliveries)
       queue.afterTaking = { taken in
         if route.pushes.count == 1, taken.deliveries.isEmpty { clock.advance(bySeconds: 60) }
       }
@@ -144,7 +145,7 @@ struct DeliveryWorkerTests {
     try await withWorld { world in
       let clock = TestClock()
       let route = ScriptedRoute { _, _ in .unknown("connection reset") }
-      let running = RunningWorker(world.store, clock: clock, route: route)
+      let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await world.owe(1, worker: running.worker)
       try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
       await running.worker.stop()
@@ -160,7 +161,7 @@ struct DeliveryWorkerTests {
       let route = ScriptedRoute { _, _ in .accepted }
       try await world.owe(1, visible: visible)
       clock.advance(bySeconds: lifetime)
-      let running = RunningWorker(world.store, clock: clock, route: route)
+      let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await eventually("it must be given up") { running.worker.metrics.expired == 1 }
       await running.worker.stop()
       #expect(route.pushes.isEmpty)
@@ -173,7 +174,7 @@ struct DeliveryWorkerTests {
     try await withWorld { world in
       let clock = TestClock()
       let route = ScriptedRoute { _, _ in .notSent("no connection") }
-      let running = RunningWorker(world.store, clock: clock, route: route)
+      let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await world.owe(1, worker: running.worker)
       try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
       clock.advance(bySeconds: 86_400)
@@ -191,11 +192,11 @@ struct DeliveryWorkerTests {
       try await world.register(
         World.deviceToken, at: World.start.advanced(bySeconds: registered))
       let route = ScriptedRoute { _, _ in .answer(410, "Unregistered", timestamp: World.start) }
-      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       try await world.owe(2, registers: false, worker: running.worker)
       try await eventually("it must be given up") { running.worker.metrics.abandoned >= 1 }
       await running.worker.stop()
-      let token = try await world.store.deviceToken(World.deviceToken, kind: .apns)
+      let token = try await world.store.devices.deviceToken(World.deviceToken, kind: .apns)
       #expect((token == nil) == isDropped)
       // What else was owed to a dropped token is given up with it.
       if isDropped { #expect(try await world.owed().isEmpty) }
@@ -209,11 +210,11 @@ struct DeliveryWorkerTests {
       try await world.register(World.deviceToken)
       clock.advance(bySeconds: 1)
       let route = ScriptedRoute { _, _ in .answer(400, "BadDeviceToken") }
-      let running = RunningWorker(world.store, clock: clock, route: route)
+      let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await world.owe(1, registers: false, worker: running.worker)
       try await eventually("it must be given up") { running.worker.metrics.abandoned == 1 }
       await running.worker.stop()
-      #expect(try await world.store.deviceToken(World.deviceToken, kind: .apns) == nil)
+      #expect(try await world.store.devices.deviceToken(World.deviceToken, kind: .apns) == nil)
     }
   }
 
@@ -221,7 +222,7 @@ struct DeliveryWorkerTests {
   func fault() async throws {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in .answer(400, "BadMessageId") }
-      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       let delivery = try #require(try await world.owe(1, worker: running.worker).first)
       try await eventually("it must be given up") { running.worker.metrics.refused == 1 }
       await running.worker.stop()
@@ -238,7 +239,7 @@ struct DeliveryWorkerTests {
       #expect(report["token"] == .text(String(World.deviceToken.prefix(12))))
       #expect(report["attempt"] == .count(1))
       #expect(report["reason"]?.description.contains("BadMessageId") ?? false)
-      #expect(try await world.store.deviceToken(World.deviceToken, kind: .apns) != nil)
+      #expect(try await world.store.devices.deviceToken(World.deviceToken, kind: .apns) != nil)
     }
   }
 
@@ -246,7 +247,7 @@ struct DeliveryWorkerTests {
   func suspended() async throws {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in .answer(403, "InvalidProviderToken") }
-      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       try await world.owe(1, worker: running.worker)
       try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
       await running.worker.stop()
@@ -265,7 +266,7 @@ struct DeliveryWorkerTests {
   func expiredProviderToken() async throws {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in .answer(403, "ExpiredProviderToken") }
-      let running = RunningWorker(world.store, clock: TestClock(), route: route)
+      let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: route)
       try await world.owe(1, worker: running.worker)
       try await eventually("it must be put off") { running.worker.metrics.retried == 1 }
       await running.worker.stop()
@@ -277,7 +278,7 @@ struct DeliveryWorkerTests {
   func noRoute() async throws {
     try await withWorld { world in
       try await world.owe(5)
-      let running = RunningWorker(world.store, clock: TestClock(), route: nil)
+      let running = RunningWorker(world.store.deliveries, clock: TestClock(), route: nil)
       try await eventually("all must be given up") { running.worker.metrics.abandoned == 5 }
       await running.worker.stop()
       #expect(try await world.owed().isEmpty)
@@ -290,7 +291,7 @@ struct DeliveryWorkerTests {
     try await withWorld(inFile: true) { world in
       let route = ScriptedRoute { _, _ in nil }
       let running = RunningWorker(
-        world.store, clock: TestClock(), route: route, capacity: capacity)
+        world.store.deliveries, clock: TestClock(), route: route, capacity: capacity)
       try await world.owe(50, worker: running.worker)
       try await eventually("all must be delivered") {
         route.release()
@@ -309,7 +310,7 @@ struct DeliveryWorkerTests {
     try await withWorld(inFile: true) { world in
       let silent = ScriptedRoute { _, _ in nil }
       let clock = TestClock()
-      let first = RunningWorker(world.store, clock: clock, route: silent, stopTime: 0)
+      let first = RunningWorker(world.store.deliveries, clock: clock, route: silent, stopTime: 0)
       try await world.owe(10, worker: first.worker)
       try await eventually("all must be sent") { silent.heldCount == 10 }
       await first.worker.stop()
@@ -318,7 +319,7 @@ struct DeliveryWorkerTests {
       #expect(try await world.owed().count == 10)
 
       let route = ScriptedRoute { _, _ in .accepted }
-      let second = RunningWorker(world.store, clock: clock, route: route)
+      let second = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await eventually("all must be delivered") { second.worker.metrics.delivered == 10 }
       await second.worker.stop()
       #expect(Set(route.pushes) == Set(silent.pushes))
@@ -332,7 +333,7 @@ struct DeliveryWorkerTests {
       let route = ScriptedRoute { _, _ in nil }
       // The worker's clock stands still: the stop must go by another.
       let running = RunningWorker(
-        world.store, clock: TestClock(), route: route, stopTime: 20)
+        world.store.deliveries, clock: TestClock(), route: route, stopTime: 20)
       try await world.owe(30, worker: running.worker)
       try await eventually("all must be sent") { route.heldCount == 30 }
       if isAnsweredBefore { route.release() }
@@ -351,7 +352,7 @@ struct DeliveryWorkerTests {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in nil }
       let running = RunningWorker(
-        world.store, clock: TestClock(), route: route, stopTime: 0.05)
+        world.store.deliveries, clock: TestClock(), route: route, stopTime: 0.05)
       try await world.owe(1, worker: running.worker)
       try await eventually("it must be sent") { route.heldCount == 1 }
       await running.worker.stop()
@@ -363,7 +364,7 @@ struct DeliveryWorkerTests {
   func failingStore() async throws {
     try await withWorld { world in
       let left = Box(3)
-      var queue = HookedDeliveryQueue(world.store)
+      var queue = HookedDeliveryQueue(world.store.deliveries)
       queue.beforeUpdate = { _ in
         let fails = left.value.withLock { left in
           left -= 1
@@ -396,7 +397,7 @@ struct DeliveryWorkerTests {
         }
         return number == 1 ? .answer(500, "InternalServerError") : .accepted
       }
-      var queue = HookedDeliveryQueue(world.store)
+      var queue = HookedDeliveryQueue(world.store.deliveries)
       queue.beforeUpdate = { _ in
         try await eventually("the newer one is sent") { sent.value.withLock { $0 } >= 2 }
       }
@@ -433,10 +434,10 @@ struct DeliveryWorkerTests {
       }
       let clock = TestClock()
       let worker = DeliveryWorker(
-        store: world.store, configuration: Self.tiny, clock: clock.read, random: { 0 },
+        store: world.store.deliveries, configuration: Self.tiny, clock: clock.read, random: { 0 },
         report: { _ in }, route: { _ in route.route })
       let dispatcher = Dispatcher(
-        store: world.store, clock: { DispatchWorld.start }, report: { _ in },
+        store: DispatchStore(world.store), clock: { DispatchWorld.start }, report: { _ in },
         room: { worker.room() },
         onDispatched: { worker.enqueue($0.deliveries, waiting: $0.waiting) })
       worker.start()

@@ -141,14 +141,15 @@ extension DispatchWorld {
     }
     try await subscribe(subscription)
     for _ in 0..<count { try await save("n-\(UUID().uuidString)") }
-    let entries = try await store.undispatchedChanges(in: publicID, after: .min, limit: 10_000)
-    let firing = try await store.subscriptionChanges(
+    let entries = try await store.outbox.undispatchedChanges(
+      in: publicID, after: .min, limit: 10_000)
+    let firing = try await store.subscriptions.subscriptionChanges(
       in: publicID, since: .beginning, limit: 10_000
     ).saved.filter { $0.subscription.subscriptionID == subscriptionID }
     if let worker {
       try await eventually("the worker has looked at what there is") { worker.isPrepared }
     }
-    let result = try await store.completeDispatch(
+    let result = try await store.outbox.completeDispatch(
       of: entries.map { MatchedChange(entry: $0, firings: firing) }, timestamp: time,
       leasing: worker?.room())
     worker?.enqueue(result.deliveries, waiting: result.waiting)
@@ -158,8 +159,8 @@ extension DispatchWorld {
   /// When the next delivery on any route is due.
   func nextDeliveryTime(after timestamp: Timestamp) async throws -> Timestamp? {
     var next: Timestamp?
-    for route in try await store.deliveryRoutes().keys {
-      let due = try await store.nextDeliveryTime(on: route, after: timestamp, for: 0)
+    for route in try await store.deliveries.deliveryRoutes().keys {
+      let due = try await store.deliveries.nextDeliveryTime(on: route, after: timestamp, for: 0)
       next = [next, due].compactMap(\.self).min()
     }
     return next
@@ -167,6 +168,6 @@ extension DispatchWorld {
 
   /// Deliveries without a final outcome, whenever they are due.
   func owed() async throws -> [Delivery] {
-    try await store.dueDeliveries(at: Timestamp(milliseconds: .max), limit: 10_000)
+    try await store.deliveries.dueDeliveries(at: Timestamp(milliseconds: .max), limit: 10_000)
   }
 }

@@ -21,8 +21,8 @@ struct DispatchWorld: Sendable {
 
   init(_ store: any Store) async throws {
     self.store = store
-    publicID = try await store.database(at: Self.address(.public))
-    privateID = try await store.database(at: Self.address(.private, owner: Self.alice))
+    publicID = try await store.databases.database(at: Self.address(.public))
+    privateID = try await store.databases.database(at: Self.address(.private, owner: Self.alice))
     try await register(Self.reader, kind: .courier)
   }
 
@@ -37,7 +37,7 @@ struct DispatchWorld: Sendable {
     at timestamp: Timestamp = start, container: String = container,
     apnsEnvironment: APNsEnvironment = .development
   ) async throws {
-    try await store.saveDeviceToken(
+    try await store.devices.saveDeviceToken(
       DeviceToken(
         kind: kind, token: token, container: container, environment: .development,
         apnsEnvironment: apnsEnvironment, userRecordName: user, deviceID: nil,
@@ -49,14 +49,14 @@ struct DispatchWorld: Sendable {
   }
 
   func modifyZones(_ operations: [ZoneOperation]) async throws {
-    let outcomes = try await store.modifyZones(
+    let outcomes = try await store.zones.modifyZones(
       operations, in: privateID, origin: ChangeOrigin(userRecordName: Self.alice),
       timestamp: Self.start)
     for case .failed(_, let failure) in outcomes { throw failure }
   }
 
   func modify(_ operation: RecordOperation, in database: DatabaseID) async throws {
-    let outcomes = try await store.modifyRecords(
+    let outcomes = try await store.records.modifyRecords(
       RecordModification(
         database: database, operations: [operation], isAtomic: false,
         origin: ChangeOrigin(userRecordName: Self.bob), appliesGrants: false,
@@ -89,7 +89,7 @@ struct DispatchWorld: Sendable {
   func subscribe(
     _ subscription: Subscription, in database: DatabaseID? = nil, as user: String = alice
   ) async throws {
-    let outcomes = try await store.modifySubscriptions(
+    let outcomes = try await store.subscriptions.modifySubscriptions(
       [.save(subscription)], of: user, in: database ?? publicID, timestamp: Self.start)
     for case .failed(_, let failure) in outcomes { throw failure }
   }
@@ -109,9 +109,9 @@ struct DispatchWorld: Sendable {
   /// `subscription` where no record changed.
   func readLog() async throws -> [String] {
     var lines: [String] = []
-    while let next = try await store.nextCourierEntry(forToken: Self.reader) {
+    while let next = try await store.courier.nextCourierEntry(forToken: Self.reader) {
       lines.append(Self.line(next.entry))
-      try await store.acknowledgeCourierEntry(next.entry, forToken: Self.reader)
+      try await store.courier.acknowledgeCourierEntry(next.entry, forToken: Self.reader)
     }
     return lines
   }
@@ -121,7 +121,7 @@ struct DispatchWorld: Sendable {
     var lines: [String] = []
     var token: String?
     while true {
-      let page = try await store.notificationLog(
+      let page = try await store.notificationLog.notificationLog(
         of: Recipient(
           userRecordName: Self.alice, container: Self.container, environment: .development),
         since: token, limit: 1_000)
@@ -138,7 +138,7 @@ struct DispatchWorld: Sendable {
   }
 
   var isDispatched: Bool {
-    get async throws { try await store.undispatchedDatabases().isEmpty }
+    get async throws { try await store.outbox.undispatchedDatabases().isEmpty }
   }
 }
 
@@ -152,7 +152,7 @@ final class RunningDispatcher: Sendable {
 
   /// - Parameter servers: what servers know of each other that share the store.
   init(
-    _ store: any DispatchStore, servers: (any ClusterStore)? = nil,
+    _ store: DispatchStore, servers: (any ClusterStore)? = nil,
     configure: (inout Dispatcher.Configuration) -> Void = { _ in },
     configurePresence: (inout ServerMembership.Configuration) -> Void = { _ in }
   ) {
@@ -200,14 +200,14 @@ func withWorld(
   configuration.tuning.cacheKilobytes = 2048
   configure(&configuration)
   guard inFile else {
-    let store = try await SQLRecordStore.inMemory(configuration: configuration)
+    let store = try await SQLStore.inMemory(configuration: configuration)
     try await body(try await DispatchWorld(store))
     return await store.close()
   }
   let directory = NSTemporaryDirectory() + "petrel-dispatch-" + UUID().uuidString
   try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(atPath: directory) }
-  let store = try await SQLRecordStore.open(
+  let store = try await SQLStore.open(
     at: directory + "/store.sqlite", configuration: configuration)
   try await body(try await DispatchWorld(store))
   await store.close()

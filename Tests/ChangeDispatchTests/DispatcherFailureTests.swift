@@ -26,12 +26,12 @@ struct DispatcherFailureTests {
         }
         if fails { throw StoreError(.statementFailed, "the disk is full") }
       }
-      var store = HookedDispatchStore(world.store)
+      var hooks = DispatchHooks()
       switch failure {
-      case .before: store.beforeCompletion = fail
-      case .after: store.afterCompletion = fail
+      case .before: hooks.beforeCompletion = fail
+      case .after: hooks.afterCompletion = fail
       }
-      let running = RunningDispatcher(store) { $0.batchSize = 4 }
+      let running = RunningDispatcher(hooks.around(world.store)) { $0.batchSize = 4 }
       for index in 0..<30 { try await world.save("n\(index)") }
       try await eventually("the outbox must become empty, with all failures behind") {
         let isDispatched = try await world.isDispatched
@@ -56,17 +56,18 @@ struct DispatcherFailureTests {
   func isolatesDatabases() async throws {
     try await withWorld { world in
       let broken = world.privateID
-      let other = try await world.store.database(at: World.address(.private, owner: "_zoe"))
+      let other = try await world.store.databases.database(
+        at: World.address(.private, owner: "_zoe"))
       #expect(broken < other, "the broken one must come first in the outbox")
       try await world.subscribe(World.query("bad"), in: broken)
       try await world.subscribe(World.query("good"), in: other)
       try await world.save("n", in: broken)
       try await world.save("n", in: other)
-      var store = HookedDispatchStore(world.store)
-      store.beforeOutboxReading = { database in
+      var hooks = DispatchHooks()
+      hooks.beforeOutboxReading = { database in
         if database == broken { throw StoreError(.corrupt, "a change cannot be read") }
       }
-      let running = RunningDispatcher(store)
+      let running = RunningDispatcher(hooks.around(world.store))
       try await eventually("the other database must be dispatched") {
         running.lines.contains("good n")
       }
@@ -74,7 +75,7 @@ struct DispatcherFailureTests {
       try await eventually("its later changes, too") { running.lines.contains("good m") }
       await running.dispatcher.stop()
       #expect(running.lines == ["good n", "good m"])
-      #expect(try await world.store.undispatchedDatabases() == [broken])
+      #expect(try await world.store.outbox.undispatchedDatabases() == [broken])
     }
   }
 
@@ -84,18 +85,18 @@ struct DispatcherFailureTests {
       try await world.subscribe(World.query("s"))
       for index in 0..<10 { try await world.save("n\(index)") }
       let batches = Box(0)
-      var store = HookedDispatchStore(world.store)
-      store.beforeCompletion = { _ in
+      var hooks = DispatchHooks()
+      hooks.beforeCompletion = { _ in
         batches.value.withLock { $0 += 1 }
         // Stopping cancels the dispatcher's task; the batch is held until then.
         while !Task.isCancelled { await Task.yield() }
       }
-      let first = RunningDispatcher(store) { $0.batchSize = 3 }
+      let first = RunningDispatcher(hooks.around(world.store)) { $0.batchSize = 3 }
       try await eventually("a batch must be under way") { batches.value.withLock { $0 } == 1 }
       await first.dispatcher.stop()
       #expect(first.lines == ["s n0", "s n1", "s n2"])
 
-      let second = RunningDispatcher(world.store)
+      let second = RunningDispatcher(DispatchStore(world.store))
       try await eventually("the outbox must become empty") { try await world.isDispatched }
       await second.dispatcher.stop()
       #expect(try await world.readLog() == (0..<10).map { "s n\($0)" })
@@ -107,9 +108,9 @@ struct DispatcherFailureTests {
     try await withWorld { world in
       try await world.subscribe(World.query("s"))
       try await world.save("n")
-      var store = HookedDispatchStore(world.store)
-      store.beforeCompletion = { _ in throw StoreError(.statementFailed, "the disk is full") }
-      let running = RunningDispatcher(store)
+      var hooks = DispatchHooks()
+      hooks.beforeCompletion = { _ in throw StoreError(.statementFailed, "the disk is full") }
+      let running = RunningDispatcher(hooks.around(world.store))
       // By then the delay is 3.2 seconds.
       try await eventually("it must have failed often") {
         running.dispatcher.metrics.failures >= 7

@@ -36,12 +36,12 @@ struct DispatcherPropertyTests {
         histories.append(
           History(
             number: number, seed: seed,
-            database: try await world.store.database(
+            database: try await world.store.databases.database(
               at: DispatchWorld.address(.private, owner: "_owner\(number)"))))
       }
       var dispatchers: [RunningDispatcher] = []
       if moment != .afterwards {
-        dispatchers.append(RunningDispatcher(world.store, configure: configure))
+        dispatchers.append(RunningDispatcher(DispatchStore(world.store), configure: configure))
       }
       let expected = try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
         for history in histories {
@@ -49,12 +49,12 @@ struct DispatcherPropertyTests {
         }
         if moment == .interrupted {
           await dispatchers[0].dispatcher.stop()
-          dispatchers.append(RunningDispatcher(world.store, configure: configure))
+          dispatchers.append(RunningDispatcher(DispatchStore(world.store), configure: configure))
         }
         return try await group.reduce(into: [Int: [String]]()) { $0[$1.0] = $1.1 }
       }
       if moment == .afterwards {
-        dispatchers.append(RunningDispatcher(world.store, configure: configure))
+        dispatchers.append(RunningDispatcher(DispatchStore(world.store), configure: configure))
       }
       try await eventually("seed \(seed): the outbox must become empty") {
         try await world.isDispatched

@@ -12,7 +12,7 @@ struct DispatcherTests {
   private func logged(
     _ world: DispatchWorld, _ commit: () async throws -> Void
   ) async throws -> [String] {
-    let running = RunningDispatcher(world.store)
+    let running = RunningDispatcher(DispatchStore(world.store))
     try await commit()
     try await eventually("the outbox must become empty") { try await world.isDispatched }
     await running.dispatcher.stop()
@@ -116,12 +116,12 @@ struct DispatcherTests {
       try await world.register("bob-reader", kind: .courier, user: World.bob)
       try await world.subscribe(World.query("s"), as: World.alice)
       try await world.subscribe(World.query("s"), as: World.bob)
-      let running = RunningDispatcher(world.store)
+      let running = RunningDispatcher(DispatchStore(world.store))
       try await world.save("n")
       try await eventually("both must fire") { running.lines.count == 2 }
       await running.dispatcher.stop()
-      let alice = try await world.store.nextCourierEntry(forToken: World.reader)
-      let bob = try await world.store.nextCourierEntry(forToken: "bob-reader")
+      let alice = try await world.store.courier.nextCourierEntry(forToken: World.reader)
+      let bob = try await world.store.courier.nextCourierEntry(forToken: "bob-reader")
       #expect(alice?.entry.notification.subscriber == World.alice)
       #expect(bob?.entry.notification.subscriber == World.bob)
       #expect(
@@ -146,7 +146,7 @@ struct DispatcherTests {
     try await withWorld { world in
       try await world.subscribe(World.query("s"))
       try await world.save("n")
-      _ = try await world.store.modifySubscriptions(
+      _ = try await world.store.subscriptions.modifySubscriptions(
         [.delete(subscriptionID: "s")], of: World.alice, in: world.publicID,
         timestamp: World.start)
       #expect(try await logged(world) {} == [])
@@ -170,7 +170,8 @@ struct DispatcherTests {
       // In the log's order the first change is the one that fired it.
       let first = log.first { $0.hasPrefix("always") }?.dropFirst("always".count)
       #expect(log.first { $0.hasPrefix("once") }?.dropFirst("once".count) == first)
-      let left = try await world.store.subscriptions(of: World.alice, in: world.publicID)
+      let left = try await world.store.subscriptions.subscriptions(
+        of: World.alice, in: world.publicID)
       #expect(left.map(\.subscriptionID) == ["always"])
     }
   }
@@ -206,12 +207,12 @@ struct DispatcherTests {
     try await withWorld { world in
       var databases: [DatabaseID] = []
       for number in 0..<6 {
-        let database = try await world.store.database(
+        let database = try await world.store.databases.database(
           at: World.address(.private, owner: "_owner\(number)"))
         databases.append(database)
         try await world.subscribe(World.query("s\(number)"), in: database)
       }
-      let running = RunningDispatcher(world.store) {
+      let running = RunningDispatcher(DispatchStore(world.store)) {
         $0.indexBytes = 1
         $0.batchSize = 2
       }

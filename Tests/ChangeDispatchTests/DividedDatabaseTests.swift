@@ -114,7 +114,7 @@ struct DividedDatabaseTests {
     var lines: [String] = []
     var token: String?
     while true {
-      let page = try await world.store.notificationLog(
+      let page = try await world.store.notificationLog.notificationLog(
         of: Recipient(
           userRecordName: user, container: DispatchWorld.container, environment: .development),
         since: token, limit: 1_000)

@@ -14,11 +14,11 @@ struct FanOutTests {
     try await withWorld { world in
       try await Self.subscribe(250, in: world)
       let sizes = Box<[Int]>([])
-      var store = HookedDispatchStore(world.store)
-      store.beforeCompletion = { changes in
+      var hooks = DispatchHooks()
+      hooks.beforeCompletion = { changes in
         sizes.value.withLock { $0.append(changes.map(\.firings.count).reduce(0, +)) }
       }
-      let running = RunningDispatcher(store) { $0.firingLimit = 40 }
+      let running = RunningDispatcher(hooks.around(world.store)) { $0.firingLimit = 40 }
       try await world.save("a")
       try await world.save("b")
       await running.dispatcher.settled()
@@ -35,11 +35,11 @@ struct FanOutTests {
     try await withWorld { world in
       try await Self.subscribe(30, in: world)
       let arePrepared = Box<[Bool]>([])
-      var store = HookedDispatchStore(world.store)
-      store.beforeCompletion = { changes in
+      var hooks = DispatchHooks()
+      hooks.beforeCompletion = { changes in
         arePrepared.value.withLock { $0 += changes.map { $0.preparation != nil } }
       }
-      let running = RunningDispatcher(store) { $0.firingLimit = 7 }
+      let running = RunningDispatcher(hooks.around(world.store)) { $0.firingLimit = 7 }
       try await world.save("a")
       await running.dispatcher.settled()
       await running.dispatcher.stop()
@@ -50,15 +50,16 @@ struct FanOutTests {
   @Test("another database is dispatched meanwhile")
   func holdsNobodyUp() async throws {
     try await withWorld { world in
-      let other = try await world.store.database(at: World.address(.private, owner: "_zoe"))
+      let other = try await world.store.databases.database(
+        at: World.address(.private, owner: "_zoe"))
       try await Self.subscribe(100, in: world)
       try await world.subscribe(World.query("good"), in: other)
       let gate = Gate()
-      var store = HookedDispatchStore(world.store)
-      store.beforeCompletion = { changes in
+      var hooks = DispatchHooks()
+      hooks.beforeCompletion = { changes in
         if let entry = changes.first?.entry, entry.settledThrough != nil { await gate.pass() }
       }
-      let running = RunningDispatcher(store) { $0.firingLimit = 30 }
+      let running = RunningDispatcher(hooks.around(world.store)) { $0.firingLimit = 30 }
       try await world.save("a")
       try await eventually("the first part must be there") { gate.arrived == 1 }
       #expect(running.lines.count == 30)
@@ -76,11 +77,11 @@ struct FanOutTests {
     try await withWorld { world in
       try await Self.subscribe(100, in: world)
       let gate = Gate()
-      var store = HookedDispatchStore(world.store)
-      store.beforeCompletion = { changes in
+      var hooks = DispatchHooks()
+      hooks.beforeCompletion = { changes in
         if let entry = changes.first?.entry, entry.settledThrough != nil { await gate.pass() }
       }
-      let first = RunningDispatcher(store) { $0.firingLimit = 30 }
+      let first = RunningDispatcher(hooks.around(world.store)) { $0.firingLimit = 30 }
       try await world.save("a")
       try await eventually("the first part must be there") { gate.arrived == 1 }
       async let stopped: Void = first.dispatcher.stop()
@@ -88,7 +89,7 @@ struct FanOutTests {
       gate.open()
       await stopped
       #expect(first.lines.count == 60)
-      let entry = try await world.store.undispatchedChanges(
+      let entry = try await world.store.outbox.undispatchedChanges(
         in: world.publicID, after: 0, limit: 2
       ).first
       #expect(entry?.settledThrough?.subscriptionID == Self.names(100)[59])
@@ -96,10 +97,10 @@ struct FanOutTests {
       // What is saved and deleted meanwhile: the settled part is over, the rest follows it.
       try await world.subscribe(World.query("s000"))
       try await world.subscribe(World.query("s0995"))
-      _ = try await world.store.modifySubscriptions(
+      _ = try await world.store.subscriptions.modifySubscriptions(
         [.delete(subscriptionID: "s010"), .delete(subscriptionID: "s080")], of: World.alice,
         in: world.publicID, timestamp: World.start)
-      let second = RunningDispatcher(world.store) { $0.firingLimit = 7 }
+      let second = RunningDispatcher(DispatchStore(world.store)) { $0.firingLimit = 7 }
       await second.dispatcher.settled()
       await second.dispatcher.stop()
       let log = try await world.log()
@@ -133,12 +134,12 @@ struct FanOutTests {
         }
         if fails { throw StoreError(.statementFailed, "on purpose") }
       }
-      var store = HookedDispatchStore(world.store)
+      var hooks = DispatchHooks()
       switch failure {
-      case .before: store.beforeCompletion = fail
-      case .after: store.afterCompletion = fail
+      case .before: hooks.beforeCompletion = fail
+      case .after: hooks.afterCompletion = fail
       }
-      let running = RunningDispatcher(store) {
+      let running = RunningDispatcher(hooks.around(world.store)) {
         $0.firingLimit = firingLimit
         $0.batchSize = batchSize
         $0.indexPieceSize = 9
@@ -161,7 +162,7 @@ struct FanOutTests {
   }
 
   private static func subscribe(_ count: Int, in world: DispatchWorld) async throws {
-    _ = try await world.store.modifySubscriptions(
+    _ = try await world.store.subscriptions.modifySubscriptions(
       names(count).map { .save(World.query($0, options: .firesOnRecordCreation)) },
       of: World.alice, in: world.publicID, timestamp: World.start)
   }

@@ -27,7 +27,7 @@ struct IndexAskingTests {
             "s\(number)",
             filters: [Filter(.field("a"), .lessThan, .int64(Int64(number)))]))
       }
-      let running = RunningDispatcher(world.store)
+      let running = RunningDispatcher(DispatchStore(world.store))
       let found = try await running.dispatcher.subscriptions(
         fitting: change(19), in: world.publicID, atMost: 4)
       #expect(found?.count == 10)
@@ -50,9 +50,9 @@ struct IndexAskingTests {
     try await withWorld { world in
       try await world.subscribe(World.query("s"))
       let gate = Gate()
-      var store = HookedDispatchStore(world.store)
-      store.beforeSubscriptionReading = { _ in await gate.pass() }
-      let running = RunningDispatcher(store)
+      var hooks = DispatchHooks()
+      hooks.beforeSubscriptionReading = { _ in await gate.pass() }
+      let running = RunningDispatcher(hooks.around(world.store))
       try await world.save("a")
       try await eventually("the index must be in use") { gate.arrived > 0 }
       let found = try await running.dispatcher.subscriptions(

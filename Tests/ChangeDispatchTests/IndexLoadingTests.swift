@@ -14,19 +14,20 @@ struct IndexLoadingTests {
   func holdsNobodyUp() async throws {
     try await withWorld { world in
       let slow = world.publicID
-      let other = try await world.store.database(at: World.address(.private, owner: "_zoe"))
+      let other = try await world.store.databases.database(
+        at: World.address(.private, owner: "_zoe"))
       for number in 0..<50 { try await world.subscribe(World.query("s\(number)")) }
       try await world.subscribe(World.query("good"), in: other)
       let gate = Gate()
-      var store = HookedDispatchStore(world.store)
-      store.beforeSubscriptionReading = { if $0 == slow { await gate.pass() } }
-      let running = RunningDispatcher(store) { $0.indexPieceSize = 7 }
+      var hooks = DispatchHooks()
+      hooks.beforeSubscriptionReading = { if $0 == slow { await gate.pass() } }
+      let running = RunningDispatcher(hooks.around(world.store)) { $0.indexPieceSize = 7 }
       try await world.save("a")
       try await eventually("the index must be loading") { gate.arrived > 0 }
       for number in 0..<5 { try await world.save("o\(number)", in: other) }
       try await eventually("the other database must be dispatched") { running.lines.count == 5 }
       // What happens meanwhile counts as if the index had been there.
-      _ = try await world.store.modifySubscriptions(
+      _ = try await world.store.subscriptions.modifySubscriptions(
         [.delete(subscriptionID: "s0"), .delete(subscriptionID: "s49")], of: World.alice, in: slow,
         timestamp: World.start)
       try await world.subscribe(World.query("late"))
@@ -49,15 +50,15 @@ struct IndexLoadingTests {
     try await withWorld { world in
       for number in 0..<40 { try await world.subscribe(World.query("s\(number)")) }
       let calls = Box(0)
-      var store = HookedDispatchStore(world.store)
-      store.beforeSubscriptionReading = { _ in
+      var hooks = DispatchHooks()
+      hooks.beforeSubscriptionReading = { _ in
         let call = calls.value.withLock { count in
           count += 1
           return count
         }
         if call == 5 { throw StoreError(.statementFailed, "on purpose") }
       }
-      let running = RunningDispatcher(store) { $0.indexPieceSize = 5 }
+      let running = RunningDispatcher(hooks.around(world.store)) { $0.indexPieceSize = 5 }
       try await world.save("a")
       await running.dispatcher.settled()
       #expect(running.lines.count == 40)
@@ -71,10 +72,11 @@ struct IndexLoadingTests {
   @Test("indexes are given up for others and made again", arguments: [1, 1 << 30])
   func givesUp(bytes: Int) async throws {
     try await withWorld { world in
-      let other = try await world.store.database(at: World.address(.private, owner: "_zoe"))
+      let other = try await world.store.databases.database(
+        at: World.address(.private, owner: "_zoe"))
       try await world.subscribe(World.query("a"))
       try await world.subscribe(World.query("b"), in: other)
-      let running = RunningDispatcher(world.store) { $0.indexBytes = bytes }
+      let running = RunningDispatcher(DispatchStore(world.store)) { $0.indexBytes = bytes }
       for round in 0..<4 {
         try await world.save("a\(round)")
         await running.dispatcher.settled()
@@ -103,13 +105,13 @@ struct IndexLoadingTests {
     try await withWorld(inFile: seed.isMultiple(of: 2)) { world in
       var histories: [FiringBounds] = []
       for number in 0..<3 {
-        let database = try await world.store.database(
+        let database = try await world.store.databases.database(
           at: World.address(.private, owner: "_owner\(number)"))
         var history = FiringBounds(number: number, database: database, seed: seed)
         for _ in 0..<60 { try await history.subscribe(in: world) }
         histories.append(history)
       }
-      let running = RunningDispatcher(world.store) {
+      let running = RunningDispatcher(DispatchStore(world.store)) {
         $0.indexPieceSize = pieceSize
         $0.batchSize = batchSize
         $0.firingLimit = firingLimit
@@ -202,7 +204,7 @@ struct IndexLoadingTests {
       forget(name)
       active[name] = nil
       firstSaves[name] = nil
-      _ = try await world.store.modifySubscriptions(
+      _ = try await world.store.subscriptions.modifySubscriptions(
         [.delete(subscriptionID: name)], of: DispatchWorld.alice, in: database,
         timestamp: DispatchWorld.start)
     }

@@ -20,8 +20,8 @@ struct LargeBacklogTests {
     let count = 200_000
     try await withWorld(inFile: true) { world in
       let first = try await world.owe(1)
-      let store = try #require(world.store as? SQLRecordStore)
-      try await store.write { transaction in
+      let store = try #require(world.store as? SQLStore)
+      try await store.transactions.write { transaction in
         _ = try transaction.connection.run(
           """
           WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < $1)
@@ -35,7 +35,7 @@ struct LargeBacklogTests {
       // Nothing is ever answered.
       let route = ScriptedRoute { _, _ in nil }
       let running = RunningWorker(
-        world.store, clock: TestClock(), route: route, capacity: 500, stopTime: 0)
+        world.store.deliveries, clock: TestClock(), route: route, capacity: 500, stopTime: 0)
       try await eventually("as much is under way as may be", within: .seconds(60)) {
         running.worker.metrics.underWay == 500 && running.worker.isPrepared
       }

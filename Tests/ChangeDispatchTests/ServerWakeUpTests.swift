@@ -20,9 +20,9 @@ struct ServerWakeUpTests {
     init(
       at location: StoreLocation, _ configure: (inout ServerMembership.Configuration) -> Void
     ) async throws {
-      world = try await DispatchWorld(try await SQLRecordStore.open(at: location))
+      world = try await DispatchWorld(try await SQLStore.open(at: location))
       running = RunningDispatcher(
-        world.store, servers: world.store.servers,
+        DispatchStore(world.store), servers: world.store.servers,
         configurePresence: { configuration in
           configuration.leaseTime = 3
           configuration.signInterval = 0.4

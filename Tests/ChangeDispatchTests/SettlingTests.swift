@@ -13,7 +13,7 @@ struct SettlingTests {
   func dispatcherSettles() async throws {
     try await withWorld { world in
       try await world.subscribe(World.query("s"))
-      let running = RunningDispatcher(world.store)
+      let running = RunningDispatcher(DispatchStore(world.store))
       for number in 0..<30 {
         // Every third fires nothing and leaves the outbox with a later transaction.
         try await world.save("r\(number)", type: number.isMultiple(of: 3) ? "Other" : "Note")
@@ -35,7 +35,7 @@ struct SettlingTests {
   func retiresAtOnce() async throws {
     try await withWorld { world in
       try await world.subscribe(World.query("other", type: "Other"))
-      let running = RunningDispatcher(world.store) { $0.retirementDelay = 3600 }
+      let running = RunningDispatcher(DispatchStore(world.store)) { $0.retirementDelay = 3600 }
       try await world.save("silent")
       await running.dispatcher.settled()
       #expect(try await world.isDispatched)
@@ -48,15 +48,15 @@ struct SettlingTests {
     try await withWorld { world in
       try await world.subscribe(World.query("s"))
       let failures = Box(2)
-      var store = HookedDispatchStore(world.store)
-      store.beforeCompletion = { _ in
+      var hooks = DispatchHooks()
+      hooks.beforeCompletion = { _ in
         let fails = failures.value.withLock { count in
           count -= 1
           return count >= 0
         }
         if fails { throw StoreError(.statementFailed, "on purpose") }
       }
-      let running = RunningDispatcher(store)
+      let running = RunningDispatcher(hooks.around(world.store))
       try await world.save("r")
       await running.dispatcher.settled()
       #expect(running.lines == ["s r"])
@@ -68,7 +68,8 @@ struct SettlingTests {
   func workerSettles() async throws {
     try await withWorld { world in
       let route = ScriptedRoute { _, _ in .accepted }
-      let running = RunningWorker(world.store, clock: TestClock(), route: route, capacity: 3)
+      let running = RunningWorker(
+        world.store.deliveries, clock: TestClock(), route: route, capacity: 3)
       try await world.owe(25, worker: running.worker)
       await running.worker.settled()
       #expect(try await world.owed().isEmpty)
@@ -85,7 +86,7 @@ struct SettlingTests {
         before == 0 ? .answer(503, "ServiceUnavailable", retryAfter: 3600) : .accepted
       }
       let clock = TestClock()
-      let running = RunningWorker(world.store, clock: clock, route: route)
+      let running = RunningWorker(world.store.deliveries, clock: clock, route: route)
       try await world.owe(2, worker: running.worker)
       await running.worker.settled()
       #expect(running.worker.metrics == .init(retried: 2, waiting: 2, restingRoutes: 1))

@@ -32,7 +32,7 @@ struct SharedStoreDispatchTests {
         histories.append(
           History(
             number: number, seed: seed,
-            database: try await worlds[0].store.database(
+            database: try await worlds[0].store.databases.database(
               at: DispatchWorld.address(.private, owner: "_owner\(number)"))))
       }
       let expected = try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
@@ -56,7 +56,7 @@ struct SharedStoreDispatchTests {
         case .dead:
           let last = History(
             number: histories.count, seed: seed,
-            database: try await worlds[0].store.database(
+            database: try await worlds[0].store.databases.database(
               at: DispatchWorld.address(.private, owner: "_last")))
           histories.append(last)
           let expected = try await last.run(in: worlds[0])

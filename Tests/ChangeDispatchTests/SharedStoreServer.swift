@@ -1,6 +1,7 @@
 import PostgreSQLTesting
 import SQLEngine
 import Storage
+import StoreModel
 
 @testable import ChangeDispatch
 
@@ -10,9 +11,9 @@ struct SharedStoreServer: Sendable {
   var running: RunningDispatcher
 
   init(at location: StoreLocation) async throws {
-    let store = try await SQLRecordStore.open(at: location)
+    let store = try await SQLStore.open(at: location)
     world = try await DispatchWorld(store)
-    running = RunningDispatcher(store, servers: store.servers) {
+    running = RunningDispatcher(DispatchStore(store), servers: store.servers) {
       $0.batchSize = 4
       $0.firingLimit = 3
       $0.laneLimit = 2

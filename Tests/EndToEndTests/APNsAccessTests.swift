@@ -91,7 +91,7 @@ struct APNsAccessTests {
       // The first one may wait for a minute after it was refused.
       try await cloud.openStore()
       // And what was accepted is owed still when the server was killed before it noted that.
-      let isOwed = try await cloud.store.owedDeliveryCount() > 0
+      let isOwed = try await cloud.store.deliveries.owedDeliveryCount() > 0
       let isAccepted = try simulator.received.contains { $0.isAccepted && $0.event == "created A" }
       #expect(isAccepted || isOwed)
     }

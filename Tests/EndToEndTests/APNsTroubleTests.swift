@@ -73,10 +73,10 @@ struct APNsTroubleTests {
       simulator.script(
         reason == .badDeviceToken ? .reject(reason) : .reject(reason, timestamp: .now), for: token)
       let store = await cloud.store
-      let anna = try #require(try await store.user(named: "anna")).userRecordName
+      let anna = try #require(try await store.accounts.user(named: "anna")).userRecordName
       try await laptop.add("Item", "A")
       try await eventually("the token is dropped") {
-        try await !store.deviceTokens(of: anna).contains { $0.token == token }
+        try await !store.devices.deviceTokens(of: anna).contains { $0.token == token }
       }
       simulator.endFaults(for: token)
       try await laptop.add("Item", "B")
@@ -96,11 +96,11 @@ struct APNsTroubleTests {
       try await phone.privateCloudDatabase.subscribe(where: .all)
       let token = Cloud.deviceTokenText(of: "anna", device: "phone")
       let store = await cloud.store
-      let anna = try #require(try await store.user(named: "anna")).userRecordName
+      let anna = try #require(try await store.accounts.user(named: "anna")).userRecordName
       await cloud.simulator.script(.reject(.unregistered, timestamp: .now).times(1), for: token)
       try await laptop.add("Item", "A")
       try await eventually("the token is dropped") {
-        try await store.deviceTokens(of: anna).isEmpty
+        try await store.devices.deviceTokens(of: anna).isEmpty
       }
       try await cloud.registeredContainer(of: "anna", device: "phone")
       try await laptop.add("Item", "B")

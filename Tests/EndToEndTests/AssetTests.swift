@@ -208,7 +208,7 @@ struct AssetTests {
         #expect(try cloud.storedAssetSizes() == [1000, 2000, 3000])
         try await phone.deleteRecord(withID: CKRecord.ID(recordName: "B"))
         for hours in [26.0, 28.0] {
-          try await cloud.store.trim(at: .now.advanced(bySeconds: hours * 3600))
+          try await cloud.store.maintenance.trim(at: .now.advanced(bySeconds: hours * 3600))
         }
         #expect(try cloud.storedAssetSizes() == [2000])
         let fetched = try await phone.record(for: record.recordID)

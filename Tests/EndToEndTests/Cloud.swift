@@ -94,7 +94,7 @@ actor Cloud {
   }
 
   private static func openStore(in directory: String) async throws -> any Store {
-    try await SQLRecordStore.open(
+    try await SQLStore.open(
       at: ServerConfiguration(dataDirectory: directory).storePath)
   }
 
@@ -159,8 +159,8 @@ actor Cloud {
   /// Adds a user of whom something is known.
   @discardableResult
   func addUser(named name: String, profile: UserProfile) async throws -> User {
-    let user = try await store.addUser(named: name, profile: profile, at: .now)
-    tokens[name] = try await Account.makeToken(for: user, in: store, at: .now)
+    let user = try await store.accounts.addUser(named: name, profile: profile, at: .now)
+    tokens[name] = try await Account.makeToken(for: user, in: store.accounts, at: .now)
     return user
   }
 
@@ -168,8 +168,8 @@ actor Cloud {
   /// forgets what it knew of tokens.
   func expireToken(of name: String, inSeconds seconds: Double) async throws {
     let token = try await token(of: name)
-    let user = try await Account.user(named: name, in: store)
-    try await store.addWebAuthToken(
+    let user = try await Account.user(named: name, in: store.accounts)
+    try await store.accounts.addWebAuthToken(
       WebAuthToken(
         hash: SHA256.hash(token.utf8), userRecordName: user.userRecordName, created: .now,
         expires: Timestamp.now.advanced(bySeconds: seconds)))
@@ -180,9 +180,9 @@ actor Cloud {
   /// A token of a user that was good until a second ago.
   func expiredToken(of user: String) async throws -> String {
     _ = try await token(of: user)
-    let known = try await Account.user(named: user, in: store)
+    let known = try await Account.user(named: user, in: store.accounts)
     return try await Account.makeToken(
-      for: known, in: store, lifetime: 60, at: Timestamp.now.advanced(bySeconds: -61))
+      for: known, in: store.accounts, lifetime: 60, at: Timestamp.now.advanced(bySeconds: -61))
   }
 
   /// The container as one device of a user sees it.

@@ -68,8 +68,8 @@ struct DeliveryFaultTests {
       for name in names { try await database.add("Item", name) }
       let store = await cloud.store
       try await eventually("each delivery has its outcome") {
-        let isDispatched = try await store.undispatchedDatabases().isEmpty
-        let isDelivered = try await store.owedDeliveryCount() == 0
+        let isDispatched = try await store.outbox.undispatchedDatabases().isEmpty
+        let isDelivered = try await store.deliveries.owedDeliveryCount() == 0
         return isDispatched && isDelivered
       }
       let accepted = simulator.received.filter(\.isAccepted)

@@ -18,7 +18,7 @@ struct FanOutCrashTests {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: directory) }
     // Beside the server, as a tool may be.
-    let store = try await SQLRecordStore.open(
+    let store = try await SQLStore.open(
       at: directory + "/petrel.sqlite", configuration: StoreConfiguration(role: .tool))
     let database = try await prepare(store)
     var settled = 0
@@ -36,12 +36,12 @@ struct FanOutCrashTests {
     let server = try Program(
       "petrel", ["serve", "--data", directory, "--port", "0"], in: directory)
     try await eventually("the outbox must become empty") {
-      try await store.undispatchedDatabases().isEmpty
+      try await store.outbox.undispatchedDatabases().isEmpty
     }
     try await server.kill()
     let expected = (0..<Self.subscriptionsEach).map { "s\($0)" }
     for user in 0..<Self.users {
-      let page = try await store.notificationLog(
+      let page = try await store.notificationLog.notificationLog(
         of: Recipient(
           userRecordName: Self.name(user), container: Cloud.container, environment: .development),
         since: nil, limit: 100)
@@ -60,14 +60,14 @@ struct FanOutCrashTests {
   private static func name(_ user: Int) -> String { "_user" + String(10_000 + user) }
 
   /// Saves the subscriptions and then one record, which fires all of them.
-  private func prepare(_ store: SQLRecordStore) async throws -> DatabaseID {
-    let database = try await store.database(
+  private func prepare(_ store: SQLStore) async throws -> DatabaseID {
+    let database = try await store.databases.database(
       at: DatabaseAddress(
         container: Cloud.container, environment: .development, scope: .public, owner: nil))
     try await withThrowingTaskGroup(of: Void.self) { group in
       for user in 0..<Self.users {
         group.addTask {
-          _ = try await store.modifySubscriptions(
+          _ = try await store.subscriptions.modifySubscriptions(
             (0..<Self.subscriptionsEach).map { number in
               .save(
                 Subscription(
@@ -80,7 +80,7 @@ struct FanOutCrashTests {
       }
       try await group.waitForAll()
     }
-    let outcomes = try await store.modifyRecords(
+    let outcomes = try await store.records.modifyRecords(
       RecordModification(
         database: database,
         operations: [
@@ -95,9 +95,9 @@ struct FanOutCrashTests {
 
   /// Of how many users all is settled; those of whom a part is do not count.
   private static func settledUsers(
-    of database: DatabaseID, in store: SQLRecordStore
+    of database: DatabaseID, in store: SQLStore
   ) async throws -> Int {
-    let waiting = try await store.undispatchedChanges(in: database, after: .min, limit: 1)
+    let waiting = try await store.outbox.undispatchedChanges(in: database, after: .min, limit: 1)
     guard let entry = waiting.first else { return users }
     guard let through = entry.settledThrough else { return 0 }
     return (Int(through.subscriber.dropFirst("_user".count)) ?? 0) - 10_000

@@ -21,8 +21,8 @@ struct NotificationLogCompletenessTests {
       }
       let store = await cloud.store
       try await eventually("one is left to send") {
-        let isDispatched = try await store.undispatchedDatabases().isEmpty
-        let owed = try await store.owedDeliveryCount()
+        let isDispatched = try await store.outbox.undispatchedDatabases().isEmpty
+        let owed = try await store.deliveries.owedDeliveryCount()
         return isDispatched && owed == 1
       }
       try await cloud.startSimulator()
@@ -52,8 +52,10 @@ struct NotificationLogCompletenessTests {
       let names = (0..<5).map { "item-\($0)" }
       for name in names { try await laptop.add("Item", name) }
       let store = await cloud.store
-      try await eventually("all is logged") { try await store.undispatchedDatabases().isEmpty }
-      #expect(try await store.owedDeliveryCount() == names.count)
+      try await eventually("all is logged") {
+        try await store.outbox.undispatchedDatabases().isEmpty
+      }
+      #expect(try await store.deliveries.owedDeliveryCount() == names.count)
 
       await cloud.stopServer()
       cloud.clock.advance(bySeconds: 25 * 3600)
@@ -65,7 +67,7 @@ struct NotificationLogCompletenessTests {
       #expect(pushes.compactMap(\.event) == ["created late"])
       let metrics = await cloud.server.deliveryMetrics
       #expect(metrics.expired == names.count && metrics.abandoned + metrics.refused == 0)
-      let owed = try await cloud.store.owedDeliveryCount()
+      let owed = try await cloud.store.deliveries.owedDeliveryCount()
       #expect(owed == 0)
 
       let log = try await logged(phone)

@@ -111,9 +111,11 @@ struct NotificationLogReadingTests {
         try await database.modifyRecords(saving: records, deleting: [])
       }
       let store = await cloud.store
-      try await eventually("all is logged") { try await store.undispatchedDatabases().isEmpty }
+      try await eventually("all is logged") {
+        try await store.outbox.undispatchedDatabases().isEmpty
+      }
       let half = try await phone.fetchLog(since: first.token, limit: 1)
-      try await store.trim(at: .now)
+      try await store.maintenance.trim(at: .now)
 
       let operation = CKFetchNotificationChangesOperation(previousServerChangeToken: early.token)
       let (token, error) = await withCheckedContinuation { continuation in

@@ -113,11 +113,12 @@ struct NotificationLogTests {
       try await phone.privateCloudDatabase.add("Item", "i")
       let late = try await phone.awaitLog(1)
       let store = await cloud.store
-      try await store.trim(at: Timestamp.now.advanced(bySeconds: 31 * 86_400))
+      try await store.maintenance.trim(at: Timestamp.now.advanced(bySeconds: 31 * 86_400))
       // By then the user's token has expired too.
-      let user = try #require(try await store.user(named: "anna"))
+      let user = try #require(try await store.accounts.user(named: "anna"))
       let later = await cloud.container(
-        token: try await Account.makeToken(for: user, in: store, at: .now), device: "anna-phone")
+        token: try await Account.makeToken(for: user, in: store.accounts, at: .now),
+        device: "anna-phone")
       let error = try await #require(throws: CKError.self) {
         try await later.fetchLog(since: early.token)
       }

@@ -21,7 +21,7 @@ struct PetrelNotificationsTests {
 
   private func awaitDispatch(in cloud: Cloud) async throws {
     let store = await cloud.store
-    try await eventually("all is logged") { try await store.undispatchedDatabases().isEmpty }
+    try await eventually("all is logged") { try await store.outbox.undispatchedDatabases().isEmpty }
   }
 
   @Test("One call reads all pages, and the next one what came since")
@@ -98,11 +98,12 @@ struct PetrelNotificationsTests {
       try await save(["old"], in: phone.privateCloudDatabase)
       try await awaitDispatch(in: cloud)
       let store = await cloud.store
-      try await store.trim(at: Timestamp.now.advanced(bySeconds: 31 * 86_400))
+      try await store.maintenance.trim(at: Timestamp.now.advanced(bySeconds: 31 * 86_400))
       // By then the user's token has expired too.
-      let user = try #require(try await store.user(named: "anna"))
+      let user = try #require(try await store.accounts.user(named: "anna"))
       let later = await cloud.container(
-        token: try await Account.makeToken(for: user, in: store, at: .now), device: "anna-phone")
+        token: try await Account.makeToken(for: user, in: store.accounts, at: .now),
+        device: "anna-phone")
       let saved = (0..<210).map { "new-\($0)" }
       try await save(saved, in: later.privateCloudDatabase)
       try await awaitDispatch(in: cloud)
@@ -151,10 +152,11 @@ struct PetrelNotificationsTests {
       try await awaitDispatch(in: cloud)
       let last = try await phone.petrelNotifications(since: own.token)
       #expect(names(last) == ["last", "last"])
-      try await store.trim(at: Timestamp.now.advanced(bySeconds: 31 * 86_400))
-      let user = try #require(try await store.user(named: "anna"))
+      try await store.maintenance.trim(at: Timestamp.now.advanced(bySeconds: 31 * 86_400))
+      let user = try #require(try await store.accounts.user(named: "anna"))
       let later = await cloud.container(
-        token: try await Account.makeToken(for: user, in: store, at: .now), device: "anna-phone")
+        token: try await Account.makeToken(for: user, in: store.accounts, at: .now),
+        device: "anna-phone")
       try await later.petrelMarkRead(last.notifications)
     }
   }

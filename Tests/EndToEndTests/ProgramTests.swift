@@ -51,10 +51,10 @@ struct ProgramTests {
         return (try await program.end(), program.output)
       }
       #expect(try await users(["add", "zoe", "--password-from-stdin"], "first secret\n").0 == 0)
-      let first = try await cloud.store.passwordHash(ofUserNamed: "zoe")
+      let first = try await cloud.store.accounts.passwordHash(ofUserNamed: "zoe")
       #expect(first?.hasPrefix("$argon2id$") ?? false)
       #expect(try await users(["password", "zoe"], "second secret\nmore\n") == (0, ""))
-      let second = try await cloud.store.passwordHash(ofUserNamed: "zoe")
+      let second = try await cloud.store.accounts.passwordHash(ofUserNamed: "zoe")
       #expect(second != nil && second != first)
       for (name, input, complaint) in [
         ("zoe", "short\n", "8 to 1024 bytes"), ("zoe", nil, "no password"),
@@ -63,7 +63,7 @@ struct ProgramTests {
         let (status, output) = try await users(["password", name], input)
         #expect(status != 0 && output.contains(complaint), "\(output)")
       }
-      #expect(try await cloud.store.passwordHash(ofUserNamed: "zoe") == second)
+      #expect(try await cloud.store.accounts.passwordHash(ofUserNamed: "zoe") == second)
     }
   }
 
@@ -118,7 +118,7 @@ struct ProgramTests {
         in: cloud.directory)
       let user = try await cloud.container(of: "anna", device: "any").userRecordID().recordName
       try await eventually("the phone waits") {
-        try await cloud.store.deviceTokens(of: user).contains { $0.kind == .courier }
+        try await cloud.store.devices.deviceTokens(of: user).contains { $0.kind == .courier }
       }
       environment["PETREL_DEVICE"] = "sensor"
       for magnitude in ["5.9", "6.4"] {

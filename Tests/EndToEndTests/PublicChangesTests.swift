@@ -103,9 +103,9 @@ struct PublicChangesTests {
       try await anna.add("Diary", "annas")
       try await anna.add("Note", "everybody's")
       let store = await cloud.store
-      var schema = try await store.schema(of: Cloud.container, in: .development)
+      var schema = try await store.schemas.schema(of: Cloud.container, in: .development)
       schema.recordTypes["Diary"]?.grants = RecordGrants(["_creator": .read, "_icloud": .create])
-      _ = try await store.importSchema(schema, of: Cloud.container, isTrial: false)
+      _ = try await store.schemas.importSchema(schema, of: Cloud.container, isTrial: false)
       #expect(names(try await anna.petrelPublicChanges(since: nil)) == ["annas", "everybody's"])
       #expect(names(try await ben.petrelPublicChanges(since: nil)) == ["everybody's"])
     }
@@ -120,11 +120,12 @@ struct PublicChangesTests {
       let token = try await database.petrelPublicChanges(since: nil).changeToken
       try await database.deleteRecord(withID: CKRecord.ID(recordName: "a"))
       let store = await cloud.store
-      try await store.trim(at: Timestamp.now.advanced(bySeconds: 91 * 86_400))
+      try await store.maintenance.trim(at: Timestamp.now.advanced(bySeconds: 91 * 86_400))
       // By then the user's token has expired too.
-      let user = try #require(try await store.user(named: "anna"))
+      let user = try #require(try await store.accounts.user(named: "anna"))
       let later = await cloud.container(
-        token: try await Account.makeToken(for: user, in: store, at: .now), device: "anna-phone"
+        token: try await Account.makeToken(for: user, in: store.accounts, at: .now),
+        device: "anna-phone"
       ).publicCloudDatabase
       let error = await #expect(throws: CKError.self) {
         try await later.petrelPublicChanges(since: token)

@@ -12,12 +12,12 @@ struct RestartTests {
       try await phone.privateCloudDatabase.subscribe(where: .all)
       await cloud.stopServer()
       let store = await cloud.store
-      store.setCommitHandler(nil)
-      let anna = try #require(try await store.user(named: "anna")).userRecordName
-      let database = try await store.database(
+      store.outbox.setCommitHandler(nil)
+      let anna = try #require(try await store.accounts.user(named: "anna")).userRecordName
+      let database = try await store.databases.database(
         at: DatabaseAddress(
           container: Cloud.container, environment: .development, scope: .private, owner: anna))
-      let outcomes = try await store.modifyRecords(
+      let outcomes = try await store.records.modifyRecords(
         RecordModification(
           database: database,
           operations: [
@@ -29,7 +29,7 @@ struct RestartTests {
           origin: ChangeOrigin(userRecordName: anna, deviceID: "anna-laptop"),
           appliesGrants: false, timestamp: .now))
       #expect(outcomes.count == 1)
-      #expect(try await store.undispatchedDatabases() == [database])
+      #expect(try await store.outbox.undispatchedDatabases() == [database])
       #expect(await cloud.simulator.received.isEmpty)
       try await cloud.startServer()
       try await cloud.pushes()

@@ -56,7 +56,7 @@ struct SchemaCommandTests {
       #expect(message.contains("petrel schema status"), "\(message)")
       let store = await cloud.store
       try await eventually("the server has built the index") {
-        try await store.indexWork().isEmpty
+        try await store.schemas.indexWork().isEmpty
       }
       let found = try await database.records(matching: query).matchResults
       #expect(found.map(\.0.recordName) == ["n7"])

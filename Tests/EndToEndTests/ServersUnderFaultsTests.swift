@@ -97,7 +97,7 @@ struct ServersUnderFaultsTests {
     for (number, written) in names.enumerated() {
       #expect(written.count > 10)
       let isPublic = number == Self.writers - 1
-      let records = try await store.records(
+      let records = try await store.records.records(
         written.map {
           RecordID(
             recordName: $0, zoneID: isPublic ? .default : ZoneID(zoneName: "zone\(number)"))
@@ -105,7 +105,7 @@ struct ServersUnderFaultsTests {
       #expect(records.allSatisfy { $0 != nil })
     }
     try await eventually("everything is dispatched") {
-      try await store.undispatchedDatabases().isEmpty
+      try await store.outbox.undispatchedDatabases().isEmpty
     }
     let log = try await load.log(in: store)
     for (number, written) in names.dropLast().enumerated() {
@@ -131,7 +131,7 @@ struct ServersUnderFaultsTests {
         log.count { $0.subscriptionID == "once\(number)" } == 1, "once\(number) fires once")
     }
     try await eventually("each delivery has its outcome") {
-      try await store.owedDeliveryCount() == 0
+      try await store.deliveries.owedDeliveryCount() == 0
     }
     let messages = load.desk.messages.filter { $0.status == 204 }
     #expect(messages.allSatisfy { $0.isSigned })
@@ -164,14 +164,14 @@ struct ServersUnderFaultsTests {
     init(on installation: Installation) async throws {
       self.installation = installation
       let store = installation.store
-      let user = try await store.addUser(named: "anna", at: .now)
-      token = try await Account.makeToken(for: user, in: store, at: .now)
+      let user = try await store.accounts.addUser(named: "anna", at: .now)
+      token = try await Account.makeToken(for: user, in: store.accounts, at: .now)
       self.user = user.userRecordName
-      database = try await store.database(
+      database = try await store.databases.database(
         at: DatabaseAddress(
           container: Cloud.container, environment: .development, scope: .private,
           owner: user.userRecordName))
-      publicDatabase = try await store.database(
+      publicDatabase = try await store.databases.database(
         at: DatabaseAddress(
           container: Cloud.container, environment: .development, scope: .public, owner: nil))
       desk = try WebhookDesk(refusals: 0)
@@ -187,7 +187,7 @@ struct ServersUnderFaultsTests {
         "database", "private/zones/modify",
         #"{"operations": [\#(operations.joined(separator: ","))]}"#, at: 0)
       let program = try await WebCaller(
-        withKeyNamed: "feed", in: store,
+        withKeyNamed: "feed", in: store.credentials,
         at: try #require(URL(string: "http://127.0.0.1:\(installation.port(of: 0))")))
       // A server asks for new keys every few seconds.
       var hook: JSONValue = [:]
@@ -215,7 +215,7 @@ struct ServersUnderFaultsTests {
           ]
         ], root: "database")
       for listener in listeners {
-        _ = try await store.modifySubscriptions(
+        _ = try await store.subscriptions.modifySubscriptions(
           [
             .save(
               Subscription(
@@ -320,13 +320,14 @@ struct ServersUnderFaultsTests {
     }
 
     /// All that a user's log holds, that of who saves unless another is named; oldest first.
-    func log(of user: String? = nil, in store: SQLRecordStore) async throws -> [Line] {
+    func log(of user: String? = nil, in store: SQLStore) async throws -> [Line] {
       let recipient = Recipient(
         userRecordName: user ?? self.user, container: Cloud.container, environment: .development)
       var lines: [Line] = []
       var token: String?
       while true {
-        let page = try await store.notificationLog(of: recipient, since: token, limit: 1_000)
+        let page = try await store.notificationLog.notificationLog(
+          of: recipient, since: token, limit: 1_000)
         for case .unread(let entry) in page.notifications {
           let notification = entry.notification
           lines.append(

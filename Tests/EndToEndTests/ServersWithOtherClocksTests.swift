@@ -37,7 +37,7 @@ struct ServersWithOtherClocksTests {
     let reader = try await expectReaders(installation)
     let saved = try await expectSteadyLeases(installation)
     try await eventually("everything is dispatched") {
-      try await installation.store.undispatchedDatabases().isEmpty
+      try await installation.store.outbox.undispatchedDatabases().isEmpty
     }
     #expect(try await installation.notifiedRecords() == saved)
     // The reader's token was made by the fast server, and the slow one reads with it.
@@ -65,9 +65,9 @@ struct ServersWithOtherClocksTests {
 
   private func expectExpiryByTheStore(_ installation: Installation) async throws {
     let (user, store) = (installation.user, installation.store)
-    let valid = try await Account.makeToken(for: user, in: store, lifetime: 300, at: .now)
+    let valid = try await Account.makeToken(for: user, in: store.accounts, lifetime: 300, at: .now)
     let expired = try await Account.makeToken(
-      for: user, in: store, lifetime: 60, at: Timestamp.now.advanced(bySeconds: -360))
+      for: user, in: store.accounts, lifetime: 60, at: Timestamp.now.advanced(bySeconds: -360))
     for server in Self.offsets.indices {
       for (token, status) in [(valid, 200), (expired, 401)] {
         let answer = try await installation.send(
@@ -85,7 +85,7 @@ struct ServersWithOtherClocksTests {
         "POST", installation.target("device", "tokens/create"),
         #"{"apnsEnvironment": "development"}"#, to: server)
       let token = try #require(answer.json["apnsToken"]?.string, "\(answer.json)")
-      let device = try await CourierToken.reader(withToken: token, in: installation.store)
+      let device = try await CourierToken.reader(withToken: token, in: installation.store.devices)
       #expect(isNear(device?.registered.milliseconds), "at server \(server)")
       #expect(isNear(device?.expires?.milliseconds, 43_200), "at server \(server)")
       tokens.append(token)
@@ -119,7 +119,7 @@ struct ServersWithOtherClocksTests {
         }
         names.append(name)
       }
-      let held = try await store.read { transaction in
+      let held = try await store.transactions.read { transaction in
         try transaction.connection.rows("SELECT holder FROM dispatch_leases", []) { $0.integer(0) }
       }
       holders.formUnion(held)
@@ -154,7 +154,7 @@ private final class Installation {
   let folder: String
   let schema: PostgreSQLServer.Schema
   /// Beside the servers, as a tool is.
-  let store: SQLRecordStore
+  let store: SQLStore
   let user: User
   private let token: String
   private var servers: [(program: Program, port: Int)] = []
@@ -163,11 +163,11 @@ private final class Installation {
     folder = NSTemporaryDirectory() + "petrel-clocks-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     schema = try await PostgreSQLServer.shared.makeSchema()
-    store = try await SQLRecordStore.open(
+    store = try await SQLStore.open(
       at: .postgreSQL(try PostgreSQLAddress(schema.address), assets: folder + "/assets"),
       configuration: StoreConfiguration(role: .tool))
-    user = try await store.addUser(named: "anna", at: .now)
-    token = try await Account.makeToken(for: user, in: store, at: .now)
+    user = try await store.accounts.addUser(named: "anna", at: .now)
+    token = try await Account.makeToken(for: user, in: store.accounts, at: .now)
   }
 
   /// Starts a server for each clock, which is so many seconds ahead.
@@ -267,7 +267,8 @@ private final class Installation {
     var names: [String] = []
     var token: String?
     while true {
-      let page = try await store.notificationLog(of: recipient, since: token, limit: 1_000)
+      let page = try await store.notificationLog.notificationLog(
+        of: recipient, since: token, limit: 1_000)
       for case .unread(let entry) in page.notifications {
         names.append(entry.notification.change.record?.recordID.recordName ?? "")
       }

@@ -27,7 +27,7 @@ struct StoppedServerTests {
       try await cloud.pushes()
       let server = await cloud.server
       let loop = try #require(server.routes.current.apns.loop)
-      let store = try #require(await cloud.store as? SQLRecordStore)
+      let store = try #require(await cloud.store as? SQLStore)
       parts.withLock {
         $0 = [
           Part(name: "server", object: server), Part(name: "service", object: server.service),

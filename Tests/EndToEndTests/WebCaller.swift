@@ -32,16 +32,17 @@ struct WebCaller: Sendable {
 
   /// A program with a key of its own; the cloud's own store must be open.
   init(withKeyNamed name: String, in cloud: Cloud) async throws {
-    try await self.init(withKeyNamed: name, in: cloud.store, at: await cloud.serverURL)
+    try await self.init(withKeyNamed: name, in: cloud.store.credentials, at: await cloud.serverURL)
   }
 
-  /// A program with a key of its own, which is put into the store of the server.
-  init(withKeyNamed name: String, in store: any CredentialStore, at server: URL) async throws {
+  /// A program with a key of its own, which is put among those of the server.
+  init(withKeyNamed name: String, in credentials: any CredentialStore, at server: URL) async throws
+  {
     self.server = server
     let key = try ES256PrivateKey()
     let registered = try await Registration.addServerKey(
       named: name, container: Cloud.container, environment: .development,
-      publicKey: key.publicKey, to: store, at: .now)
+      publicKey: key.publicKey, to: credentials, at: .now)
     proof = .key(id: registered.keyID, key)
   }
 

@@ -60,11 +60,11 @@ struct WebDeliveryCrashTests {
       try await server.kill()
       server = try await cloud.startProgram()
     }
-    let store = try await SQLRecordStore.open(
+    let store = try await SQLStore.open(
       at: cloud.directory + "/petrel.sqlite", configuration: StoreConfiguration(role: .tool))
     try await eventually("each delivery has its outcome") {
-      let isDispatched = try await store.undispatchedDatabases().isEmpty
-      let owed = try await store.owedDeliveryCount()
+      let isDispatched = try await store.outbox.undispatchedDatabases().isEmpty
+      let owed = try await store.deliveries.owedDeliveryCount()
       return isDispatched && owed == 0
     }
     let states = try await store.deliveryStates()
@@ -118,10 +118,10 @@ struct WebDeliveryCrashTests {
   }
 }
 
-extension SQLRecordStore {
+extension SQLStore {
   /// How many deliveries are in each state.
   fileprivate func deliveryStates() async throws -> [Int64: Int] {
-    try await read { transaction in
+    try await transactions.read { transaction in
       let rows = try transaction.connection.rows(
         "SELECT state, COUNT(*) FROM deliveries GROUP BY state", []
       ) { ($0.integer(0), Int($0.integer(1))) }

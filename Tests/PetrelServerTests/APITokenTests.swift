@@ -72,7 +72,9 @@ struct APITokenTests {
       let token = try await service.addAPIToken("old app")
       let before = try await service.send("public/records/query", Self.query, apiToken: token)
       #expect(before.status == 200)
-      _ = try await Registration.revoke(token, in: service.store, at: service.clock.read())
+      _ = try await Registration.revoke(
+        token, of: service.store.credentials, and: service.store.adminAccess,
+        at: service.clock.read())
       service.clock.advance(bySeconds: CredentialDirectory.trust)
       let after = try await service.send("public/records/query", Self.query, apiToken: token)
       #expect(after.failure == "401 AUTHENTICATION_FAILED")
@@ -121,10 +123,10 @@ struct APITokenTests {
   @Test("A plus sign that was not escaped is understood, and one that was too")
   func plusSigns() async throws {
     try await withService { service in
-      let account = try #require(try await service.store.user(named: "alice"))
+      let account = try #require(try await service.store.accounts.user(named: "alice"))
       let token = "a+b/c+d=="
       try await Account.addToken(
-        token, for: account, in: service.store, lifetime: 60, at: service.clock.read())
+        token, for: account, in: service.store.accounts, lifetime: 60, at: service.clock.read())
       for text in ["a+b/c+d==", "a%2Bb%2Fc%2Bd%3D%3D", "a%2bb/c+d%3D="] {
         for name in ["ckWebAuthToken", "ckSession"] {
           let answer = try await service.client.send(

@@ -238,7 +238,7 @@ extension Service {
   fileprivate func setMembership(
     _ isMember: Bool, of user: TestUser, in role: String
   ) async throws {
-    try await store.setMembership(
+    try await store.schemas.setMembership(
       isMember, of: user.recordName, in: role, container: Self.container,
       environment: .development)
   }

@@ -122,8 +122,8 @@ struct AssetsTests {
     try await withService { service in
       let path = try await service.savedAsset(Data("secret".utf8))
       let database = try #require(path.split(separator: "/").dropFirst().first)
-      let number = try #require(service.store.tokens.database(named: database)).rawValue
-      let other = try service.store.tokens.name(of: DatabaseID(rawValue: number + 1))
+      let number = try #require(service.store.secrets.tokens.database(named: database)).rawValue
+      let other = try service.store.secrets.tokens.name(of: DatabaseID(rawValue: number + 1))
       for changed in [
         path.replacingOccurrences(of: "signature=", with: "signature=A"),
         path.replacingOccurrences(of: "expires=1", with: "expires=2"),

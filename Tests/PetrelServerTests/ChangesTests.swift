@@ -258,13 +258,13 @@ struct ChangesTests {
       _ = try await service.modify(
         Service.operation("forceDelete", "a", zone: "A"), in: "private")
       service.clock.advance(bySeconds: 91 * 24 * 60 * 60)
-      try await service.store.trim(at: service.clock.read())
+      try await service.store.maintenance.trim(at: service.clock.read())
       // The user's own token is older still than the deletion.
-      let account = try #require(try await service.store.user(named: "alice"))
+      let account = try #require(try await service.store.accounts.user(named: "alice"))
       let user = TestUser(
         name: "alice", recordName: account.userRecordName,
         token: try await Account.makeToken(
-          for: account, in: service.store, at: service.clock.read()))
+          for: account, in: service.store.accounts, at: service.clock.read()))
       let answer = try await service.post(
         "private/changes/zone",
         #"{"zones": [{"zoneID": {"zoneName": "A"}, "syncToken": "\#(token?.string ?? "")"}]}"#,

@@ -95,7 +95,7 @@ struct ClientExpectationTests {
         #expect(download.body == content)
       }
       let left = try FileManager.default.contentsOfDirectory(
-        atPath: try #require(service.store.assets.arrivals))
+        atPath: try #require(service.store.assets.files.arrivals))
       #expect(left.isEmpty)
     }
   }

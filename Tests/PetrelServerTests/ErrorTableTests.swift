@@ -30,7 +30,7 @@ struct ErrorTableTests {
   @Test("ACCESS_DENIED: 403 for a download URL of no more use, an item for another's record")
   func accessDenied() async throws {
     try await withService { service in
-      let database = try service.store.tokens.name(of: DatabaseID(rawValue: 1))
+      let database = try service.store.secrets.tokens.name(of: DatabaseID(rawValue: 1))
       let answer = try await service.client.send(
         "GET", "/assets/\(database)/c0ffee?expires=1&signature=AAAA")
       check(answer, "403 ACCESS_DENIED", "was not made by this server")
@@ -119,7 +119,9 @@ struct ErrorTableTests {
   func internalError() async throws {
     let lines = LogLines()
     try await withService(ServiceSettings(log: lines.log)) { service in
-      _ = try await service.store.write { try $0.connection.run("DROP TABLE zones", []) }
+      _ = try await service.store.transactions.write {
+        try $0.connection.run("DROP TABLE zones", [])
+      }
       let answer = try await service.get("private/zones/list", as: service.alice)
       check(answer, "500 INTERNAL_ERROR", "the server's log says why")
       #expect(!answer.reason.contains("zones"))

@@ -105,7 +105,7 @@ struct EventStreamTests {
       #expect(try await Self.events(1, from: byQuery).map(\.record) == ["d"])
       byQuery.abandon()
 
-      let tokens = service.store.tokens
+      let tokens = service.store.secrets.tokens
       let place = try #require(CourierPosition(ids[0], sealedBy: tokens)?.sequences.first)
       let future = CourierPosition("\(place.key.rawValue)-\(place.value + 999_999_999)")
       for (name, last) in [("e", nil), ("f", try future?.text(sealedBy: tokens))] {

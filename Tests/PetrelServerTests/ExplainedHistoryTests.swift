@@ -19,20 +19,20 @@ struct ExplainedHistoryTests {
       try await service.saveNote("B")
       for text in ["one", "two"] { try await service.updateNote("A", text) }
       try await eventually("all is dispatched") {
-        try await service.store.pastChanges(
+        try await service.store.changeHistory.pastChanges(
           of: nil, in: service.publicDatabase(), before: nil, limit: 9
         )
         .count == 4
       }
       var limits = Explainer.Limits()
-      let all = try await Explainer(store: service.store, limits: limits)
+      let all = try await Explainer(store: ExplanationStore(service.store), limits: limits)
         .explain(RecordID(recordName: "A"), in: service.publicDatabase())
       #expect(
         all.changes.map { $0.change.record?.fields["title"] }
           == [.string("two"), .string("one"), .string("Milk")])
       #expect(!all.moreComing)
       limits.changes = 2
-      let some = try await Explainer(store: service.store, limits: limits)
+      let some = try await Explainer(store: ExplanationStore(service.store), limits: limits)
         .explain(RecordID(recordName: "A"), in: service.publicDatabase())
       #expect(some.changes.count == 2 && some.moreComing)
     }
@@ -44,7 +44,7 @@ struct ExplainedHistoryTests {
       try await service.restart { $0.changeHistory.changes = 5 }
       try await service.watch()
       func names() async throws -> [String?] {
-        try await service.store.pastChanges(
+        try await service.store.changeHistory.pastChanges(
           of: nil, in: service.publicDatabase(), before: nil, limit: 99
         )
         .map(\.recordName)
@@ -79,7 +79,7 @@ struct ExplainedHistoryTests {
       _ = try await service.explain("C") { !$0.notifications.isEmpty }
       let name = SubscriptionName(
         subscriber: service.alice.recordName, subscriptionID: "cheap")
-      let explanation = try await Explainer(store: service.store).explain(
+      let explanation = try await Explainer(store: ExplanationStore(service.store)).explain(
         name, in: service.publicDatabase())
       #expect(
         explanation.firings.map { $0.entry.notification.change.record?.recordID.recordName }
@@ -99,7 +99,7 @@ struct ExplainedHistoryTests {
       try await service.watch(id: "deleted", firesOn: ["delete"])
       for name in ["A", "B"] { try await service.saveNote(name) }
       _ = try await service.explain("B") { !$0.notifications.isEmpty }
-      let explainer = Explainer(store: service.store)
+      let explainer = Explainer(store: ExplanationStore(service.store))
       let record = Record(recordID: RecordID(recordName: "X"), recordType: "Note")
       let run = try await explainer.dryRun(
         Change(
@@ -120,7 +120,8 @@ struct ExplainedHistoryTests {
       #expect(past.fitting.map(\.recordName) == ["A"])
       #expect(past.tally.changes == 2)
       #expect(
-        try await service.store.records([record.recordID], in: service.publicDatabase()) == [nil])
+        try await service.store.records.records([record.recordID], in: service.publicDatabase())
+          == [nil])
     }
   }
 }

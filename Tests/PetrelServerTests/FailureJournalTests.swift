@@ -78,7 +78,7 @@ struct FailureJournalTests {
       let key = try await service.addAdminKey("laptop")
       let answer = try await service.adminGet("users/show?user=nobody", key: key)
       let uuid = try #require(answer.json["uuid"]?.string)
-      let identifier = try await service.store.adminKeys().first?.identifier
+      let identifier = try await service.store.adminAccess.adminKeys().first?.identifier
       #expect(lines.containing(uuid).first?.hasSuffix("caller=admin:\(identifier ?? "")") == true)
     }
   }

@@ -112,7 +112,7 @@ struct HeaderInjectionTests {
   func storedRedirects(url: String) async throws {
     try await withService { service in
       try await Account.setPassword(
-        "secret word", ofUserNamed: "alice", in: service.store, at: .now)
+        "secret word", ofUserNamed: "alice", in: service.store.accounts, at: .now)
       let token = try await service.addAPIToken(callback: .redirect(url: url))
       let told = try await service.client.send(
         "GET", service.target("private/users/caller", as: nil) + "ckAPIToken=\(token)")

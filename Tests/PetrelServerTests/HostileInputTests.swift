@@ -311,7 +311,7 @@ struct HostileInputTests {
         Service.operation("create", "a"), Service.operation("create", "b"))
       let query = #"{"query": {"recordType": "Note"}, "resultsLimit": 1"#
       let page = try await service.post("public/records/query", query + "}", as: service.alice)
-      let tokens = service.store.tokens
+      let tokens = service.store.secrets.tokens
       let marker = try #require(
         page.json["continuationMarker"]?.string.flatMap { tokens.open($0, as: .continuation) })
       // The check sum behind it covers the query, which only the server has in its form; whoever has a

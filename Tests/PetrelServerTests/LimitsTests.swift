@@ -159,7 +159,7 @@ struct LimitsTests {
   }
 
   private func deliveryRows(_ service: Service) async throws -> Int64 {
-    try await service.store.read {
+    try await service.store.transactions.read {
       try $0.connection.first("SELECT COUNT(*) FROM deliveries", []) { $0.integer(0) } ?? 0
     }
   }

@@ -257,7 +257,7 @@ struct NULTests {
   func net() async throws {
     try await withService(onPostgreSQL: true) { service in
       let error = await #expect(throws: StoreError.self) {
-        _ = try await service.store.user(named: "a\0b")
+        _ = try await service.store.accounts.user(named: "a\0b")
       }
       #expect(error?.code == .unkeptText)
       #expect(error?.reason.hasPrefix("the text 'a␀b' has the character U+0000") == true)
@@ -265,9 +265,9 @@ struct NULTests {
       #expect(failure.code == .badRequest)
       // The connection is as good as before, and so are the writes that shared the transaction.
       await #expect(throws: StoreError.self) {
-        _ = try await service.store.addUser(named: "\0", at: .now)
+        _ = try await service.store.accounts.addUser(named: "\0", at: .now)
       }
-      _ = try await service.store.addUser(named: "carol", at: .now)
+      _ = try await service.store.accounts.addUser(named: "carol", at: .now)
     }
   }
 }

@@ -114,7 +114,7 @@ struct NotificationsTests {
       let late = try await Self.changes(1, of: service.alice, in: service)
       #expect(try await changes(Self.token(early), service.alice).items.count == 1)
       service.clock.advance(bySeconds: 31 * 86_400)
-      try await service.store.trim(at: service.clock.read())
+      try await service.store.maintenance.trim(at: service.clock.read())
       let refused = try await changes(Self.token(early), service.alice)
       #expect(refused.failure == "400 CHANGE_TOKEN_EXPIRED")
       #expect(refused.reason.contains("older than what the notification log still has"))

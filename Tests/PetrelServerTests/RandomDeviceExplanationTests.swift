@@ -114,7 +114,7 @@ private struct DeviceHistory {
     case 5: try await unregister(at: service)
     case 6: refuse(at: push)
     case 7: try await switchMode(of: service)
-    case 8: try await service.store.trim(at: service.clock.read())
+    case 8: try await service.store.maintenance.trim(at: service.clock.read())
     default: try await change(at: service)
     }
   }
@@ -122,11 +122,11 @@ private struct DeviceHistory {
   private mutating func makeReader(at service: Service) async throws {
     let (person, id) = (random.pick(Person.allCases), random.pick(Self.deviceIDs))
     let user = user(person, of: service)
-    let known = try await service.store.deviceTokens(of: user.recordName).map(\.token)
+    let known = try await service.store.devices.deviceTokens(of: user.recordName).map(\.token)
     let answer = try await service.post(
       "tokens/create", #"{"apnsEnvironment": "development", "clientId": "\#(id)"}"#, as: user)
     let text = try #require(answer.json["apnsToken"]?.string, "seed \(seed): \(answer.json)")
-    let new = try await service.store.deviceTokens(of: user.recordName)
+    let new = try await service.store.devices.deviceTokens(of: user.recordName)
       .filter { !known.contains($0.token) }
     try #require(new.count == 1, "seed \(seed)")
     devices.append(
@@ -155,7 +155,7 @@ private struct DeviceHistory {
         + #"\#(expiry.map { "\($0)" } ?? "null")}, "clientId": "\#(id)"}"#, as: user)
     try #require(answer.status == 200, "seed \(seed): \(answer.json)")
     let token = try #require(
-      try await service.store.deviceTokens(of: user.recordName)
+      try await service.store.devices.deviceTokens(of: user.recordName)
         .first { $0.endpoint?.url == browser.endpoint }?.token)
     if place == nil { devices.append(Device(token: token, browser: browser)) }
     begin(
@@ -256,7 +256,7 @@ private struct DeviceHistory {
   private func explanation(
     of change: PastChange, at service: Service
   ) async throws -> ChangeExplanation {
-    let explained = try await Explainer(store: service.store).explain(
+    let explained = try await Explainer(store: ExplanationStore(service.store)).explain(
       RecordID(recordName: change.name), in: service.publicDatabase())
     return try #require(explained.changes.first)
   }

@@ -177,7 +177,7 @@ private struct RandomHistory {
   ) async throws -> [ChangeExplanation] {
     var limits = Explainer.Limits()
     limits.changes = 100
-    return try await Explainer(store: service.store, limits: limits).explain(
+    return try await Explainer(store: ExplanationStore(service.store), limits: limits).explain(
       RecordID(recordName: name), in: service.publicDatabase(), about: question
     ).changes
   }
@@ -268,9 +268,9 @@ private struct RandomHistory {
       for (token, device) in try await known(of: person, at: service) where device.kind == .courier
       {
         var given: Set<Int64> = []
-        while let next = try await service.store.nextCourierEntry(forToken: token) {
+        while let next = try await service.store.courier.nextCourierEntry(forToken: token) {
           given.insert(next.entry.sequence)
-          try await service.store.acknowledgeCourierEntry(next.entry, forToken: token)
+          try await service.store.courier.acknowledgeCourierEntry(next.entry, forToken: token)
         }
         #expect(given == expected[device] ?? [], "seed \(seed): \(device)")
       }
@@ -278,7 +278,7 @@ private struct RandomHistory {
   }
 
   private func known(of person: Person, at service: Service) async throws -> [String: Device] {
-    let tokens = try await service.store.deviceTokens(
+    let tokens = try await service.store.devices.deviceTokens(
       of: Self.user(person, of: service).recordName)
     let known = tokens.map {
       ($0.token, Device(person: person, kind: $0.kind, deviceID: $0.deviceID ?? ""))

@@ -73,7 +73,7 @@ struct ReplayTests {
         service.clock.advance(bySeconds: jump)
         #expect(try await client.post("public/records/modify", Self.change("m")).status == 200)
         // Signatures whose time is up are forgotten.
-        try await service.store.trim(at: service.clock.read())
+        try await service.store.maintenance.trim(at: service.clock.read())
         #expect(try await client.send(change).status == 401)
         service.clock.advance(bySeconds: -jump)
         #expect(try await client.send(change).status == 401, "\(jump)")
@@ -98,7 +98,7 @@ struct ReplayTests {
       }
       service.clock.advance(bySeconds: 3_600)
       #expect(try await statuses(service.bob) == [200])
-      _ = try await service.store.endSessions(
+      _ = try await service.store.accounts.endSessions(
         of: service.bob.recordName, everywhere: true, at: service.clock.read())
       // A server that has its store alone relies on what it knew for half a minute.
       if clients.count > 1 { #expect(try await statuses(service.bob) == [401]) }
@@ -141,7 +141,7 @@ struct ReplayTests {
       #expect(try await statuses(old) == [401, 401])
       #expect(try await statuses(next) == [200, 200])
       _ = try await Account.signOut(
-        userNamed: service.alice.name, everywhere: false, in: service.store,
+        userNamed: service.alice.name, everywhere: false, in: service.store.accounts,
         at: service.clock.read())
       for token in [old, next, nextOfOther] {
         #expect(try await statuses(token) == [401, 401])
@@ -165,7 +165,7 @@ struct ReplayTests {
     settings.publicURL = "https://cloud.example.com"
     try await onBothEngines(settings, sharesClock: true) { service, clients in
       try await Account.setPassword(
-        "correct horse", ofUserNamed: service.alice.name, in: service.store,
+        "correct horse", ofUserNamed: service.alice.name, in: service.store.accounts,
         at: service.clock.read())
       let browser = SignInBrowser(service)
       let form = try await browser.get(try await service.signInURL())
@@ -273,7 +273,8 @@ struct ReplayTests {
       let later = try await restarted(service, clients)
       try await checkFirstIsOver(later)
       _ = try await Registration.revoke(
-        String(AdminKeys.hash(of: key).hexadecimal.prefix(16)), in: service.store, at: .now)
+        String(AdminKeys.hash(of: key).hexadecimal.prefix(16)), of: service.store.credentials,
+        and: service.store.adminAccess, at: .now)
       for client in later {
         #expect(try await session(cookies[1], at: client).status == 421)
         let shown = try await client.send(
@@ -289,7 +290,7 @@ struct ReplayTests {
       let client = try await ServerKeyClient(service)
       service.clock.advance(bySeconds: 3_600)
       #expect(try await client.post("public/records/modify", Self.change("n")).status == 200)
-      _ = try await service.store.revokeServerKey(
+      _ = try await service.store.credentials.revokeServerKey(
         client.key.keyID, at: service.clock.read())
       service.clock.advance(bySeconds: -3_590)
       let answer = try await client.post("public/records/modify", Self.change("n"))

@@ -36,10 +36,10 @@ struct RequestTraceTests {
       #expect(own.count == 5, "\(own)")
       #expect(own.filter { $0.contains("record=A") }.count == 2)
       // The same leads from the past change to the request.
-      let database = try await service.store.database(
+      let database = try await service.store.databases.database(
         at: DatabaseAddress(
           container: Service.container, environment: .development, scope: .public, owner: nil))
-      let changes = try await service.store.pastChanges(
+      let changes = try await service.store.changeHistory.pastChanges(
         of: nil, in: database, before: nil, limit: 9)
       let requests = changes.compactMap(\.change).map {
         "\(RequestUUID(ofNotification: $0.notificationID))"

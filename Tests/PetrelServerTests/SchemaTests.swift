@@ -48,7 +48,7 @@ struct SchemaTests {
 
       _ = try await service.post(
         "public/records/modify", modification(title), as: service.alice)
-      _ = try await service.store.deploySchema(of: Service.container, isTrial: false)
+      _ = try await service.store.schemas.deploySchema(of: Service.container, isTrial: false)
       let saved = try await production("public/records/modify", modification(title), service)
       #expect(saved.outcomes == ["ok"])
       let field = try await production(
@@ -63,7 +63,7 @@ struct SchemaTests {
       #expect(refused[0].reason.contains(command))
       _ = try await service.post(
         "public/subscriptions/modify", subscription("title"), as: service.alice)
-      _ = try await service.store.deploySchema(of: Service.container, isTrial: false)
+      _ = try await service.store.schemas.deploySchema(of: Service.container, isTrial: false)
       let accepted = try await production(
         "public/subscriptions/modify", subscription("title"), service)
       #expect(accepted.outcomes == ["ok"])
@@ -76,7 +76,7 @@ struct SchemaTests {
     var settings = ServiceSettings()
     settings.log = ServerLog { _, line in lines.withLock { $0.append(line) } }
     try await withService(settings) { service in
-      _ = try await service.store.importSchema(
+      _ = try await service.store.schemas.importSchema(
         ContainerSchema(recordTypes: ["Note": .init(fields: ["title": .init(.init(.string))])]),
         of: Service.container, isTrial: false)
       let saved = try await service.post(
@@ -91,7 +91,7 @@ struct SchemaTests {
       let all = try await service.post("public/records/query", query(""), as: service.alice)
       #expect(all.failure == "400 BAD_REQUEST")
       #expect(all.reason.hasPrefix("Field 'recordName' is not marked queryable"))
-      _ = try await service.store.importSchema(
+      _ = try await service.store.schemas.importSchema(
         ContainerSchema(
           recordTypes: [
             "Note": .init(

@@ -24,7 +24,7 @@ struct ServerKeyClient: Sendable {
       named: "feed", container: Service.container, environment: environment,
       publicKey: ES256PublicKey(
         pem: String(contentsOfFile: directory + "/pub.pem", encoding: .utf8)),
-      to: service.store, at: service.clock.read())
+      to: service.store.credentials, at: service.clock.read())
   }
 
   /// The DER signature of a message.

@@ -171,7 +171,8 @@ struct ServerKeyTests {
       other.target = other.target.replacing("production", with: "development")
       #expect(try await client.send(other).failure == "401 AUTHENTICATION_FAILED")
       _ = try await Registration.revoke(
-        String(client.key.keyID.prefix(12)), in: service.store, at: service.clock.read())
+        String(client.key.keyID.prefix(12)), of: service.store.credentials,
+        and: service.store.adminAccess, at: service.clock.read())
       service.clock.advance(bySeconds: CredentialDirectory.trust)
       let revoked = try await client.post("public/records/query", Self.query)
       #expect(revoked.failure == "401 AUTHENTICATION_FAILED")
@@ -270,8 +271,8 @@ struct ServerKeyTests {
       #expect(try await client.post("public/records/query", Self.query).items.count == 2)
       // What is remembered does not grow for ever.
       service.clock.advance(bySeconds: 7200)
-      try await service.store.trim(at: service.clock.read())
-      let isForgotten = try await service.store.takeSignature(
+      try await service.store.maintenance.trim(at: service.clock.read())
+      let isForgotten = try await service.store.credentials.takeSignature(
         Array(try request.rawSignature.prefix(32)), ofKey: client.key.keyID, until: .now)
       #expect(isForgotten)
     }

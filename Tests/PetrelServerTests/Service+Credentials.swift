@@ -12,16 +12,17 @@ extension Service {
   ) async throws -> String {
     try await Registration.addAPIToken(
       named: name, container: Self.container, environment: environment, signInCallback: callback,
-      origins: try origins.map { try WebOrigin(parsing: $0) }, to: store, at: clock.read())
+      origins: try origins.map { try WebOrigin(parsing: $0) }, to: store.credentials,
+      at: clock.read())
   }
 
   /// Signs a user in to the tests' container, as a sign-in page does.
   func signIn(_ user: TestUser, staysSignedIn: Bool = false) async throws -> TestUser {
-    guard let account = try await store.user(named: user.name) else { return user }
+    guard let account = try await store.accounts.user(named: user.name) else { return user }
     var user = user
     user.token = try await Account.makeSessionToken(
       for: account, container: Self.container, environment: .development,
-      staysSignedIn: staysSignedIn, in: store, at: clock.read())
+      staysSignedIn: staysSignedIn, in: store.accounts, at: clock.read())
     return user
   }
 

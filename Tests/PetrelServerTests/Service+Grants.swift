@@ -11,7 +11,7 @@ extension Service {
   ) async throws {
     let address = DatabaseAddress(
       container: Self.container, environment: environment, scope: .public, owner: nil)
-    try await store.write { transaction in
+    try await store.transactions.write { transaction in
       let types = RecordTypeTable(transaction: transaction)
       let type =
         try types.type(named: "Note", at: address) ?? types.add(named: "Note", at: address)

@@ -54,11 +54,11 @@ final class Service: Sendable {
   private let log: ServerLog
 
   private struct State {
-    var store: SQLRecordStore
+    var store: SQLStore
     var server: Server
   }
 
-  var store: SQLRecordStore { state.withLock { $0.store } }
+  var store: SQLStore { state.withLock { $0.store } }
   var server: Server { state.withLock { $0.server } }
   var client: ServiceClient { ServiceClient(port: server.port) }
 
@@ -81,7 +81,7 @@ final class Service: Sendable {
     log = settings.log
     self.configuration = configuration
     clock = TestClock()
-    let store = try await SQLRecordStore.open(
+    let store = try await SQLStore.open(
       at: configuration.storeLocation, configuration: Self.storeConfiguration)
     alice = try await Self.addUser("alice", to: store)
     bob = try await Self.addUser("bob", to: store)
@@ -97,11 +97,11 @@ final class Service: Sendable {
     return configuration
   }
 
-  static func addUser(_ name: String, to store: SQLRecordStore) async throws -> TestUser {
-    let user = try await store.addUser(named: name, at: .now)
+  static func addUser(_ name: String, to store: SQLStore) async throws -> TestUser {
+    let user = try await store.accounts.addUser(named: name, at: .now)
     return TestUser(
       name: name, recordName: user.userRecordName,
-      token: try await Account.makeToken(for: user, in: store, at: .now))
+      token: try await Account.makeToken(for: user, in: store.accounts, at: .now))
   }
 
   /// Stops the server, closes the store, and starts both anew from the file.
@@ -117,7 +117,7 @@ final class Service: Sendable {
     await store.close()
     var storeConfiguration = Self.storeConfiguration
     configureStore(&storeConfiguration)
-    let store = try await SQLRecordStore.open(
+    let store = try await SQLStore.open(
       at: configuration.storeLocation, configuration: storeConfiguration)
     let server = try Server(
       configuration: configuration, store: store, log: log, clock: clock.read)
@@ -289,11 +289,13 @@ private func withServiceWhereTold(
     try await body(service)
     var health = try await service.client.send(
       "GET", service.target("public/users/caller", as: service.alice))
-    if health.status == 401, let user = try await service.store.user(named: service.alice.name) {
+    if health.status == 401,
+      let user = try await service.store.accounts.user(named: service.alice.name)
+    {
       // A test may let her token expire.
       var alice = service.alice
       alice.token = try await Account.makeToken(
-        for: user, in: service.store, at: service.clock.read())
+        for: user, in: service.store.accounts, at: service.clock.read())
       health = try await service.client.send(
         "GET", service.target("public/users/caller", as: alice))
     }

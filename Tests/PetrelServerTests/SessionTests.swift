@@ -23,7 +23,7 @@ struct SessionTests {
           false,
           {
             let count = try await Account.signOut(
-              userNamed: service.alice.name, everywhere: false, in: service.store,
+              userNamed: service.alice.name, everywhere: false, in: service.store.accounts,
               at: service.clock.read())
             #expect(count == 2)
           }
@@ -32,7 +32,7 @@ struct SessionTests {
           false,
           {
             try await Account.setPassword(
-              "correct horse", ofUserNamed: service.alice.name, in: service.store,
+              "correct horse", ofUserNamed: service.alice.name, in: service.store.accounts,
               at: service.clock.read())
           }
         ),
@@ -40,7 +40,7 @@ struct SessionTests {
           true,
           {
             let count = try await Account.signOut(
-              userNamed: service.alice.name, everywhere: true, in: service.store,
+              userNamed: service.alice.name, everywhere: true, in: service.store.accounts,
               at: service.clock.read())
             #expect(count == 3)
           }
@@ -63,20 +63,21 @@ struct SessionTests {
         let native = try await caller(service, service.alice)
         #expect(native.status == (isEverywhere ? 401 : 200))
         #expect(try await caller(service, other).status == 200)
-        let isReading = try await service.store.deviceTokens(of: service.alice.recordName).count
+        let isReading = try await service.store.devices.deviceTokens(of: service.alice.recordName)
+          .count
         #expect(isReading == (isEverywhere ? 0 : 1))
       }
       #expect(try await service.poll(reader).status == 401)
       let error = await #expect(throws: StoreError.self) {
         _ = try await Account.signOut(
-          userNamed: "nobody", everywhere: false, in: service.store, at: .now)
+          userNamed: "nobody", everywhere: false, in: service.store.accounts, at: .now)
       }
       #expect(error?.reason.contains("no user named 'nobody'") == true)
       // The server is asked with alice's token when the test is over.
       try await Account.addToken(
         service.alice.token,
-        for: try await Account.user(named: service.alice.name, in: service.store),
-        in: service.store, lifetime: 600, at: service.clock.read())
+        for: try await Account.user(named: service.alice.name, in: service.store.accounts),
+        in: service.store.accounts, lifetime: 600, at: service.clock.read())
     }
   }
 

@@ -173,7 +173,7 @@ struct SeveralServersTests {
   @Test("a public database that is divided is dispatched by both, to readers at either")
   func divided() async throws {
     try await withTwo { service, other, client in
-      let database = try await service.store.database(
+      let database = try await service.store.databases.database(
         at: DatabaseAddress(
           container: Service.container, environment: .development, scope: .public, owner: nil))
       var readers: [String] = []

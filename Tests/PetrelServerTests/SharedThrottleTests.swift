@@ -12,7 +12,7 @@ import WebServices
 struct SharedThrottleTests {
   private func withLimits(_ body: (any SharedLimits) async throws -> Void) async throws {
     let schema = try await PostgreSQLServer.shared.makeSchema()
-    let store = try await SQLRecordStore.open(
+    let store = try await SQLStore.open(
       at: .postgreSQL(try PostgreSQLAddress(schema.address), assets: nil))
     try await body(try #require(store.sharedLimits))
     await store.close()
@@ -50,7 +50,7 @@ struct SharedThrottleTests {
 
   @Test("a store that shares nothing is not asked")
   func alone() async throws {
-    let store = try await SQLRecordStore.inMemory()
+    let store = try await SQLStore.inMemory()
     #expect(store.sharedLimits == nil)
     await store.close()
     let throttle = RequestThrottle(rates: [.user: RequestRate(perSecond: 1, burst: 1)])

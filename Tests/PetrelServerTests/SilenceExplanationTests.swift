@@ -143,8 +143,8 @@ struct SilenceExplanationTests {
       #expect(
         fired.notifications.map(\.entry.notification.subscription.subscriptionID) == ["all"])
       #expect(!fired.hasFields && fired.json["valuesKept"] == .bool(false))
-      try await service.store.trim(at: Timestamp.now.advanced(bySeconds: 8 * 86_400))
-      let explanation = try await Explainer(store: service.store).explain(
+      try await service.store.maintenance.trim(at: Timestamp.now.advanced(bySeconds: 8 * 86_400))
+      let explanation = try await Explainer(store: ExplanationStore(service.store)).explain(
         RecordID(recordName: "A"), in: service.publicDatabase())
       #expect(explanation.changes.isEmpty)
       #expect(explanation.remark?.contains("no change of it is kept") == true)

@@ -14,7 +14,7 @@ extension SilenceHistory {
   ) async throws -> [ChangeExplanation] {
     var limits = Explainer.Limits()
     limits.changes = 100
-    return try await Explainer(store: service.store, limits: limits).explain(
+    return try await Explainer(store: ExplanationStore(service.store), limits: limits).explain(
       record, in: try await database(of: service), about: question
     ).changes
   }
@@ -27,7 +27,7 @@ extension SilenceHistory {
       $0.changeHistory.changeBytes = Self.largeBytes / 2
       $0.notificationLog.age = (Double(steps) - 0.5) * Self.stepSeconds
     }
-    try await service.store.trim(at: service.clock.read())
+    try await service.store.maintenance.trim(at: service.clock.read())
   }
 
   func check(at service: Service) async throws {

@@ -85,7 +85,7 @@ struct SilenceHistory {
   }
 
   func database(of service: Service) async throws -> DatabaseID {
-    try await service.store.database(
+    try await service.store.databases.database(
       at: DatabaseAddress(
         container: Service.container, environment: place.environment, scope: scope,
         owner: scope == .private ? service.alice.recordName : nil))

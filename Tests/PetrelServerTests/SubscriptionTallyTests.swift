@@ -66,14 +66,16 @@ struct SubscriptionTallyTests {
       try await eventually("all is dispatched") {
         service.server.dispatchMetrics.dispatchedChanges == saves.count
       }
-      let database = try await service.store.database(
+      let database = try await service.store.databases.database(
         at: DatabaseAddress(
           container: Service.container, environment: .development, scope: .public, owner: nil))
       let name = SubscriptionName(subscriber: service.alice.recordName, subscriptionID: "cheap")
       // A change that fires nothing is kept with a later transaction.
       var latest: SubscriptionExplanation.Tally?
       try await eventually("all is kept") {
-        latest = try await Explainer(store: service.store).explain(name, in: database).tally
+        latest = try await Explainer(store: ExplanationStore(service.store)).explain(
+          name, in: database
+        ).tally
         return latest?.changes == saves.count
       }
       let tally = try #require(latest)

@@ -69,7 +69,7 @@ struct TokensTests {
       #expect(answer.status == 200)
       #expect(answer.json["apnsToken"]?.string == Self.hex.lowercased())
       #expect(answer.json["webcourierURL"] == nil)
-      let tokens = try await service.store.deviceTokens(of: service.alice.recordName)
+      let tokens = try await service.store.devices.deviceTokens(of: service.alice.recordName)
       #expect(tokens.map(\.token) == [Self.hex.lowercased()])
       #expect(tokens.first?.apnsEnvironment == .production)
       #expect(tokens.first?.environment == .development)
@@ -87,7 +87,7 @@ struct TokensTests {
       let digits = bytes.map { String(format: "%02x", $0) }.joined()
       #expect(answer.json["apnsToken"]?.string == digits)
       _ = try await Self.register(service, digits, as: service.alice)
-      #expect(try await service.store.deviceTokens(of: service.alice.recordName).count == 1)
+      #expect(try await service.store.devices.deviceTokens(of: service.alice.recordName).count == 1)
     }
   }
 
@@ -96,8 +96,8 @@ struct TokensTests {
     try await withService { service in
       _ = try await Self.register(service, Self.hex, as: service.alice)
       _ = try await Self.register(service, Self.hex, as: service.bob)
-      #expect(try await service.store.deviceTokens(of: service.alice.recordName).isEmpty)
-      #expect(try await service.store.deviceTokens(of: service.bob.recordName).count == 1)
+      #expect(try await service.store.devices.deviceTokens(of: service.alice.recordName).isEmpty)
+      #expect(try await service.store.devices.deviceTokens(of: service.bob.recordName).count == 1)
     }
   }
 
@@ -109,7 +109,7 @@ struct TokensTests {
       let token = try #require(made.json["apnsToken"]?.string)
       let answer = try await Self.register(service, token, as: service.alice)
       #expect(answer.json == made.json)
-      let stored = try await service.store.deviceTokens(of: service.alice.recordName)
+      let stored = try await service.store.devices.deviceTokens(of: service.alice.recordName)
       #expect(stored.map(\.kind) == [.courier])
       #expect(stored.first?.deviceID == "phone")
     }
@@ -144,7 +144,7 @@ struct TokensTests {
         "tokens/register", #"{"apnsEnvironment": "development", \#(member)}"#, as: service.alice)
       #expect(answer.failure == "400 BAD_REQUEST")
       #expect(answer.reason.contains(complaint), "\(answer.reason)")
-      #expect(try await service.store.deviceTokens(of: service.alice.recordName).isEmpty)
+      #expect(try await service.store.devices.deviceTokens(of: service.alice.recordName).isEmpty)
     }
   }
 
@@ -178,7 +178,7 @@ struct TokensTests {
           in: "iCloud.other\(number)", as: number == 2 ? service.bob : service.alice)
         #expect(answer.json == made.json)
       }
-      let registrations = try await service.store.courierRegistrations(
+      let registrations = try await service.store.devices.courierRegistrations(
         ofToken: CourierToken.name(of: token))
       #expect(registrations.count == 16)
       #expect(registrations.first?.container == Service.container)
@@ -188,7 +188,7 @@ struct TokensTests {
       #expect(registrations.allSatisfy { $0.expires == registrations[0].expires })
       // Again is not once more, and moves the registration of that container alone.
       #expect(try await register(in: "iCloud.other2", as: service.alice).status == 200)
-      let others = try await service.store.courierRegistrations(
+      let others = try await service.store.devices.courierRegistrations(
         ofToken: CourierToken.name(of: token))
       #expect(Set(others.map(\.userRecordName)) == [service.alice.recordName])
       let tooMany = try await register(in: "iCloud.other17", as: service.alice)

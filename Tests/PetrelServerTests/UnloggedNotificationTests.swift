@@ -19,12 +19,12 @@ struct UnloggedNotificationTests {
     at service: Service, about question: Explainer.Question = .init(),
     until isDone: (ChangeExplanation) -> Bool = { _ in true }
   ) async throws -> ChangeExplanation {
-    let database = try await service.store.database(
+    let database = try await service.store.databases.database(
       at: DatabaseAddress(
         container: Service.container, environment: .development, scope: .public, owner: nil))
     var change: ChangeExplanation?
     try await eventually("the change is as it should be") {
-      change = try await Explainer(store: service.store).explain(
+      change = try await Explainer(store: ExplanationStore(service.store)).explain(
         RecordID(recordName: "A"), in: database, about: question
       ).changes.first
       return change.map { $0.dispatched != nil && isDone($0) } == true
@@ -67,7 +67,7 @@ struct UnloggedNotificationTests {
       let before = try await explain(at: service) { !$0.notifications.isEmpty }
       #expect(before.silent.isEmpty)
 
-      try await service.store.trim(at: Timestamp.now.advanced(bySeconds: 31 * 86_400))
+      try await service.store.maintenance.trim(at: Timestamp.now.advanced(bySeconds: 31 * 86_400))
       let after = try await explain(at: service)
       #expect(after.notifications.isEmpty)
       #expect(after.silent.map(\.subscriptionID) == ["notes"])

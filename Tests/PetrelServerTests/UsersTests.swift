@@ -15,14 +15,14 @@ struct UsersTests {
     var names = PersonNameComponents()
     names.givenName = "Eva"
     names.familyName = "Berg"
-    let user = try await service.store.addUser(
+    let user = try await service.store.accounts.addUser(
       named: "eva",
       profile: UserProfile(
         emailAddress: "Eva@Example.com", phoneNumber: "+49 (30) 123-45", nameComponents: names),
       at: .now)
     return TestUser(
       name: "eva", recordName: user.userRecordName,
-      token: try await Account.makeToken(for: user, in: service.store, at: .now))
+      token: try await Account.makeToken(for: user, in: service.store.accounts, at: .now))
   }
 
   @Test("The caller gets its own user dictionary, in the new form and the old")

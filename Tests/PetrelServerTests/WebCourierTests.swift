@@ -332,10 +332,10 @@ struct WebCourierTests {
     try await withService(.init(pollTime: 0, starts: false)) { service in
       let store = service.store
       let user = service.alice.recordName
-      let database = try await store.database(
+      let database = try await store.databases.database(
         at: DatabaseAddress(
           container: Service.container, environment: .development, scope: .public, owner: nil))
-      _ = try await store.modifySubscriptions(
+      _ = try await store.subscriptions.modifySubscriptions(
         [
           .save(
             Subscription(
@@ -343,13 +343,13 @@ struct WebCourierTests {
               kind: .query(
                 Query(recordType: "Note"), zoneID: nil, options: .firesOnRecordCreation)))
         ], of: user, in: database, timestamp: .now)
-      try await store.saveDeviceToken(
+      try await store.devices.saveDeviceToken(
         DeviceToken(
           kind: .courier, token: CourierToken.name(of: "reader"), container: Service.container,
           environment: .development, apnsEnvironment: .development, userRecordName: user,
           deviceID: nil, registered: .now))
       for name in ["a", "b"] {
-        let outcomes = try await store.modifyRecords(
+        let outcomes = try await store.records.modifyRecords(
           RecordModification(
             database: database,
             operations: [
@@ -362,11 +362,11 @@ struct WebCourierTests {
           return
         }
       }
-      #expect(try await store.undispatchedDatabases() == [database])
+      #expect(try await store.outbox.undispatchedDatabases() == [database])
 
       try service.server.start()
       try await service.waitForDispatch(of: 2)
-      #expect(try await store.undispatchedDatabases().isEmpty)
+      #expect(try await store.outbox.undispatchedDatabases().isEmpty)
       var got: [String] = []
       for _ in 0..<3 { got.append(Self.summary(try await service.poll("/aps?tok=reader"))) }
       #expect(got == ["s a", "s b", "nothing"])
@@ -378,7 +378,7 @@ struct WebCourierTests {
     try await withService(ServiceSettings(pollTime: 0)) { service in
       let text = Data((0..<32).map { UInt8($0) }).base64EncodedString()
       func file(as token: String) async throws {
-        try await service.store.saveDeviceToken(
+        try await service.store.devices.saveDeviceToken(
           DeviceToken(
             kind: .courier, token: token, container: Service.container,
             environment: .development, apnsEnvironment: .development,

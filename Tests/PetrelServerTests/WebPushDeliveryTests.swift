@@ -28,7 +28,7 @@ struct WebPushDeliveryTests {
   }
 
   private func devices(_ service: Service) async throws -> [DeviceToken] {
-    try await service.store.deviceTokens(of: service.alice.recordName)
+    try await service.store.devices.deviceTokens(of: service.alice.recordName)
   }
 
   @Test("a saved record arrives as its notification, readable by the browser alone, with a badge")

@@ -66,7 +66,7 @@ struct WebPushTests {
         as: service.alice)
       #expect(answer.status == 200, "\(answer.json)")
       #expect(answer.json["endpoint"] == "https://push.example.com/send/1")
-      let devices = try await service.store.deviceTokens(of: service.alice.recordName)
+      let devices = try await service.store.devices.deviceTokens(of: service.alice.recordName)
       #expect(devices.count == 1)
       let device = try #require(devices.first)
       #expect(device.kind == .webPush)
@@ -89,7 +89,7 @@ struct WebPushTests {
           as: service.alice)
         #expect(answer.status == 200)
       }
-      let devices = try await service.store.deviceTokens(of: service.alice.recordName)
+      let devices = try await service.store.devices.deviceTokens(of: service.alice.recordName)
       #expect(devices.count == 1)
       #expect(devices.first?.endpoint?.secrets.last == 2)
     }
@@ -101,8 +101,8 @@ struct WebPushTests {
       for user in [service.alice, service.bob] {
         _ = try await service.post("webPush/register", Self.registration(), as: user)
       }
-      #expect(try await service.store.deviceTokens(of: service.alice.recordName).isEmpty)
-      #expect(try await service.store.deviceTokens(of: service.bob.recordName).count == 1)
+      #expect(try await service.store.devices.deviceTokens(of: service.alice.recordName).isEmpty)
+      #expect(try await service.store.devices.deviceTokens(of: service.bob.recordName).count == 1)
     }
   }
 
@@ -112,11 +112,11 @@ struct WebPushTests {
       _ = try await service.post("webPush/register", Self.registration(), as: service.alice)
       let body = #"{"endpoint": "https://push.example.com/send/1"}"#
       #expect(try await service.post("webPush/unregister", body, as: service.bob).status == 200)
-      #expect(try await service.store.deviceTokens(of: service.alice.recordName).count == 1)
+      #expect(try await service.store.devices.deviceTokens(of: service.alice.recordName).count == 1)
       for _ in 0..<2 {
         let answer = try await service.post("webPush/unregister", body, as: service.alice)
         #expect(answer.status == 200)
-        #expect(try await service.store.deviceTokens(of: service.alice.recordName).isEmpty)
+        #expect(try await service.store.devices.deviceTokens(of: service.alice.recordName).isEmpty)
       }
     }
   }
@@ -174,7 +174,7 @@ struct WebPushTests {
       let answer = try await service.post("webPush/register", body, as: service.alice)
       #expect(answer.status == 400)
       #expect(answer.reason.contains(reason), "\(answer.reason)")
-      #expect(try await service.store.deviceTokens(of: service.alice.recordName).isEmpty)
+      #expect(try await service.store.devices.deviceTokens(of: service.alice.recordName).isEmpty)
     }
   }
 
@@ -198,10 +198,10 @@ struct WebPushTests {
     try await withService(Self.settings()) { service in
       let bob = service.bob.recordName
       _ = try await service.post("webPush/register", Self.registration(), as: service.bob)
-      _ = try await service.store.endSessions(of: bob, everywhere: false, at: .now)
-      #expect(try await service.store.deviceTokens(of: bob).count == 1)
-      _ = try await service.store.endSessions(of: bob, everywhere: true, at: .now)
-      #expect(try await service.store.deviceTokens(of: bob).isEmpty)
+      _ = try await service.store.accounts.endSessions(of: bob, everywhere: false, at: .now)
+      #expect(try await service.store.devices.deviceTokens(of: bob).count == 1)
+      _ = try await service.store.accounts.endSessions(of: bob, everywhere: true, at: .now)
+      #expect(try await service.store.devices.deviceTokens(of: bob).isEmpty)
     }
   }
 }

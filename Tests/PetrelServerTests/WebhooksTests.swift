@@ -34,7 +34,7 @@ struct WebhooksTests {
       #expect(!list.json.text.contains("secret"))
 
       let device = try #require(
-        try await service.store.deviceTokens(of: program.key.userRecordName).first)
+        try await service.store.devices.deviceTokens(of: program.key.userRecordName).first)
       #expect(device.kind == .webhook)
       #expect(device.container == Service.container)
 
@@ -95,9 +95,10 @@ struct WebhooksTests {
     try await withService(Self.settings()) { service in
       let program = try await ServerKeyClient(service)
       _ = try await program.post("webhooks/register", #"{"url": "https://hooks.example.com/a"}"#)
-      #expect(try await service.store.revokeServerKey(program.key.keyID, at: .now))
-      #expect(try await service.store.deviceTokens(of: program.key.userRecordName).isEmpty)
-      #expect(try await service.store.revokeServerKey(program.key.keyID, at: .now) == false)
+      #expect(try await service.store.credentials.revokeServerKey(program.key.keyID, at: .now))
+      #expect(try await service.store.devices.deviceTokens(of: program.key.userRecordName).isEmpty)
+      #expect(
+        try await service.store.credentials.revokeServerKey(program.key.keyID, at: .now) == false)
     }
   }
 

@@ -20,7 +20,7 @@ struct CheckpointerTests {
   func short() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      let store = try await SQLRecordStore.open(at: path, configuration: configuration())
+      let store = try await SQLStore.open(at: path, configuration: configuration())
       let test = try await TestStore(store)
       let (saversCount, savesEach) = (8, 60)
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -46,7 +46,7 @@ struct CheckpointerTests {
           atPath: path + suffix, toPath: directory + "/b.sqlite" + suffix)
       }
       await store.close()
-      let copy = try await SQLRecordStore.open(
+      let copy = try await SQLStore.open(
         at: directory + "/b.sqlite", configuration: configuration())
       let reopened = try await TestStore(copy)
       for saver in 0..<saversCount {
@@ -54,7 +54,7 @@ struct CheckpointerTests {
           #expect(try await reopened.record("\(saver)-\(number)") != nil)
         }
       }
-      let damages = try await copy.read {
+      let damages = try await copy.transactions.read {
         try $0.connection.rows("PRAGMA integrity_check", []) { $0.text(0) }
       }
       #expect(damages == ["ok"])
@@ -66,12 +66,12 @@ struct CheckpointerTests {
   func longReading() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      let store = try await SQLRecordStore.open(at: path, configuration: configuration())
+      let store = try await SQLStore.open(at: path, configuration: configuration())
       let test = try await TestStore(store)
       try await test.save("first")
       let gate = DispatchSemaphore(value: 0)
       let reading = Task {
-        try await store.read { transaction in
+        try await store.transactions.read { transaction in
           let before = try transaction.connection.rows("SELECT count(*) FROM records", []) {
             $0.integer(0)
           }
@@ -105,7 +105,7 @@ struct CheckpointerTests {
     for round in 0..<20 {
       try await withTemporaryDirectory { directory in
         let path = directory + "/a.sqlite"
-        let store = try await SQLRecordStore.open(at: path, configuration: configuration())
+        let store = try await SQLStore.open(at: path, configuration: configuration())
         let test = try await TestStore(store)
         let saving = Task {
           var saved = 0
@@ -117,7 +117,7 @@ struct CheckpointerTests {
         for number in 0..<round * 2 { try await test.save("y\(number)") }
         await store.close()
         let saved = await saving.value
-        let next = try await SQLRecordStore.open(at: path, configuration: configuration())
+        let next = try await SQLStore.open(at: path, configuration: configuration())
         let reopened = try await TestStore(next)
         for number in 0..<saved { #expect(try await reopened.record("\(number)") != nil) }
         await next.close()

@@ -11,11 +11,11 @@ import Waiting
 struct ClusterStoreTests {
   /// Two servers that have one store open.
   private struct Pair: Sendable {
-    var first: SQLRecordStore
-    var second: SQLRecordStore
+    var first: SQLStore
+    var second: SQLStore
     var database: DatabaseID
 
-    func save(_ name: String, by store: SQLRecordStore) async throws {
+    func save(_ name: String, by store: SQLStore) async throws {
       try await TestStore(store).save(name)
     }
   }
@@ -23,8 +23,8 @@ struct ClusterStoreTests {
   private func withPair(_ body: (Pair) async throws -> Void) async throws {
     let schema = try await PostgreSQLServer.shared.makeSchema()
     let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
-    let first = try await SQLRecordStore.open(at: location)
-    let second = try await SQLRecordStore.open(at: location)
+    let first = try await SQLStore.open(at: location)
+    let second = try await SQLStore.open(at: location)
     let test = try await TestStore(first)
     try await test.watch()
     try await body(Pair(first: first, second: second, database: test.publicID))
@@ -79,7 +79,7 @@ struct ClusterStoreTests {
       _ = try await pair.second.sharedCluster.registerServer("two", for: 60)
       let heard = Heard()
       for (name, store) in [("one", pair.first), ("two", pair.second)] {
-        store.setCommitHandler { entries in
+        store.outbox.setCommitHandler { entries in
           heard.lines.withLock { $0 += entries.map { "\(name) \($0.change.recordName)" } }
         }
       }
@@ -184,9 +184,9 @@ struct ClusterStoreTests {
       _ = try await test.subscribe(noteSubscription("notes"))
       try await test.save("a")
       try await test.dispatch()
-      let route = try #require(try await pair.first.deliveryRoutes().keys.first)
-      func take(_ store: SQLRecordStore, as server: ServerID) async throws -> Int {
-        try await store.takeDeliveries(
+      let route = try #require(try await pair.first.deliveries.deliveryRoutes().keys.first)
+      func take(_ store: SQLStore, as server: ServerID) async throws -> Int {
+        try await store.deliveries.takeDeliveries(
           on: route, dueAt: TestStore.time(1_000), limit: 10,
           lease: DeliveryLease(holder: server.rawValue, until: TestStore.time(10)),
           mergingHarder: false
@@ -197,14 +197,15 @@ struct ClusterStoreTests {
       #expect(try await take(pair.second, as: two) == 0)
       let beginning = TestStore.time(0)
       #expect(
-        try await pair.second.nextDeliveryTime(on: route, after: beginning, for: two.rawValue)
+        try await pair.second.deliveries.nextDeliveryTime(
+          on: route, after: beginning, for: two.rawValue)
           == nil)
-      try await pair.second.reclaimDeliveries(at: beginning, exceptOf: two.rawValue)
+      try await pair.second.deliveries.reclaimDeliveries(at: beginning, exceptOf: two.rawValue)
       #expect(try await take(pair.second, as: two) == 0)
       try await pair.first.sharedCluster.unregisterServer(one)
-      try await pair.second.reclaimDeliveries(at: beginning, exceptOf: two.rawValue)
+      try await pair.second.deliveries.reclaimDeliveries(at: beginning, exceptOf: two.rawValue)
       #expect(
-        try await pair.second.nextDeliveryTime(
+        try await pair.second.deliveries.nextDeliveryTime(
           on: route, after: TestStore.time(-1), for: two.rawValue) == beginning)
       #expect(try await take(pair.second, as: two) == 1)
     }

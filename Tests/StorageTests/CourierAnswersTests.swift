@@ -20,7 +20,7 @@ struct CourierAnswersTests {
   }
 
   private func next(_ test: TestStore) async throws -> CourierEntry? {
-    try await test.store.nextCourierEntry(forToken: "web")
+    try await test.store.courier.nextCourierEntry(forToken: "web")
   }
 
   private func name(_ entry: CourierEntry?) -> String? {
@@ -34,13 +34,13 @@ struct CourierAnswersTests {
         let given = try #require(try await next(first))
         #expect(self.name(given) == name)
         #expect(given.badge == badge)
-        try await #require(first.store.courierAnswers)
+        try await #require(first.store.courier.courierAnswers)
           .keepCourierAnswer(given.entry, forToken: "web")
         #expect(try await next(second) == given)
         try await withThrowingTaskGroup(of: Void.self) { polls in
           for test in [first, second, first, second] {
             polls.addTask {
-              try await test.store.courierAnswers?.acknowledgeCourierAnswer(ofToken: "web")
+              try await test.store.courier.courierAnswers?.acknowledgeCourierAnswer(ofToken: "web")
             }
           }
           try await polls.waitForAll()
@@ -54,15 +54,15 @@ struct CourierAnswersTests {
   @Test("what a reader left without comes again, and what an event stream has passed does not")
   func withdrawing() async throws {
     try await withReader(notifiedOf: ["a", "b"]) { first, second in
-      let answers = try #require(first.store.courierAnswers)
+      let answers = try #require(first.store.courier.courierAnswers)
       let given = try #require(try await next(first)).entry
       try await answers.keepCourierAnswer(given, forToken: "web")
-      try await second.store.courierAnswers?.withdrawCourierAnswer(given, forToken: "web")
+      try await second.store.courier.courierAnswers?.withdrawCourierAnswer(given, forToken: "web")
       try await answers.acknowledgeCourierAnswer(ofToken: "web")
       #expect(name(try await next(second)) == "a")
 
       try await answers.keepCourierAnswer(given, forToken: "web")
-      try await second.store.acknowledgeCourierEntry(given, forToken: "web")
+      try await second.store.courier.acknowledgeCourierEntry(given, forToken: "web")
       try await answers.acknowledgeCourierAnswer(ofToken: "web")
       let last = try #require(try await next(second))
       #expect(name(last) == "b")
@@ -74,12 +74,12 @@ struct CourierAnswersTests {
   func movedReader() async throws {
     try await withReader(notifiedOf: ["a"]) { first, second in
       let given = try #require(try await next(first)).entry
-      try await first.store.courierAnswers?.keepCourierAnswer(given, forToken: "web")
+      try await first.store.courier.courierAnswers?.keepCourierAnswer(given, forToken: "web")
       _ = try await second.subscribe(noteSubscription("t", badge: true), as: TestStore.bob)
       try await second.register("web", kind: .courier, user: TestStore.bob, at: 1)
       try await second.save("b")
       try await second.dispatch()
-      try await second.store.courierAnswers?.acknowledgeCourierAnswer(ofToken: "web")
+      try await second.store.courier.courierAnswers?.acknowledgeCourierAnswer(ofToken: "web")
       let next = try #require(try await next(first))
       #expect(name(next) == "b")
       #expect(next.entry.notification.subscriber == TestStore.bob)
@@ -89,8 +89,8 @@ struct CourierAnswersTests {
 
   @Test("a store that one server has alone leaves it to that")
   func alone() async throws {
-    let store = try await SQLRecordStore.inMemory()
-    #expect(store.courierAnswers == nil)
+    let store = try await SQLStore.inMemory()
+    #expect(store.courier.courierAnswers == nil)
     await store.close()
   }
 }

@@ -19,17 +19,17 @@ struct CreatorIndexTests {
   private static func use(
     _ schema: ContainerSchema, _ store: any Store
   ) async throws {
-    let outcome = try await store.importSchema(
+    let outcome = try await store.schemas.importSchema(
       schema, of: TestStore.container, isTrial: false)
     try #require(outcome.refusals.isEmpty)
-    while try await store.continueIndexWork() != nil {}
+    while try await store.maintenance.continueIndexWork() != nil {}
   }
 
   /// The numbers of entries for creators, and in all.
-  private static func counts(_ store: SQLRecordStore) async throws -> [Int] {
+  private static func counts(_ store: SQLStore) async throws -> [Int] {
     let entries = try await IndexWorkTests.entries(of: store)
     #expect(entries.found == entries.wanted)
-    let fields = try await store.read { transaction in
+    let fields = try await store.transactions.read { transaction in
       try transaction.connection.rows(
         "SELECT field_number FROM record_fields WHERE name = '___createdBy'", []
       ) { "\($0.integer(0))" }
@@ -39,7 +39,7 @@ struct CreatorIndexTests {
   }
 
   private static func find(_ caller: String, _ test: TestStore) async throws -> [String] {
-    try await test.store.records(
+    try await test.store.records.records(
       matching: RecordQuery(
         query: Query(recordType: "Note"), zoneID: nil, limit: 10, caller: caller),
       in: test.publicID
@@ -56,7 +56,7 @@ struct CreatorIndexTests {
   @Test("it is built when such grants come, and removed when they go and no option asks for it")
   func grants() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try await SQLRecordStore.open(at: directory + "/a.sqlite")
+      let store = try await SQLStore.open(at: directory + "/a.sqlite")
       let test = try await TestStore(store)
       try await Self.use(Self.schema(.standard), store)
       try await Self.save(["a"], test)
@@ -73,10 +73,10 @@ struct CreatorIndexTests {
           filters: [Filter(.system(.createdUserRecordName), .equals, .string(TestStore.bob))]),
         zoneID: nil, limit: 10, caller: TestStore.bob)
       let refusal = await #expect(throws: ItemFailure.self) {
-        _ = try await store.records(matching: query, in: test.publicID)
+        _ = try await store.records.records(matching: query, in: test.publicID)
       }
       #expect(refusal?.reason.contains("is not marked queryable") ?? false)
-      let exported = try await store.schema(of: TestStore.container, in: .development)
+      let exported = try await store.schemas.schema(of: TestStore.container, in: .development)
       #expect(exported.recordTypes["Note"]?.systemIndexes == [.recordName: [.queryable]])
 
       try await Self.use(

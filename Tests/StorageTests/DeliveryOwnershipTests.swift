@@ -10,7 +10,7 @@ struct DeliveryOwnershipTests {
     for separates in [false, true] {
       var configuration = StoreConfiguration()
       configuration.separatesDatabases = separates
-      let store = try await SQLRecordStore.inMemory(configuration: configuration)
+      let store = try await SQLStore.inMemory(configuration: configuration)
       let test = try await TestStore(store)
       #expect(try await test.subscribe(noteSubscription("s")).failure == nil)
       try await test.register("first")
@@ -18,18 +18,18 @@ struct DeliveryOwnershipTests {
       try await test.save("n", by: TestStore.bob)
       try await test.dispatch()
       // As if nothing had followed from a registration yet.
-      try await store.write { transaction in
+      try await store.transactions.write { transaction in
         _ = try transaction.connection.run(
           "UPDATE device_tokens SET user_record_name = $1 WHERE token = 'first'",
           [.text(TestStore.bob)])
       }
-      let route = try #require(try await store.deliveryRoutes().keys.first)
-      let taken = try await store.takeDeliveries(
+      let route = try #require(try await store.deliveries.deliveryRoutes().keys.first)
+      let taken = try await store.deliveries.takeDeliveries(
         on: route, dueAt: TestStore.time(1), limit: 10,
         lease: DeliveryLease(holder: 1, until: TestStore.time(60)), mergingHarder: false)
       #expect(taken.deliveries.map(\.device.token) == ["second"])
       #expect(taken.lostCount == 1)
-      #expect(try await store.owedDeliveryCount() == 1)
+      #expect(try await store.deliveries.owedDeliveryCount() == 1)
       await store.close()
     }
   }

@@ -9,7 +9,7 @@ import Testing
 struct DeviceCensusTests {
   /// Registers devices, two of which are not counted, and takes the census while the store is open.
   private func check(_ location: StoreLocation) async throws {
-    let store = try await SQLRecordStore.open(
+    let store = try await SQLStore.open(
       at: location, configuration: StoreConfiguration(role: .server))
     let test = try await TestStore(store)
     #expect(try await DeviceCensus.take(at: location).groups == [])
@@ -17,7 +17,7 @@ struct DeviceCensusTests {
       _ kind: DeviceToken.Kind, _ name: String, in container: String, expires: Int64? = nil
     ) async throws {
       let isWeb = kind == .webPush || kind == .webhook
-      try await test.store.saveDeviceToken(
+      try await test.store.devices.saveDeviceToken(
         DeviceToken(
           kind: kind, token: isWeb ? WebEndpoint.token(kind: kind, digest: name) : name,
           container: container, environment: .development, apnsEnvironment: .production,

@@ -29,7 +29,7 @@ struct ErasureTests {
       var configuration = StoreSample.configuration(.server)
       // Entries of the notification log wait in memory, or nearly not.
       if filesAtOnce { configuration.tuning.unfiledNotifications = 1 }
-      let store = try await SQLRecordStore.open(
+      let store = try await SQLStore.open(
         at: directory + "/store.sqlite", configuration: configuration)
       let test = try await TestStore(store)
       let user = try await UserWithEverything.make(
@@ -45,13 +45,13 @@ struct ErasureTests {
         try await test.dispatch(at: 17)
       }
       #expect(try Self.files(in: directory, having: user.markers).count > user.markers.count)
-      _ = try await store.beginUserDeletion(
+      _ = try await store.userDeletion.beginUserDeletion(
         named: UserWithEverything.account, publicRecords: publicRecords, at: TestStore.time(50))
       try await test.continueDeletions()
       try await test.dispatch(at: 60)
       #expect(try await test.continueDeletions()?.state == .finished)
       // What waited in memory comes into the index of the notification log by now.
-      try await store.trim(at: TestStore.time(61))
+      try await store.maintenance.trim(at: TestStore.time(61))
       #expect(store.unfiledNotificationCount == 0)
       let left = try Self.files(in: directory, having: user.markers)
       #expect(left == [], "\(left)")
@@ -65,11 +65,11 @@ struct ErasureTests {
   func readers() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/store.sqlite"
-      let store = try await SQLRecordStore.open(
+      let store = try await SQLStore.open(
         at: path, configuration: StoreSample.configuration(.server))
       let test = try await TestStore(store)
-      _ = try await store.addUser(named: "anna", at: TestStore.time(1))
-      _ = try await store.beginUserDeletion(
+      _ = try await store.accounts.addUser(named: "anna", at: TestStore.time(1))
+      _ = try await store.userDeletion.beginUserDeletion(
         named: "anna", publicRecords: .keep, at: TestStore.time(2))
       let reader = try SQLiteConnection(path: path)
       defer { reader.close() }
@@ -88,14 +88,14 @@ struct ErasureTests {
   func goesOn() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/store.sqlite"
-      let store = try await SQLRecordStore.open(
+      let store = try await SQLStore.open(
         at: path, configuration: StoreSample.configuration(.server))
       try await StoreSample.fill(store)
       var before: [StoreSample.Reading: String] = [:]
       for reading in StoreSample.Reading.allCases {
         before[reading] = try await StoreSample.read(reading, from: store)
       }
-      #expect(try await store.eraseLog())
+      #expect(try await store.transactions.eraseLog())
       #expect(try StoreSample.size(path + "-wal") == 0)
       for reading in StoreSample.Reading.allCases {
         #expect(try await StoreSample.read(reading, from: store) == before[reading])
@@ -104,7 +104,7 @@ struct ErasureTests {
       try await test.save("later")
       await store.close()
       try StoreInspection(ofStoreAt: path, within: .seconds(60)).check()
-      let again = try await SQLRecordStore.open(
+      let again = try await SQLStore.open(
         at: path, configuration: StoreSample.configuration(.server))
       #expect(try await TestStore(again).record("later") != nil)
       await again.close()

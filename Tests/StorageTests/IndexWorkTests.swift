@@ -24,9 +24,9 @@ struct IndexWorkTests {
 
   /// Every entry in the value index, and every one that there should be.
   static func entries(
-    of store: SQLRecordStore
+    of store: SQLStore
   ) async throws -> (found: [String], wanted: [String]) {
-    try await store.read { transaction in
+    try await store.transactions.read { transaction in
       let found = try transaction.connection.rows(
         "SELECT database_id, field_number, value_key, record_number FROM value_index", []
       ) { "\($0.integer(0)) \($0.integer(1)) \($0.bytes(2)) \($0.integer(3))" }
@@ -63,13 +63,13 @@ struct IndexWorkTests {
     try await withTemporaryDirectory { directory in
       var configuration = StoreConfiguration()
       configuration.tuning.cacheKilobytes = 4096
-      let store = try await SQLRecordStore.open(
+      let store = try await SQLStore.open(
         at: directory + "/a.sqlite", configuration: configuration)
-      let beside = try await SQLRecordStore.open(
+      let beside = try await SQLStore.open(
         at: directory + "/a.sqlite", configuration: StoreConfiguration(role: .tool))
       let test = try await TestStore(store)
       var generator = SeededGenerator(seed: seed)
-      _ = try await beside.importSchema(
+      _ = try await beside.schemas.importSchema(
         Self.schema([.queryable]), of: Self.container, isTrial: false)
       for round in 0..<120 {
         switch Int.random(in: 0..<10, using: &generator) {
@@ -97,17 +97,17 @@ struct IndexWorkTests {
           for field in SystemField.inSchema where generator.chance(1, in: 2) {
             system[field] = generator.pick([[.queryable], [.sortable], [.queryable, .sortable]])
           }
-          let outcome = try await beside.importSchema(
+          let outcome = try await beside.schemas.importSchema(
             Self.schema(indexes, system: system), of: Self.container, isTrial: false)
           #expect(outcome.refusals.isEmpty, "seed \(seed), round \(round)")
         default:
           for _ in 0..<Int.random(in: 1...4, using: &generator) {
-            _ = try await generator.pick([store, beside]).continueIndexWork()
+            _ = try await generator.pick([store, beside]).maintenance.continueIndexWork()
           }
         }
       }
-      while try await store.continueIndexWork() != nil {}
-      #expect(try await store.indexWork().isEmpty)
+      while try await store.maintenance.continueIndexWork() != nil {}
+      #expect(try await store.schemas.indexWork().isEmpty)
       let entries = try await Self.entries(of: store)
       #expect(entries.found == entries.wanted, "seed \(seed)")
       await beside.close()
@@ -119,9 +119,9 @@ struct IndexWorkTests {
   func resumed() async throws {
     try await withTemporaryDirectory { directory in
       let path = directory + "/a.sqlite"
-      var store = try await SQLRecordStore.open(at: path)
+      var store = try await SQLStore.open(at: path)
       var test = try await TestStore(store)
-      _ = try await store.importSchema(Self.schema([]), of: Self.container, isTrial: false)
+      _ = try await store.schemas.importSchema(Self.schema([]), of: Self.container, isTrial: false)
       for batch in 0..<5 {
         _ = try await test.modify(
           (0..<200).map {
@@ -130,7 +130,7 @@ struct IndexWorkTests {
               fields: ["title": .string("t\($0)")])
           }, at: Int64(batch))
       }
-      _ = try await store.importSchema(
+      _ = try await store.schemas.importSchema(
         Self.schema([.queryable]), of: Self.container, isTrial: false)
       let query = RecordQuery(
         query:
@@ -138,27 +138,27 @@ struct IndexWorkTests {
             recordType: "Note", filters: [Filter(.field("title"), .equals, .string("t7"))]),
         zoneID: .default, limit: 10)
       func search(_ test: TestStore) async throws -> Int {
-        try await test.store.records(matching: query, in: test.publicID).records.count
+        try await test.store.records.records(matching: query, in: test.publicID).records.count
       }
       let early = try? await search(test)
       #expect(early == nil)
       let failure = await #expect(throws: ItemFailure.self) { _ = try await search(test) }
       #expect(failure?.code == .notReady)
-      let started = try await store.indexWork()
+      let started = try await store.schemas.indexWork()
       #expect(started.map(\.total) == [1000])
-      for _ in 0..<3 { _ = try await store.continueIndexWork() }
-      let done = try await store.indexWork().map(\.done)
+      for _ in 0..<3 { _ = try await store.maintenance.continueIndexWork() }
+      let done = try await store.schemas.indexWork().map(\.done)
       // A process that dies leaves just these files behind.
       for suffix in ["", "-wal"] {
         try FileManager.default.copyItem(
           atPath: path + suffix, toPath: directory + "/b.sqlite" + suffix)
       }
       await store.close()
-      store = try await SQLRecordStore.open(at: directory + "/b.sqlite")
+      store = try await SQLStore.open(at: directory + "/b.sqlite")
       test = try await TestStore(store)
-      #expect(try await store.indexWork().map(\.done) == done)
+      #expect(try await store.schemas.indexWork().map(\.done) == done)
       var steps = 0
-      while try await store.continueIndexWork() != nil { steps += 1 }
+      while try await store.maintenance.continueIndexWork() != nil { steps += 1 }
       #expect(steps < 6)
       #expect(try await search(test) == 5)
       await store.close()
@@ -168,13 +168,13 @@ struct IndexWorkTests {
   @Test("an option that is taken away takes its entries out of the index")
   func dropped() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try await SQLRecordStore.open(at: directory + "/a.sqlite")
+      let store = try await SQLStore.open(at: directory + "/a.sqlite")
       let test = try await TestStore(store)
       try await test.save("a", ["title": .string("x"), "other": .int64(1)])
-      let outcome = try await store.importSchema(
+      let outcome = try await store.schemas.importSchema(
         Self.schema([]), of: Self.container, isTrial: false)
       #expect(outcome.changes.count == 2)
-      while try await store.continueIndexWork() != nil {}
+      while try await store.maintenance.continueIndexWork() != nil {}
       let entries = try await Self.entries(of: store)
       #expect(entries.found == entries.wanted)
       #expect(entries.found.count == 4)
@@ -185,35 +185,35 @@ struct IndexWorkTests {
   @Test("a search by a system field waits for its index, and finds what was saved without it")
   func systemField() async throws {
     try await withTemporaryDirectory { directory in
-      let store = try await SQLRecordStore.open(at: directory + "/a.sqlite")
+      let store = try await SQLStore.open(at: directory + "/a.sqlite")
       let test = try await TestStore(store)
       func entryCount() async throws -> Int { try await Self.entries(of: store).found.count }
       func search() async throws -> [String] {
         let query = Query(
           recordType: "Note", filters: [Filter(.field("other"), .greaterThan, .int64(0))],
           sortKeys: [SortKey(.system(.modifiedTimestamp), ascending: false)])
-        return try await test.store.records(
+        return try await test.store.records.records(
           matching: RecordQuery(query: query, zoneID: .default, limit: 10), in: test.publicID
         ).records.map(\.recordID.recordName)
       }
-      _ = try await store.importSchema(
+      _ = try await store.schemas.importSchema(
         Self.schema([], system: [:]), of: Self.container, isTrial: false)
       for round in 1...3 {
         try await test.save("r\(round)", ["other": .int64(1)], at: Int64(round))
       }
       // The creation's time and the number, but neither the creator nor when it was changed.
       #expect(try await entryCount() == 6)
-      _ = try await store.importSchema(
+      _ = try await store.schemas.importSchema(
         Self.schema([], system: [.modifiedTimestamp: [.sortable]]), of: Self.container,
         isTrial: false)
       let failure = await #expect(throws: ItemFailure.self) { _ = try await search() }
       #expect(failure?.code == .notReady)
-      while try await store.continueIndexWork() != nil {}
+      while try await store.maintenance.continueIndexWork() != nil {}
       #expect(try await search() == ["r3", "r2", "r1"])
       #expect(try await entryCount() == 9)
-      _ = try await store.importSchema(
+      _ = try await store.schemas.importSchema(
         Self.schema([], system: [:]), of: Self.container, isTrial: false)
-      while try await store.continueIndexWork() != nil {}
+      while try await store.maintenance.continueIndexWork() != nil {}
       #expect(try await entryCount() == 6)
       await store.close()
     }

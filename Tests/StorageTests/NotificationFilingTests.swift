@@ -19,8 +19,8 @@ struct NotificationFilingTests {
 
   private func open(
     _ path: String, _ configuration: StoreConfiguration
-  ) async throws -> (store: SQLRecordStore, test: TestStore) {
-    let store = try await SQLRecordStore.open(at: path, configuration: configuration)
+  ) async throws -> (store: SQLStore, test: TestStore) {
+    let store = try await SQLStore.open(at: path, configuration: configuration)
     return (store, try await TestStore(store))
   }
 
@@ -31,7 +31,8 @@ struct NotificationFilingTests {
     var sequences: [Int64] = []
     var token: String?
     while true {
-      let page = try await store.notificationLog(of: recipient, since: token, limit: 7)
+      let page = try await store.notificationLog.notificationLog(
+        of: recipient, since: token, limit: 7)
       for case .unread(let entry) in page.notifications { sequences.append(entry.sequence) }
       guard page.moreComing else { return sequences }
       token = page.token
@@ -73,10 +74,10 @@ struct NotificationFilingTests {
         await tool.close()
       }
       let (store, _) = try await open(path, configuration())
-      let runs = try await store.read { transaction in
+      let runs = try await store.transactions.read { transaction in
         try transaction.connection.rows("SELECT run FROM notification_runs", []) { $0.integer(0) }
       }
-      let filed = try await store.read { transaction in
+      let filed = try await store.transactions.read { transaction in
         try transaction.connection.first("SELECT COUNT(*) FROM notification_index", []) {
           $0.integer(0)
         }
@@ -95,7 +96,7 @@ struct NotificationFilingTests {
       for user in users { _ = try await test.subscribe(noteSubscription("s"), as: user) }
       try await test.save("a")
       #expect(try await test.dispatch().logged.count == users.count)
-      let store = try #require(test.store as? SQLRecordStore)
+      let store = try #require(test.store as? SQLStore)
       #expect(store.unfiledNotificationCount == 0)
       for user in users {
         #expect(try await sequences(of: user, in: test.store).count == 1)
@@ -107,20 +108,20 @@ struct NotificationFilingTests {
   func rollback() async throws {
     struct Refusal: Error {}
     try await StoreEngine.sqliteInMemory.withStore { test in
-      let store = try #require(test.store as? SQLRecordStore)
+      let store = try #require(test.store as? SQLStore)
       let row = NotificationIndexRow(
         of: Change(
           event: .recordCreated, zoneID: .default, record: nil, notificationID: UUID(),
           timestamp: TestStore.time(0)), for: TestStore.alice, in: test.publicID, sequence: 1,
         logged: TestStore.time(0), bytes: 1)
       await #expect(throws: Refusal.self) {
-        try await store.write { transaction in
+        try await store.transactions.write { transaction in
           transaction.tailChange.added.append(row)
           throw Refusal()
         }
       }
       #expect(store.unfiledNotificationCount == 0)
-      try await store.write { $0.tailChange.added.append(row) }
+      try await store.transactions.write { $0.tailChange.added.append(row) }
       #expect(store.unfiledNotificationCount == 1)
     }
   }
@@ -153,13 +154,13 @@ struct NotificationFilingTests {
   @Test("a reader does not see what was logged since its transaction began")
   func laterEntries() async throws {
     try await StoreEngine.sqliteFile.withStore { test in
-      let store = try #require(test.store as? SQLRecordStore)
+      let store = try #require(test.store as? SQLStore)
       _ = try await test.subscribe(noteSubscription("s"))
       try await test.save("before")
       let logged = try await test.dispatch().logged.map(\.sequence)
       let (began, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let reading = Task {
-        try await store.read { transaction in
+        try await store.transactions.read { transaction in
           began.signal()
           goesOn.wait()
           return try NotificationIndexTable(transaction: transaction)
@@ -183,7 +184,7 @@ struct NotificationFilingTests {
   @Test("what memory has for the index is not trimmed, whether a run has it already or not")
   func trimming() async throws {
     try await StoreEngine.sqliteFile.withStore(configure: Self.fileSoon) { test in
-      let store = try #require(test.store as? SQLRecordStore)
+      let store = try #require(test.store as? SQLStore)
       for user in Self.users { _ = try await test.subscribe(noteSubscription("s"), as: user) }
       let other = Subscription(
         subscriptionID: "o", kind: .query(Query(recordType: "Other"), zoneID: nil, options: .events)
@@ -196,21 +197,21 @@ struct NotificationFilingTests {
         try await test.save("o\(number)", type: "Other")
         try await test.dispatch()
       }
-      let filed = try await store.read { transaction in
+      let filed = try await store.transactions.read { transaction in
         try transaction.connection.first("SELECT COUNT(*) FROM notification_index", []) {
           $0.integer(0)
         }
       }
       #expect(filed == 6)
       let horizon = TestStore.time(1_000_000).milliseconds
-      let dropped = try await store.write {
+      let dropped = try await store.transactions.write {
         try LogTrimming(in: $0)
           .drop(entries: NotificationLogTable(transaction: $0).old(before: horizon))
       }
       #expect(dropped == 0)
       for user in Self.users { #expect(try await sequences(of: user, in: store).count == 1) }
       #expect(try await sequences(of: TestStore.alice, in: store).count == 4)
-      try await store.trim(at: TestStore.time(1_000_000 + 31 * 24 * 3600))
+      try await store.maintenance.trim(at: TestStore.time(1_000_000 + 31 * 24 * 3600))
       for user in Self.users + [TestStore.alice] {
         #expect(try await sequences(of: user, in: store) == [])
       }

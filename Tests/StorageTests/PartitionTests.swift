@@ -33,15 +33,18 @@ struct PartitionTests {
     /// Dispatches what waits for a part, with plain matching.
     @discardableResult
     func dispatch(_ part: DatabasePart, atMost limit: Int = 100) async throws -> [String] {
-      let subscriptions = try await test.store.subscriptionChanges(
+      let subscriptions = try await test.store.subscriptions.subscriptionChanges(
         in: part, since: .beginning, limit: 1_000
       ).saved
-      let changes = try await test.store.undispatchedChanges(in: part, after: .min, limit: limit)
-        .map { entry in
-          MatchedChange(
-            entry: entry, firings: subscriptions.filter { $0.subscription.matches(entry.change) })
-        }
-      let result = try await test.store.completeDispatch(of: changes, timestamp: TestStore.time(0))
+      let changes = try await test.store.outbox.undispatchedChanges(
+        in: part, after: .min, limit: limit
+      )
+      .map { entry in
+        MatchedChange(
+          entry: entry, firings: subscriptions.filter { $0.subscription.matches(entry.change) })
+      }
+      let result = try await test.store.outbox.completeDispatch(
+        of: changes, timestamp: TestStore.time(0))
       return result.logged.map {
         "\($0.notification.subscriber) \($0.notification.change.record?.recordID.recordName ?? "")"
       }
@@ -61,7 +64,7 @@ struct PartitionTests {
     let schema = try await PostgreSQLServer.shared.makeSchema()
     var configuration = StoreConfiguration()
     configuration.changeHistory = history
-    let store = try await SQLRecordStore.open(
+    let store = try await SQLStore.open(
       at: .postgreSQL(try PostgreSQLAddress(schema.address), assets: nil),
       configuration: configuration)
     let test = try await TestStore(store)
@@ -80,12 +83,12 @@ struct PartitionTests {
     try await withWorld { world in
       var seen: [String] = []
       for number in 0..<count {
-        let changes = try await world.test.store.subscriptionChanges(
+        let changes = try await world.test.store.subscriptions.subscriptionChanges(
           in: world.part(number, of: count), since: .beginning, limit: 3)
         var page = changes
         seen += page.saved.map(\.subscriber)
         while page.moreComing {
-          page = try await world.test.store.subscriptionChanges(
+          page = try await world.test.store.subscriptions.subscriptionChanges(
             in: world.part(number, of: count), since: page.position, limit: 3)
           seen += page.saved.map(\.subscriber)
         }
@@ -98,15 +101,17 @@ struct PartitionTests {
   func deletions() async throws {
     try await withWorld { world in
       let parts = (0..<2).map { world.part($0, of: 2) }
-      let position = try await world.test.store.subscriptionChanges(in: world.database).position
+      let position = try await world.test.store.subscriptions.subscriptionChanges(
+        in: world.database
+      ).position
       for user in Self.users {
-        _ = try await world.test.store.modifySubscriptions(
+        _ = try await world.test.store.subscriptions.modifySubscriptions(
           [.delete(subscriptionID: "notes")], of: user, in: world.database,
           timestamp: TestStore.time(0))
       }
       var deleted: [String] = []
       for part in parts {
-        let changes = try await world.test.store.subscriptionChanges(
+        let changes = try await world.test.store.subscriptions.subscriptionChanges(
           in: part, since: position, limit: 1_000)
         #expect(!changes.deleted.isEmpty)
         deleted += changes.deleted.map(\.subscriber)
@@ -170,9 +175,9 @@ struct PartitionTests {
       try await world.take(world.part(1, of: 3), for: world.other)
       let heard = Mutex<[DatabasePart]>([])
       let store = world.test.store
-      store.setCommitHandler { entries in heard.withLock { $0 += entries.map(\.part) } }
+      store.outbox.setCommitHandler { entries in heard.withLock { $0 += entries.map(\.part) } }
       try await world.test.save("a")
-      store.setCommitHandler(nil)
+      store.outbox.setCommitHandler(nil)
       #expect(heard.withLock { $0 } == [world.part(0, of: 3), world.part(2, of: 3)])
       #expect(try await world.servers.wakeUps(of: world.server) == WakeUps())
       #expect(
@@ -191,12 +196,12 @@ struct PartitionTests {
       for name in ["a", "b"] { try await world.test.save(name) }
       try await world.dispatch(world.part(1, of: 2))
       #expect(try await world.waiting == ["a", "b"])
-      #expect(try await world.test.store.undispatchedDatabases() == [world.database])
+      #expect(try await world.test.store.outbox.undispatchedDatabases() == [world.database])
       try await world.dispatch(world.part(0, of: 2), atMost: 1)
       #expect(try await world.waiting == ["b"])
       try await world.dispatch(world.part(0, of: 2))
       #expect(try await world.waiting == [])
-      #expect(try await world.test.store.undispatchedDatabases() == [])
+      #expect(try await world.test.store.outbox.undispatchedDatabases() == [])
     }
   }
 
@@ -212,7 +217,7 @@ struct PartitionTests {
       try await world.dispatch(world.part(1, of: 2))
       let logged = try await world.dispatch(world.part(0, of: 2))
       #expect(!logged.isEmpty)
-      let past = try await world.test.store.pastChanges(
+      let past = try await world.test.store.changeHistory.pastChanges(
         of: nil, in: world.database, before: nil, limit: 9)
       #expect(past.map(\.recordName) == ["large"])
       #expect(past.map(\.hasFields) == [false])
@@ -232,7 +237,8 @@ struct PartitionTests {
       #expect(await storeError { try await world.dispatch(world.part(1, of: 2)) } == .leaseLost)
       #expect(
         await storeError {
-          try await world.test.store.completeDispatch(of: whole, timestamp: TestStore.time(0))
+          try await world.test.store.outbox.completeDispatch(
+            of: whole, timestamp: TestStore.time(0))
         } == .leaseLost)
       try await world.dispatch(world.part(0, of: 2))
       #expect(try await world.servers.endLease(of: world.database, by: world.server))
@@ -268,7 +274,7 @@ struct PartitionTests {
     try await withTemporaryDirectory { directory in
       let schema = try await PostgreSQLServer.shared.makeSchema()
       let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
-      let store = try await SQLRecordStore.open(at: location)
+      let store = try await SQLStore.open(at: location)
       let test = try await TestStore(store)
       try await store.servers?.partition(test.publicID, into: 2)
       await store.close()

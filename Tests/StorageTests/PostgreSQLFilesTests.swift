@@ -24,8 +24,8 @@ private struct Cluster: Sendable {
     get throws { try PostgreSQLAddress(server.address()) }
   }
 
-  func open(_ role: StoreConfiguration.Role = .server) async throws -> (SQLRecordStore, TestStore) {
-    let store = try await SQLRecordStore.open(
+  func open(_ role: StoreConfiguration.Role = .server) async throws -> (SQLStore, TestStore) {
+    let store = try await SQLStore.open(
       at: .postgreSQL(address, assets: nil), configuration: StoreConfiguration(role: role))
     return (store, try await TestStore(store))
   }
@@ -167,7 +167,7 @@ struct PostgreSQLFilesTests {
           try await eventually("much is saved") { load.acknowledged.count >= 300 }
           let before = load.acknowledged
           let address = cluster.server.address()
-          try await SQLRecordStore.onThread {
+          try await SQLStore.onThread {
             _ = try cluster.run("pg_dump", ["-Fc", "-f", file, "-d", address])
           }
           #expect(load.acknowledged.count > before.count, "nothing was saved meanwhile")
@@ -269,7 +269,7 @@ struct PostgreSQLFilesTests {
         """)
       let guest = try PostgreSQLAddress(
         cluster.server.address().replacing("petrel@", with: "guest@"))
-      let served = try await SQLRecordStore.open(
+      let served = try await SQLStore.open(
         at: .postgreSQL(guest, assets: nil), configuration: StoreConfiguration(role: .server))
       try await served.checkWriting()
       await served.close()
@@ -280,7 +280,7 @@ struct PostgreSQLFilesTests {
       )
       #expect(
         await storeError {
-          _ = try await SQLRecordStore.open(at: .postgreSQL(guest, assets: nil))
+          _ = try await SQLStore.open(at: .postgreSQL(guest, assets: nil))
         } == .cannotOpen)
       let denial = await #expect(throws: StoreError.self) {
         try await StoreBackup.completeRestoration(at: guest, nothingLost: true)
@@ -300,7 +300,7 @@ struct PostgreSQLFilesTests {
         await storeError { try await StoreBackup.completeRestoration(at: address) } == .cannotOpen)
       await store.close()
       try await eventually("PostgreSQL has noticed") {
-        try await !SQLRecordStore.isServed(at: .postgreSQL(address, assets: nil))
+        try await !SQLStore.isServed(at: .postgreSQL(address, assets: nil))
       }
       try await StoreBackup.completeRestoration(at: address)
     }

@@ -22,19 +22,19 @@ struct PostgreSQLStoreTests {
   @Test("several servers have it open at a time, and tools beside them")
   func severalServers() async throws {
     try await withLocation { location, _ in
-      #expect(try await SQLRecordStore.isServed(at: location) == false)
-      let first = try await SQLRecordStore.open(at: location)
-      let second = try await SQLRecordStore.open(at: location)
-      let tool = try await SQLRecordStore.open(
+      #expect(try await SQLStore.isServed(at: location) == false)
+      let first = try await SQLStore.open(at: location)
+      let second = try await SQLStore.open(at: location)
+      let tool = try await SQLStore.open(
         at: location, configuration: StoreConfiguration(role: .tool))
-      _ = try await tool.addUser(named: "anna", at: .now)
-      #expect(try await first.users().map(\.name) == ["anna"])
-      #expect(try await second.users().map(\.name) == ["anna"])
+      _ = try await tool.accounts.addUser(named: "anna", at: .now)
+      #expect(try await first.accounts.users().map(\.name) == ["anna"])
+      #expect(try await second.accounts.users().map(\.name) == ["anna"])
       await first.close()
-      #expect(try await SQLRecordStore.isServed(at: location))
+      #expect(try await SQLStore.isServed(at: location))
       await second.close()
       try await eventually("PostgreSQL has noticed") {
-        try await !SQLRecordStore.isServed(at: location)
+        try await !SQLStore.isServed(at: location)
       }
       await tool.close()
     }
@@ -49,13 +49,13 @@ struct PostgreSQLStoreTests {
       }
       #expect(refused?.reason.contains("has no Citus") == true)
       #expect(try await PostgreSQLExamination.look(at: address).form == nil)
-      let store = try await SQLRecordStore.open(at: location)
-      _ = try await store.addUser(named: "anna", at: .now)
-      try await store.write {
+      let store = try await SQLStore.open(at: location)
+      _ = try await store.accounts.addUser(named: "anna", at: .now)
+      try await store.transactions.write {
         _ = try $0.connection.run("INSERT INTO store_shards (shard_count) VALUES (32)", [])
       }
       await store.close()
-      #expect(await storeError { _ = try await SQLRecordStore.open(at: location) } == .cannotOpen)
+      #expect(await storeError { _ = try await SQLStore.open(at: location) } == .cannotOpen)
       let found = try await PostgreSQLExamination.look(at: address)
       #expect(found.spread == StoreDistribution.Spread(shardCount: 32, nodeCount: 0))
     }
@@ -64,7 +64,7 @@ struct PostgreSQLStoreTests {
   @Test("nobody moves it while a server has it open")
   func moving() async throws {
     try await withLocation { location, _ in
-      let server = try await SQLRecordStore.open(at: location)
+      let server = try await SQLStore.open(at: location)
       try await withTemporaryDirectory { directory in
         let refusal = await #expect(throws: StoreError.self) {
           _ = try await StoreMove.run(from: location, to: .file(path: directory + "/store"))
@@ -80,15 +80,15 @@ struct PostgreSQLStoreTests {
   @Test("a transaction that ends a deadlock is done again")
   func deadlock() async throws {
     try await withLocation { location, server in
-      let store = try await SQLRecordStore.open(at: location)
-      try await store.write {
+      let store = try await SQLStore.open(at: location)
+      try await store.transactions.write {
         try $0.connection.execute("CREATE TABLE tug (id BIGINT PRIMARY KEY, pulls BIGINT NOT NULL)")
         try $0.connection.execute("INSERT INTO tug VALUES (1, 0), (2, 0)")
       }
       guard case .postgreSQL(let address, _) = location else { return }
       let otherHolds = DispatchSemaphore(value: 0)
       let storeHolds = DispatchSemaphore(value: 0)
-      async let other: Void = SQLRecordStore.onThread {
+      async let other: Void = SQLStore.onThread {
         let connection = try PostgreSQLConnection(to: address)
         defer { connection.close() }
         // The store's side is the one that notices.
@@ -99,7 +99,7 @@ struct PostgreSQLStoreTests {
         try connection.execute("UPDATE tug SET pulls = pulls + 1 WHERE id = 1; COMMIT")
       }
       let attempts = Mutex(0)
-      try await store.write { transaction in
+      try await store.transactions.write { transaction in
         let isFirst = attempts.withLock { attempts in
           attempts += 1
           return attempts == 1
@@ -111,7 +111,7 @@ struct PostgreSQLStoreTests {
       }
       try await other
       #expect(attempts.withLock { $0 } > 1)
-      let pulls = try await store.read {
+      let pulls = try await store.transactions.read {
         try $0.connection.rows("SELECT pulls FROM tug", []) { $0.integer(0) }
       }
       #expect(pulls == [2, 2])
@@ -124,19 +124,19 @@ struct PostgreSQLStoreTests {
     arguments: [true, false])
   func othersLogs(isNew: Bool) async throws {
     try await withLocation { location, _ in
-      var store = try await SQLRecordStore.open(at: location)
+      var store = try await SQLStore.open(at: location)
       if !isNew {
         // As a store from before PostgreSQL was told to look at it, or one from a dump.
-        try await store.write {
+        try await store.transactions.write {
           _ = try $0.connection.run("DROP TABLE notification_runs", [])
           for statement in NotificationIndexTable.definition.prefix(2) {
             _ = try $0.connection.run(statement, [])
           }
         }
         await store.close()
-        store = try await SQLRecordStore.open(at: location)
+        store = try await SQLStore.open(at: location)
       }
-      try await store.write {
+      try await store.transactions.write {
         _ = try $0.connection.run(
           """
           INSERT INTO notification_index
@@ -144,11 +144,11 @@ struct PostgreSQLStoreTests {
           FROM generate_series(1, 20000) AS number
           """, [])
       }
-      let cuts = try await store.write {
+      let cuts = try await store.transactions.write {
         try NotificationIndexTable(transaction: $0).overfull(keeping: 100, bytes: .max)
       }
       let cut = try #require(cuts.first { $0.subscriber == "user7" })
-      let looked = try await store.write { transaction in
+      let looked = try await store.transactions.write { transaction in
         // What this connection has not told others of yet counts as well.
         let before = try Self.rowsReadInOrder(transaction)
         let index = NotificationIndexTable(transaction: transaction)
@@ -166,8 +166,8 @@ struct PostgreSQLStoreTests {
   @Test("a table that cannot be analyzed is told of, and the others are, whatever they are called")
   func tablesOfOthers() async throws {
     try await withLocation { location, _ in
-      var store = try await SQLRecordStore.open(at: location)
-      try await store.write { transaction in
+      var store = try await SQLStore.open(at: location)
+      try await store.transactions.write { transaction in
         for statement in [
           "DROP TABLE notification_runs", NotificationIndexTable.definition[0],
           NotificationIndexTable.definition[1],
@@ -191,10 +191,10 @@ struct PostgreSQLStoreTests {
       configuration.onUnknownTable = { table, error in
         told.withLock { $0[table] = "\(error)" }
       }
-      store = try await SQLRecordStore.open(at: location, configuration: configuration)
+      store = try await SQLStore.open(at: location, configuration: configuration)
       #expect(told.withLock { Array($0.keys) } == ["broken"])
       #expect(told.withLock { $0["broken"]?.contains("it is broken") ?? false })
-      let known = try await store.read {
+      let known = try await store.transactions.read {
         try $0.connection.rows(
           """
           SELECT relname::text FROM pg_class
@@ -223,7 +223,7 @@ struct PostgreSQLStoreTests {
   @Test("tells what its tables take, without keeping anybody waiting")
   func sizes() async throws {
     try await withLocation { location, server in
-      let store = try await SQLRecordStore.open(at: location)
+      let store = try await SQLStore.open(at: location)
       // Nobody waits for the first look.
       #expect(await store.fileSizes() == nil)
       try await eventually("the tables were looked at") { await store.fileSizes() != nil }
@@ -241,16 +241,16 @@ struct PostgreSQLStoreTests {
   @Test("a commit after a statement that failed is not taken for one")
   func failedStatement() async throws {
     try await withLocation { location, _ in
-      let store = try await SQLRecordStore.open(at: location)
+      let store = try await SQLStore.open(at: location)
       let failure = await #expect(throws: StoreError.self) {
-        try await store.write { transaction in
+        try await store.transactions.write { transaction in
           _ = try transaction.connection.run(
             "INSERT INTO users (name, user_record_name, created) VALUES ('a', 'a', 0)", [])
           _ = try? transaction.connection.run("NO STATEMENT", [])
         }
       }
       #expect(failure?.code == .statementFailed)
-      #expect(try await store.users().isEmpty)
+      #expect(try await store.accounts.users().isEmpty)
       await store.close()
     }
   }
@@ -258,9 +258,9 @@ struct PostgreSQLStoreTests {
   @Test("of a commit that was cut is told that it is in doubt")
   func doubt() async throws {
     try await withLocation { location, server in
-      let store = try await SQLRecordStore.open(at: location)
+      let store = try await SQLStore.open(at: location)
       let doubts = Mutex(0)
-      store.setDoubtHandler { doubts.withLock { $0 += 1 } }
+      store.outbox.setDoubtHandler { doubts.withLock { $0 += 1 } }
       try await server.stop()
       await #expect(throws: StoreError.self) { try await store.checkWriting() }
       #expect(doubts.withLock { $0 } == 0)
@@ -285,7 +285,7 @@ struct PostgreSQLStoreTests {
     do {
       let address = try PostgreSQLAddress(text)
       #expect(!"\(address)".contains("geheim"))
-      _ = try await SQLRecordStore.open(at: .postgreSQL(address, assets: nil))
+      _ = try await SQLStore.open(at: .postgreSQL(address, assets: nil))
       Issue.record("there is none")
     } catch {
       #expect(!"\(error)".contains("heim"), "\(error)")
@@ -301,7 +301,7 @@ struct PostgreSQLStoreTests {
       #expect(found.unsafeSettings == ["fsync"] && !found.isStandby)
       #expect(found.form == nil && !found.isServed)
       #expect(found.connectionLimit > 0 && found.usedConnections > 0)
-      let store = try await SQLRecordStore.open(at: location)
+      let store = try await SQLStore.open(at: location)
       found = try await PostgreSQLExamination.look(at: address)
       #expect(found.form == StoreExamination.newestForm && found.isServed)
       await store.close()

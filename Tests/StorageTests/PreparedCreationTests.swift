@@ -12,8 +12,8 @@ struct PreparedCreationTests {
     let prepared: TestStore
     let plain: TestStore
 
-    func store(_ test: TestStore) throws -> SQLRecordStore {
-      try #require(test.store as? SQLRecordStore)
+    func store(_ test: TestStore) throws -> SQLStore {
+      try #require(test.store as? SQLStore)
     }
 
     /// Sends the operations to both stores, which must answer alike and hold the same.
@@ -39,7 +39,7 @@ struct PreparedCreationTests {
           appliesGrants: true, timestamp: TestStore.time(5))
         change(&modification)
         let ready = PreparedModification(
-          modification, by: index == 0 ? store.writer.board : nil)
+          modification, by: index == 0 ? store.transactions.writer.board : nil)
         if index == 0 {
           #expect(
             ready.creations.count { $0 != nil } == count, "prepared",
@@ -47,11 +47,11 @@ struct PreparedCreationTests {
         }
         try await between(test)
         told.append(
-          try await store.write(gathersWrites: true) { transaction in
+          try await store.transactions.write(gathersWrites: true) { transaction in
             try RepeatableModification(ready, transaction: transaction).run().told(
               by: ready.creations, in: ready.request.database, tags: transaction.context.changeTags)
           })
-        let databases = try await store.read { transaction in
+        let databases = try await store.transactions.read { transaction in
           try transaction.connection.rows("SELECT database_id FROM databases", []) {
             DatabaseID(rawValue: $0.integer(0))
           }
@@ -160,10 +160,10 @@ struct PreparedCreationTests {
       var production: [DatabaseID] = []
       for test in [pair.prepared, pair.plain] {
         try await test.save("a", ["text": .string("a")])
-        _ = try await test.store.deploySchema(of: TestStore.container, isTrial: false)
+        _ = try await test.store.schemas.deploySchema(of: TestStore.container, isTrial: false)
         var address = TestStore.address(.public)
         address.environment = .production
-        production.append(try await test.store.database(at: address))
+        production.append(try await test.store.databases.database(at: address))
       }
       #expect(Set(production).count == 1)
       func send(_ operation: RecordOperation, prepared: Int) async throws -> [String] {
@@ -189,12 +189,12 @@ struct PreparedCreationTests {
                 fields: ["text": .init(FieldType(.string), indexes: indexes)],
                 systemIndexes: SystemField.implicitIndexes)
             ])
-          let outcome = try await test.store.importSchema(
+          let outcome = try await test.store.schemas.importSchema(
             schema, of: TestStore.container, isTrial: false)
           #expect(outcome.refusals.isEmpty)
         }
         for test in [pair.prepared, pair.plain] {
-          while try await test.store.continueIndexWork() != nil {}
+          while try await test.store.maintenance.continueIndexWork() != nil {}
         }
         // Prepared by the schema from before the end of the work, then by that from after it.
         try await pair.send([create("c\(round)")], prepared: 1)
@@ -231,7 +231,8 @@ struct PreparedCreationTests {
             systemIndexes: SystemField.implicitIndexes, grants: RecordGrants(["_world": .read]))
         ])
       for test in [pair.prepared, pair.plain] {
-        _ = try await test.store.importSchema(grants, of: TestStore.container, isTrial: false)
+        _ = try await test.store.schemas.importSchema(
+          grants, of: TestStore.container, isTrial: false)
       }
       #expect(try await sendPublicly("b", prepared: 1) == ["accessDenied"])
     }

@@ -12,7 +12,7 @@ import Waiting
 struct ReadCancellationTests {
   /// Runs `body` with a store on PostgreSQL of which one thread reads.
   private func withReader(
-    _ body: (SQLRecordStore, PostgreSQLAddress) async throws -> Void
+    _ body: (SQLStore, PostgreSQLAddress) async throws -> Void
   ) async throws {
     func configure(_ configuration: inout StoreConfiguration) { configuration.readers = 1 }
     try await ServerGroup.with(servers: 1, configure: configure) { group in
@@ -22,9 +22,9 @@ struct ReadCancellationTests {
 
   /// A read whose caller may go.
   private func begin<Value: Sendable>(
-    in store: SQLRecordStore, _ body: @escaping @Sendable (StoreTransaction) throws -> Value
+    in store: SQLStore, _ body: @escaping @Sendable (StoreTransaction) throws -> Value
   ) -> Task<Value, any Error> {
-    Task { try await AbandonableReads.within { try await store.read(body) } }
+    Task { try await AbandonableReads.within { try await store.transactions.read(body) } }
   }
 
   private func outcome<Value>(of task: Task<Value, any Error>) async -> String {
@@ -48,7 +48,7 @@ struct ReadCancellationTests {
 
   /// Asks PostgreSQL over a connection that has nothing to do with the store's.
   private func ask(_ address: PostgreSQLAddress, _ statement: String) async throws -> Int64 {
-    try await SQLRecordStore.onThread {
+    try await SQLStore.onThread {
       let connection = try PostgreSQLConnection(to: address)
       defer { connection.close() }
       return try connection.first(statement, []) { $0.integer(0) } ?? 0
@@ -63,14 +63,14 @@ struct ReadCancellationTests {
   @Test("a statement that runs is ended, and the connection goes on being usable")
   func running() async throws {
     try await withReader { store, address in
-      let process = try await store.read(Self.pause(0))
+      let process = try await store.transactions.read(Self.pause(0))
       for round in 1...3 {
         let read = begin(in: store, Self.pause(600))
         try await eventually("the statement runs") { try await ask(address, Self.pausing) == 1 }
         read.cancel()
         #expect(await outcome(of: read) == "given up")
         #expect(try await ask(address, Self.pausing) == 0)
-        let next = try await store.read(Self.pause(0))
+        let next = try await store.transactions.read(Self.pause(0))
         #expect(next == process)
         #expect(store.metrics.abandonedReads == (0, round))
       }
@@ -121,12 +121,12 @@ struct ReadCancellationTests {
         _ = try Self.pause(0)(transaction)
         hasEnded.raise()
       }
-      await SQLRecordStore.wait(for: hasBegun)
+      await SQLStore.wait(for: hasBegun)
       read.cancel()
       mayGoOn.signal()
       #expect(await outcome(of: read) == "given up")
       #expect(!hasEnded.isUp)
-      let next = try await store.read(Self.pause(0))
+      let next = try await store.transactions.read(Self.pause(0))
       #expect(next > 0)
     }
   }
@@ -165,7 +165,7 @@ struct ReadCancellationTests {
         read.cancel()
         #expect(await outcome(of: read) == "given up")
         #expect(store.metrics.abandonedReads == (0, index + 1))
-        let next = try await store.read { transaction in
+        let next = try await store.transactions.read { transaction in
           try transaction.connection.first("SELECT 7", []) { $0.integer(0) }
         }
         #expect(next == 7)
@@ -182,7 +182,7 @@ struct ReadCancellationTests {
         mayGoOn.wait()
         return "done"
       }
-      await SQLRecordStore.wait(for: hasBegun)
+      await SQLStore.wait(for: hasBegun)
       let wasBegun = Flag()
       let others = (0..<5).map { _ in begin(in: store) { _ in wasBegun.raise() } }
       let last = begin(in: store) { _ in "done too" }
@@ -198,7 +198,7 @@ struct ReadCancellationTests {
   }
 
   private func withStore(
-    inFile: Bool, _ body: (SQLRecordStore) async throws -> Void
+    inFile: Bool, _ body: (SQLStore) async throws -> Void
   ) async throws {
     guard inFile else { return try await withReader { store, _ in try await body(store) } }
     let directory = NSTemporaryDirectory() + "petrel-\(UUID().uuidString)"
@@ -207,7 +207,7 @@ struct ReadCancellationTests {
     defer { try? FileManager.default.removeItem(atPath: directory) }
     var configuration = StoreConfiguration()
     configuration.readers = 1
-    let store = try await SQLRecordStore.open(
+    let store = try await SQLStore.open(
       at: directory + "/petrel.sqlite", configuration: configuration)
     try await body(store)
     await store.close()
@@ -216,7 +216,7 @@ struct ReadCancellationTests {
   @Test("work that finishes what it has begun reads on")
   func unabandonable() async throws {
     try await withReader { store, address in
-      let read = Task { try await store.read(Self.pause(0.2)) }
+      let read = Task { try await store.transactions.read(Self.pause(0.2)) }
       try await eventually("the statement runs") { try await ask(address, Self.pausing) == 1 }
       read.cancel()
       let found = try await read.value
@@ -236,7 +236,7 @@ struct ReadCancellationTests {
       func read() async throws -> Int64 {
         let mayEnd = Flag()
         let read = Task {
-          try await store.read { transaction in
+          try await store.transactions.read { transaction in
             turns.count()
             return try Self.pause(mayEnd.isUp ? 0 : 600)(transaction)
           }
@@ -265,7 +265,7 @@ struct ReadCancellationTests {
   @Test("cancelling that races with the end of a read never hits the next one")
   func races() async throws {
     try await withReader { store, _ in
-      let process = try await store.read(Self.pause(0))
+      let process = try await store.transactions.read(Self.pause(0))
       var outcomes: [String: Int] = [:]
       let turns = Turns()
       for round in 0..<400 {
@@ -291,7 +291,7 @@ struct ReadCancellationTests {
         }
         // Right behind it on the same connection.
         let next = Task {
-          try await store.read { transaction in
+          try await store.transactions.read { transaction in
             turns.count()
             _ = try Self.pause(0.0005)(transaction)
             return try Self.pause(0)(transaction)
@@ -321,7 +321,7 @@ private final class Turns: Sendable {
   func count() { value.add(1, ordering: .relaxed) }
 }
 
-extension SQLRecordStore {
+extension SQLStore {
   /// Waits on a thread of its own.
   fileprivate static func wait(for semaphore: DispatchSemaphore) async {
     try? await onThread { semaphore.wait() }

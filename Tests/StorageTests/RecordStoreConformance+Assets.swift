@@ -30,15 +30,15 @@ extension RecordStoreConformance {
     func tokens(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         let upload = TestStore.announced("receipt-1", field: "file", record: "n", expires: 900)
-        try await test.store.addAssetUploads([upload], inZone: .default, of: test.publicID)
+        try await test.store.assets.addAssetUploads([upload], inZone: .default, of: test.publicID)
         func found(_ database: DatabaseID) async throws -> AssetUpload? {
-          try await test.store.assetUpload(withTokenHash: upload.tokenHash, in: database)
+          try await test.store.assets.assetUpload(withTokenHash: upload.tokenHash, in: database)
         }
         #expect(try await found(test.publicID) == upload)
         #expect(try await found(test.privateID) == nil)
-        try await test.store.trim(at: TestStore.time(900 + Self.day - 1))
+        try await test.store.maintenance.trim(at: TestStore.time(900 + Self.day - 1))
         #expect(try await found(test.publicID) == upload)
-        try await test.store.trim(at: TestStore.time(900 + Self.day))
+        try await test.store.maintenance.trim(at: TestStore.time(900 + Self.day))
         #expect(try await found(test.publicID) == nil)
       }
     }
@@ -48,12 +48,12 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         let upload = TestStore.announced("receipt-1", field: "file")
         let failure = await #expect(throws: ItemFailure.self) {
-          try await test.store.addAssetUploads(
+          try await test.store.assets.addAssetUploads(
             [upload], inZone: ZoneID(zoneName: "Nowhere"), of: test.privateID)
         }
         #expect(failure?.code == .zoneNotFound)
         let zone = try await test.makeZone("Notes")
-        try await test.store.addAssetUploads([upload], inZone: zone, of: test.privateID)
+        try await test.store.assets.addAssetUploads([upload], inZone: zone, of: test.privateID)
       }
     }
 
@@ -67,7 +67,7 @@ extension RecordStoreConformance {
         bare.receipt = nil
         var other = asset
         other.fileChecksum = TestStore.checksum("other")
-        try await test.store.addAssetUploads(
+        try await test.store.assets.addAssetUploads(
           [TestStore.announced("receipt-3", field: "file")], inZone: .default, of: test.publicID)
         var unfinished = asset
         unfinished.receipt = "receipt-3"
@@ -126,7 +126,7 @@ extension RecordStoreConformance {
         let asset = try await test.upload("hello", receipt: "receipt-1")
         try await test.save("n", ["file": .asset(asset), "title": .string("x")])
         func rereference(_ places: [(String, String)]) async throws -> [Asset] {
-          try await test.store.rereferenceAssets(
+          try await test.store.assets.rereferenceAssets(
             places.map { AssetPlace(recordName: $0.0, fieldName: $0.1) }, inZone: .default,
             of: test.publicID, for: TestStore.bob, timestamp: TestStore.time(0),
             makeReceipt: { UUID().uuidString })
@@ -160,15 +160,15 @@ extension RecordStoreConformance {
         try await test.save("n", ["file": .asset(first)])
         try await test.save("n", ["file": .asset(second)])
         for seconds in [0, Self.day - 1] {
-          try await test.store.trim(at: TestStore.time(900 + seconds))
+          try await test.store.maintenance.trim(at: TestStore.time(900 + seconds))
           for asset in [never, first, second] {
             #expect(try await test.bytes(of: asset) != nil, "after \(seconds) seconds")
           }
         }
-        try await test.store.trim(at: TestStore.time(900 + Self.day))
-        try await test.store.trim(at: TestStore.time(900 + Self.day + 3599))
+        try await test.store.maintenance.trim(at: TestStore.time(900 + Self.day))
+        try await test.store.maintenance.trim(at: TestStore.time(900 + Self.day + 3599))
         #expect(try await test.bytes(of: first) != nil)
-        try await test.store.trim(at: TestStore.time(900 + Self.day + 3600))
+        try await test.store.maintenance.trim(at: TestStore.time(900 + Self.day + 3600))
         #expect(try await test.bytes(of: never) == nil)
         #expect(try await test.bytes(of: first) == nil)
         #expect(try await test.bytes(of: second) == Data("two".utf8))
@@ -196,7 +196,7 @@ extension RecordStoreConformance {
         _ = try await save("d", "c", zone: .default)
         _ = try await test.delete("b", in: test.privateID)
         _ = try await test.delete("d", in: test.privateID)
-        _ = try await test.store.modifyZones(
+        _ = try await test.store.zones.modifyZones(
           [.delete(zone)], in: test.privateID,
           origin: ChangeOrigin(userRecordName: TestStore.alice), timestamp: TestStore.time(1))
         try await test.collectOrphans()
@@ -286,7 +286,7 @@ extension RecordStoreConformance {
             "file": .asset(
               Asset(fileChecksum: asset.fileChecksum, size: 0, receipt: "receipt-3"))
           ])
-        try await test.store.trim(at: TestStore.time(0))
+        try await test.store.maintenance.trim(at: TestStore.time(0))
         #expect(try await test.storedFileCount() == 1)
         #expect(try await test.bytes(of: asset) == Data(content.utf8))
         try await test.collectOrphans()
@@ -298,8 +298,8 @@ extension RecordStoreConformance {
     func unrecorded(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         let upload = TestStore.announced("receipt-1", field: "file")
-        try await test.store.addAssetUploads([upload], inZone: .default, of: test.publicID)
-        try await test.store.assets.keep(
+        try await test.store.assets.addAssetUploads([upload], inZone: .default, of: test.publicID)
+        try await test.store.assets.files.keep(
           .data(Data("lost".utf8)), as: AssetName(database: test.publicID, file: "receipt-1"))
         #expect(try await test.storedFileCount() == 1)
         try await test.collectOrphans()
@@ -310,9 +310,9 @@ extension RecordStoreConformance {
     @Test("a secret is made once", arguments: engines)
     func secrets(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
-        let first = try await test.store.secret(named: "a", proposing: [1, 2])
-        let second = try await test.store.secret(named: "a", proposing: [3])
-        let other = try await test.store.secret(named: "b", proposing: [3])
+        let first = try await test.store.secrets.secret(named: "a", proposing: [1, 2])
+        let second = try await test.store.secrets.secret(named: "a", proposing: [3])
+        let other = try await test.store.secrets.secret(named: "b", proposing: [3])
         #expect([first, second, other] == [[1, 2], [1, 2], [3]])
       }
     }
@@ -339,7 +339,7 @@ extension TestStore {
     _ content: String, receipt: String, field: String = "file", record: String? = nil,
     by user: String = alice, zone: ZoneID = .default, in database: DatabaseID? = nil
   ) async throws -> Asset {
-    try await store.addAssetUploads(
+    try await store.assets.addAssetUploads(
       [Self.announced(receipt, field: field, record: record, by: user)], inZone: zone,
       of: database ?? publicID)
     return try await finish(content, receipt: receipt, in: database)
@@ -351,7 +351,7 @@ extension TestStore {
   ) async throws -> Asset {
     let file = AssetFile(
       checksum: Self.checksum(content), size: Int64(content.utf8.count))
-    try await store.finishAssetUpload(
+    try await store.assets.finishAssetUpload(
       withReceipt: receipt, in: database ?? publicID, bytes: .data(Data(content.utf8)),
       file: file, check: { _ in })
     return Asset(fileChecksum: file.checksum, size: file.size, receipt: receipt)
@@ -359,10 +359,10 @@ extension TestStore {
 
   func bytes(of asset: Asset, in database: DatabaseID? = nil) async throws -> Data? {
     guard
-      let name = try await store.assetName(
+      let name = try await store.assets.assetName(
         forChecksum: asset.fileChecksum, in: database ?? publicID)
     else { return nil }
-    let reader = try #require(try await store.assets.open(name))
+    let reader = try #require(try await store.assets.files.open(name))
     #expect(reader.size == asset.size || asset.size == 0)
     return try await reader.read(at: 0, count: Int(reader.size))
   }
@@ -370,12 +370,14 @@ extension TestStore {
   /// Trims so late that no receipt counts any more and every file without a holder goes.
   func collectOrphans() async throws {
     let late: Int64 = 30 * 60 * 60
-    for hours in [Int64(0), 2] { try await store.trim(at: Self.time(late + hours * 3600)) }
+    for hours in [Int64(0), 2] {
+      try await store.maintenance.trim(at: Self.time(late + hours * 3600))
+    }
   }
 
   func storedFileCount() async throws -> Int {
-    if let memory = store.assets as? MemoryAssetStore { return memory.count }
-    let arrivals = try #require(store.assets.arrivals)
+    if let memory = store.assets.files as? MemoryAssetStore { return memory.count }
+    let arrivals = try #require(store.assets.files.arrivals)
     let folder = (arrivals as NSString).deletingLastPathComponent
     let files = FileManager.default.enumerator(atPath: folder)
     return files?.filter { path in

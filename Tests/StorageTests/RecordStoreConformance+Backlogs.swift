@@ -26,13 +26,13 @@ extension RecordStoreConformance {
         MatchedChange(
           entry: entry, firings: subscriptions.filter { $0.subscription.matches(entry.change) })
       }
-      return try await test.store.completeDispatch(
+      return try await test.store.outbox.completeDispatch(
         of: matched, timestamp: TestStore.time(1), leasing: room)
     }
 
     /// Why there are no deliveries for the latest notification of a user's.
     private func unsent(_ test: TestStore, of user: String) async throws -> UnsentDeliveries? {
-      try await test.store.notifications(
+      try await test.store.changeHistory.notifications(
         ofSubscription: SubscriptionName(subscriber: user, subscriptionID: "s"),
         in: test.publicID, limit: 1
       ).first?.unsent
@@ -48,7 +48,8 @@ extension RecordStoreConformance {
         #expect(result.logged.count == 1 && result.unsent.notSetUp == 1)
         #expect(result.waiting.values.reduce(0, +) == 1)
         #expect(
-          try await test.store.dueDeliveries(at: TestStore.time(9), limit: 9).map(\.device.token)
+          try await test.store.deliveries.dueDeliveries(at: TestStore.time(9), limit: 9).map(
+            \.device.token)
             == ["hook"])
         #expect(try await unsent(test, of: TestStore.alice) == .apnsDevelopment)
         let later = try await notify(test, ["b"], room())
@@ -76,8 +77,8 @@ extension RecordStoreConformance {
         // A process that knows nothing yet asks the store; so does one whose counters are too high.
         let anew = try await notify(test, ["e"], room(UserBacklogs(limit: 5)))
         #expect(anew.unsent.userLimit == 2 && anew.waiting.values.reduce(0, +) == 1)
-        let due = try await test.store.dueDeliveries(at: TestStore.time(9), limit: 99)
-        _ = try await test.store.updateDeliveries(
+        let due = try await test.store.deliveries.dueDeliveries(at: TestStore.time(9), limit: 99)
+        _ = try await test.store.deliveries.updateDeliveries(
           due.filter { $0.device.token == "one" }.map {
             DeliveryUpdate(id: $0.id, state: .delivered(), timestamp: TestStore.time(2))
           })
@@ -128,7 +129,7 @@ extension RecordStoreConformance {
     private func deliver(
       _ test: TestStore, _ random: inout SeededGenerator
     ) async throws -> [String] {
-      let due = try await test.store.dueDeliveries(at: TestStore.time(9), limit: 99)
+      let due = try await test.store.deliveries.dueDeliveries(at: TestStore.time(9), limit: 99)
       var updates: [DeliveryUpdate] = []
       var users: [String] = []
       for delivery in due {
@@ -137,7 +138,7 @@ extension RecordStoreConformance {
         updates.append(
           DeliveryUpdate(id: delivery.id, state: .delivered(), timestamp: TestStore.time(2)))
       }
-      _ = try await test.store.updateDeliveries(updates)
+      _ = try await test.store.deliveries.updateDeliveries(updates)
       return users
     }
 

@@ -31,7 +31,7 @@ extension RecordStoreConformance {
         let firings = try await test.storedSubscriptions()
         let entries = try await test.outbox()
         func complete(_ numbers: [Int], isWhole: Bool = true) async throws -> Int {
-          try await test.store.completeDispatch(
+          try await test.store.outbox.completeDispatch(
             of: numbers.map {
               MatchedChange(entry: entries[$0], firings: firings, isWhole: isWhole)
             }, timestamp: TestStore.time(1)
@@ -51,7 +51,7 @@ extension RecordStoreConformance {
         let behind = try await test.outbox()
         #expect(behind.map(\.sequence).first == entries[2].sequence && behind.count == 2)
         let refused = await storeError {
-          _ = try await test.store.completeDispatch(
+          _ = try await test.store.outbox.completeDispatch(
             of: [MatchedChange(entry: behind[1], firings: firings)], timestamp: TestStore.time(2))
         }
         #expect(refused == .outOfOrder)
@@ -117,17 +117,17 @@ extension RecordStoreConformance {
           try await test.dispatch(database, at: 60)
           try await test.save("waits", in: database)
         }
-        try await test.store.trim(at: TestStore.time(120))
+        try await test.store.maintenance.trim(at: TestStore.time(120))
         for database in [test.publicID, test.privateID] {
           #expect(try await test.pastChanges(in: database).map(\.recordName) == ["kept"])
           #expect(
             try await test.outbox(of: database).map(\.change.record?.recordID.recordName)
               == ["waits"])
         }
-        try await test.store.trim(at: TestStore.time(1_000))
+        try await test.store.maintenance.trim(at: TestStore.time(1_000))
         #expect(try await test.pastChanges().isEmpty)
         #expect(
-          try await test.store.undispatchedDatabases()
+          try await test.store.outbox.undispatchedDatabases()
             == [test.privateID, test.publicID].sorted { $0.rawValue < $1.rawValue })
         try await test.dispatch(at: 1_001)
         #expect(try await test.pastChanges().map(\.recordName) == ["waits"])
@@ -200,10 +200,10 @@ private final class DispatchModel {
         settled = rest[part - 1].name
       }
     }
-    _ = try await test.store.completeDispatch(of: matched, timestamp: timestamp)
+    _ = try await test.store.outbox.completeDispatch(of: matched, timestamp: timestamp)
     // Whoever comes late with the same changes nothing.
     if Bool.random(using: &random) {
-      let again = try await test.store.completeDispatch(of: matched, timestamp: timestamp)
+      let again = try await test.store.outbox.completeDispatch(of: matched, timestamp: timestamp)
       #expect(again.logged.isEmpty)
     }
   }
@@ -214,7 +214,8 @@ private final class DispatchModel {
     #expect(entries.first?.settledThrough == settled)
     #expect(entries.dropFirst().allSatisfy { $0.settledThrough == nil })
     #expect(
-      try await test.store.undispatchedDatabases() == (waiting.isEmpty ? [] : [test.publicID]))
+      try await test.store.outbox.undispatchedDatabases()
+        == (waiting.isEmpty ? [] : [test.publicID]))
     #expect(try await test.log(limit: 10_000).notifications.count == logged)
     let found = try await test.pastChanges().map {
       Change(name: $0.recordName ?? "", dispatched: $0.dispatched)
@@ -231,7 +232,7 @@ extension TestStore {
     of name: String? = nil, in database: DatabaseID? = nil, before sequence: Int64? = nil,
     limit: Int = 10_000
   ) async throws -> [PastChange] {
-    try await store.pastChanges(
+    try await store.changeHistory.pastChanges(
       of: name.map { RecordID(recordName: $0) }, in: database ?? publicID, before: sequence,
       limit: limit)
   }

@@ -26,17 +26,17 @@ extension RecordStoreConformance {
         var full = token(1)
         full.signInCallback = .redirect(url: "https://a.example/back?x=1")
         full.allowedOrigins = ["https://a.example", "http://localhost:3000"]
-        try await store.addAPIToken(full)
-        try await store.addAPIToken(token(2))
-        try await store.addAPIToken(token(3, in: "iCloud.b"))
-        let here = try await store.programCredentials(
+        try await store.credentials.addAPIToken(full)
+        try await store.credentials.addAPIToken(token(2))
+        try await store.credentials.addAPIToken(token(3, in: "iCloud.b"))
+        let here = try await store.credentials.programCredentials(
           container: "iCloud.a", environment: .development)
         #expect(here == ProgramCredentials(apiTokens: [full, token(2)]))
-        let elsewhere = try await store.programCredentials(
+        let elsewhere = try await store.credentials.programCredentials(
           container: "iCloud.a", environment: .production)
         #expect(elsewhere == ProgramCredentials())
         #expect(
-          try await store.programCredentials().apiTokens == [
+          try await store.credentials.programCredentials().apiTokens == [
             full, token(2), token(3, in: "iCloud.b"),
           ])
         #expect(full.identifier == "0101010101010101")
@@ -47,14 +47,18 @@ extension RecordStoreConformance {
     func revocation(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         let store = test.store
-        try await store.addAPIToken(token(1))
-        try await store.addServerKey(key(1))
-        #expect(try await store.revokeAPIToken(withHash: token(1).hash, at: TestStore.time(9)))
-        #expect(try await store.revokeServerKey("key1", at: TestStore.time(9)))
-        #expect(try await !store.revokeAPIToken(withHash: token(1).hash, at: TestStore.time(10)))
-        #expect(try await !store.revokeServerKey("key1", at: TestStore.time(10)))
-        #expect(try await !store.revokeServerKey("key2", at: TestStore.time(10)))
-        let all = try await store.programCredentials()
+        try await store.credentials.addAPIToken(token(1))
+        try await store.credentials.addServerKey(key(1))
+        #expect(
+          try await store.credentials.revokeAPIToken(withHash: token(1).hash, at: TestStore.time(9))
+        )
+        #expect(try await store.credentials.revokeServerKey("key1", at: TestStore.time(9)))
+        #expect(
+          try await !store.credentials.revokeAPIToken(
+            withHash: token(1).hash, at: TestStore.time(10)))
+        #expect(try await !store.credentials.revokeServerKey("key1", at: TestStore.time(10)))
+        #expect(try await !store.credentials.revokeServerKey("key2", at: TestStore.time(10)))
+        let all = try await store.credentials.programCredentials()
         #expect(all.apiTokens.map(\.revoked) == [TestStore.time(9)])
         #expect(all.serverKeys.map(\.revoked) == [TestStore.time(9)])
       }
@@ -64,10 +68,10 @@ extension RecordStoreConformance {
     func publicKeys(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         let store = test.store
-        try await store.addServerKey(key(1))
-        #expect(await storeError { try await store.addServerKey(key(2)) } == .exists)
-        try await store.addServerKey(key(3, publicKey: "other"))
-        let here = try await store.programCredentials(
+        try await store.credentials.addServerKey(key(1))
+        #expect(await storeError { try await store.credentials.addServerKey(key(2)) } == .exists)
+        try await store.credentials.addServerKey(key(3, publicKey: "other"))
+        let here = try await store.credentials.programCredentials(
           container: "iCloud.a", environment: .production)
         #expect(here.serverKeys == [key(1), key(3, publicKey: "other")])
       }
@@ -84,11 +88,11 @@ extension RecordStoreConformance {
         session.hash = [2]
         session.session = WebAuthToken.Session(
           id: [7, 8], container: "iCloud.a", environment: .production, lifetime: 1800)
-        try await store.addWebAuthToken(native)
-        try await store.addWebAuthToken(session)
-        #expect(try await store.webAuthToken(withHash: [1]) == native)
-        #expect(try await store.webAuthToken(withHash: [2]) == session)
-        #expect(try await store.webAuthToken(withHash: [3]) == nil)
+        try await store.accounts.addWebAuthToken(native)
+        try await store.accounts.addWebAuthToken(session)
+        #expect(try await store.accounts.webAuthToken(withHash: [1]) == native)
+        #expect(try await store.accounts.webAuthToken(withHash: [2]) == session)
+        #expect(try await store.accounts.webAuthToken(withHash: [3]) == nil)
       }
     }
 
@@ -101,7 +105,7 @@ extension RecordStoreConformance {
         func add(_ number: UInt8, of user: String, session: UInt8?, until: Int64 = 1000)
           async throws
         {
-          try await store.addWebAuthToken(
+          try await store.accounts.addWebAuthToken(
             WebAuthToken(
               hash: [number], userRecordName: user, created: TestStore.time(1),
               expires: TestStore.time(until),
@@ -113,11 +117,13 @@ extension RecordStoreConformance {
         func left() async throws -> [UInt8] {
           var left: [UInt8] = []
           for number in 1...9 as ClosedRange<UInt8>
-          where try await store.webAuthToken(withHash: [number]) != nil { left.append(number) }
+          where try await store.accounts.webAuthToken(withHash: [number]) != nil {
+            left.append(number)
+          }
           return left
         }
         func addReader(_ token: String, of user: String) async throws {
-          try await store.saveDeviceToken(
+          try await store.devices.saveDeviceToken(
             DeviceToken(
               kind: .courier, token: token, container: "iCloud.a", environment: .production,
               apnsEnvironment: .production, userRecordName: user, deviceID: nil,
@@ -126,7 +132,9 @@ extension RecordStoreConformance {
         func readers() async throws -> [String] {
           var readers: [String] = []
           for token in ["x", "y"]
-          where try await store.deviceToken(token, kind: .courier) != nil { readers.append(token) }
+          where try await store.devices.deviceToken(token, kind: .courier) != nil {
+            readers.append(token)
+          }
           return readers
         }
         try await add(1, of: "_a", session: 7)
@@ -139,14 +147,14 @@ extension RecordStoreConformance {
         try await addReader("x", of: "_a")
         try await addReader("y", of: "_b")
         let now = TestStore.time(10)
-        #expect(try await store.endSessions(of: "_a", everywhere: false, at: now) == 2)
+        #expect(try await store.accounts.endSessions(of: "_a", everywhere: false, at: now) == 2)
         #expect(try await left() == [5, 6, 7])
         #expect(try await readers() == ["x", "y"])
-        #expect(try await store.endSessions(of: "_a", everywhere: true, at: now) == 1)
+        #expect(try await store.accounts.endSessions(of: "_a", everywhere: true, at: now) == 1)
         #expect(try await left() == [6, 7])
         #expect(try await readers() == ["y"])
-        #expect(try await store.endSessions(of: "_a", everywhere: true, at: now) == 0)
-        #expect(try await store.endSessions(of: "_b", everywhere: true, at: now) == 2)
+        #expect(try await store.accounts.endSessions(of: "_a", everywhere: true, at: now) == 0)
+        #expect(try await store.accounts.endSessions(of: "_b", everywhere: true, at: now) == 2)
         #expect(try await left() == [])
       }
     }
@@ -165,30 +173,30 @@ extension RecordStoreConformance {
               id: [session], container: "iCloud.a", environment: .production, lifetime: 1800))
         }
         func expiry(_ number: UInt8) async throws -> Timestamp? {
-          try await store.webAuthToken(withHash: [number])?.expires
+          try await store.accounts.webAuthToken(withHash: [number])?.expires
         }
         for number in 1...3 as ClosedRange<UInt8> {
-          try await store.addWebAuthToken(token(number, session: 7))
+          try await store.accounts.addWebAuthToken(token(number, session: 7))
         }
-        try await store.addWebAuthToken(token(4, session: 8))
-        let isThere = try await store.rotateWebAuthToken(
+        try await store.accounts.addWebAuthToken(token(4, session: 8))
+        let isThere = try await store.accounts.rotateWebAuthToken(
           withHash: [2], successor: token(5, session: 7), olderExpire: TestStore.time(100))
         #expect(isThere)
         #expect(try await expiry(1) == TestStore.time(100))
         for number in 2...5 as ClosedRange<UInt8> {
           #expect(try await expiry(number) == TestStore.time(1000), "\(number)")
         }
-        #expect(try await store.webAuthToken(withHash: [2])?.session?.isUsed == true)
-        #expect(try await store.webAuthToken(withHash: [5])?.session?.isUsed == false)
+        #expect(try await store.accounts.webAuthToken(withHash: [2])?.session?.isUsed == true)
+        #expect(try await store.accounts.webAuthToken(withHash: [5])?.session?.isUsed == false)
         // What ends sooner does not live longer for it.
-        _ = try await store.rotateWebAuthToken(
+        _ = try await store.accounts.rotateWebAuthToken(
           withHash: [3], successor: nil, olderExpire: TestStore.time(200))
         #expect(try await expiry(1) == TestStore.time(100))
         #expect(try await expiry(2) == TestStore.time(200))
-        let isGone = try await !store.rotateWebAuthToken(
+        let isGone = try await !store.accounts.rotateWebAuthToken(
           withHash: [9], successor: token(10, session: 7), olderExpire: nil)
         #expect(isGone)
-        #expect(try await store.webAuthToken(withHash: [10]) == nil)
+        #expect(try await store.accounts.webAuthToken(withHash: [10]) == nil)
       }
     }
   }

@@ -20,8 +20,8 @@ extension RecordStoreConformance {
 
     /// All that stands in texts of a table.
     private func texts(in name: String, of test: TestStore) async throws -> [String] {
-      let store = try #require(test.store as? SQLRecordStore)
-      return try await store.read { transaction in
+      let store = try #require(test.store as? SQLStore)
+      return try await store.transactions.read { transaction in
         let table = try SQLTable(named: name, in: transaction.connection)
         return try transaction.connection.rows(table.selection(), []) { row in
           table.columns.enumerated().compactMap { column, definition in
@@ -32,8 +32,8 @@ extension RecordStoreConformance {
     }
 
     private func numbers(_ test: TestStore) async throws -> [String: Int64] {
-      let store = try #require(test.store as? SQLRecordStore)
-      let rows = try await store.read {
+      let store = try #require(test.store as? SQLStore)
+      let rows = try await store.transactions.read {
         try $0.connection.rows("SELECT token, device FROM device_numbers", []) {
           ($0.text(0), $0.integer(1))
         }
@@ -51,10 +51,10 @@ extension RecordStoreConformance {
           try await test.save("n", by: TestStore.bob)
           let sent = try await test.dispatch()
           #expect(sent.deliveries.map(\.device.token) == tokens)
-          #expect(try await test.store.owedDeliveryCount() == count)
+          #expect(try await test.store.deliveries.owedDeliveryCount() == count)
           let texts = try await texts(in: "deliveries", of: test)
           #expect(texts.filter { tokens.contains($0) } == [])
-          let due = try await test.store.dueDeliveries(at: TestStore.time(1), limit: 100)
+          let due = try await test.store.deliveries.dueDeliveries(at: TestStore.time(1), limit: 100)
           #expect(due.map(\.device.token) == tokens)
         }
       }
@@ -74,7 +74,7 @@ extension RecordStoreConformance {
           userRecordName: TestStore.alice, container: TestStore.container,
           environment: .development)
         #expect(
-          try await store.removeDeviceToken(
+          try await store.devices.removeDeviceToken(
             "hook", kind: .webhook, of: recipient, at: TestStore.time(2)))
         let numbers = try await numbers(test)
         // Registered again, and for another user: the number is the token's.
@@ -82,9 +82,10 @@ extension RecordStoreConformance {
         try await test.register("hook", kind: .webhook, user: TestStore.bob, at: 4)
         #expect(try await self.numbers(test) == numbers)
         #expect(
-          try await store.dueDeliveries(at: TestStore.time(9), limit: 9).map(\.device.token)
+          try await store.deliveries.dueDeliveries(at: TestStore.time(9), limit: 9).map(
+            \.device.token)
             == ["other"])
-        let past = try await store.notifications(
+        let past = try await store.changeHistory.notifications(
           ofSubscription: SubscriptionName(subscriber: TestStore.alice, subscriptionID: "s"),
           in: test.publicID, limit: 1)
         #expect(past.first?.deliveries.map(\.token) == ["hook", "other"])
@@ -107,13 +108,13 @@ extension RecordStoreConformance {
         #expect(Set(first.keys) == ["gone", "back", "stays", "late"])
         for token in ["gone", "back"] {
           #expect(
-            try await test.store.removeDeviceToken(
+            try await test.store.devices.removeDeviceToken(
               token, kind: .webhook, of: recipient, at: TestStore.time(5)))
         }
         try await test.register("back", kind: .webhook, user: TestStore.bob, at: 6)
-        try await test.store.trim(at: TestStore.time(10))
+        try await test.store.maintenance.trim(at: TestStore.time(10))
         #expect(try await numbers(test) == first)
-        try await test.store.trim(at: TestStore.time(100 * Self.day))
+        try await test.store.maintenance.trim(at: TestStore.time(100 * Self.day))
         let kept = try await numbers(test)
         #expect(kept == first.filter { ["back", "stays"].contains($0.key) })
         try await test.register("gone", kind: .webhook, at: 100 * Self.day)

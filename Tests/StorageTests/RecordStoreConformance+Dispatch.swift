@@ -34,10 +34,11 @@ extension RecordStoreConformance {
         #expect(result.deliveries.map(\.badge) == [1])
         #expect(result.deliveries.map(\.notification) == [logged.notification])
         #expect(try await test.outbox().isEmpty)
-        #expect(try await test.store.undispatchedDatabases().isEmpty)
-        let due = try await test.store.dueDeliveries(at: TestStore.time(9), limit: 10)
+        #expect(try await test.store.outbox.undispatchedDatabases().isEmpty)
+        let due = try await test.store.deliveries.dueDeliveries(at: TestStore.time(9), limit: 10)
         #expect(due == result.deliveries)
-        #expect(try await test.store.dueDeliveries(at: TestStore.time(8), limit: 10).isEmpty)
+        #expect(
+          try await test.store.deliveries.dueDeliveries(at: TestStore.time(8), limit: 10).isEmpty)
       }
     }
 
@@ -52,8 +53,9 @@ extension RecordStoreConformance {
           MatchedChange(entry: $0, firings: subscriptions)
         }
         let time = TestStore.time(1)
-        let first = try await test.store.completeDispatch(of: matched + matched, timestamp: time)
-        let second = try await test.store.completeDispatch(of: matched, timestamp: time)
+        let first = try await test.store.outbox.completeDispatch(
+          of: matched + matched, timestamp: time)
+        let second = try await test.store.outbox.completeDispatch(of: matched, timestamp: time)
         #expect(first.logged.count == 1 && first.deliveries.count == 1)
         #expect(second.logged.isEmpty && second.deliveries.isEmpty)
       }
@@ -66,20 +68,20 @@ extension RecordStoreConformance {
           noteSubscription("s", options: [.firesOnRecordCreation, .firesOnce]))
         try await test.save("a")
         try await test.save("b")
-        let version = try await test.store.subscriptionVersion(of: test.publicID)
+        let version = try await test.store.subscriptions.subscriptionVersion(of: test.publicID)
         let subscriptions = try await test.storedSubscriptions()
         var matched = try await test.outbox().map {
           MatchedChange(entry: $0, firings: subscriptions)
         }
         let late = matched.removeLast()
-        let first = try await test.store.completeDispatch(
+        let first = try await test.store.outbox.completeDispatch(
           of: matched, timestamp: TestStore.time(1))
-        let second = try await test.store.completeDispatch(
+        let second = try await test.store.outbox.completeDispatch(
           of: [late], timestamp: TestStore.time(1))
         #expect(first.logged.count == 1)
         #expect(second.logged.isEmpty)
         #expect(try await test.outbox().isEmpty)
-        let changes = try await test.store.subscriptionChanges(
+        let changes = try await test.store.subscriptions.subscriptionChanges(
           in: test.publicID, since: version)
         #expect(changes.saved.isEmpty)
         #expect(
@@ -96,8 +98,8 @@ extension RecordStoreConformance {
           noteSubscription("s", options: [.firesOnRecordCreation, .firesOnce]))
         try await test.save("a")
         let database = test.publicID.rawValue
-        let store = try #require(test.store as? SQLRecordStore)
-        try await store.write { transaction in
+        let store = try #require(test.store as? SQLStore)
+        try await store.transactions.write { transaction in
           var row = try #require(
             try transaction.connection.first(
               "SELECT content FROM subscriptions WHERE database_id = $1", [.integer(database)]
@@ -112,7 +114,7 @@ extension RecordStoreConformance {
         let matched = try await test.outbox().map {
           MatchedChange(entry: $0, firings: subscriptions)
         }
-        let completion = try await test.store.completeDispatch(
+        let completion = try await test.store.outbox.completeDispatch(
           of: matched, timestamp: TestStore.time(1))
         #expect(completion.logged.count == 1)
         #expect(try await test.storedSubscriptions().isEmpty)
@@ -128,7 +130,7 @@ extension RecordStoreConformance {
         let former = try await test.storedSubscriptions()
         _ = try await test.subscribe(noteSubscription("s", options: options, badge: true))
         let matched = try await test.outbox().map { MatchedChange(entry: $0, firings: former) }
-        let completion = try await test.store.completeDispatch(
+        let completion = try await test.store.outbox.completeDispatch(
           of: matched, timestamp: TestStore.time(1))
         #expect(completion.logged.isEmpty)
         #expect(try await test.storedSubscriptions().count == 1)
@@ -150,7 +152,7 @@ extension RecordStoreConformance {
             _ = try await test.subscribe(noteSubscription(name))
             subscribed.insert(name)
           case 1:
-            _ = try await test.store.modifySubscriptions(
+            _ = try await test.store.subscriptions.modifySubscriptions(
               [.delete(subscriptionID: name)], of: TestStore.alice, in: test.publicID,
               timestamp: TestStore.time(0))
             subscribed.remove(name)
@@ -219,7 +221,7 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         try await test.watch()
         let seen = Mutex<[OutboxEntry]>([])
-        test.store.setCommitHandler { entries in seen.withLock { $0 += entries } }
+        test.store.outbox.setCommitHandler { entries in seen.withLock { $0 += entries } }
         try await withThrowingTaskGroup(of: Void.self) { group in
           for writer in 0..<8 {
             group.addTask {
@@ -240,7 +242,7 @@ extension RecordStoreConformance {
         let handed = seen.withLock { $0 }
         #expect(handed.count == 128)
         #expect(handed == (try await test.outbox()))
-        test.store.setCommitHandler(nil)
+        test.store.outbox.setCommitHandler(nil)
         try await test.save("after")
         #expect(seen.withLock { $0.count } == 128)
       }
@@ -255,18 +257,18 @@ extension RecordStoreConformance {
         try await test.save("n")
         let owed = try await test.dispatch(at: 1).deliveries
         #expect(owed.count == 2)
-        try await store.updateDeliveries([
+        try await store.deliveries.updateDeliveries([
           DeliveryUpdate(id: owed[0].id, state: .delivered(), timestamp: TestStore.time(2)),
           DeliveryUpdate(
             id: owed[1].id, state: .retry(at: TestStore.time(60), reason: "503", wasSent: true),
             timestamp: TestStore.time(2)),
         ])
-        #expect(try await store.dueDeliveries(at: TestStore.time(59), limit: 9).isEmpty)
+        #expect(try await store.deliveries.dueDeliveries(at: TestStore.time(59), limit: 9).isEmpty)
         #expect(try await test.nextDeliveryTime(after: TestStore.time(2)) == TestStore.time(60))
-        let due = try await store.dueDeliveries(at: TestStore.time(60), limit: 9)
+        let due = try await store.deliveries.dueDeliveries(at: TestStore.time(60), limit: 9)
         #expect(due.map(\.id) == [owed[1].id])
         #expect(due.first?.attempts == 1)
-        try await store.updateDeliveries([
+        try await store.deliveries.updateDeliveries([
           DeliveryUpdate(
             id: owed[1].id, state: .abandoned(reason: "expired"), timestamp: TestStore.time(61)),
           DeliveryUpdate(
@@ -274,7 +276,7 @@ extension RecordStoreConformance {
             timestamp: TestStore.time(62)),
         ])
         #expect(try await test.nextDeliveryTime(after: TestStore.time(0)) == nil)
-        #expect(try await store.dueDeliveries(at: TestStore.time(99), limit: 9).isEmpty)
+        #expect(try await store.deliveries.dueDeliveries(at: TestStore.time(99), limit: 9).isEmpty)
         try await test.save("m")
         #expect(try await test.dispatch(at: 80).deliveries.map(\.badge) == [2, 2])
       }
@@ -291,17 +293,17 @@ extension RecordStoreConformance {
         try await test.save("m")
         let owed = try await test.dispatch(at: 11).deliveries
         func drop(_ delivery: Delivery, before seconds: Int64) async throws {
-          try await store.updateDeliveries([
+          try await store.deliveries.updateDeliveries([
             DeliveryUpdate(
               id: delivery.id, state: .abandoned(reason: "Unregistered"),
               timestamp: TestStore.time(12), dropTokenRegisteredBefore: TestStore.time(seconds))
           ])
         }
         try await drop(owed[0], before: 10)
-        #expect(try await store.deviceToken("aa", kind: .apns) != nil)
+        #expect(try await store.devices.deviceToken("aa", kind: .apns) != nil)
         try await drop(owed[0], before: 11)
-        #expect(try await store.deviceToken("aa", kind: .apns) == nil)
-        #expect(try await store.dueDeliveries(at: TestStore.time(99), limit: 9).isEmpty)
+        #expect(try await store.devices.deviceToken("aa", kind: .apns) == nil)
+        #expect(try await store.deliveries.dueDeliveries(at: TestStore.time(99), limit: 9).isEmpty)
         #expect(try await test.nextDeliveryTime(after: TestStore.time(0)) == nil)
       }
     }
@@ -316,9 +318,9 @@ extension RecordStoreConformance {
         try await test.save("n")
         #expect(try await test.dispatch(at: 2).deliveries.count == 1)
         try await test.register("aa", user: TestStore.bob, device: "phone", at: 3)
-        #expect(try await store.deviceTokens(of: TestStore.alice).isEmpty)
-        #expect(try await store.deviceTokens(of: TestStore.bob).map(\.token) == ["aa"])
-        #expect(try await store.dueDeliveries(at: TestStore.time(9), limit: 9).isEmpty)
+        #expect(try await store.devices.deviceTokens(of: TestStore.alice).isEmpty)
+        #expect(try await store.devices.deviceTokens(of: TestStore.bob).map(\.token) == ["aa"])
+        #expect(try await store.deliveries.dueDeliveries(at: TestStore.time(9), limit: 9).isEmpty)
         try await test.save("m")
         let owed = try await test.dispatch(at: 4).deliveries
         #expect(owed.map(\.notification.subscriber) == [TestStore.bob])
@@ -343,7 +345,7 @@ extension RecordStoreConformance {
         try await test.save("before")
         try await test.dispatch(at: 1)
         try await test.register("web", kind: .courier, device: "tab", at: 2)
-        #expect(try await store.nextCourierEntry(forToken: "web") == nil)
+        #expect(try await store.courier.nextCourierEntry(forToken: "web") == nil)
         try await test.save("own", device: "tab")
         try await test.save("first", device: "other")
         try await test.dispatch(at: 3)
@@ -353,18 +355,19 @@ extension RecordStoreConformance {
         try await test.dispatch(at: 5)
         var names: [String?] = []
         var badges: [Int?] = []
-        while let next = try await store.nextCourierEntry(forToken: "web") {
-          #expect(try await store.nextCourierEntry(forToken: "web") == next)
+        while let next = try await store.courier.nextCourierEntry(forToken: "web") {
+          #expect(try await store.courier.nextCourierEntry(forToken: "web") == next)
           names.append(next.entry.notification.change.record?.recordID.recordName)
           badges.append(next.badge)
-          try await store.acknowledgeCourierEntry(next.entry, forToken: "web")
-          try await store.acknowledgeCourierEntry(next.entry, forToken: "web")
+          try await store.courier.acknowledgeCourierEntry(next.entry, forToken: "web")
+          try await store.courier.acknowledgeCourierEntry(next.entry, forToken: "web")
         }
         // The zone was made before the reader came, but logged after.
         #expect(names == ["first", nil, "second", "third"])
         #expect(badges == [1, nil, nil, 2])
         #expect(
-          await storeError { _ = try await store.nextCourierEntry(forToken: "none") } == .notFound)
+          await storeError { _ = try await store.courier.nextCourierEntry(forToken: "none") }
+            == .notFound)
       }
     }
 
@@ -379,13 +382,14 @@ extension RecordStoreConformance {
         for name in ["s", "t"] { _ = try await test.subscribe(noteSubscription(name)) }
         try await test.save("first")
         try await test.dispatch(at: 0)
-        #expect(try await store.dueDeliveries(at: TestStore.time(9), limit: 9).count == 2)
-        try await store.trim(at: TestStore.time(29 * day))
-        #expect(try await store.nextCourierEntry(forToken: "web") != nil)
-        #expect(try await store.deviceToken("old", kind: .courier) == nil)
-        try await store.trim(at: TestStore.time(31 * day))
-        #expect(try await store.nextCourierEntry(forToken: "web") == nil)
-        #expect(try await store.dueDeliveries(at: TestStore.time(9), limit: 9).isEmpty)
+        #expect(
+          try await store.deliveries.dueDeliveries(at: TestStore.time(9), limit: 9).count == 2)
+        try await store.maintenance.trim(at: TestStore.time(29 * day))
+        #expect(try await store.courier.nextCourierEntry(forToken: "web") != nil)
+        #expect(try await store.devices.deviceToken("old", kind: .courier) == nil)
+        try await store.maintenance.trim(at: TestStore.time(31 * day))
+        #expect(try await store.courier.nextCourierEntry(forToken: "web") == nil)
+        #expect(try await store.deliveries.dueDeliveries(at: TestStore.time(9), limit: 9).isEmpty)
         #expect(try await test.nextDeliveryTime(after: TestStore.time(-9)) == nil)
 
         let ids = (0..<5_001).map { "n\($0)" }
@@ -397,8 +401,8 @@ extension RecordStoreConformance {
             })
         }
         try await test.dispatch(at: 31 * day)
-        try await store.trim(at: TestStore.time(31 * day))
-        let oldest = try #require(try await store.nextCourierEntry(forToken: "web"))
+        try await store.maintenance.trim(at: TestStore.time(31 * day))
+        let oldest = try #require(try await store.courier.nextCourierEntry(forToken: "web"))
         #expect(oldest.entry.notification.change.record?.recordID.recordName == "n1")
       }
     }

@@ -83,7 +83,7 @@ extension RecordStoreConformance {
           Query(recordType: "Note", sortKeys: [SortKey(.field("secret"))]),
         ] {
           let failure = await #expect(throws: ItemFailure.self) {
-            _ = try await test.store.records(
+            _ = try await test.store.records.records(
               matching: RecordQuery(query: query, zoneID: nil, limit: 10), in: test.privateID)
           }
           #expect(failure?.field == "secret")
@@ -92,7 +92,7 @@ extension RecordStoreConformance {
           let all = Query(
             recordType: "Note",
             filters: [Filter(.allText, .containsAllTokens, .string(word))])
-          let page = try await test.store.records(
+          let page = try await test.store.records.records(
             matching: RecordQuery(query: all, zoneID: nil, limit: 10), in: test.privateID)
           #expect(page.records.count == (word == "word" ? 1 : 0))
         }

@@ -26,7 +26,7 @@ extension RecordStoreConformance {
             if random.chance(1, in: 6) { clients[random.pick(clients.indices)] = clients[index] }
           }
           if random.chance(1, in: 40) {
-            try await test.store.trim(at: TestStore.time(Int64(second)))
+            try await test.store.maintenance.trim(at: TestStore.time(Int64(second)))
           }
         }
         let expected = try await state(test)
@@ -43,10 +43,10 @@ extension RecordStoreConformance {
       let zone = random.pick(Self.zones)
       switch Int.random(in: 0..<20, using: &random) {
       case 0:
-        _ = try await test.store.modifyZones(
+        _ = try await test.store.zones.modifyZones(
           [.delete(zone)], in: test.privateID, origin: origin, timestamp: TestStore.time(second))
       case 1...3:
-        _ = try await test.store.modifyZones(
+        _ = try await test.store.zones.modifyZones(
           [.create(zone)], in: test.privateID, origin: origin, timestamp: TestStore.time(second))
       default:
         _ = try await test.modify(
@@ -76,9 +76,10 @@ extension RecordStoreConformance {
     /// What the server has, read without feeds.
     private func state(_ test: TestStore) async throws -> [ZoneID: [String: Record]] {
       var state: [ZoneID: [String: Record]] = [:]
-      for zone in try await test.store.zones(in: test.privateID) where !zone.zoneID.isDefaultZone {
+      for zone in try await test.store.zones.zones(in: test.privateID)
+      where !zone.zoneID.isDefaultZone {
         let ids = (0..<12).map { RecordID(recordName: "n\($0)", zoneID: zone.zoneID) }
-        let records = try await test.store.records(ids, in: test.privateID)
+        let records = try await test.store.records.records(ids, in: test.privateID)
         state[zone.zoneID] = records.reduce(into: [:]) { found, record in
           if let record { found[record.recordID.recordName] = record }
         }

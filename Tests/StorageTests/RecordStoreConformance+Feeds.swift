@@ -143,15 +143,15 @@ extension RecordStoreConformance {
     func hiddenRecords(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         let own = RecordGrants(["_creator": .read, "_icloud": .create])
-        let outcome = try await test.store.importSchema(
+        let outcome = try await test.store.schemas.importSchema(
           ContainerSchema(recordTypes: ["Note": .init(grants: own)]), of: TestStore.container,
           isTrial: false)
         #expect(outcome.refusals.isEmpty)
-        while try await test.store.continueIndexWork() != nil {}
+        while try await test.store.maintenance.continueIndexWork() != nil {}
         for number in 0..<5 { try await test.save("n\(number)") }
         try await test.save("mine", by: TestStore.bob)
         for number in 5..<8 { try await test.save("n\(number)") }
-        let page = try await test.store.recordChanges(
+        let page = try await test.store.changeFeeds.recordChanges(
           matching: RecordChangesQuery(
             zoneID: .default, limit: 1, reader: ChangeOrigin(userRecordName: TestStore.bob)),
           in: test.publicID)
@@ -230,16 +230,17 @@ extension RecordStoreConformance {
         #expect(
           await storeError { _ = try await test.changes(in: other, since: token) }
             == .changeTokenExpired)
-        let database = try await test.store.database(
+        let database = try await test.store.databases.database(
           at: TestStore.address(.private, owner: TestStore.bob))
         #expect(
           await storeError {
-            _ = try await test.store.zoneChanges(since: databaseToken, limit: 9, in: database)
+            _ = try await test.store.changeFeeds.zoneChanges(
+              since: databaseToken, limit: 9, in: database)
           } == .changeTokenExpired)
         // A store that was put back to an earlier state does not know of the future.
-        var future = try ChangeToken(token, sealedBy: test.store.tokens)
+        var future = try ChangeToken(token, sealedBy: test.store.secrets.tokens)
         future.position += 100
-        let text = try future.text(sealedBy: test.store.tokens)
+        let text = try future.text(sealedBy: test.store.secrets.tokens)
         #expect(
           await storeError { _ = try await test.changes(in: zone, since: text) }
             == .changeTokenExpired)
@@ -274,9 +275,9 @@ extension RecordStoreConformance {
               kind: .forceDelete, recordID: RecordID(recordName: "n599", zoneID: zone))
           ], in: test.privateID, at: 2_000)
 
-        try await test.store.trim(at: TestStore.time(1_100))
+        try await test.store.maintenance.trim(at: TestStore.time(1_100))
         #expect(try await test.changes(in: zone, since: before).changes.count == 200)
-        try await test.store.trim(at: TestStore.time(1_101))
+        try await test.store.maintenance.trim(at: TestStore.time(1_101))
         for token in [before, begun.token, after.token] {
           #expect(
             await storeError {
@@ -294,7 +295,7 @@ extension RecordStoreConformance {
         #expect(try await test.zoneChanges(since: databaseFresh.token).names == ["z"])
         #expect(await itemFailure { _ = try await test.changes(in: gone) } == .zoneNotFound)
         let done = try await test.changes(in: zone)
-        try await test.store.trim(at: TestStore.time(10_000))
+        try await test.store.maintenance.trim(at: TestStore.time(10_000))
         #expect(try await test.changes(in: zone, since: done.token).changes.isEmpty)
       }
     }
@@ -315,10 +316,10 @@ extension RecordStoreConformance {
             ], isAtomic: true, origin: ChangeOrigin(userRecordName: TestStore.alice),
             appliesGrants: false, timestamp: TestStore.time(0))
           change.clientChangeToken = ClientChangeToken(data: data, deviceID: device)
-          _ = try await test.store.modifyRecords(change)
+          _ = try await test.store.records.modifyRecords(change)
         }
         func told(_ device: String?, _ zone: ZoneID) async throws -> [UInt8]? {
-          try await test.store.recordChanges(
+          try await test.store.changeFeeds.recordChanges(
             matching: RecordChangesQuery(
               zoneID: zone,
               reader: ChangeOrigin(userRecordName: TestStore.alice, deviceID: device)),
@@ -335,7 +336,7 @@ extension RecordStoreConformance {
         #expect(try await told(nil, zone) == [3])
         #expect(try await told("mac", zone) == nil)
         #expect(try await told("phone", other) == nil)
-        try await test.store.trim(at: TestStore.time(1_001))
+        try await test.store.maintenance.trim(at: TestStore.time(1_001))
         #expect(try await told("phone", zone) == nil)
         try await leave([4], device: "phone", zone: other)
         try await delete(other, test)
@@ -345,7 +346,7 @@ extension RecordStoreConformance {
     }
 
     private func delete(_ zone: ZoneID, _ test: TestStore, at seconds: Int64 = 0) async throws {
-      let outcomes = try await test.store.modifyZones(
+      let outcomes = try await test.store.zones.modifyZones(
         [.delete(zone)], in: test.privateID, origin: origin, timestamp: TestStore.time(seconds))
       #expect(outcomes.map(\.summary) == ["deleted"])
     }

@@ -9,7 +9,7 @@ extension RecordStoreConformance {
     private func production(_ test: TestStore) async throws -> DatabaseID {
       var address = TestStore.address(.public)
       address.environment = .production
-      return try await test.store.database(at: address)
+      return try await test.store.databases.database(at: address)
     }
 
     private func save(
@@ -38,7 +38,8 @@ extension RecordStoreConformance {
         #expect(unknown?.code == .invalid)
         #expect(unknown?.field == "recordType")
         try await test.save("n", ["title": .string("a")])
-        let deployed = try await test.store.deploySchema(of: TestStore.container, isTrial: false)
+        let deployed = try await test.store.schemas.deploySchema(
+          of: TestStore.container, isTrial: false)
         #expect(deployed.refusals.isEmpty)
         #expect(try await save("n", ["title": .string("b")], in: production, test) == nil)
         let field = try await save(
@@ -48,8 +49,8 @@ extension RecordStoreConformance {
         #expect(
           field?.reason.contains("petrel schema deploy --container \(TestStore.container)") == true)
         #expect(
-          try await test.store.schema(of: TestStore.container, in: .production)
-            == test.store.schema(of: TestStore.container, in: .development))
+          try await test.store.schemas.schema(of: TestStore.container, in: .production)
+            == test.store.schemas.schema(of: TestStore.container, in: .development))
         // The users' own records need no deploy; their fields do.
         #expect(try await save("u", type: "Users", in: production, test) == nil)
         #expect(
@@ -85,7 +86,7 @@ extension RecordStoreConformance {
         }
         let undeployed = try await subscribe([title], in: production)
         #expect(undeployed?.reason.contains("record type 'Note' is not in the production") == true)
-        _ = try await store.deploySchema(of: TestStore.container, isTrial: false)
+        _ = try await store.schemas.deploySchema(of: TestStore.container, isTrial: false)
         let untyped = try await subscribe([title], in: production)
         #expect(
           untyped?.reason.contains(
@@ -96,7 +97,7 @@ extension RecordStoreConformance {
             == true)
         #expect(try await subscribe([title]) == nil)
         #expect(try await subscribe([title], in: production) != nil)
-        let outcome = try await store.deploySchema(of: TestStore.container, isTrial: false)
+        let outcome = try await store.schemas.deploySchema(of: TestStore.container, isTrial: false)
         let type = SubscriptionType.query(
           .init(recordType: "Note", events: .events, fields: ["title"]))
         #expect(outcome.changes == [.addSubscriptionType(type)])
@@ -109,7 +110,9 @@ extension RecordStoreConformance {
         #expect(try await subscribe([title, rank], in: production) != nil)
         #expect(try await subscribe([], in: production) != nil)
         #expect(
-          try await store.subscriptionTypes(of: TestStore.container, in: .production) == [type])
+          try await store.schemas.subscriptionTypes(of: TestStore.container, in: .production) == [
+            type
+          ])
       }
     }
 
@@ -134,8 +137,8 @@ extension RecordStoreConformance {
         func database(_ environment: ContainerEnvironment) async throws -> DatabaseID {
           var address = TestStore.address(.private, owner: TestStore.alice)
           address.environment = environment
-          let database = try await store.database(at: address)
-          _ = try await store.modifyZones(
+          let database = try await store.databases.database(at: address)
+          _ = try await store.zones.modifyZones(
             ["Z", "Other"].map { .create(ZoneID(zoneName: $0)) }, in: database,
             origin: ChangeOrigin(userRecordName: TestStore.alice), timestamp: TestStore.time(0))
           return database
@@ -157,13 +160,17 @@ extension RecordStoreConformance {
 
         #expect(try await subscribe(kind, in: development) == nil)
         #expect(try await subscribe(kind, in: production) != nil)
-        let outcome = try await store.deploySchema(of: TestStore.container, isTrial: false)
+        let outcome = try await store.schemas.deploySchema(of: TestStore.container, isTrial: false)
         #expect(outcome.changes == [.addSubscriptionType(type)])
         #expect(try await subscribe(kind, in: production) == nil)
         #expect(try await subscribe(another, in: production) == nil)
         #expect(
-          try await store.subscriptionTypes(of: TestStore.container, in: .production) == [type])
-        #expect(try await store.deploySchema(of: TestStore.container, isTrial: false).changes == [])
+          try await store.schemas.subscriptionTypes(of: TestStore.container, in: .production) == [
+            type
+          ])
+        #expect(
+          try await store.schemas.deploySchema(of: TestStore.container, isTrial: false).changes
+            == [])
       }
     }
 
@@ -173,16 +180,16 @@ extension RecordStoreConformance {
         let store = test.store
         let container = TestStore.container
         try await test.save("n", ["title": .string("a")])
-        let trial = try await store.deploySchema(of: container, isTrial: true)
+        let trial = try await store.schemas.deploySchema(of: container, isTrial: true)
         #expect(trial.changes.count == 1)
-        #expect(try await store.schema(of: container, in: .production) == ContainerSchema())
-        _ = try await store.deploySchema(of: container, isTrial: false)
-        let again = try await store.deploySchema(of: container, isTrial: false)
+        #expect(try await store.schemas.schema(of: container, in: .production) == ContainerSchema())
+        _ = try await store.schemas.deploySchema(of: container, isTrial: false)
+        let again = try await store.schemas.deploySchema(of: container, isTrial: false)
         #expect(again == SchemaOutcome(changes: [], refusals: []))
         // Development loses the field by hand, as after a reset, and gets it back with another type.
         _ = try await test.delete("n")
-        guard let sqlStore = store as? SQLRecordStore else { return }
-        try await sqlStore.write { transaction in
+        guard let sqlStore = store as? SQLStore else { return }
+        try await sqlStore.transactions.write { transaction in
           let field = ContainerSchema.Field(.init(.string))
           try SchemaModifier(
             transaction: transaction, container: container, environment: .development
@@ -192,15 +199,15 @@ extension RecordStoreConformance {
             .addField("rank", of: "Note", .init(.init(.int64))),
           ])
         }
-        let merged = try await store.deploySchema(of: container, isTrial: false)
+        let merged = try await store.schemas.deploySchema(of: container, isTrial: false)
         #expect(merged.changes == [.addField("rank", of: "Note", .init(.init(.int64)))])
-        let production = try await store.schema(of: container, in: .production)
+        let production = try await store.schemas.schema(of: container, in: .production)
         #expect(production.recordTypes["Note"]?.fields.keys.sorted() == ["rank", "title"])
         try await test.save("n", ["title": .int64(1), "more": .int64(1)])
-        let refused = try await store.deploySchema(of: container, isTrial: false)
+        let refused = try await store.schemas.deploySchema(of: container, isTrial: false)
         #expect(refused.refusals.count == 1)
         #expect(refused.refusals[0].reason.contains("field 'title' of record type 'Note'"))
-        #expect(try await store.schema(of: container, in: .production) == production)
+        #expect(try await store.schemas.schema(of: container, in: .production) == production)
       }
     }
 
@@ -210,7 +217,7 @@ extension RecordStoreConformance {
         let production = try await production(test)
         func failure(_ query: Query) async throws -> ItemFailure? {
           do {
-            _ = try await test.store.records(
+            _ = try await test.store.records.records(
               matching: RecordQuery(query: query, zoneID: .default, limit: 10), in: production)
             return nil
           } catch let failure as ItemFailure {
@@ -219,7 +226,7 @@ extension RecordStoreConformance {
         }
         #expect(try await failure(Query(recordType: "Note"))?.field == "recordType")
         try await test.save("n", ["title": .string("a")])
-        _ = try await test.store.deploySchema(of: TestStore.container, isTrial: false)
+        _ = try await test.store.schemas.deploySchema(of: TestStore.container, isTrial: false)
         #expect(try await failure(Query(recordType: "Note")) == nil)
         let unknown = Filter(.field("rank"), .equals, .int64(1))
         #expect(

@@ -106,14 +106,15 @@ extension RecordStoreConformance {
           let world = World(test: test, writer: writer, isFull: isFull)
           var samples = QuerySamples(random: SeededGenerator(seed: seed))
           func use(_ schema: ContainerSchema) async throws {
-            let outcome = try await writer.store.importSchema(
+            let outcome = try await writer.store.schemas.importSchema(
               schema, of: TestStore.container, isTrial: false)
             #expect(outcome.refusals.isEmpty)
           }
           try await use(Self.schema(creators == .notYet ? .standard : Self.own, creators))
           try await world.change(120, &samples)
           if creators == .notYet {
-            var schema = try await writer.store.schema(of: TestStore.container, in: .development)
+            var schema = try await writer.store.schemas.schema(
+              of: TestStore.container, in: .development)
             schema.recordTypes["Note"]?.grants = Self.own
             try await use(schema)
           }
@@ -142,7 +143,7 @@ extension RecordStoreConformance {
       var records: [Record] = []
       do {
         repeat {
-          let page = try await test.store.records(matching: search, in: test.publicID)
+          let page = try await test.store.records.records(matching: search, in: test.publicID)
           #expect(page.continuation == nil || page.records.count == size)
           search.continuation = page.continuation
           records += page.records
@@ -163,9 +164,9 @@ extension RecordStoreConformance {
       var found = 0
       let worlds = try await inBothWorlds(servers, seed, creators) { world, samples in
         if creators == .byGrants {
-          while try await world.test.store.continueIndexWork() != nil {}
+          while try await world.test.store.maintenance.continueIndexWork() != nil {}
         }
-        let mine = try await world.test.store.records(
+        let mine = try await world.test.store.records.records(
           (0..<40).map { RecordID(recordName: "r\($0)") }, in: world.test.publicID
         ).compactMap { $0 }.filter { $0.created?.userRecordName == TestStore.alice }
         var answers: [(Query, [String])] = []
@@ -202,7 +203,8 @@ extension RecordStoreConformance {
       var query = query
       var pages: [String] = []
       while true {
-        let page = try await test.store.recordChanges(matching: query, in: test.publicID)
+        let page = try await test.store.changeFeeds.recordChanges(
+          matching: query, in: test.publicID)
         query.token = page.token
         let changes = page.changes.map { change in
           switch change {
@@ -222,7 +224,7 @@ extension RecordStoreConformance {
       let creators = Creators.allCases[seed % 3]
       let worlds = try await inBothWorlds(servers, seed, creators) { world, samples in
         if creators == .byGrants {
-          while try await world.test.store.continueIndexWork() != nil {}
+          while try await world.test.store.maintenance.continueIndexWork() != nil {}
         }
         var answers: [String] = []
         var tokens: [String?] = [nil]

@@ -35,7 +35,8 @@ extension RecordStoreConformance {
           }
         }
         let ids = Array(model.keys)
-        #expect(try await test.store.records(ids, in: test.privateID) == ids.map { model[$0] })
+        #expect(
+          try await test.store.records.records(ids, in: test.privateID) == ids.map { model[$0] })
         for number in 0..<250 {
           let query = randomQuery(using: &random)
           let zone = [nil, zones[0], zones[1]].randomElement(using: &random)!
@@ -68,7 +69,7 @@ extension RecordStoreConformance {
       var search = RecordQuery(query: query, zoneID: zone, limit: size)
       var found: [Record] = []
       repeat {
-        let page = try await test.store.records(matching: search, in: test.privateID)
+        let page = try await test.store.records.records(matching: search, in: test.privateID)
         #expect(page.continuation == nil || page.records.count == size)
         found += page.records
         search.continuation = page.continuation

@@ -84,9 +84,9 @@ extension RecordStoreConformance {
         try await test.save("a", ["title": .string("x")])
         let result = try await test.dispatch(at: 1)
         _ = try await test.mark([result.logged[0].notification.change.notificationID], at: 2)
-        let due = try await test.store.dueDeliveries(at: TestStore.time(3), limit: 9)
+        let due = try await test.store.deliveries.dueDeliveries(at: TestStore.time(3), limit: 9)
         #expect(due == result.deliveries)
-        let next = try await test.store.nextCourierEntry(forToken: "web")
+        let next = try await test.store.courier.nextCourierEntry(forToken: "web")
         #expect(next?.entry == result.logged[0])
       }
     }
@@ -104,7 +104,7 @@ extension RecordStoreConformance {
         let whole = try await test.log()
         try await test.save("c")
         try await test.dispatch(at: 20 * day)
-        try await test.store.trim(at: TestStore.time(31 * day))
+        try await test.store.maintenance.trim(at: TestStore.time(31 * day))
         for token in [empty.token, half.token] {
           #expect(
             await storeError { _ = try await test.log(since: token) } == .changeTokenExpired)
@@ -128,10 +128,10 @@ extension RecordStoreConformance {
         let before = try await test.log()
         let id = logged[0].notification.change.notificationID
         _ = try await test.mark([id], at: 20 * day)
-        try await test.store.trim(at: TestStore.time(31 * day))
+        try await test.store.maintenance.trim(at: TestStore.time(31 * day))
         #expect(try await test.log(since: before.token).summaries == ["read"])
         #expect(try await test.mark([id], at: 32 * day) == [id])
-        try await test.store.trim(at: TestStore.time(51 * day))
+        try await test.store.maintenance.trim(at: TestStore.time(51 * day))
         #expect(
           await storeError { _ = try await test.log(since: before.token) } == .changeTokenExpired)
         #expect(try await test.log().summaries == [])
@@ -154,9 +154,11 @@ extension RecordStoreConformance {
         let other = elsewhere
         #expect(
           await storeError {
-            _ = try await test.store.notificationLog(of: other, since: token, limit: 9)
+            _ = try await test.store.notificationLog.notificationLog(
+              of: other, since: token, limit: 9)
           } == .changeTokenExpired)
-        let nothing = try await test.store.notificationLog(of: other, since: nil, limit: 9)
+        let nothing = try await test.store.notificationLog.notificationLog(
+          of: other, since: nil, limit: 9)
         #expect(nothing.notifications == [])
         for text in ["", "x", "AQ==", String(token.dropLast(4)), token + "AAAA"] {
           #expect(
@@ -175,9 +177,9 @@ extension RecordStoreConformance {
         try await test.save("a")
         try await test.dispatch(at: 1)
         token.places[test.publicID] = .init(position: 1000, floor: 0)
-        let text = try token.text(sealedBy: test.store.tokens)
+        let text = try token.text(sealedBy: test.store.secrets.tokens)
         #expect(await storeError { _ = try await test.log(since: text) } == .changeTokenExpired)
-        #expect(try NotificationLogToken(text, sealedBy: test.store.tokens) == token)
+        #expect(try NotificationLogToken(text, sealedBy: test.store.secrets.tokens) == token)
       }
     }
 
@@ -204,16 +206,16 @@ extension RecordStoreConformance {
         try await test.register("bb", device: "pad")
         try await test.register("cc", user: TestStore.bob)
         try await test.register("web", kind: .courier)
-        try await test.store.setBadge(7, of: TestStore.recipient(TestStore.alice))
+        try await test.store.devices.setBadge(7, of: TestStore.recipient(TestStore.alice))
         var elsewhere = TestStore.recipient(TestStore.alice)
         elsewhere.environment = .production
-        try await test.store.setBadge(99, of: elsewhere)
+        try await test.store.devices.setBadge(99, of: elsewhere)
         try await test.save("a")
         let badges = try await test.dispatch(at: 1).deliveries.map {
           "\($0.device.token) \($0.badge ?? -1)"
         }
         #expect(badges.sorted() == ["aa 8", "bb 8", "cc 1"])
-        #expect(try await test.store.nextCourierEntry(forToken: "web")?.badge == 8)
+        #expect(try await test.store.courier.nextCourierEntry(forToken: "web")?.badge == 8)
       }
     }
   }
@@ -227,13 +229,14 @@ extension TestStore {
   func log(
     of user: String = alice, since token: String? = nil, limit: Int = 100
   ) async throws -> NotificationLogPage {
-    try await store.notificationLog(of: Self.recipient(user), since: token, limit: limit)
+    try await store.notificationLog.notificationLog(
+      of: Self.recipient(user), since: token, limit: limit)
   }
 
   func mark(
     _ ids: [UUID], of user: String = alice, at seconds: Int64
   ) async throws -> Set<UUID> {
-    try await store.markNotificationsRead(
+    try await store.notificationLog.markNotificationsRead(
       ids, of: Self.recipient(user), timestamp: Self.time(seconds))
   }
 }

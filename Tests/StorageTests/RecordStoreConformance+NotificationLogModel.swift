@@ -49,7 +49,7 @@ extension RecordStoreConformance {
               model.mark(id, in: test, for: &readers)
             }
           case 6:
-            try await test.store.trim(at: TestStore.time(model.now))
+            try await test.store.maintenance.trim(at: TestStore.time(model.now))
             model.trim(for: &readers)
           case 7:
             readers.append(readers.randomElement(using: &random) ?? Reader())

@@ -14,7 +14,7 @@ extension RecordStoreConformance {
       var names: [String] = []
       var continuation: String?
       repeat {
-        let page = try await test.store.records(
+        let page = try await test.store.records.records(
           matching: RecordQuery(
             query: query, zoneID: zone, limit: size, continuation: continuation),
           in: database ?? test.publicID)
@@ -162,7 +162,7 @@ extension RecordStoreConformance {
           var search = RecordQuery(query: query, zoneID: nil, limit: 4)
           var found: [String] = []
           repeat {
-            let page = try await test.store.records(matching: search, in: test.publicID)
+            let page = try await test.store.records.records(matching: search, in: test.publicID)
             found += page.records.map(\.recordID.recordName)
             search.continuation = page.continuation
             // The records that the marker stands on go away and come back elsewhere.
@@ -185,12 +185,12 @@ extension RecordStoreConformance {
         for name in ["a", "b", "c"] { try await test.save(name) }
         var search = RecordQuery(query: Query(recordType: "Note"), zoneID: nil, limit: 1)
         let marker = try #require(
-          try await test.store.records(matching: search, in: test.publicID).continuation)
+          try await test.store.records.records(matching: search, in: test.publicID).continuation)
         func code(of marker: String, _ query: RecordQuery) async -> StoreError.Code? {
           var query = query
           query.continuation = marker
           return await storeError { [query] in
-            _ = try await test.store.records(matching: query, in: test.publicID)
+            _ = try await test.store.records.records(matching: query, in: test.publicID)
           }
         }
         for broken in ["", "x", "AAAAAAAAAAAAAAAAAAAA", String(marker.reversed()), marker + "A"] {
@@ -219,11 +219,11 @@ extension RecordStoreConformance {
             var search = search
             change(&search)
             do {
-              _ = try await test.store.records(matching: search, in: database)
+              _ = try await test.store.records.records(matching: search, in: database)
               return nil
             } catch { return "\(error)" }
           }
-          let first = try await test.store.records(matching: search, in: test.publicID)
+          let first = try await test.store.records.records(matching: search, in: test.publicID)
           let marker = try #require(first.continuation)
           #expect(await reason(in: test.publicID) { $0.continuation = marker } == nil)
           for (database, change) in [
@@ -270,7 +270,7 @@ extension RecordStoreConformance {
         ]
         for (query, field) in cases {
           do {
-            _ = try await test.store.records(
+            _ = try await test.store.records.records(
               matching: RecordQuery(query: query, zoneID: nil, limit: 10), in: test.publicID)
             Issue.record("\(query) was accepted")
           } catch let failure as ItemFailure {
@@ -282,7 +282,9 @@ extension RecordStoreConformance {
           query: Query(
             recordType: "Unseen", filters: [Filter(.field("s"), .equals, .int64(1))]),
           zoneID: nil, limit: 10)
-        #expect(try await test.store.records(matching: unknown, in: test.publicID).records.isEmpty)
+        #expect(
+          try await test.store.records.records(matching: unknown, in: test.publicID).records.isEmpty
+        )
       }
     }
 

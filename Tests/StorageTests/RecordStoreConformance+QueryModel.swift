@@ -133,7 +133,7 @@ extension RecordStoreConformance {
       var search = RecordQuery(query: query, zoneID: zone, limit: size)
       var found: [Record] = []
       repeat {
-        let page = try await test.store.records(matching: search, in: database)
+        let page = try await test.store.records.records(matching: search, in: database)
         #expect(page.continuation == nil || page.records.count == size, comment)
         #expect(page.records.count <= size, comment)
         found += page.records

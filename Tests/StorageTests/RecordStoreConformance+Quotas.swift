@@ -12,7 +12,7 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         let store = test.store
         func modify(_ operations: [SubscriptionOperation]) async throws -> [ItemFailure.Code?] {
-          try await store.modifySubscriptions(
+          try await store.subscriptions.modifySubscriptions(
             operations, of: TestStore.alice, in: test.publicID, timestamp: TestStore.time(0)
           ).map { $0.failure?.code }
         }
@@ -40,7 +40,7 @@ extension RecordStoreConformance {
           try await modify([save("a"), .delete(subscriptionID: "c"), save("f")])
             == [nil, nil, .quotaExceeded])
         #expect(
-          try await store.subscriptions(of: TestStore.alice, in: test.publicID)
+          try await store.subscriptions.subscriptions(of: TestStore.alice, in: test.publicID)
             .map(\.subscriptionID) == ["a", "d"])
         #expect(store.quotas.refusals == [.subscriptionsPerUser: 5])
       }
@@ -50,7 +50,7 @@ extension RecordStoreConformance {
     func zones(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         func modify(_ operations: [ZoneOperation]) async throws -> [ItemFailure?] {
-          try await test.store.modifyZones(
+          try await test.store.zones.modifyZones(
             operations, in: test.privateID, origin: ChangeOrigin(userRecordName: TestStore.alice),
             timestamp: TestStore.time(0)
           ).map { outcome in
@@ -113,7 +113,7 @@ extension RecordStoreConformance {
     func devices(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         func register(_ token: String, user: String = TestStore.alice) async throws -> Bool {
-          try await test.store.saveDeviceToken(
+          try await test.store.devices.saveDeviceToken(
             DeviceToken(
               kind: .apns, token: token, container: TestStore.container, environment: .development,
               apnsEnvironment: .development, userRecordName: user, deviceID: nil,
@@ -128,7 +128,7 @@ extension RecordStoreConformance {
         #expect(test.store.quotas.refusals == [.apnsDevicesPerUser: 2])
         for token in ["a", "b"] {
           #expect(
-            try await test.store.removeDeviceToken(
+            try await test.store.devices.removeDeviceToken(
               token, kind: .apns,
               of: Recipient(
                 userRecordName: TestStore.alice, container: TestStore.container,
@@ -155,9 +155,9 @@ extension RecordStoreConformance {
             at: Int64(number))
           try await test.dispatch(at: Int64(number))
         }
-        try await test.store.trim(at: TestStore.time(30))
+        try await test.store.maintenance.trim(at: TestStore.time(30))
         func names(of user: String) async throws -> [String] {
-          let page = try await test.store.notificationLog(
+          let page = try await test.store.notificationLog.notificationLog(
             of: Recipient(
               userRecordName: user, container: TestStore.container, environment: .development),
             since: nil, limit: 100)

@@ -124,7 +124,7 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         for name in ["a", "b"] { try await test.save(name) }
         let ids = ["b", "x", "a", "b"].map { RecordID(recordName: $0) }
-        let found = try await test.store.records(
+        let found = try await test.store.records.records(
           ids + [RecordID(recordName: "a", zoneID: ZoneID(zoneName: "nowhere"))],
           in: test.publicID)
         #expect(found.map { $0?.recordID.recordName } == ["b", nil, "a", "b", nil])
@@ -316,7 +316,7 @@ extension RecordStoreConformance {
           #expect(try await test.record(gone) == nil)
         }
         for kept in ["loose", "freed"] { #expect(try await test.record(kept) != nil) }
-        let events = try await test.store.undispatchedChanges(
+        let events = try await test.store.outbox.undispatchedChanges(
           in: test.publicID, after: before, limit: 10)
         #expect(events.map(\.change.event) == [.recordDeleted, .recordDeleted, .recordDeleted])
         #expect(
@@ -384,8 +384,8 @@ extension RecordStoreConformance {
         #expect(entries.allSatisfy { $0.change.userRecordName == TestStore.alice })
         #expect(Set(entries.map(\.change.notificationID)).count == 3)
         #expect(entries.map(\.sequence) == entries.map(\.sequence).sorted())
-        #expect(try await test.store.undispatchedDatabases() == [test.publicID])
-        let rest = try await test.store.undispatchedChanges(
+        #expect(try await test.store.outbox.undispatchedDatabases() == [test.publicID])
+        let rest = try await test.store.outbox.undispatchedChanges(
           in: test.publicID, after: entries[0].sequence, limit: 1)
         #expect(rest == [entries[1]])
       }

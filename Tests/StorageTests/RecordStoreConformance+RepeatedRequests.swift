@@ -109,10 +109,10 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         let day: Int64 = 24 * 60 * 60
         _ = try await test.modify([operation(.create, "a")], requestID: "r")
-        try await test.store.trim(at: TestStore.time(7 * day))
+        try await test.store.maintenance.trim(at: TestStore.time(7 * day))
         let kept = try await test.modify([operation(.create, "a")], requestID: "r")
         #expect(kept.map(\.summary) == ["saved"])
-        try await test.store.trim(at: TestStore.time(9 * day))
+        try await test.store.maintenance.trim(at: TestStore.time(9 * day))
         let forgotten = try await test.modify([operation(.create, "a")], requestID: "r")
         #expect(forgotten.map(\.summary) == ["exists"])
       }

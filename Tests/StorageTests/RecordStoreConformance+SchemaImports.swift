@@ -42,17 +42,19 @@ extension RecordStoreConformance {
             type.grants = RecordGrants(["_world": generator.pick([.read, .all])])
             wanted.recordTypes[name] = type
           }
-          let before = try await store.schema(of: Self.container, in: .development)
-          let trial = try await store.importSchema(wanted, of: Self.container, isTrial: true)
-          #expect(try await store.schema(of: Self.container, in: .development) == before)
-          let outcome = try await store.importSchema(wanted, of: Self.container, isTrial: false)
+          let before = try await store.schemas.schema(of: Self.container, in: .development)
+          let trial = try await store.schemas.importSchema(
+            wanted, of: Self.container, isTrial: true)
+          #expect(try await store.schemas.schema(of: Self.container, in: .development) == before)
+          let outcome = try await store.schemas.importSchema(
+            wanted, of: Self.container, isTrial: false)
           #expect(outcome == trial)
-          while try await store.continueIndexWork() != nil {}
+          while try await store.maintenance.continueIndexWork() != nil {}
           if wanted.recordTypes["Users"] == nil {
             wanted.recordTypes["Users"] = before.recordTypes["Users"]
           }
           #expect(
-            try await store.schema(of: Self.container, in: .development) == wanted,
+            try await store.schemas.schema(of: Self.container, in: .development) == wanted,
             "round \(round): \(outcome)")
         }
       }
@@ -64,9 +66,9 @@ extension RecordStoreConformance {
         let store = test.store
         try await test.save("n", ["title": .string("a"), "tags": .list(of: .string, [])])
         try await test.save("t", type: "Task", ["done": .int64(0)])
-        let before = try await store.schema(of: Self.container, in: .development)
+        let before = try await store.schemas.schema(of: Self.container, in: .development)
         func refusals(_ schema: ContainerSchema) async throws -> [String] {
-          try await store.importSchema(schema, of: Self.container, isTrial: false).refusals
+          try await store.schemas.importSchema(schema, of: Self.container, isTrial: false).refusals
             .map(\.reason)
         }
         let reasons = try await refusals(
@@ -76,9 +78,9 @@ extension RecordStoreConformance {
         #expect(reasons.contains { $0.contains("in field 'tags'") })
         #expect(reasons.contains { $0.contains("in field 'title'") })
         #expect(reasons.contains { $0.contains("records of type 'Task'") })
-        #expect(try await store.schema(of: Self.container, in: .development) == before)
+        #expect(try await store.schemas.schema(of: Self.container, in: .development) == before)
         // Deployed, and then without data: still in production.
-        _ = try await store.deploySchema(of: Self.container, isTrial: false)
+        _ = try await store.schemas.deploySchema(of: Self.container, isTrial: false)
         _ = try await test.delete("n")
         _ = try await test.delete("t")
         let deployed = try await refusals(ContainerSchema())
@@ -97,20 +99,21 @@ extension RecordStoreConformance {
         let zone = try await test.makeZone("Z")
         try await test.save("n", ["a": .int64(1)], zone: zone, in: test.privateID)
         let feed = RecordChangesQuery(zoneID: zone, token: nil, limit: 10)
-        let token = try await store.recordChanges(matching: feed, in: test.privateID).token
+        let token = try await store.changeFeeds.recordChanges(matching: feed, in: test.privateID)
+          .token
         _ = try await test.delete("n", zone: zone, in: test.privateID)
-        let outcome = try await store.importSchema(
+        let outcome = try await store.schemas.importSchema(
           ContainerSchema(), of: Self.container, isTrial: false)
         #expect(outcome.changes == [.removeRecordType("Note")])
         #expect(outcome.refusals.isEmpty)
         var rest = feed
         rest.token = token
-        let page = try await store.recordChanges(matching: rest, in: test.privateID)
+        let page = try await store.changeFeeds.recordChanges(matching: rest, in: test.privateID)
         #expect(page.changes.count == 1)
         // Another type of the field is free now.
         try await test.save("n", ["a": .string("b")], zone: zone, in: test.privateID)
         #expect(
-          try await store.schema(of: Self.container, in: .development)
+          try await store.schemas.schema(of: Self.container, in: .development)
             .recordTypes["Note"]?.fields["a"]?.type == FieldType(.string))
       }
     }
@@ -124,7 +127,7 @@ extension RecordStoreConformance {
           "t": .init(.init(.string), indexes: [.searchable]),
           "n": .init(.init(.int64)),
         ]
-        _ = try await test.store.importSchema(
+        _ = try await test.store.schemas.importSchema(
           schema(fields, system: [.modifiedTimestamp: [.sortable]]), of: Self.container,
           isTrial: false)
         try await test.save(
@@ -188,7 +191,7 @@ extension RecordStoreConformance {
         ]
         for (query, expected) in cases {
           do {
-            let page = try await test.store.records(
+            let page = try await test.store.records.records(
               matching: RecordQuery(query: query, zoneID: .default, limit: 10), in: test.publicID)
             #expect(expected == nil, "\(query)")
             #expect(page.records.count == 1, "\(query)")
@@ -208,24 +211,24 @@ extension RecordStoreConformance {
       try await StoreEngine.sqliteFile.withStore { test in
         let store = test.store
         let grants = RecordGrants(["Editor": .all, "_world": .read])
-        _ = try await store.importSchema(
+        _ = try await store.schemas.importSchema(
           schema([:], roles: ["Editor"], grants: grants), of: Self.container, isTrial: false)
-        try await store.setMembership(
+        try await store.schemas.setMembership(
           true, of: TestStore.bob, in: "Editor", container: Self.container,
           environment: .development)
-        let roles = try await store.roles(
+        let roles = try await store.schemas.roles(
           of: TestStore.bob, container: Self.container, environment: .development)
         #expect(roles == ["_world", "_icloud", "Editor"])
         #expect(grants.permissions(of: roles) == .all)
         #expect(
-          try await store.members(
+          try await store.schemas.members(
             of: "Editor", container: Self.container, environment: .development)
             == [TestStore.bob])
-        let production = try await store.roles(
+        let production = try await store.schemas.roles(
           of: TestStore.bob, container: Self.container, environment: .production)
         #expect(production == ["_world", "_icloud"])
-        _ = try await store.importSchema(schema([:]), of: Self.container, isTrial: false)
-        let without = try await store.roles(
+        _ = try await store.schemas.importSchema(schema([:]), of: Self.container, isTrial: false)
+        let without = try await store.schemas.roles(
           of: TestStore.bob, container: Self.container, environment: .development)
         #expect(without == ["_world", "_icloud"])
       }

@@ -15,7 +15,7 @@ extension RecordStoreConformance {
             "numbers": .list(of: .int64, []), "data": .bytes(.init()),
             "place": .location(Location(latitude: 1, longitude: 2)),
           ])
-        let schema = try await test.store.schema(of: TestStore.container, in: .development)
+        let schema = try await test.store.schemas.schema(of: TestStore.container, in: .development)
         let type = try #require(schema.recordTypes["Note"])
         #expect(
           type.fields == [
@@ -29,7 +29,7 @@ extension RecordStoreConformance {
         #expect(type.systemIndexes == SystemField.implicitIndexes)
         #expect(schema.roles.isEmpty)
         #expect(
-          try await test.store.schema(of: TestStore.container, in: .production)
+          try await test.store.schemas.schema(of: TestStore.container, in: .production)
             == ContainerSchema())
       }
     }
@@ -41,14 +41,14 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         let store = test.store
         let container = TestStore.container
-        let anonymous = try await store.roles(
+        let anonymous = try await store.schemas.roles(
           of: nil, container: container, environment: .development)
         #expect(anonymous == ["_world"])
-        let signedIn = try await store.roles(
+        let signedIn = try await store.schemas.roles(
           of: TestStore.alice, container: container, environment: .development)
         #expect(signedIn == ["_world", "_icloud"])
         let refused = await storeError {
-          try await store.setMembership(
+          try await store.schemas.setMembership(
             true, of: TestStore.alice, in: "Editor", container: container,
             environment: .development)
         }

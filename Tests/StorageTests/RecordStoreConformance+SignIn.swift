@@ -11,24 +11,26 @@ extension RecordStoreConformance {
     func passwords(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         let store = test.store
-        _ = try await store.addUser(named: "zoe", at: TestStore.time(1))
-        _ = try await store.addUser(named: "amir", at: TestStore.time(1))
-        #expect(try await store.passwordHash(ofUserNamed: "zoe") == nil)
-        try await store.setPasswordHash("first", ofUserNamed: "zoe", at: TestStore.time(2))
-        let zoe = try #require(try await store.user(named: "zoe"))
-        try await store.addWebAuthToken(
+        _ = try await store.accounts.addUser(named: "zoe", at: TestStore.time(1))
+        _ = try await store.accounts.addUser(named: "amir", at: TestStore.time(1))
+        #expect(try await store.accounts.passwordHash(ofUserNamed: "zoe") == nil)
+        try await store.accounts.setPasswordHash("first", ofUserNamed: "zoe", at: TestStore.time(2))
+        let zoe = try #require(try await store.accounts.user(named: "zoe"))
+        try await store.accounts.addWebAuthToken(
           WebAuthToken(
             hash: [1], userRecordName: zoe.userRecordName, created: TestStore.time(2),
             expires: TestStore.time(9),
             session: WebAuthToken.Session(
               id: [7], container: "iCloud.a", environment: .production, lifetime: 1800)))
-        try await store.setPasswordHash("second", ofUserNamed: "zoe", at: TestStore.time(3))
-        #expect(try await store.webAuthToken(withHash: [1]) == nil)
-        #expect(try await store.passwordHash(ofUserNamed: "zoe") == "second")
-        #expect(try await store.passwordHash(ofUserNamed: "amir") == nil)
-        #expect(try await store.passwordHash(ofUserNamed: "nobody") == nil)
+        try await store.accounts.setPasswordHash(
+          "second", ofUserNamed: "zoe", at: TestStore.time(3))
+        #expect(try await store.accounts.webAuthToken(withHash: [1]) == nil)
+        #expect(try await store.accounts.passwordHash(ofUserNamed: "zoe") == "second")
+        #expect(try await store.accounts.passwordHash(ofUserNamed: "amir") == nil)
+        #expect(try await store.accounts.passwordHash(ofUserNamed: "nobody") == nil)
         let error = await #expect(throws: StoreError.self) {
-          try await store.setPasswordHash("x", ofUserNamed: "nobody", at: TestStore.time(3))
+          try await store.accounts.setPasswordHash(
+            "x", ofUserNamed: "nobody", at: TestStore.time(3))
         }
         #expect(error?.code == .notFound)
       }
@@ -39,7 +41,7 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         let store = test.store
         func user(_ issuer: String, _ subject: String, at second: Int64) async throws -> User {
-          try await store.user(
+          try await store.accounts.user(
             boundTo: IssuedIdentity(issuer: issuer, subject: subject),
             proposing: "\(issuer) \(subject)", profile: UserProfile(),
             at: TestStore.time(second))
@@ -49,7 +51,7 @@ extension RecordStoreConformance {
         #expect(try await user("https://a", "1", at: 2) == first)
         #expect(try await user("https://b", "1", at: 3) != first)
         #expect(try await user("https://a", "2", at: 4) != first)
-        #expect(try await store.users().count == 3)
+        #expect(try await store.accounts.users().count == 3)
       }
     }
 
@@ -59,14 +61,15 @@ extension RecordStoreConformance {
         let store = test.store
         let profile = try UserProfile(
           emailAddress: "zoe@example.com", phoneNumber: "0301234", nameComponents: nil)
-        let local = try await store.addUser(named: "zoe", profile: profile, at: TestStore.time(1))
-        let issued = try await store.user(
+        let local = try await store.accounts.addUser(
+          named: "zoe", profile: profile, at: TestStore.time(1))
+        let issued = try await store.accounts.user(
           boundTo: IssuedIdentity(issuer: "https://a", subject: "1"), proposing: "zoe",
           profile: profile, at: TestStore.time(2))
         #expect(issued.userRecordName != local.userRecordName)
         #expect(issued.name == issued.userRecordName)
         #expect(issued.profile == UserProfile())
-        #expect(try await store.user(named: "zoe") == local)
+        #expect(try await store.accounts.user(named: "zoe") == local)
       }
     }
 
@@ -78,7 +81,7 @@ extension RecordStoreConformance {
         let names = try await withThrowingTaskGroup(of: String.self) { group in
           for number in 1...20 {
             group.addTask {
-              try await store.user(
+              try await store.accounts.user(
                 boundTo: identity, proposing: "user \(number)", profile: UserProfile(),
                 at: TestStore.time(1)
               ).userRecordName
@@ -87,7 +90,7 @@ extension RecordStoreConformance {
           return try await group.reduce(into: Set<String>()) { $0.insert($1) }
         }
         #expect(names.count == 1)
-        #expect(try await store.users().count == 1)
+        #expect(try await store.accounts.users().count == 1)
       }
     }
   }

@@ -27,7 +27,8 @@ extension RecordStoreConformance {
           #expect(try await test.subscribe(subscription) == .saved(subscription))
         }
         _ = try await test.subscribe(noteSubscription("c"), as: TestStore.bob)
-        let found = try await test.store.subscriptions(of: TestStore.alice, in: test.publicID)
+        let found = try await test.store.subscriptions.subscriptions(
+          of: TestStore.alice, in: test.publicID)
         #expect(found == [plain, rich])
       }
     }
@@ -57,7 +58,7 @@ extension RecordStoreConformance {
         #expect(
           try await test.subscribe(query) == .saved(query))
         #expect(
-          try await test.store.subscriptions(of: TestStore.alice, in: test.privateID)
+          try await test.store.subscriptions.subscriptions(of: TestStore.alice, in: test.privateID)
             == [noteSubscription("s", badge: true)])
       }
     }
@@ -66,18 +67,19 @@ extension RecordStoreConformance {
     func versions(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         let store = test.store
-        #expect(try await store.subscriptionVersion(of: test.publicID) == 0)
+        #expect(try await store.subscriptions.subscriptionVersion(of: test.publicID) == 0)
         _ = try await test.subscribe(noteSubscription("a"))
-        let first = try await store.subscriptionVersion(of: test.publicID)
+        let first = try await store.subscriptions.subscriptionVersion(of: test.publicID)
         #expect(first > 0)
         _ = try await test.subscribe(noteSubscription("b"), as: TestStore.bob)
         _ = try await test.subscribe(noteSubscription("a", badge: true))
-        let outcome = try await store.modifySubscriptions(
+        let outcome = try await store.subscriptions.modifySubscriptions(
           [.delete(subscriptionID: "b"), .delete(subscriptionID: "b")], of: TestStore.bob,
           in: test.publicID, timestamp: TestStore.time(0))
         #expect(outcome[0] == .deleted(subscriptionID: "b"))
         #expect(outcome[1].failure?.code == .notFound)
-        let changes = try await store.subscriptionChanges(in: test.publicID, since: first)
+        let changes = try await store.subscriptions.subscriptionChanges(
+          in: test.publicID, since: first)
         #expect(!changes.startsAnew)
         #expect(
           changes.saved == [
@@ -87,10 +89,10 @@ extension RecordStoreConformance {
           ])
         #expect(
           changes.deleted == [SubscriptionName(subscriber: TestStore.bob, subscriptionID: "b")])
-        let nothing = try await store.subscriptionChanges(
+        let nothing = try await store.subscriptions.subscriptionChanges(
           in: test.publicID, since: changes.position.version)
         #expect(nothing.saved.isEmpty && nothing.deleted.isEmpty && !nothing.startsAnew)
-        let all = try await store.subscriptionChanges(in: test.publicID)
+        let all = try await store.subscriptions.subscriptionChanges(in: test.publicID)
         #expect(all.startsAnew && all.saved.count == 1 && all.deleted.isEmpty)
       }
     }
@@ -99,11 +101,11 @@ extension RecordStoreConformance {
     func revived(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         _ = try await test.subscribe(noteSubscription("a"))
-        let version = try await test.store.subscriptionVersion(of: test.publicID)
-        _ = try await test.store.modifySubscriptions(
+        let version = try await test.store.subscriptions.subscriptionVersion(of: test.publicID)
+        _ = try await test.store.subscriptions.modifySubscriptions(
           [.delete(subscriptionID: "a"), .save(noteSubscription("a"))], of: TestStore.alice,
           in: test.publicID, timestamp: TestStore.time(0))
-        let changes = try await test.store.subscriptionChanges(
+        let changes = try await test.store.subscriptions.subscriptionChanges(
           in: test.publicID, since: version)
         #expect(changes.saved.map(\.subscription.subscriptionID) == ["a"])
         #expect(changes.saved.map(\.version) == [changes.position.version])
@@ -116,15 +118,16 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         _ = try await test.subscribe(noteSubscription("a"))
         _ = try await test.subscribe(noteSubscription("b"))
-        let version = try await test.store.subscriptionVersion(of: test.publicID)
-        _ = try await test.store.modifySubscriptions(
+        let version = try await test.store.subscriptions.subscriptionVersion(of: test.publicID)
+        _ = try await test.store.subscriptions.modifySubscriptions(
           [.delete(subscriptionID: "a")], of: TestStore.alice, in: test.publicID,
           timestamp: TestStore.time(0))
-        try await test.store.trim(at: TestStore.time(31 * 24 * 3600))
-        let old = try await test.store.subscriptionChanges(in: test.publicID, since: version)
+        try await test.store.maintenance.trim(at: TestStore.time(31 * 24 * 3600))
+        let old = try await test.store.subscriptions.subscriptionChanges(
+          in: test.publicID, since: version)
         #expect(old.startsAnew)
         #expect(old.saved.map(\.subscription.subscriptionID) == ["b"])
-        let current = try await test.store.subscriptionChanges(
+        let current = try await test.store.subscriptions.subscriptionChanges(
           in: test.publicID, since: old.position.version)
         #expect(!current.startsAnew)
       }
@@ -143,7 +146,7 @@ extension RecordStoreConformance {
               ? SubscriptionOperation.delete(subscriptionID: name)
               : .save(noteSubscription(name, badge: Bool.random(using: &random)))
           }
-          _ = try await test.store.modifySubscriptions(
+          _ = try await test.store.subscriptions.modifySubscriptions(
             operations, of: random.pick([TestStore.alice, TestStore.bob]), in: test.publicID,
             timestamp: TestStore.time(0))
         }
@@ -152,7 +155,7 @@ extension RecordStoreConformance {
         var position = SubscriptionPosition.beginning
         var anew = 0
         for round in 0..<60 {
-          let changes = try await test.store.subscriptionChanges(
+          let changes = try await test.store.subscriptions.subscriptionChanges(
             in: test.publicID, since: position, limit: Int.random(in: 1...6, using: &random))
           if changes.startsAnew {
             held = [:]
@@ -171,12 +174,14 @@ extension RecordStoreConformance {
           if changes.moreComing {
             if round < 40 { try await modify() }
           } else {
-            let all = try await test.store.subscriptionChanges(in: test.publicID)
+            let all = try await test.store.subscriptions.subscriptionChanges(in: test.publicID)
             #expect(Set(held.values) == Set(all.saved), "seed \(seed), round \(round)")
             #expect(position == all.position)
             for _ in 0..<6 { try await modify() }
             // Deletions before this moment are forgotten.
-            if round > 20 { try await test.store.trim(at: TestStore.time(31 * 24 * 3600)) }
+            if round > 20 {
+              try await test.store.maintenance.trim(at: TestStore.time(31 * 24 * 3600))
+            }
           }
         }
         #expect(anew >= 1, "seed \(seed)")
@@ -212,7 +217,7 @@ extension RecordStoreConformance {
         let unknown = noteSubscription(
           "ok", filters: [Filter(.field("new"), .equals, .int64(1))], desiredKeys: ["newer"])
         #expect(try await test.subscribe(unknown) == .saved(unknown))
-        #expect(try await test.store.subscriptionVersion(of: test.publicID) == 1)
+        #expect(try await test.store.subscriptions.subscriptionVersion(of: test.publicID) == 1)
       }
     }
   }

@@ -15,10 +15,10 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         let saved = try await test.save("n", ["text": .string("hello")])
         #expect(
-          try await test.store.usage(of: test.publicID)
+          try await test.store.databases.usage(of: test.publicID)
             == DatabaseUsage(bytes: saved.contentSize, unheldAssetBytes: 0))
         #expect(
-          try await test.store.usage(of: test.privateID)
+          try await test.store.databases.usage(of: test.privateID)
             == DatabaseUsage(bytes: 0, unheldAssetBytes: 0))
       }
     }
@@ -27,7 +27,7 @@ extension RecordStoreConformance {
     func assets(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         func usage() async throws -> DatabaseUsage? {
-          try await test.store.usage(of: test.privateID)
+          try await test.store.databases.usage(of: test.privateID)
         }
         let first = try await test.upload("hello", receipt: "one", in: test.privateID)
         let second = try await test.upload("hello", receipt: "two", in: test.privateID)
@@ -54,7 +54,7 @@ extension RecordStoreConformance {
             try await test.modify([.text(name, count)], in: database, quota: quota)[0]
           }
           let a = try #require(try await save("a", 1000, quota: 5000).record)
-          let size = try #require(try await test.store.usage(of: database)).bytes
+          let size = try #require(try await test.store.databases.usage(of: database)).bytes
           #expect(size == a.contentSize)
           // The exact size is allowed, one byte less is not.
           #expect(try await save("b", 1000, quota: 2 * size - 1).failure?.code == .quotaExceeded)
@@ -69,7 +69,7 @@ extension RecordStoreConformance {
           #expect(try await save("a", 900, quota: 10).summary == "saved")
           #expect(try await save("a", 901, quota: 10).failure?.code == .quotaExceeded)
           #expect(try await test.delete("b", in: database).summary == "deleted")
-          let rest = try #require(try await test.store.usage(of: database))
+          let rest = try #require(try await test.store.databases.usage(of: database))
           #expect(rest.bytes < size)
         }
         #expect(
@@ -90,7 +90,7 @@ extension RecordStoreConformance {
           ).map(\.summary)
         }
         #expect(try await modify(zone) == ["atomic", "quotaExceeded", "atomic"])
-        #expect(try await test.store.usage(of: test.privateID)?.bytes == one.contentSize)
+        #expect(try await test.store.databases.usage(of: test.privateID)?.bytes == one.contentSize)
         #expect(try await modify(.default) == ["saved", "quotaExceeded", "saved"])
       }
     }
@@ -164,7 +164,7 @@ extension RecordStoreConformance {
           let zone = random.pick([ZoneID.default, ZoneID(zoneName: "a"), ZoneID(zoneName: "b")])
           if !zone.isDefaultZone, random.chance(1, in: 6) {
             if random.chance(1, in: 2) {
-              _ = try await test.store.modifyZones(
+              _ = try await test.store.zones.modifyZones(
                 [.delete(zone)], in: test.privateID,
                 origin: ChangeOrigin(userRecordName: TestStore.alice),
                 timestamp: TestStore.time(0))
@@ -211,20 +211,21 @@ extension RecordStoreConformance {
             }
             // Of a record that a later deletion took along the store has nothing.
             let ids = Array(model.records.keys)
-            for (id, record) in zip(ids, try await test.store.records(ids, in: test.privateID))
+            for (id, record) in zip(
+              ids, try await test.store.records.records(ids, in: test.privateID))
             where record == nil {
               model.records[id] = nil
             }
             if let quota { #expect(model.bytes <= max(quota, before), comment) }
           }
           #expect(
-            try await test.store.usage(of: test.privateID)?.bytes == model.bytes, comment)
+            try await test.store.databases.usage(of: test.privateID)?.bytes == model.bytes, comment)
         }
         #expect(refused > 0)
         // All that is left of a database without records is nothing.
         let rest = model.records.keys.map { RecordOperation(kind: .forceDelete, recordID: $0) }
         _ = try await test.modify(rest, in: test.privateID)
-        #expect(try await test.store.usage(of: test.privateID)?.bytes == 0)
+        #expect(try await test.store.databases.usage(of: test.privateID)?.bytes == 0)
       }
     }
   }
@@ -259,6 +260,6 @@ extension TestStore {
       origin: ChangeOrigin(userRecordName: Self.alice), appliesGrants: false,
       timestamp: Self.time(0))
     modification.quota = quota
-    return try await store.modifyRecords(modification)
+    return try await store.records.modifyRecords(modification)
   }
 }

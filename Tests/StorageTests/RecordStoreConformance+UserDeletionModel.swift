@@ -57,10 +57,10 @@ extension RecordStoreConformance {
           var users: [String] = []
           var databases: [DatabaseID] = []
           for name in ["anna", "bob", "carol"] {
-            let user = try await test.store.addUser(named: name, at: TestStore.time(0))
+            let user = try await test.store.accounts.addUser(named: name, at: TestStore.time(0))
             users.append(user.userRecordName)
             databases.append(
-              try await test.store.database(
+              try await test.store.databases.database(
                 at: TestStore.address(.private, owner: user.userRecordName)))
           }
           for step in 0..<120 {
@@ -74,7 +74,7 @@ extension RecordStoreConformance {
             case 1:
               _ = try await test.subscribe(noteSubscription("s\(step % 4)"), as: user)
             case 2:
-              _ = try await test.store.modifySubscriptions(
+              _ = try await test.store.subscriptions.modifySubscriptions(
                 [.delete(subscriptionID: "s\(step % 4)")], of: user, in: test.publicID,
                 refusesEqualContent: false, timestamp: TestStore.time(Int64(step)))
             case 3, 4:
@@ -101,7 +101,7 @@ extension RecordStoreConformance {
           #expect(try await Self.records(test) == model.records, "seed \(seed)")
           let others = try await Self.others(test, users.dropFirst(), databases.dropFirst())
 
-          _ = try await test.store.beginUserDeletion(
+          _ = try await test.store.userDeletion.beginUserDeletion(
             named: "anna", publicRecords: choice, at: TestStore.time(140))
           try await test.continueDeletions()
           try await test.dispatch(at: 150)
@@ -116,7 +116,8 @@ extension RecordStoreConformance {
 
           // The bytes of the database are counted as before.
           for name in model.records.keys { _ = try await test.delete(name) }
-          #expect(try await test.store.usage(of: test.publicID)?.bytes == 0, "seed \(seed)")
+          #expect(
+            try await test.store.databases.usage(of: test.publicID)?.bytes == 0, "seed \(seed)")
         }
       }
     }
@@ -143,7 +144,8 @@ extension RecordStoreConformance {
         for name in names {
           if let record = try await test.record(name, in: database) { found.append("\(record)") }
         }
-        found.append("\(try await test.store.subscriptions(of: user, in: test.publicID))")
+        found.append(
+          "\(try await test.store.subscriptions.subscriptions(of: user, in: test.publicID))")
       }
       return found
     }

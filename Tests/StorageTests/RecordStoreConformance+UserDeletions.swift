@@ -19,7 +19,7 @@ extension RecordStoreConformance {
     ) async throws -> UserWithEverything {
       let user = try await UserWithEverything.make(
         in: test, isMarkedInPublic: publicRecords == .delete)
-      _ = try await test.store.beginUserDeletion(
+      _ = try await test.store.userDeletion.beginUserDeletion(
         named: UserWithEverything.account, publicRecords: publicRecords, at: TestStore.time(50))
       return user
     }
@@ -33,15 +33,15 @@ extension RecordStoreConformance {
         #expect(waiting?.stage == .dispatch && waiting?.state == .waiting)
         try await test.dispatch(at: 60)
         #expect(try await test.continueDeletions()?.state == .finished)
-        try await test.store.trim(at: TestStore.time(61))
+        try await test.store.maintenance.trim(at: TestStore.time(61))
         let left = try await test.tables(having: user.markers)
         #expect(left == [], "\(left.sorted())")
-        #expect(try await test.store.userDeletions().isEmpty)
-        #expect(try await test.store.user(named: UserWithEverything.account) == nil)
+        #expect(try await test.store.userDeletion.userDeletions().isEmpty)
+        #expect(try await test.store.accounts.user(named: UserWithEverything.account) == nil)
         #expect(try await test.record("bobs")?.fields["title"] == .string("changed"))
         #expect(try await test.storedSubscriptions().map(\.subscriber) == [TestStore.bob])
-        #expect(try await test.store.deviceToken("bobs-token", kind: .apns) != nil)
-        _ = try await test.store.addUser(
+        #expect(try await test.store.devices.deviceToken("bobs-token", kind: .apns) != nil)
+        _ = try await test.store.accounts.addUser(
           named: UserWithEverything.account, at: TestStore.time(200))
       }
     }
@@ -98,35 +98,35 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         let store = test.store
         let identity = IssuedIdentity(issuer: "https://issuer", subject: "anna")
-        let user = try await store.user(
+        let user = try await store.accounts.user(
           boundTo: identity, proposing: "anna", profile: UserProfile(), at: TestStore.time(1))
         let name = user.userRecordName
-        try await store.setPasswordHash("hash", ofUserNamed: "anna", at: TestStore.time(1))
-        try await store.addWebAuthToken(
+        try await store.accounts.setPasswordHash("hash", ofUserNamed: "anna", at: TestStore.time(1))
+        try await store.accounts.addWebAuthToken(
           WebAuthToken(
             hash: [1], userRecordName: name, created: TestStore.time(1),
             expires: TestStore.time(1_000)))
-        let own = try await store.database(at: TestStore.address(.private, owner: name))
+        let own = try await store.databases.database(at: TestStore.address(.private, owner: name))
         try await test.save("n", in: own, by: name)
-        let deletion = try await store.beginUserDeletion(
+        let deletion = try await store.userDeletion.beginUserDeletion(
           named: "anna", publicRecords: .keep, at: TestStore.time(5))
         #expect(deletion.name == "anna" && deletion.userRecordName == name)
-        #expect(try await store.webAuthToken(withHash: [1]) == nil)
-        #expect(try await store.passwordHash(ofUserNamed: "anna") == nil)
-        #expect(try await store.user(named: "anna")?.isBeingDeleted == true)
+        #expect(try await store.accounts.webAuthToken(withHash: [1]) == nil)
+        #expect(try await store.accounts.passwordHash(ofUserNamed: "anna") == nil)
+        #expect(try await store.accounts.user(named: "anna")?.isBeingDeleted == true)
         for when in ["while it goes on", "when it is over"] {
           await refused(when) { _ = try await test.save("n", in: own, by: name) }
           await refused(when) { _ = try await test.save("n", by: name) }
           await refused(when) { _ = try await test.subscribe(noteSubscription("s"), as: name) }
           await refused(when) { try await test.register("token", user: name) }
           await refused(when) {
-            try await store.addWebAuthToken(
+            try await store.accounts.addWebAuthToken(
               WebAuthToken(
                 hash: [2], userRecordName: name, created: TestStore.time(6),
                 expires: TestStore.time(1_000)))
           }
           await refused(when) {
-            _ = try await store.database(
+            _ = try await store.databases.database(
               at: DatabaseAddress(
                 container: "iCloud.other", environment: .production, scope: .private, owner: name))
           }
@@ -134,26 +134,26 @@ extension RecordStoreConformance {
             _ = try await test.upload("late", receipt: "late", by: name)
           }
           await refused(when) {
-            try await store.setApplicationPermissions(
+            try await store.accounts.setApplicationPermissions(
               [.userDiscoverability: .granted], of: name, container: "c", environment: .production)
           }
           guard when == "while it goes on" else { break }
           await refused(when) {
-            _ = try await store.user(
+            _ = try await store.accounts.user(
               boundTo: identity, proposing: "anna", profile: UserProfile(), at: TestStore.time(6))
           }
           let taken = await #expect(throws: StoreError.self) {
-            _ = try await store.addUser(named: "anna", at: TestStore.time(6))
+            _ = try await store.accounts.addUser(named: "anna", at: TestStore.time(6))
           }
           #expect(taken?.code == .exists)
           try await test.continueDeletions()
         }
-        #expect(try await store.userDeletions().isEmpty)
+        #expect(try await store.userDeletion.userDeletions().isEmpty)
         #expect(
-          try await store.existingDatabase(
+          try await store.databases.existingDatabase(
             at: TestStore.address(.private, owner: name)) == nil)
         // The same person comes as somebody new.
-        let next = try await store.user(
+        let next = try await store.accounts.user(
           boundTo: identity, proposing: "anna", profile: UserProfile(), at: TestStore.time(200))
         #expect(next.userRecordName != name)
         #expect(next.name == "anna")
@@ -170,22 +170,22 @@ extension RecordStoreConformance {
     func again(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         let store = test.store
-        _ = try await test.store.addUser(named: "anna", at: TestStore.time(1))
-        let first = try await store.beginUserDeletion(
+        _ = try await test.store.accounts.addUser(named: "anna", at: TestStore.time(1))
+        let first = try await store.userDeletion.beginUserDeletion(
           named: "anna", publicRecords: .delete, at: TestStore.time(5))
         #expect(
-          try await store.beginUserDeletion(
+          try await store.userDeletion.beginUserDeletion(
             named: "anna", publicRecords: .keep, at: TestStore.time(9)) == first)
-        #expect(try await store.userDeletions() == [first])
+        #expect(try await store.userDeletion.userDeletions() == [first])
         let error = await #expect(throws: StoreError.self) {
-          _ = try await store.beginUserDeletion(
+          _ = try await store.userDeletion.beginUserDeletion(
             named: "nobody", publicRecords: .keep, at: TestStore.time(9))
         }
         #expect(error?.code == .notFound)
         try await test.continueDeletions()
-        #expect(try await store.continueUserDeletion(at: TestStore.time(10)) == nil)
+        #expect(try await store.maintenance.continueUserDeletion(at: TestStore.time(10)) == nil)
         // What was kept to refuse late requests goes, too.
-        try await test.store.trim(at: TestStore.time(100 + 25 * 3600))
+        try await test.store.maintenance.trim(at: TestStore.time(100 + 25 * 3600))
         let rows = try await test.rowCount(of: "user_deletions")
         #expect(rows == 0)
       }
@@ -196,14 +196,14 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         for user in 0..<3 {
           let name = "user\(user)"
-          let made = try await test.store.addUser(named: name, at: TestStore.time(1))
-          let own = try await test.store.database(
+          let made = try await test.store.accounts.addUser(named: name, at: TestStore.time(1))
+          let own = try await test.store.databases.database(
             at: TestStore.address(.private, owner: made.userRecordName))
           for record in 0..<20 {
             try await test.save(
               "r\(record)", ["x": .string("MARK")], in: own, by: made.userRecordName)
           }
-          _ = try await test.store.beginUserDeletion(
+          _ = try await test.store.userDeletion.beginUserDeletion(
             named: name, publicRecords: .keep, at: TestStore.time(2))
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -211,8 +211,8 @@ extension RecordStoreConformance {
           try await group.waitForAll()
         }
         #expect(try await test.tables(having: ["MARK"]).isEmpty)
-        #expect(try await test.store.users().isEmpty)
-        #expect(try await test.store.userDeletions().isEmpty)
+        #expect(try await test.store.accounts.users().isEmpty)
+        #expect(try await test.store.userDeletion.userDeletions().isEmpty)
       }
     }
 
@@ -222,7 +222,7 @@ extension RecordStoreConformance {
       let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
       var stores: [TestStore] = []
       for _ in 0..<2 {
-        stores.append(try await TestStore(try await SQLRecordStore.open(at: location)))
+        stores.append(try await TestStore(try await SQLStore.open(at: location)))
       }
       let (first, second) = (stores[0], stores[1])
       let user = try await begin(first, .delete)
@@ -237,9 +237,9 @@ extension RecordStoreConformance {
         }
         try await first.dispatch(at: 60)
       }
-      #expect(try await second.store.userDeletions().isEmpty)
+      #expect(try await second.store.userDeletion.userDeletions().isEmpty)
       #expect(try await first.tables(having: ["MARK-"]) == [])
-      for store in stores { await (store.store as? SQLRecordStore)?.close() }
+      for store in stores { await (store.store as? SQLStore)?.close() }
       try await PostgreSQLServer.shared.drop(schema)
     }
 
@@ -247,21 +247,22 @@ extension RecordStoreConformance {
     func restarts() async throws {
       let schema = try await PostgreSQLServer.shared.makeStore()
       let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
-      func open() async throws -> (SQLRecordStore, TestStore) {
-        let store = try await SQLRecordStore.open(at: location)
+      func open() async throws -> (SQLStore, TestStore) {
+        let store = try await SQLStore.open(at: location)
         return (store, try await TestStore(store))
       }
       var (store, test) = try await open()
       let user = try await begin(test, .delete)
       var steps = 0
-      while let deletion = try await store.continueUserDeletion(at: TestStore.time(100)) {
+      while let deletion = try await store.maintenance.continueUserDeletion(at: TestStore.time(100))
+      {
         if deletion.state == .waiting { try await test.dispatch(at: 60) }
         steps += 1
         await store.close()
         (store, test) = try await open()
       }
       #expect(steps > 10)
-      #expect(try await store.userDeletions().isEmpty)
+      #expect(try await store.userDeletion.userDeletions().isEmpty)
       #expect(try await test.tables(having: user.markers) == [])
       #expect(try await test.record("bobs")?.fields["title"] == .string("changed"))
       await store.close()
@@ -271,8 +272,8 @@ extension RecordStoreConformance {
     @Test("a step is bounded, however much there is", arguments: [StoreEngine.sqliteInMemory])
     func bounded(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
-        let user = try await test.store.addUser(named: "anna", at: TestStore.time(1))
-        let own = try await test.store.database(
+        let user = try await test.store.accounts.addUser(named: "anna", at: TestStore.time(1))
+        let own = try await test.store.databases.database(
           at: TestStore.address(.private, owner: user.userRecordName))
         for start in stride(from: 0, to: 2_000, by: 200) {
           _ = try await test.modify(
@@ -282,10 +283,10 @@ extension RecordStoreConformance {
                 fields: ["x": .int64(Int64($0))])
             }, in: own, by: user.userRecordName)
         }
-        _ = try await test.store.beginUserDeletion(
+        _ = try await test.store.userDeletion.beginUserDeletion(
           named: "anna", publicRecords: .keep, at: TestStore.time(2))
         var done = 0
-        while let next = try await test.store.continueUserDeletion(
+        while let next = try await test.store.maintenance.continueUserDeletion(
           at: TestStore.time(3))
         {
           #expect(next.done - done <= Int(UserDeletionStep.batch) + 10)
@@ -300,8 +301,8 @@ extension RecordStoreConformance {
 struct UserTracesTests {
   @Test("every table of the schema is known to the deletion of users, by its right key")
   func complete() async throws {
-    let store = try await SQLRecordStore.inMemory()
-    try await store.read { transaction in
+    let store = try await SQLStore.inMemory()
+    try await store.transactions.read { transaction in
       let databaseTables = Set(UserTraces.databaseTables.map(\.name))
       let accounts = Set(UserTraces.accountColumns.map(\.table))
       let known =
@@ -347,12 +348,12 @@ extension TestStore {
   fileprivate func publicChanges(since token: String? = nil) async throws -> RecordChangesPage {
     var query = RecordChangesQuery(zoneID: .default, token: token, limit: 200, sizeLimit: .max)
     query.tellsAll = true
-    return try await store.recordChanges(matching: query, in: publicID)
+    return try await store.changeFeeds.recordChanges(matching: query, in: publicID)
   }
 
   fileprivate func rowCount(of table: String) async throws -> Int {
-    let store = try #require(store as? SQLRecordStore)
-    return try await store.read {
+    let store = try #require(store as? SQLStore)
+    return try await store.transactions.read {
       try $0.connection.first("SELECT COUNT(*) FROM \(table)", []) { Int($0.integer(0)) } ?? -1
     }
   }

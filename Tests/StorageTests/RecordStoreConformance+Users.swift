@@ -26,13 +26,14 @@ extension RecordStoreConformance {
         let profile = try profile(email: " Zoe@Example.COM", phone: "(030) 12-34")
         #expect(profile.emailAddress == "zoe@example.com")
         #expect(profile.phoneNumber == "0301234")
-        let zoe = try await store.addUser(named: "zoe", profile: profile, at: TestStore.time(1))
+        let zoe = try await store.accounts.addUser(
+          named: "zoe", profile: profile, at: TestStore.time(1))
         #expect(zoe.profile == profile)
-        #expect(try await store.user(named: "zoe") == zoe)
-        #expect(try await store.user(withRecordName: zoe.userRecordName) == zoe)
-        let amir = try await store.addUser(named: "amir", at: TestStore.time(2))
+        #expect(try await store.accounts.user(named: "zoe") == zoe)
+        #expect(try await store.accounts.user(withRecordName: zoe.userRecordName) == zoe)
+        let amir = try await store.accounts.addUser(named: "amir", at: TestStore.time(2))
         #expect(amir.profile == UserProfile())
-        #expect(try await store.users() == [amir, zoe])
+        #expect(try await store.accounts.users() == [amir, zoe])
       }
     }
 
@@ -41,15 +42,17 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         let store = test.store
         let zoe = try profile(email: "zoe@example.com", phone: "0301234")
-        _ = try await store.addUser(named: "zoe", profile: zoe, at: .now)
+        _ = try await store.accounts.addUser(named: "zoe", profile: zoe, at: .now)
         for other in [
           try profile(email: "ZOE@example.com"), try profile(phone: "030 1234"),
         ] {
           #expect(
-            await storeError { _ = try await store.addUser(named: "b", profile: other, at: .now) }
+            await storeError {
+              _ = try await store.accounts.addUser(named: "b", profile: other, at: .now)
+            }
               == .exists)
         }
-        #expect(try await store.users().count == 1)
+        #expect(try await store.accounts.users().count == 1)
       }
     }
 
@@ -70,12 +73,12 @@ extension RecordStoreConformance {
         func status(
           _ user: String, _ container: String, _ environment: ContainerEnvironment
         ) async throws -> ApplicationPermission.Status? {
-          try await store.applicationPermissions(
+          try await store.accounts.applicationPermissions(
             of: user, container: container, environment: environment)[.userDiscoverability]
         }
         #expect(try await status("_a", Self.container, .development) == nil)
         for decision in [ApplicationPermission.Status.granted, .denied, .granted] {
-          try await store.setApplicationPermissions(
+          try await store.accounts.setApplicationPermissions(
             [.userDiscoverability: decision], of: "_a", container: Self.container,
             environment: .development)
           #expect(try await status("_a", Self.container, .development) == decision)
@@ -90,10 +93,10 @@ extension RecordStoreConformance {
     func discovery(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         let store = test.store
-        let zoe = try await store.addUser(
+        let zoe = try await store.accounts.addUser(
           named: "zoe", profile: try profile(email: "zoe@example.com", phone: "0301234"),
           at: .now)
-        let amir = try await store.addUser(
+        let amir = try await store.accounts.addUser(
           named: "amir", profile: try profile(email: "amir@example.com"), at: .now)
         let lookups = [
           UserLookup(emailAddress: "amir@example.com"), UserLookup(phoneNumber: "030/1234"),
@@ -101,27 +104,27 @@ extension RecordStoreConformance {
           UserLookup(userRecordName: zoe.userRecordName),
         ]
         func found() async throws -> [String?] {
-          try await store.discoverableUsers(
+          try await store.accounts.discoverableUsers(
             matching: lookups, container: Self.container, environment: .development
           ).map { $0?.name }
         }
         #expect(try await found() == [nil, nil, nil, nil, nil])
-        try await store.setApplicationPermissions(
+        try await store.accounts.setApplicationPermissions(
           [.userDiscoverability: .granted], of: zoe.userRecordName, container: Self.container,
           environment: .development)
         #expect(try await found() == [nil, "zoe", nil, nil, "zoe"])
-        try await store.setApplicationPermissions(
+        try await store.accounts.setApplicationPermissions(
           [.userDiscoverability: .granted], of: amir.userRecordName, container: Self.container,
           environment: .development)
         #expect(try await found() == ["amir", "zoe", nil, nil, "zoe"])
-        let all = try await store.discoverableUsers(
+        let all = try await store.accounts.discoverableUsers(
           container: Self.container, environment: .development, limit: 9)
         #expect(Set(all) == [zoe, amir])
         #expect(all.map(\.userRecordName) == all.map(\.userRecordName).sorted())
-        let one = try await store.discoverableUsers(
+        let one = try await store.accounts.discoverableUsers(
           container: Self.container, environment: .development, limit: 1)
         #expect(one == [all[0]])
-        let production = try await store.discoverableUsers(
+        let production = try await store.accounts.discoverableUsers(
           container: Self.container, environment: .production, limit: 9)
         #expect(production.isEmpty)
       }

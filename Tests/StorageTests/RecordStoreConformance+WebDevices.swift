@@ -29,13 +29,13 @@ extension RecordStoreConformance {
         let webhook = device(.webhook, "h")
         try await test.register("aa")
         try await test.register("reader", kind: .courier)
-        for device in [browser, webhook] { try await test.store.saveDeviceToken(device) }
+        for device in [browser, webhook] { try await test.store.devices.saveDeviceToken(device) }
         try await test.save("n")
         let result = try await test.dispatch(at: 1)
         #expect(Set(result.deliveries.map(\.device.kind)) == [.apns, .webPush, .webhook])
         #expect(result.deliveries.map(\.badge) == [1, 1, 1])
         #expect(Set(result.deliveries.map(\.route)).count == 3)
-        let due = try await test.store.dueDeliveries(at: TestStore.time(1), limit: 10)
+        let due = try await test.store.deliveries.dueDeliveries(at: TestStore.time(1), limit: 10)
         #expect(Set(due) == Set(result.deliveries))
         #expect(Set(due.map(\.device)).isSuperset(of: [browser, webhook]))
       }
@@ -47,28 +47,29 @@ extension RecordStoreConformance {
         _ = try await test.subscribe(noteSubscription("s"))
         let browser = device(.webPush, "b")
         let webhook = device(.webhook, "h")
-        for device in [browser, webhook] { try await test.store.saveDeviceToken(device) }
+        for device in [browser, webhook] { try await test.store.devices.saveDeviceToken(device) }
         for name in ["m", "n"] { try await test.save(name) }
         let owed = try await test.dispatch(at: 1).deliveries
         #expect(owed.count == 4)
         let first = try #require(owed.first { $0.device.kind == .webPush })
-        try await test.store.updateDeliveries([
+        try await test.store.deliveries.updateDeliveries([
           DeliveryUpdate(
             id: first.id, state: .abandoned(reason: "410"), timestamp: TestStore.time(2),
             dropTokenRegisteredBefore: TestStore.time(2))
         ])
-        #expect(try await test.store.deviceTokens(of: TestStore.alice) == [webhook])
-        let left = try await test.store.dueDeliveries(at: TestStore.time(2), limit: 10)
+        #expect(try await test.store.devices.deviceTokens(of: TestStore.alice) == [webhook])
+        let left = try await test.store.deliveries.dueDeliveries(at: TestStore.time(2), limit: 10)
         #expect(left.map(\.device.kind) == [.webhook, .webhook])
         let stranger = Recipient(
           userRecordName: TestStore.bob, container: TestStore.container,
           environment: .development)
         for (recipient, isRemoved) in [(stranger, false), (Self.alice, true), (Self.alice, false)] {
-          let answer = try await test.store.removeDeviceToken(
+          let answer = try await test.store.devices.removeDeviceToken(
             webhook.token, kind: .webhook, of: recipient, at: TestStore.time(3))
           #expect(answer == isRemoved)
         }
-        #expect(try await test.store.dueDeliveries(at: TestStore.time(9), limit: 10).isEmpty)
+        #expect(
+          try await test.store.deliveries.dueDeliveries(at: TestStore.time(9), limit: 10).isEmpty)
       }
     }
 
@@ -80,13 +81,13 @@ extension RecordStoreConformance {
         silent.notificationInfo?.shouldSendContentAvailable = true
         _ = try await test.subscribe(silent)
         for device in [device(.webPush, "b"), device(.webhook, "h")] {
-          try await test.store.saveDeviceToken(device)
+          try await test.store.devices.saveDeviceToken(device)
         }
         for number in 0..<5 { try await test.save("n\(number)") }
         let owed = try await test.dispatch(at: 1).deliveries
         var counts: [DeviceToken.Kind: Int] = [:]
         for route in Set(owed.map(\.route)) {
-          let taken = try await test.store.takeDeliveries(
+          let taken = try await test.store.deliveries.takeDeliveries(
             on: route, dueAt: TestStore.time(2), limit: 100,
             lease: DeliveryLease(holder: 7, until: TestStore.time(100)), mergingHarder: false)
           for delivery in taken.deliveries { counts[delivery.device.kind, default: 0] += 1 }
@@ -107,10 +108,10 @@ extension RecordStoreConformance {
           (device(.webPush, "d", at: 10), true),
         ]
         for (device, isSaved) in attempts {
-          let answer = try await test.store.saveDeviceToken(device, unlessBeyond: 2)
+          let answer = try await test.store.devices.saveDeviceToken(device, unlessBeyond: 2)
           #expect(answer == isSaved, "\(device.token)")
         }
-        let devices = try await test.store.deviceTokens(of: TestStore.alice)
+        let devices = try await test.store.devices.deviceTokens(of: TestStore.alice)
         #expect(devices.count == 4)
       }
     }

@@ -18,20 +18,22 @@ extension RecordStoreConformance {
         addresses.append(production)
         var ids: Set<DatabaseID> = []
         for address in addresses {
-          let id = try await store.database(at: address)
-          #expect(try await store.database(at: address) == id)
-          #expect(try await store.address(of: id) == address)
-          #expect(try await store.zones(in: id).map(\.zoneID) == [.default])
+          let id = try await store.databases.database(at: address)
+          #expect(try await store.databases.database(at: address) == id)
+          #expect(try await store.databases.address(of: id) == address)
+          #expect(try await store.zones.zones(in: id).map(\.zoneID) == [.default])
           ids.insert(id)
         }
         #expect(ids.count == 4)
         let unknown = DatabaseID(rawValue: 999)
-        #expect(await storeError { _ = try await store.address(of: unknown) } == .notFound)
-        #expect(await storeError { _ = try await store.zones(in: unknown) } == .notFound)
+        #expect(
+          await storeError { _ = try await store.databases.address(of: unknown) } == .notFound)
+        #expect(await storeError { _ = try await store.zones.zones(in: unknown) } == .notFound)
         #expect(
           await storeError { _ = try await test.modify([], in: unknown) } == .notFound)
         #expect(
-          await storeError { _ = try await store.subscriptionVersion(of: unknown) } == .notFound)
+          await storeError { _ = try await store.subscriptions.subscriptionVersion(of: unknown) }
+            == .notFound)
       }
     }
 
@@ -40,7 +42,7 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         let address = TestStore.address(.private, owner: "_race")
         let ids = try await withThrowingTaskGroup(of: DatabaseID.self) { group in
-          for _ in 0..<16 { group.addTask { try await test.store.database(at: address) } }
+          for _ in 0..<16 { group.addTask { try await test.store.databases.database(at: address) } }
           return try await group.reduce(into: Set()) { $0.insert($1) }
         }
         #expect(ids.count == 1)
@@ -51,16 +53,17 @@ extension RecordStoreConformance {
     func users(_ engine: StoreEngine) async throws {
       try await engine.withStore { test in
         let store = test.store
-        let zoe = try await store.addUser(named: "zoe", at: TestStore.time(1))
-        let amir = try await store.addUser(named: "amir", at: TestStore.time(2))
+        let zoe = try await store.accounts.addUser(named: "zoe", at: TestStore.time(1))
+        let amir = try await store.accounts.addUser(named: "amir", at: TestStore.time(2))
         #expect(zoe.userRecordName.count == 33 && zoe.userRecordName.hasPrefix("_"))
         #expect(zoe.userRecordName.dropFirst().allSatisfy { $0.isHexDigit })
         #expect(
-          await storeError { _ = try await store.addUser(named: "zoe", at: .now) } == .exists)
-        #expect(try await store.user(named: "zoe") == zoe)
-        #expect(try await store.user(withRecordName: amir.userRecordName) == amir)
-        #expect(try await store.user(named: "nobody") == nil)
-        #expect(try await store.users() == [amir, zoe])
+          await storeError { _ = try await store.accounts.addUser(named: "zoe", at: .now) }
+            == .exists)
+        #expect(try await store.accounts.user(named: "zoe") == zoe)
+        #expect(try await store.accounts.user(withRecordName: amir.userRecordName) == amir)
+        #expect(try await store.accounts.user(named: "nobody") == nil)
+        #expect(try await store.accounts.users() == [amir, zoe])
       }
     }
 
@@ -70,11 +73,11 @@ extension RecordStoreConformance {
         let token = WebAuthToken(
           hash: [1, 2, 255], userRecordName: "_a", created: TestStore.time(0),
           expires: TestStore.time(10))
-        try await test.store.addWebAuthToken(token)
-        #expect(try await test.store.webAuthToken(withHash: [1, 2, 255]) == token)
-        #expect(try await test.store.webAuthToken(withHash: [1, 2]) == nil)
-        try await test.store.trim(at: TestStore.time(10))
-        #expect(try await test.store.webAuthToken(withHash: [1, 2, 255]) == nil)
+        try await test.store.accounts.addWebAuthToken(token)
+        #expect(try await test.store.accounts.webAuthToken(withHash: [1, 2, 255]) == token)
+        #expect(try await test.store.accounts.webAuthToken(withHash: [1, 2]) == nil)
+        try await test.store.maintenance.trim(at: TestStore.time(10))
+        #expect(try await test.store.accounts.webAuthToken(withHash: [1, 2, 255]) == nil)
       }
     }
 
@@ -84,7 +87,7 @@ extension RecordStoreConformance {
         try await test.watch()
         let store = test.store
         let zone = ZoneID(zoneName: "b")
-        let outcomes = try await store.modifyZones(
+        let outcomes = try await store.zones.modifyZones(
           [
             .create(zone), .create(zone), .create(ZoneID(zoneName: "a")),
             .create(ZoneID(zoneName: "_x")), .create(.default), .delete(.default),
@@ -94,11 +97,11 @@ extension RecordStoreConformance {
           outcomes.map(\.summary) == [
             "saved", "saved", "saved", "invalid", "saved", "invalid", "zoneNotFound",
           ])
-        let listed = try await store.zones(in: test.privateID).map(\.zoneID.zoneName)
+        let listed = try await store.zones.zones(in: test.privateID).map(\.zoneID.zoneName)
         #expect(listed == [ZoneID.defaultZoneName, "a", "b"])
         try await test.save("n", ["x": .int64(1)], zone: zone, in: test.privateID)
         try await test.save("n", in: test.privateID)
-        let deleted = try await store.modifyZones(
+        let deleted = try await store.zones.modifyZones(
           [.delete(zone)], in: test.privateID, origin: origin, timestamp: TestStore.time(5))
         #expect(deleted.map(\.summary) == ["deleted"])
         let entries = try await test.outbox(of: test.privateID)
@@ -125,13 +128,13 @@ extension RecordStoreConformance {
         let up = RecordValue.reference(Reference(recordName: "a", action: .deleteSelf))
         try await test.save("a", ["x": .int64(1)], zone: zone, in: test.privateID)
         try await test.save("b", ["x": .int64(1), "up": up], zone: zone, in: test.privateID)
-        _ = try await test.store.modifyZones(
+        _ = try await test.store.zones.modifyZones(
           [.delete(zone), .create(zone)], in: test.privateID, origin: origin,
           timestamp: TestStore.time(5))
         try await test.save("a", ["x": .int64(1)], zone: zone, in: test.privateID)
         let query = Query(
           recordType: "Note", filters: [Filter(.field("x"), .equals, .int64(1))])
-        let page = try await test.store.records(
+        let page = try await test.store.records.records(
           matching: RecordQuery(query: query, zoneID: nil, limit: 10), in: test.privateID)
         #expect(page.records.map(\.recordID.recordName) == ["a"])
       }
@@ -142,7 +145,7 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         let zone = try await test.makeZone("z")
         func versions() async throws -> [Int64] {
-          try await test.store.zones(in: test.privateID).map(\.version)
+          try await test.store.zones.zones(in: test.privateID).map(\.version)
         }
         let start = try await versions()
         try await test.save("n", zone: zone, in: test.privateID)

@@ -23,8 +23,8 @@ struct RollingUpgradeTests {
 
   private func open(
     _ location: StoreLocation, _ migrations: [Migration] = Schema.migrations
-  ) async throws -> SQLRecordStore {
-    try await SQLRecordStore.open(
+  ) async throws -> SQLStore {
+    try await SQLStore.open(
       at: location, configuration: StoreConfiguration(), migrations: migrations)
   }
 
@@ -35,10 +35,10 @@ struct RollingUpgradeTests {
       _ = try await old.sharedCluster.registerServer("old", for: 60)
       let new = try await open(location, Self.next(isGradual: true))
       _ = try await new.sharedCluster.registerServer("new", for: 60)
-      _ = try await old.addUser(named: "anna", at: .now)
-      _ = try await new.addUser(named: "berta", at: .now)
+      _ = try await old.accounts.addUser(named: "anna", at: .now)
+      _ = try await new.accounts.addUser(named: "berta", at: .now)
       let another = try await open(location)
-      #expect(try await another.users().map(\.name) == ["anna", "berta"])
+      #expect(try await another.accounts.users().map(\.name) == ["anna", "berta"])
       for store in [old, new, another] { await store.close() }
     }
   }

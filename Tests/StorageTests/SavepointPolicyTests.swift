@@ -37,7 +37,7 @@ struct SavepointPolicyTests {
         #expect(try await test.record("new", zone: zone, in: test.privateID) == nil)
         #expect(try await create("a\(round)", "b\(round)") == ["saved", "saved"])
       }
-      let store = try #require(test.store as? SQLRecordStore)
+      let store = try #require(test.store as? SQLStore)
       let state = try await StoredState(of: store, databases: [test.privateID])
       #expect(state.records.count == 7)
       #expect(state.index == state.wantedIndex)

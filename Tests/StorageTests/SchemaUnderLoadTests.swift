@@ -10,7 +10,7 @@ struct SchemaUnderLoadTests {
   func indexes(seed: Int) async throws {
     try await ServerGroup.with(servers: 3) { group in
       let isOver = Flag()
-      _ = try await group.servers[0].store.importSchema(
+      _ = try await group.servers[0].store.schemas.importSchema(
         IndexWorkTests.schema([.queryable]), of: TestStore.container, isTrial: false)
       try await withThrowingTaskGroup(of: Void.self) { tasks in
         for (number, server) in group.servers.enumerated().dropFirst() {
@@ -24,25 +24,25 @@ struct SchemaUnderLoadTests {
           }
           tasks.addTask {
             while !isOver.isUp, !Task.isCancelled {
-              _ = try await server.store.continueIndexWork()
+              _ = try await server.store.maintenance.continueIndexWork()
             }
           }
         }
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<12 {
           let indexes = FieldIndexes(rawValue: UInt8.random(in: 0...7, using: &generator))
-          let outcome = try await group.servers[0].store.importSchema(
+          let outcome = try await group.servers[0].store.schemas.importSchema(
             IndexWorkTests.schema(indexes), of: TestStore.container, isTrial: false)
           #expect(outcome.refusals.isEmpty)
           for _ in 0..<Int.random(in: 0...3, using: &generator) {
-            _ = try await group.servers[0].store.continueIndexWork()
+            _ = try await group.servers[0].store.maintenance.continueIndexWork()
           }
         }
         isOver.raise()
         try await tasks.waitForAll()
       }
       let store = try group.store(0)
-      while try await store.continueIndexWork() != nil {}
+      while try await store.maintenance.continueIndexWork() != nil {}
       let entries = try await IndexWorkTests.entries(of: store)
       #expect(entries.found == entries.wanted, "seed \(seed)")
       #expect(!entries.found.isEmpty)

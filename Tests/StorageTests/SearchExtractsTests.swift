@@ -22,7 +22,7 @@ struct SearchExtractsTests {
 
   private func withFilledStore(
     memory: Int = 16, effort: (Rankings) -> SearchEffort = effort,
-    _ body: (SQLRecordStore, TestStore, Rankings) async throws -> Void
+    _ body: (SQLStore, TestStore, Rankings) async throws -> Void
   ) async throws {
     try await withTemporaryDirectory { directory in
       let rankings = Rankings()
@@ -30,7 +30,7 @@ struct SearchExtractsTests {
       configuration.tuning.cacheKilobytes = 4096
       configuration.tuning.extractBytes = memory << 20
       configuration.searchEffort = effort(rankings)
-      let store = try await SQLRecordStore.open(
+      let store = try await SQLStore.open(
         at: directory + "/a.sqlite", configuration: configuration)
       let test = try await TestStore(store)
       for number in 0..<8 {
@@ -53,7 +53,7 @@ struct SearchExtractsTests {
     sortKeys: [SortKey(.field("k"), ascending: false)])
 
   private func names(_ test: TestStore) async throws -> [String] {
-    try await test.store.records(
+    try await test.store.records.records(
       matching: RecordQuery(query: Self.query, zoneID: nil, limit: 3), in: test.publicID
     ).records.map(\.recordID.recordName)
   }
@@ -80,7 +80,7 @@ struct SearchExtractsTests {
       let (seen, changed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let database = test.publicID
       let effort = Self.effort(rankings)
-      async let older = store.read { transaction -> [String] in
+      async let older = store.transactions.read { transaction -> [String] in
         // The transaction has read the schema's version, and sees the store as it was then.
         seen.signal()
         changed.wait()
@@ -118,7 +118,7 @@ struct SearchExtractsTests {
           Filter(.field("text"), .containsAllTokens, .string("deep sea")),
         ], sortKeys: [SortKey(.field("k"))])
       func names(zone: ZoneID? = nil) async throws -> [String] {
-        try await test.store.records(
+        try await test.store.records.records(
           matching: RecordQuery(query: query, zoneID: zone, limit: 10), in: test.publicID
         ).records.map(\.recordID.recordName)
       }

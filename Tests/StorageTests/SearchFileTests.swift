@@ -5,10 +5,10 @@ import Testing
 @testable import Storage
 
 struct SearchFileTests {
-  private func open(_ path: String) async throws -> SQLRecordStore {
+  private func open(_ path: String) async throws -> SQLStore {
     var configuration = StoreConfiguration()
     configuration.tuning.cacheKilobytes = 4096
-    return try await SQLRecordStore.open(at: path, configuration: configuration)
+    return try await SQLStore.open(at: path, configuration: configuration)
   }
 
   @Test("a marker leads on after the store was closed and opened again")
@@ -32,7 +32,7 @@ struct SearchFileTests {
         for (index, search) in searches.enumerated() {
           var search = search
           search.continuation = markers[index]
-          let page = try await store.records(matching: search, in: test.publicID)
+          let page = try await store.records.records(matching: search, in: test.publicID)
           found[index] += page.records.map(\.recordID.recordName)
           markers[index] = page.continuation
         }

@@ -16,10 +16,10 @@ struct SearchPlanTests {
   private func plans(
     after searches: (TestStore) async throws -> Void, analyzed: Bool
   ) async throws -> [Step] {
-    let store = try await SQLRecordStore.inMemory()
+    let store = try await SQLStore.inMemory()
     let test = try await TestStore(store)
     try await searches(test)
-    let plans = try await store.write { transaction -> [Step] in
+    let plans = try await store.transactions.write { transaction -> [Step] in
       if analyzed { try transaction.connection.execute("ANALYZE") }
       guard let connection = transaction.connection as? SQLiteConnection else { return [] }
       let arguments = [SQLValue](repeating: .integer(0), count: 12)
@@ -51,10 +51,10 @@ struct SearchPlanTests {
           var search = RecordQuery(
             query: samples.query(), zoneID: samples.random.pick([nil] + QuerySamples.zones),
             limit: 3)
-          search.continuation = try await test.store.records(
+          search.continuation = try await test.store.records.records(
             matching: search, in: test.privateID
           ).continuation
-          _ = try await test.store.records(matching: search, in: test.privateID)
+          _ = try await test.store.records.records(matching: search, in: test.privateID)
         }
         let zone = QuerySamples.zones[1]
         for isReversed in [false, true] {

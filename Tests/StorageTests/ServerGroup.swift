@@ -22,10 +22,10 @@ struct ServerGroup {
     var configuration = StoreConfiguration()
     configuration.writers = 3
     configure(&configuration)
-    let stores = try await withThrowingTaskGroup(of: SQLRecordStore.self) { [configuration] group in
+    let stores = try await withThrowingTaskGroup(of: SQLStore.self) { [configuration] group in
       for _ in 0..<count {
         group.addTask {
-          try await SQLRecordStore.open(
+          try await SQLStore.open(
             at: .postgreSQL(address, assets: nil), configuration: configuration)
         }
       }
@@ -40,13 +40,13 @@ struct ServerGroup {
     try await PostgreSQLServer.shared.drop(schema)
   }
 
-  func store(_ index: Int) throws -> SQLRecordStore {
-    try #require(servers[index].store as? SQLRecordStore)
+  func store(_ index: Int) throws -> SQLStore {
+    try #require(servers[index].store as? SQLStore)
   }
 
   /// How many statements wait for a lock that another one has.
   func waitingCount() async throws -> Int64 {
-    try await SQLRecordStore.onThread { [address] in
+    try await SQLStore.onThread { [address] in
       let connection = try PostgreSQLConnection(to: address)
       defer { connection.close() }
       return try connection.first(
@@ -61,7 +61,7 @@ struct ServerGroup {
 
   /// The numbers that a statement finds, of one column.
   func integers(_ statement: String) async throws -> [Int64] {
-    try await store(0).read { transaction in
+    try await store(0).transactions.read { transaction in
       try transaction.connection.rows(statement, []) { $0.integer(0) }
     }
   }

@@ -11,15 +11,15 @@ import Waiting
 struct ServerNotificationTests {
   /// Two servers that have one store open; the first hears.
   private struct Pair: Sendable {
-    var first: SQLRecordStore
-    var second: SQLRecordStore
+    var first: SQLStore
+    var second: SQLStore
     var one: ServerID
     var two: ServerID
     var database: DatabaseID
     var address: PostgreSQLAddress
     var heard: Heard
 
-    func save(_ name: String, by store: SQLRecordStore) async throws {
+    func save(_ name: String, by store: SQLStore) async throws {
       try await TestStore(store).save(name)
     }
 
@@ -38,8 +38,8 @@ struct ServerNotificationTests {
   private func withPair(_ body: (Pair) async throws -> Void) async throws {
     let schema = try await PostgreSQLServer.shared.makeSchema()
     let address = try PostgreSQLAddress(schema.address)
-    let first = try await SQLRecordStore.open(at: .postgreSQL(address, assets: nil))
-    let second = try await SQLRecordStore.open(at: .postgreSQL(address, assets: nil))
+    let first = try await SQLStore.open(at: .postgreSQL(address, assets: nil))
+    let second = try await SQLStore.open(at: .postgreSQL(address, assets: nil))
     let test = try await TestStore(first)
     try await test.watch()
     let heard = Heard()
@@ -146,11 +146,11 @@ struct ServerNotificationTests {
   func wordDuringCommit() async throws {
     try await withPair { pair in
       try await pair.save("a", by: pair.second)
-      let entries = try await pair.first.undispatchedChanges(
+      let entries = try await pair.first.outbox.undispatchedChanges(
         in: .whole(pair.database), after: 0, limit: 1)
       #expect(!entries.isEmpty)
       let during = Mutex<Int?>(nil)
-      try await pair.second.write { transaction in
+      try await pair.second.transactions.write { transaction in
         transaction.outbox = entries
         try DispatchLeaseTable(transaction: transaction).pointToChanges()
         // What the first would do now.
@@ -166,7 +166,7 @@ struct ServerNotificationTests {
         transaction.outbox = []
       }
       #expect(during.withLock { $0 } == 0)
-      let other = try await SQLRecordStore.onThread {
+      let other = try await SQLStore.onThread {
         Kept(try PostgreSQLConnection(to: pair.address))
       }
       try await other.execute("BEGIN")
@@ -216,7 +216,7 @@ private final class Kept: @unchecked Sendable {
   }
 
   func execute(_ script: String) async throws {
-    try await SQLRecordStore.onThread { try self.connection.execute(script) }
+    try await SQLStore.onThread { try self.connection.execute(script) }
   }
 
   func close() { connection.close() }

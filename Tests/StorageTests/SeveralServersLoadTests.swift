@@ -95,7 +95,7 @@ struct SeveralServersLoadTests {
         try await raiseTally(on: server, ledger)
       case 7:
         let zone = ZoneID(zoneName: "z\(Int.random(in: 0..<4, using: &generator))")
-        let outcomes = try await server.store.modifyZones(
+        let outcomes = try await server.store.zones.modifyZones(
           [.create(zone)], in: server.privateID,
           origin: ChangeOrigin(userRecordName: TestStore.alice), timestamp: TestStore.time(0))
         guard case .saved = outcomes[0] else { throw StoreError(.notFound, "\(outcomes)") }
@@ -116,18 +116,18 @@ struct SeveralServersLoadTests {
           "moving\(Int.random(in: 0..<3, using: &generator))",
           user: "_u\(Int.random(in: 0..<3, using: &generator))")
       case 12:
-        try await server.store.setBadge(
+        try await server.store.devices.setBadge(
           0,
           of: Recipient(
             userRecordName: "_nobody", container: TestStore.container, environment: .development))
         _ = try await server.delete("none-\(name)-\(step)")
       default:
-        try await server.store.trim(at: TestStore.time(10))
+        try await server.store.maintenance.trim(at: TestStore.time(10))
       }
       let user = "user\(Int.random(in: 0..<20, using: &generator))"
       let isNew: Bool
       do {
-        _ = try await server.store.addUser(named: user, at: .now)
+        _ = try await server.store.accounts.addUser(named: user, at: .now)
         isNew = true
       } catch let error as StoreError where error.code == .exists {
         isNew = false
@@ -197,9 +197,9 @@ struct SeveralServersLoadTests {
     #expect(tally?.fields["count"] == .int64(Int64(acknowledged.tallies)))
     let users = acknowledged.users.filter { !$0.isEmpty }
     #expect(Set(users).count == users.count)
-    #expect(Set(try await test.store.users().map(\.name)) == Set(users))
+    #expect(Set(try await test.store.accounts.users().map(\.name)) == Set(users))
     #expect(
-      Set(try await test.store.zones(in: test.privateID).map(\.zoneID.zoneName))
+      Set(try await test.store.zones.zones(in: test.privateID).map(\.zoneID.zoneName))
         .isSuperset(of: acknowledged.zones))
     let subscriptions = try await test.storedSubscriptions().map(\.name)
     #expect(Set(subscriptions).isSuperset(of: acknowledged.subscriptions))

@@ -34,7 +34,9 @@ struct SeveralServersTests {
       let held = try await Held(.everything, in: store)
       async let publicSave = test.save("a")
       async let privateSave = test.save("b", in: test.privateID)
-      try await eventually("both wait for the writer") { store.writer.queue.count >= 2 }
+      try await eventually("both wait for the writer") {
+        store.transactions.writer.queue.count >= 2
+      }
       try await held.release()
       _ = try await (publicSave, privateSave)
     }
@@ -49,7 +51,7 @@ struct SeveralServersTests {
       // New types and fields take the lock of the reference tables, which is free.
       try await first.save("a", type: "New")
       try await second.save("b", ["field": .int64(1)])
-      _ = try await second.store.addUser(named: "anna", at: .now)
+      _ = try await second.store.accounts.addUser(named: "anna", at: .now)
       try await held.release()
       #expect(try await group.servers[1].record("a") != nil)
     }
@@ -63,7 +65,7 @@ struct SeveralServersTests {
       let held = try await Held(locks, in: try group.store(0))
       let order = Mutex<[String]>([])
       let store = try group.store(1)
-      async let second: Void = store.write(locking: locks) { _ in
+      async let second: Void = store.transactions.write(locking: locks) { _ in
         order.withLock { $0.append("second") }
       }
       try await eventually("it waits for the lock") { try await group.waitingCount() > 0 }
@@ -81,7 +83,7 @@ struct SeveralServersTests {
       let database = group.servers[0].publicID
       let saving = try await Held(.database(database), in: try group.store(0))
       let order = Mutex<[String]>([])
-      async let all: Void = store.write(locking: .everything) { _ in
+      async let all: Void = store.transactions.write(locking: .everything) { _ in
         order.withLock { $0.append("all") }
       }
       try await eventually("it waits for the save") { try await group.waitingCount() > 0 }
@@ -104,19 +106,19 @@ struct SeveralServersTests {
       let (store, database) = (try group.store(0), group.servers[0].publicID)
       for locks in [WriteLocks.rows, .reference, .database(group.servers[0].privateID)] {
         let refusal = await #expect(throws: StoreError.self) {
-          try await store.write(locking: locks) {
+          try await store.transactions.write(locking: locks) {
             _ = try NumberSupply(of: database, count: 1, from: $0)
           }
         }
         #expect(refusal?.reason == "a write to database \(database.rawValue) has no lock of it")
         await #expect(throws: StoreError.self) {
-          try await store.write(locking: locks) {
+          try await store.transactions.write(locking: locks) {
             _ = try DatabaseTable(transaction: $0).raiseSubscriptionVersion(of: database)
           }
         }
       }
       let attempts = Mutex<[WriteLocks.Reach]>([])
-      try await store.write(locking: .database(database)) { transaction in
+      try await store.transactions.write(locking: .database(database)) { transaction in
         attempts.withLock { $0.append(transaction.locks?.reach ?? .everything) }
         _ = try CounterTable(transaction: transaction).next("record_type")
       }
@@ -131,7 +133,7 @@ struct SeveralServersTests {
     } _: { group in
       let (first, second) = (try group.store(0), group.servers[1])
       let doubts = Mutex(0)
-      first.setDoubtHandler { doubts.withLock { $0 += 1 } }
+      first.outbox.setDoubtHandler { doubts.withLock { $0 += 1 } }
       let held = try await Held(.database(second.publicID), in: first)
       try await second.save("a")
       let failure = await #expect(throws: StoreError.self) { try await held.release() }
@@ -148,11 +150,11 @@ struct SeveralServersTests {
     try await ServerGroup.with(servers: 1) { group in
       let (store, test) = (try group.store(0), group.servers[0])
       let doubts = Mutex(0)
-      store.setDoubtHandler { doubts.withLock { $0 += 1 } }
+      store.outbox.setDoubtHandler { doubts.withLock { $0 += 1 } }
       let gate = DispatchSemaphore(value: 0)
       let process = Mutex<Int64?>(nil)
       async let lost = storeError {
-        try await store.write(locking: .database(test.privateID)) { transaction in
+        try await store.transactions.write(locking: .database(test.privateID)) { transaction in
           let number = try transaction.connection.first("SELECT pg_backend_pid()", []) {
             $0.integer(0)
           }
@@ -179,11 +181,11 @@ final class Held: Sendable {
   private let task: Task<Void, any Error>
 
   /// Comes back when the write has its locks.
-  init(_ locks: WriteLocks, in store: SQLRecordStore) async throws {
+  init(_ locks: WriteLocks, in store: SQLStore) async throws {
     let gate = gate
     let isThere = Mutex(false)
     let task = Task {
-      try await store.write(locking: locks) { transaction in
+      try await store.transactions.write(locking: locks) { transaction in
         isThere.withLock { $0 = true }
         gate.wait()
         // Whether the transaction is still there.

@@ -11,10 +11,10 @@ struct SharedBadgeTests {
   private func withTwo(_ body: (TestStore, TestStore) async throws -> Void) async throws {
     let schema = try await PostgreSQLServer.shared.makeSchema()
     let location = StoreLocation.postgreSQL(try PostgreSQLAddress(schema.address), assets: nil)
-    var stores: [SQLRecordStore] = []
+    var stores: [SQLStore] = []
     for _ in 0..<2 {
       stores.append(
-        try await SQLRecordStore.open(at: location, configuration: StoreConfiguration(role: .tool)))
+        try await SQLStore.open(at: location, configuration: StoreConfiguration(role: .tool)))
     }
     try await body(try await TestStore(stores[0]), try await TestStore(stores[1]))
     for store in stores { await store.close() }
@@ -58,7 +58,7 @@ struct SharedBadgeTests {
       }
       #expect(
         try await badges(afterSaving: 3, in: first.publicID, through: first) == [1, 2, 3])
-      try await second.store.setBadge(
+      try await second.store.devices.setBadge(
         7,
         of: Recipient(
           userRecordName: TestStore.alice, container: TestStore.container,

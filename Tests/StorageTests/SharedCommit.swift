@@ -37,21 +37,21 @@ final class KeptJob: StoreJob {
   }
 }
 
-extension SQLRecordStore {
+extension SQLStore {
   /// Has these jobs done in one commit, in their order, and returns what they told.
   func shareCommit(_ jobs: [KeptJob]) async throws -> [[String]] {
     let gate = DispatchSemaphore(value: 0)
     let isHeld = Mutex(false)
     // While one write holds the writer, the others gather for the next commit.
-    async let blocker: Void = write { _ in
+    async let blocker: Void = transactions.write { _ in
       isHeld.withLock { $0 = true }
       gate.wait()
     }
     try await eventually("a write holds the writer") { isHeld.withLock { $0 } }
-    for job in jobs { writer.queue.add(job) }
+    for job in jobs { transactions.writer.queue.add(job) }
     gate.signal()
     try await blocker
-    try await write { _ in }
+    try await transactions.write { _ in }
     return try jobs.map { try #require($0.result) }
   }
 
@@ -59,8 +59,8 @@ extension SQLRecordStore {
   func commitEach(_ jobs: [KeptJob]) async throws -> [[String]] {
     var told: [[String]] = []
     for job in jobs {
-      writer.queue.add(job)
-      try await write { _ in }
+      transactions.writer.queue.add(job)
+      try await transactions.write { _ in }
       told.append(try #require(job.result))
     }
     return told
@@ -83,13 +83,14 @@ struct StoredState: Equatable {
   /// What must not be: numbers above what was drawn, records newer than their zones.
   var faults: [String] = []
 
-  init(of store: SQLRecordStore, databases: [DatabaseID]) async throws {
+  init(of store: SQLStore, databases: [DatabaseID]) async throws {
     // A reader may not know fields yet that were made by saving them.
-    self = try await store.write { try StoredState(in: $0) }
+    self = try await store.transactions.write { try StoredState(in: $0) }
     for database in databases {
-      outbox += try await store.undispatchedChanges(in: database, after: 0, limit: 100_000).map {
-        "\($0.change.event) \($0.change.zoneID) \($0.change.record?.recordID.recordName ?? "")"
-      }
+      outbox += try await store.outbox.undispatchedChanges(in: database, after: 0, limit: 100_000)
+        .map {
+          "\($0.change.event) \($0.change.zoneID) \($0.change.record?.recordID.recordName ?? "")"
+        }
     }
   }
 

@@ -12,13 +12,13 @@ import Testing
 struct SharedCommitTests {
   /// A store, its databases, and whether it has jobs share commits.
   private struct Side {
-    let store: SQLRecordStore
+    let store: SQLStore
     let test: TestStore
     let isShared: Bool
 
     /// Makes ready what can be before the transaction.
     func prepared(_ modification: RecordModification) -> PreparedModification {
-      PreparedModification(modification, by: isShared ? store.writer.board : nil)
+      PreparedModification(modification, by: isShared ? store.transactions.writer.board : nil)
     }
 
     func perform(_ jobs: [KeptJob]) async throws -> [[String]] {
@@ -49,9 +49,9 @@ struct SharedCommitTests {
     try await engine.withStore { one in
       try await engine.withStore { other in
         let shared = Side(
-          store: try #require(one.store as? SQLRecordStore), test: one, isShared: true)
+          store: try #require(one.store as? SQLStore), test: one, isShared: true)
         let single = Side(
-          store: try #require(other.store as? SQLRecordStore), test: other, isShared: false)
+          store: try #require(other.store as? SQLStore), test: other, isShared: false)
         try await body(shared, single)
       }
     }
@@ -77,7 +77,7 @@ struct SharedCommitTests {
         for side in [shared, single] {
           let jobs = steps.map { job($0, on: side, at: Int64(round), prepared: &prepared) }
           told.append(try await side.perform(jobs))
-          while try await side.store.continueIndexWork() != nil {}
+          while try await side.store.maintenance.continueIndexWork() != nil {}
         }
         #expect(told[0] == told[1], comment)
         guard round % 8 == 7 else { continue }

@@ -14,14 +14,14 @@ struct SharedLimitsTests {
 
   /// A store whose database has the time that the test sets.
   private func withStore(
-    _ body: (SQLRecordStore, PostgreSQLAddress, _ time: Clock) async throws -> Void
+    _ body: (SQLStore, PostgreSQLAddress, _ time: Clock) async throws -> Void
   ) async throws {
     let schema = try await PostgreSQLServer.shared.makeSchema()
     let address = try PostgreSQLAddress(schema.address)
     let clock = Clock(Self.start)
     var configuration = StoreConfiguration()
     configuration.steeredTime = { clock.time.withLock { $0 } }
-    let store = try await SQLRecordStore.open(
+    let store = try await SQLStore.open(
       at: .postgreSQL(address, assets: nil), configuration: configuration)
     try await body(store, address, clock)
     await store.close()
@@ -91,7 +91,7 @@ struct SharedLimitsTests {
       let granted = try await withThrowingTaskGroup(of: Int64.self) { group in
         for _ in 0..<4 {
           group.addTask {
-            try await SQLRecordStore.onThread {
+            try await SQLStore.onThread {
               let connection = try PostgreSQLConnection(to: address)
               defer { connection.close() }
               let transaction = StoreTransaction(
@@ -127,7 +127,7 @@ struct SharedLimitsTests {
         }
       }
       func counts() async throws -> [Int64] {
-        try await store.read { transaction in
+        try await store.transactions.read { transaction in
           try ["request_allowances", "sign_in_attempts"].map { table in
             try transaction.connection.first("SELECT COUNT(*) FROM \(table)", []) {
               $0.integer(0)
@@ -140,7 +140,7 @@ struct SharedLimitsTests {
       try await limits.sweep()
       #expect(try await counts() == [1, 2])
       clock.time.withLock { $0 += 7200 * Self.second }
-      try await store.trim(at: .now)
+      try await store.maintenance.trim(at: .now)
       #expect(try await counts() == [0, 0])
     }
   }
@@ -153,7 +153,7 @@ struct SharedLimitsTests {
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<3 {
           group.addTask {
-            try await SQLRecordStore.onThread {
+            try await SQLStore.onThread {
               let connection = try PostgreSQLConnection(to: address)
               defer { connection.close() }
               let transaction = StoreTransaction(

@@ -41,7 +41,9 @@ struct SharedQuotasTests {
       }
       #expect(taken == 7 && refusals(group, .subscriptionsPerUser) >= 33)
       let test = group.servers[1]
-      #expect(try await test.store.subscriptions(of: TestStore.alice, in: test.publicID).count == 7)
+      #expect(
+        try await test.store.subscriptions.subscriptions(of: TestStore.alice, in: test.publicID)
+          .count == 7)
     }
   }
 
@@ -49,7 +51,7 @@ struct SharedQuotasTests {
   func zones() async throws {
     try await withServers([.zonesPerDatabase: 6]) { group in
       let taken = try await count(group) { server, number in
-        let outcomes = try await server.store.modifyZones(
+        let outcomes = try await server.store.zones.modifyZones(
           [.create(ZoneID(zoneName: "z\(number)"))], in: server.privateID,
           origin: ChangeOrigin(userRecordName: TestStore.alice), timestamp: TestStore.time(0))
         if case .failed = outcomes[0] { return false }
@@ -57,7 +59,7 @@ struct SharedQuotasTests {
       }
       // With the default zone, where the database has it already.
       let test = group.servers[1]
-      let zones = try await test.store.zones(in: test.privateID)
+      let zones = try await test.store.zones.zones(in: test.privateID)
       #expect(zones.count == 6 && (5...6).contains(taken), "\(taken)")
     }
   }
@@ -66,7 +68,7 @@ struct SharedQuotasTests {
   func devices() async throws {
     try await withServers([:]) { group in
       let taken = try await count(group) { server, number in
-        try await server.store.saveDeviceToken(
+        try await server.store.devices.saveDeviceToken(
           DeviceToken(
             kind: .apns, token: "token \(number)", container: TestStore.container,
             environment: .development, apnsEnvironment: .development,
@@ -74,7 +76,7 @@ struct SharedQuotasTests {
           unlessBeyond: 9)
       }
       #expect(taken == 9 && refusals(group, .apnsDevicesPerUser) == 31)
-      let kept = try await group.servers[1].store.deviceTokens(of: TestStore.alice)
+      let kept = try await group.servers[1].store.devices.deviceTokens(of: TestStore.alice)
       #expect(kept.count == 9)
     }
   }
@@ -96,7 +98,8 @@ struct SharedQuotasTests {
         try await save(
           server, "r\(number)", type: "T\(number)", "f", isPublic: number % 4 < 2)
       }
-      let made = try await group.servers[1].store.schema(of: TestStore.container, in: .development)
+      let made = try await group.servers[1].store.schemas.schema(
+        of: TestStore.container, in: .development)
       let own = made.recordTypes.filter { $0.key.hasPrefix("T") }
       #expect(
         types == own.count && made.recordTypes.count == 5, "\(types): \(made.recordTypes.keys)")
@@ -106,7 +109,8 @@ struct SharedQuotasTests {
           server, "of type", type: type, "f\(number)", isPublic: number % 4 < 2)
       }
       #expect(fields == 5)
-      let grown = try await group.servers[0].store.schema(of: TestStore.container, in: .development)
+      let grown = try await group.servers[0].store.schemas.schema(
+        of: TestStore.container, in: .development)
       #expect(grown.recordTypes[type]?.fields.count == 6)
     }
   }
@@ -124,14 +128,15 @@ struct SharedQuotasTests {
           ], isAtomic: false, origin: ChangeOrigin(userRecordName: TestStore.alice),
           appliesGrants: false, timestamp: TestStore.time(0))
         modification.quota = quota
-        return try await server.store.modifyRecords(modification)[0].failure == nil
+        return try await server.store.records.modifyRecords(modification)[0].failure == nil
       }
       let test = group.servers[1]
       #expect(try await save(group.servers[0], 0, quota: nil))
-      let size = try #require(try await test.store.usage(of: test.publicID)).bytes
+      let size = try #require(try await test.store.databases.usage(of: test.publicID)).bytes
       for (quota, winners) in [(12 * size - 1, 11), (12 * size, 12)] {
         _ = try await count(group) { try await save($0, $1, quota: quota) }
-        #expect(try await test.store.usage(of: test.publicID)?.bytes == Int64(winners) * size)
+        #expect(
+          try await test.store.databases.usage(of: test.publicID)?.bytes == Int64(winners) * size)
       }
     }
   }
@@ -147,7 +152,7 @@ struct SharedQuotasTests {
       MatchedChange(
         entry: entry, firings: subscriptions.filter { $0.subscription.matches(entry.change) })
     }
-    return try await server.store.completeDispatch(
+    return try await server.store.outbox.completeDispatch(
       of: matched, timestamp: TestStore.time(1),
       leasing: DeliveryRoom(
         lease: DeliveryLease(holder: 7, until: TestStore.time(100)), rooms: [:], roomOfOthers: 0,
@@ -168,7 +173,7 @@ struct SharedQuotasTests {
       let backlogs = [UserBacklogs(limit: limit), UserBacklogs(limit: limit)]
       for backlog in backlogs { backlog.begin(owed: 0) }
       func waiting() async throws -> Int {
-        try await first.store.dueDeliveries(at: TestStore.time(9), limit: 999).count
+        try await first.store.deliveries.dueDeliveries(at: TestStore.time(9), limit: 999).count
       }
       var unsent = 0
       for round in 0..<40 {
@@ -181,8 +186,8 @@ struct SharedQuotasTests {
       let most = try await waiting()
       #expect(most >= limit && unsent == 2 * 40 - most)
       // Each server has counted by now. One delivery less than the limit waits, so none or one more may.
-      let due = try await first.store.dueDeliveries(at: TestStore.time(9), limit: 999)
-      _ = try await first.store.updateDeliveries(
+      let due = try await first.store.deliveries.dueDeliveries(at: TestStore.time(9), limit: 999)
+      _ = try await first.store.deliveries.updateDeliveries(
         due.dropFirst(limit - 2).map {
           DeliveryUpdate(id: $0.id, state: .delivered(), timestamp: TestStore.time(2))
         })

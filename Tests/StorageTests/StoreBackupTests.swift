@@ -49,8 +49,8 @@ struct StoreBackupTests {
     return configuration
   }
 
-  private static func open(_ path: String) async throws -> (SQLRecordStore, TestStore) {
-    let store = try await SQLRecordStore.open(at: path, configuration: configuration())
+  private static func open(_ path: String) async throws -> (SQLStore, TestStore) {
+    let store = try await SQLStore.open(at: path, configuration: configuration())
     return (store, try await TestStore(store))
   }
 
@@ -220,11 +220,11 @@ struct StoreBackupTests {
     try await withTemporaryDirectory { directory in
       let newer = Schema.migrations + [Migration(version: 1_000, statements: [])]
       for (name, migrations) in [("newer", newer), ("old", Schema.migrations)] {
-        let store = try await SQLRecordStore.open(
+        let store = try await SQLStore.open(
           path: directory + "/\(name)/petrel.sqlite", making: directory + "/\(name)",
           configuration: Self.configuration(), migrations: migrations)
         if name == "old" {
-          _ = try await store.write {
+          _ = try await store.transactions.write {
             try $0.connection.run("UPDATE store_form SET version = 31", [])
           }
         }
@@ -247,11 +247,11 @@ struct StoreBackupTests {
   }
 }
 
-extension SQLRecordStore {
+extension SQLStore {
   fileprivate static func open(
     path: String, making folder: String, configuration: StoreConfiguration,
     migrations: [Migration]
-  ) async throws -> SQLRecordStore {
+  ) async throws -> SQLStore {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     return try await open(path: path, configuration: configuration, migrations: migrations)
   }

@@ -44,21 +44,21 @@ enum StoreEngine: String, CaseIterable, CustomTestStringConvertible {
     switch self {
     case .sqliteInMemory, .separateDatabases:
       configuration.separatesDatabases = self == .separateDatabases
-      let store = try await SQLRecordStore.inMemory(configuration: configuration)
+      let store = try await SQLStore.inMemory(configuration: configuration)
       try await body(try await TestStore(store))
       await store.close()
     case .postgreSQL:
       let schema = try await PostgreSQLServer.shared.makeStore()
       let address = try PostgreSQLAddress(schema.address)
       let location = StoreLocation.postgreSQL(address, assets: nil)
-      let store = try await SQLRecordStore.open(at: location, configuration: configuration)
+      let store = try await SQLStore.open(at: location, configuration: configuration)
       try await body(try await TestStore(store))
       await store.close()
       try await PostgreSQLServer.shared.drop(schema)
     case .sqliteFile:
       try await withTemporaryDirectory { directory in
         let path = directory + "/store.sqlite"
-        let store = try await SQLRecordStore.open(at: path, configuration: configuration)
+        let store = try await SQLStore.open(at: path, configuration: configuration)
         try await body(try await TestStore(store))
         await store.close()
       }
@@ -90,8 +90,8 @@ struct TestStore {
 
   init(_ store: any Store) async throws {
     self.store = store
-    privateID = try await store.database(at: Self.address(.private, owner: Self.alice))
-    publicID = try await store.database(at: Self.address(.public))
+    privateID = try await store.databases.database(at: Self.address(.private, owner: Self.alice))
+    publicID = try await store.databases.database(at: Self.address(.public))
   }
 
   static func address(_ scope: DatabaseScope, owner: String? = nil) -> DatabaseAddress {
@@ -107,7 +107,7 @@ struct TestStore {
     by user: String = alice, device: String? = nil, appliesGrants: Bool = false,
     at seconds: Int64 = 0, requestID: String? = nil
   ) async throws -> [RecordOutcome] {
-    try await store.modifyRecords(
+    try await store.records.modifyRecords(
       RecordModification(
         database: database ?? publicID, operations: operations, isAtomic: atomic,
         origin: ChangeOrigin(userRecordName: user, deviceID: device),
@@ -143,14 +143,14 @@ struct TestStore {
   func record(
     _ name: String, zone: ZoneID = .default, in database: DatabaseID? = nil
   ) async throws -> Record? {
-    try await store.records(
+    try await store.records.records(
       [RecordID(recordName: name, zoneID: zone)], in: database ?? publicID)[0]
   }
 
   @discardableResult
   func makeZone(_ name: String) async throws -> ZoneID {
     let zoneID = ZoneID(zoneName: name)
-    let outcomes = try await store.modifyZones(
+    let outcomes = try await store.zones.modifyZones(
       [.create(zoneID)], in: privateID, origin: ChangeOrigin(userRecordName: Self.alice),
       timestamp: Self.time(0))
     guard case .saved = outcomes[0] else { throw StoreError(.notFound, "\(outcomes)") }
@@ -159,13 +159,13 @@ struct TestStore {
 
   /// Everything in a database's outbox.
   func outbox(of database: DatabaseID? = nil) async throws -> [OutboxEntry] {
-    try await store.undispatchedChanges(in: database ?? publicID, after: 0, limit: 10_000)
+    try await store.outbox.undispatchedChanges(in: database ?? publicID, after: 0, limit: 10_000)
   }
 
   func subscribe(
     _ subscription: Subscription, as user: String = alice, in database: DatabaseID? = nil
   ) async throws -> SubscriptionOutcome {
-    try await store.modifySubscriptions(
+    try await store.subscriptions.modifySubscriptions(
       [.save(subscription)], of: user, in: database ?? publicID, timestamp: Self.time(0))[0]
   }
 
@@ -182,7 +182,7 @@ struct TestStore {
   }
 
   func storedSubscriptions(in database: DatabaseID? = nil) async throws -> [StoredSubscription] {
-    try await store.subscriptionChanges(in: database ?? publicID).saved
+    try await store.subscriptions.subscriptionChanges(in: database ?? publicID).saved
   }
 
   /// Dispatches what is in the outbox, with plain matching.
@@ -195,14 +195,14 @@ struct TestStore {
       MatchedChange(
         entry: entry, firings: subscriptions.filter { $0.subscription.matches(entry.change) })
     }
-    return try await store.completeDispatch(of: matched, timestamp: Self.time(seconds))
+    return try await store.outbox.completeDispatch(of: matched, timestamp: Self.time(seconds))
   }
 
   /// When the next delivery on any route is due.
   func nextDeliveryTime(after timestamp: Timestamp) async throws -> Timestamp? {
     var next: Timestamp?
-    for route in try await store.deliveryRoutes().keys {
-      let due = try await store.nextDeliveryTime(on: route, after: timestamp, for: 0)
+    for route in try await store.deliveries.deliveryRoutes().keys {
+      let due = try await store.deliveries.nextDeliveryTime(on: route, after: timestamp, for: 0)
       next = [next, due].compactMap(\.self).min()
     }
     return next
@@ -212,7 +212,7 @@ struct TestStore {
     _ token: String, kind: DeviceToken.Kind = .apns, user: String = alice, device: String? = nil,
     at seconds: Int64 = 0, expires: Int64? = nil
   ) async throws {
-    try await store.saveDeviceToken(
+    try await store.devices.saveDeviceToken(
       DeviceToken(
         kind: kind, token: token, container: Self.container, environment: .development,
         apnsEnvironment: .development, userRecordName: user, deviceID: device,
@@ -278,7 +278,7 @@ func storeError(
   return nil
 }
 
-extension Store {
+extension SubscriptionFeed {
   func subscriptionVersion(of database: DatabaseID) async throws -> Int64 {
     try await subscriptionChanges(in: database).position.version
   }

@@ -40,8 +40,8 @@ struct StoreMoveBehaviourTests {
     var random = SeededGenerator(seed: seed)
     var tokens = Tokens()
     try await test.register("phone", user: TestStore.bob, device: "phone")
-    let user = try await test.store.addUser(named: "anna", at: TestStore.time(0))
-    try await test.store.addWebAuthToken(
+    let user = try await test.store.accounts.addUser(named: "anna", at: TestStore.time(0))
+    try await test.store.accounts.addWebAuthToken(
       WebAuthToken(
         hash: Self.hash, userRecordName: user.userRecordName, created: TestStore.time(0),
         expires: TestStore.time(1_000_000)))
@@ -73,7 +73,9 @@ struct StoreMoveBehaviourTests {
         tokens.records.append(try await test.changes(in: zone).token)
         tokens.zones.append(try await test.zoneChanges().token)
         tokens.log.append(
-          try await test.store.notificationLog(of: Self.recipient, since: nil, limit: 5).token)
+          try await test.store.notificationLog.notificationLog(
+            of: Self.recipient, since: nil, limit: 5
+          ).token)
       }
     }
     return tokens
@@ -88,7 +90,7 @@ struct StoreMoveBehaviourTests {
         zoneID: nil, limit: 13)
       var found: [Record] = []
       repeat {
-        let page = try await test.store.records(matching: search, in: test.privateID)
+        let page = try await test.store.records.records(matching: search, in: test.privateID)
         found += page.records
         search.continuation = page.continuation
       } while search.continuation != nil
@@ -104,15 +106,15 @@ struct StoreMoveBehaviourTests {
     }
     answers.subscriptions = try await test.storedSubscriptions(in: test.privateID)
     for token in tokens.log {
-      answers.log = try await test.store.notificationLog(
+      answers.log = try await test.store.notificationLog.notificationLog(
         of: Self.recipient, since: token, limit: 1_000)
     }
-    answers.devices = try await test.store.deviceTokens(of: TestStore.bob)
-    answers.users = try await test.store.users()
-    answers.sessions = [try await test.store.webAuthToken(withHash: Self.hash)]
-    answers.owed = try await test.store.owedDeliveryCount()
+    answers.devices = try await test.store.devices.deviceTokens(of: TestStore.bob)
+    answers.users = try await test.store.accounts.users()
+    answers.sessions = [try await test.store.accounts.webAuthToken(withHash: Self.hash)]
+    answers.owed = try await test.store.deliveries.owedDeliveryCount()
     answers.outbox = try await test.outbox(of: test.privateID).map(\.sequence)
-    answers.usage = try await test.store.usage(of: test.privateID)
+    answers.usage = try await test.store.databases.usage(of: test.privateID)
     return answers
   }
 
@@ -150,7 +152,7 @@ struct StoreMoveBehaviourTests {
           #expect(!before.queries[0].contains { $0.recordChangeTag == record.recordChangeTag })
           let logged = try await test.dispatch(test.privateID).logged
           #expect(logged.contains { $0.notification.subscriber == TestStore.bob })
-          let log = try await test.store.notificationLog(
+          let log = try await test.store.notificationLog.notificationLog(
             of: Self.recipient, since: before.log?.token, limit: 1_000)
           #expect(!log.notifications.isEmpty)
         }

@@ -118,9 +118,9 @@ struct StoreMoveTests {
             continue
           }
           guard
-            let name = try await test.store.assetName(
+            let name = try await test.store.assets.assetName(
               forChecksum: asset.fileChecksum, in: test.publicID),
-            try await test.store.assets.open(name) != nil
+            try await test.store.assets.files.open(name) != nil
           else { continue }
           #expect(try await test.bytes(of: asset) == Data("bytes \(number)".utf8))
           read += 1

@@ -41,12 +41,12 @@ struct StoreSample {
 
   /// Fills a store in this file.
   static func fill(_ path: String) async throws {
-    let store = try await SQLRecordStore.open(at: path, configuration: configuration(.server))
+    let store = try await SQLStore.open(at: path, configuration: configuration(.server))
     try await fill(store)
     await store.close()
   }
 
-  static func fill(_ store: SQLRecordStore) async throws {
+  static func fill(_ store: SQLStore) async throws {
     let test = try await TestStore(store)
     let zone = try await test.makeZone("Zone")
     for number in 0..<30 {
@@ -54,7 +54,7 @@ struct StoreSample {
         noteSubscription(
           "s\(number)", filters: [Filter(.field("x"), .equals, .int64(Int64(number)))]),
         as: "_user\(number % 4)")
-      _ = try await store.addUser(named: "user\(number)", at: TestStore.time(0))
+      _ = try await store.accounts.addUser(named: "user\(number)", at: TestStore.time(0))
     }
     let deleted = (0..<200).map { "gone\($0)" }
     for names in [Self.names, deleted] {
@@ -74,17 +74,18 @@ struct StoreSample {
       deleted.map { RecordOperation(kind: .forceDelete, recordID: RecordID(recordName: $0)) })
   }
 
-  static func read(_ reading: Reading, from store: SQLRecordStore) async throws -> String {
+  static func read(_ reading: Reading, from store: SQLStore) async throws -> String {
     let test = try await TestStore(store)
     switch reading {
     case .records:
-      return "\(try await store.records(names.map { RecordID(recordName: $0) }, in: test.publicID))"
+      return
+        "\(try await store.records.records(names.map { RecordID(recordName: $0) }, in: test.publicID))"
     case .query, .sortedQuery:
       let query = Query(
         recordType: "Note",
         filters: reading == .query ? [Filter(.field("x"), .lessThan, .int64(40))] : [],
         sortKeys: reading == .query ? [] : [SortKey(.field("x"), ascending: false)])
-      let page = try await store.records(
+      let page = try await store.records.records(
         matching: RecordQuery(query: query, zoneID: .default, limit: 200), in: test.publicID)
       return "\(page.records)"
     case .feed:
@@ -92,13 +93,13 @@ struct StoreSample {
       return "\(page.names)"
     case .subscriptions: return "\(try await test.storedSubscriptions())"
     case .outbox: return "\(try await test.outbox().map(\.change))"
-    case .users: return "\(try await store.users())"
+    case .users: return "\(try await store.accounts.users())"
     }
   }
 
   /// All that can be read.
   static func model(of path: String) async throws -> [Reading: String] {
-    let store = try await SQLRecordStore.open(at: path, configuration: configuration())
+    let store = try await SQLStore.open(at: path, configuration: configuration())
     var model: [Reading: String] = [:]
     for reading in Reading.allCases { model[reading] = try await read(reading, from: store) }
     await store.close()

@@ -11,11 +11,11 @@ struct StoreWriterTests {
   @Test("in a shared commit a write that fails is undone alone", arguments: StoreEngine.allCases)
   func failing(_ engine: StoreEngine) async throws {
     try await engine.withStore { test in
-      let store = try #require(test.store as? SQLRecordStore)
+      let store = try #require(test.store as? SQLStore)
       let gate = DispatchSemaphore(value: 0)
       // While one write holds the writer, the others gather for the next commit.
       let isHeld = Mutex(false)
-      async let blocker: Void = store.write { _ in
+      async let blocker: Void = store.transactions.write { _ in
         isHeld.withLock { $0 = true }
         gate.wait()
       }
@@ -23,7 +23,7 @@ struct StoreWriterTests {
       let results = await withTaskGroup(of: (Int, Bool).self) { group in
         for number in 0..<20 {
           group.addTask {
-            let result: Void? = try? await store.write { transaction in
+            let result: Void? = try? await store.transactions.write { transaction in
               _ = try transaction.connection.run(
                 "INSERT INTO users (name, user_record_name, created) VALUES ($1, $1, 0)",
                 [.text("u\(number)")])
@@ -44,7 +44,7 @@ struct StoreWriterTests {
       try await blocker
       let expected = Set((0..<20).filter { $0 % 3 != 0 && $0 != 1 })
       #expect(results == expected)
-      let kept = try await test.store.users().map(\.name)
+      let kept = try await test.store.accounts.users().map(\.name)
       #expect(Set(kept) == Set(expected.map { "u\($0)" }))
     }
   }
@@ -54,10 +54,10 @@ struct StoreWriterTests {
     try await engine.withStore {
       $0.waitingWrites = 4
     } _: { test in
-      let store = try #require(test.store as? SQLRecordStore)
+      let store = try #require(test.store as? SQLStore)
       let gate = DispatchSemaphore(value: 0)
       let isHeld = Mutex(false)
-      async let blocker: Void = store.write { _ in
+      async let blocker: Void = store.transactions.write { _ in
         isHeld.withLock { $0 = true }
         gate.wait()
       }
@@ -66,7 +66,7 @@ struct StoreWriterTests {
         for number in 0..<12 {
           group.addTask {
             do {
-              _ = try await store.addUser(named: "u\(number)", at: .now)
+              _ = try await store.accounts.addUser(named: "u\(number)", at: .now)
               return false
             } catch {
               return (error as? StoreError)?.code == .overloaded
@@ -82,7 +82,7 @@ struct StoreWriterTests {
       }
       try await blocker
       #expect(refused == 8)
-      #expect(try await store.users().count == 4)
+      #expect(try await store.accounts.users().count == 4)
     }
   }
 }

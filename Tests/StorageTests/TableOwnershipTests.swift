@@ -10,8 +10,6 @@ struct TableOwnershipTests {
     "EntryReader.swift": ["records"], "EntrySelection.swift": ["value_index"],
     "RecordSearch+Candidates.swift": ["records", "zones"],
     "RecordSearch+Scan.swift": ["value_index"],
-    // A write that changes nothing, to see whether the store takes one.
-    "SQLRecordStore+Metrics.swift": ["store_form"],
   ]
 
   @Test("the SQL on a table stands with the table's type")
@@ -47,7 +45,7 @@ struct TableOwnershipTests {
       ("ZoneTable.swift", "SELECT (SELECT name FROM zones), version FROM records", "records"),
       ("ZoneTable.swift", "WITH some AS (SELECT 1 FROM zones) DELETE FROM records", "records"),
       ("ZoneTable.swift", "SELECT version FROM ? LIMIT 1", "?"),
-      ("SQLRecordStore+Zones.swift", "INSERT INTO zones (name) VALUES ($1)", "zones"),
+      ("SQLStore+Zones.swift", "INSERT INTO zones (name) VALUES ($1)", "zones"),
       // A part of a statement.
       ("ZoneFeed.swift", "EXISTS (SELECT 1 FROM zones JOIN records ON TRUE)", "zones"),
     ])

@@ -21,7 +21,7 @@ extension TestStore {
     in zone: ZoneID, since token: String? = nil, limit: Int = 200, sizeLimit: Int = .max,
     isReversed: Bool = false, types: Set<String>? = nil
   ) async throws -> RecordChangesPage {
-    try await store.recordChanges(
+    try await store.changeFeeds.recordChanges(
       matching: RecordChangesQuery(
         zoneID: zone, token: token, limit: limit, sizeLimit: sizeLimit, isReversed: isReversed,
         recordTypes: types), in: privateID)
@@ -43,7 +43,7 @@ extension TestStore {
   func zoneChanges(
     since token: String? = nil, limit: Int = 200
   ) async throws -> ZoneChangesPage {
-    try await store.zoneChanges(since: token, limit: limit, in: privateID)
+    try await store.changeFeeds.zoneChanges(since: token, limit: limit, in: privateID)
   }
 }
 

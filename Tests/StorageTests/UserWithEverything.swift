@@ -36,13 +36,13 @@ struct UserWithEverything {
     let store = test.store
     var names = PersonNameComponents()
     names.givenName = "MARK-given"
-    let user = try await store.addUser(
+    let user = try await store.accounts.addUser(
       named: account,
       profile: try UserProfile(
         emailAddress: "mark.anna@example.com", phoneNumber: "+4915112340001", nameComponents: names),
       at: TestStore.time(1))
     func database(_ environment: ContainerEnvironment) async throws -> DatabaseID {
-      try await store.database(
+      try await store.databases.database(
         at: DatabaseAddress(
           container: TestStore.container, environment: environment, scope: .private,
           owner: user.userRecordName))
@@ -60,7 +60,7 @@ struct UserWithEverything {
 
   private func fillAccount(_ test: TestStore) async throws {
     let store = test.store
-    try await store.setPasswordHash(
+    try await store.accounts.setPasswordHash(
       "MARK-password", ofUserNamed: Self.account, at: TestStore.time(2))
     for session in [
       nil,
@@ -69,16 +69,16 @@ struct UserWithEverything {
           id: Array("MARK-session".utf8), container: TestStore.container, environment: .development,
           lifetime: 100)),
     ] {
-      try await store.addWebAuthToken(
+      try await store.accounts.addWebAuthToken(
         WebAuthToken(
           hash: session == nil ? Self.hash : Array("MARK-second-hash".utf8), userRecordName: name,
           created: TestStore.time(2), expires: TestStore.time(1_000_000), session: session))
     }
-    try await store.setApplicationPermissions(
+    try await store.accounts.setApplicationPermissions(
       [.userDiscoverability: .granted], of: name, container: TestStore.container,
       environment: .development)
     for (number, kind) in [DeviceToken.Kind.apns, .webPush, .webhook, .courier].enumerated() {
-      try await store.saveDeviceToken(
+      try await store.devices.saveDeviceToken(
         DeviceToken(
           kind: kind, token: "MARK-token-\(number)", container: TestStore.container,
           environment: .development, apnsEnvironment: .development, userRecordName: name,
@@ -100,7 +100,7 @@ struct UserWithEverything {
   private func fillPrivateDatabase(_ test: TestStore) async throws {
     let store = test.store
     let origin = ChangeOrigin(userRecordName: name, deviceID: Self.device)
-    let zones = try await store.modifyZones(
+    let zones = try await store.zones.modifyZones(
       [.create(zone), .create(ZoneID(zoneName: "MARK-gone-zone"))], in: privateID, origin: origin,
       timestamp: TestStore.time(4))
     #expect(zones.count == 2)
@@ -108,13 +108,13 @@ struct UserWithEverything {
       let outcome = try await test.subscribe(subscription("kept"), as: name, in: database)
       #expect(outcome.failure == nil)
       _ = try await test.subscribe(subscription("gone"), as: name, in: database)
-      _ = try await store.modifySubscriptions(
+      _ = try await store.subscriptions.modifySubscriptions(
         [.delete(subscriptionID: "MARK-subscription-gone")], of: name, in: database,
         refusesEqualContent: false, timestamp: TestStore.time(5))
     }
     let asset = try await test.upload(
       "MARK-asset-bytes", receipt: "MARK-receipt", by: name, zone: zone, in: privateID)
-    try await store.addAssetUploads(
+    try await store.assets.addAssetUploads(
       [TestStore.announced("MARK-announced", field: "file", by: name)], inZone: .default,
       of: privateID)
     try await test.save(
@@ -139,7 +139,7 @@ struct UserWithEverything {
         in: privateID, by: name, at: 8)
     }
     _ = try await test.delete("MARK-private-5", zone: zone, in: privateID)
-    _ = try await store.modifyZones(
+    _ = try await store.zones.modifyZones(
       [.delete(ZoneID(zoneName: "MARK-gone-zone"))], in: privateID, origin: origin,
       timestamp: TestStore.time(9))
     var modification = RecordModification(
@@ -152,7 +152,7 @@ struct UserWithEverything {
       requestID: "MARK-request")
     modification.clientChangeToken = ClientChangeToken(
       data: Array("MARK-client-token".utf8), deviceID: Self.device)
-    _ = try await store.modifyRecords(modification)
+    _ = try await store.records.modifyRecords(modification)
     try await test.dispatch(privateID, at: 10)
     try await test.save("MARK-undispatched", in: privateID, by: name, at: 11)
   }
@@ -180,7 +180,7 @@ struct UserWithEverything {
     try await test.dispatch(at: 15)
     _ = try await test.delete("hit")
     // Marks as read, in the log of all databases.
-    let page = try await test.store.notificationLog(
+    let page = try await test.store.notificationLog.notificationLog(
       of: Recipient(
         userRecordName: name, container: TestStore.container, environment: .development),
       since: nil, limit: 100)
@@ -192,7 +192,7 @@ struct UserWithEverything {
       }
     }
     #expect(identifiers.count > 2)
-    _ = try await test.store.markNotificationsRead(
+    _ = try await test.store.notificationLog.markNotificationsRead(
       Array(identifiers.prefix(2)),
       of: Recipient(
         userRecordName: name, container: TestStore.container, environment: .development),
@@ -203,9 +203,9 @@ struct UserWithEverything {
 extension TestStore {
   /// What of these texts stands in any row of any table, with the table's name.
   func tables(having markers: [String]) async throws -> Set<String> {
-    let store = try #require(store as? SQLRecordStore)
+    let store = try #require(store as? SQLStore)
     let needles = markers.map { Array($0.utf8) }
-    return try await store.read { transaction in
+    return try await store.transactions.read { transaction in
       var found: Set<String> = []
       for name in try SQLTable.names(transaction.connection) where name != "store_form" {
         let table = try SQLTable(named: name, in: transaction.connection)
@@ -232,7 +232,7 @@ extension TestStore {
     var last: UserDeletion?
     for _ in 0..<10_000 {
       guard
-        let next = try await store.continueUserDeletion(at: Self.time(seconds))
+        let next = try await store.maintenance.continueUserDeletion(at: Self.time(seconds))
       else { return last }
       last = next
       if next.state == .waiting { return next }

@@ -14,11 +14,11 @@ struct AdminDatabases: Sendable {
   /// Those of an endpoint that without them looks at all databases.
   static let optionalArguments: [AdminArgument] = ["container", "environment", "database", "user"]
 
-  let store: any AccountReading & DatabaseStore
+  let accounts: any AccountReading
   let databases: DatabaseDirectory
 
-  init(store: any AccountReading & DatabaseStore) {
-    self.store = store
+  init(accounts: any AccountReading, store: any DatabaseStore) {
+    self.accounts = accounts
     databases = DatabaseDirectory(store: store)
   }
 
@@ -39,7 +39,7 @@ struct AdminDatabases: Sendable {
 
   /// The user record name that a word stands for: itself, or that of the account with this name.
   func userRecordName(_ word: String, _ arguments: AdminArguments) async throws -> String {
-    if let user = try await store.user(named: word) { return user.userRecordName }
+    if let user = try await accounts.user(named: word) { return user.userRecordName }
     guard word.hasPrefix("_") else {
       throw arguments.mistake("user", "names no account: '\(word.prefix(80))'")
     }
@@ -49,7 +49,7 @@ struct AdminDatabases: Sendable {
   /// The database, which has to be there: looking at one must not make it.
   func existing(_ arguments: AdminArguments) async throws -> (DatabaseID, DatabaseAddress) {
     let address = try await address(arguments)
-    guard let database = try await store.existingDatabase(at: address) else {
+    guard let database = try await databases.store.existingDatabase(at: address) else {
       throw ServiceError(.notFound, "this database was never used: nothing is in it")
     }
     return (database, address)

@@ -13,7 +13,10 @@ struct AdminExplainEndpoints: AdminEndpoints {
   /// Changes that one answer tries a subscription on.
   static let changesTried = 2_000
 
-  let store: any AccountReading & AdminKeyStore & CredentialReading & ExplanationStore
+  let store: ExplanationStore
+  let accounts: any AccountReading
+  let adminAccess: any AdminKeyStore
+  let credentials: any CredentialReading
   let databases: AdminDatabases
   /// The index by which changes are dispatched, where the server has it at hand.
   let index: Explainer.Index?
@@ -172,7 +175,7 @@ struct AdminExplainEndpoints: AdminEndpoints {
   ) async throws -> HTTPResponse {
     var members = (json.object ?? [:]).merging(others) { $1 }
     let told = JSONValue.object(members).userRecordNames
-    let names = try await store.userNames(of: told)
+    let names = try await accounts.userNames(of: told)
     if !names.isEmpty { members["users"] = .object(names.mapValues { .string($0) }) }
     let keys = try await keyNames(of: told.subtracting(names.keys))
     if !keys.isEmpty { members["keys"] = .object(keys.mapValues { .string($0) }) }
@@ -184,10 +187,10 @@ struct AdminExplainEndpoints: AdminEndpoints {
   private func keyNames(of userRecordNames: Set<String>) async throws -> [String: String] {
     guard !userRecordNames.isEmpty else { return [:] }
     var names: [String: String] = [:]
-    for key in try await store.adminKeys() {
+    for key in try await adminAccess.adminKeys() {
       names[AdminIdentity(key: key).userRecordName] = key.label
     }
-    for key in try await store.programCredentials().serverKeys {
+    for key in try await credentials.programCredentials().serverKeys {
       names[key.userRecordName] = key.name
     }
     return names.filter { userRecordNames.contains($0.key) }

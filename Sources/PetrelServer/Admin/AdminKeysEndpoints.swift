@@ -7,7 +7,8 @@ import WebServices
 
 /// API tokens, server-to-server keys and admin keys.
 struct AdminKeysEndpoints: AdminEndpoints {
-  let store: any AdminKeyStore & CredentialStore
+  let adminAccess: any AdminKeyStore
+  let credentials: any CredentialStore
 
   var endpoints: [AdminEndpoint] {
     [
@@ -35,8 +36,8 @@ struct AdminKeysEndpoints: AdminEndpoints {
   }
 
   private func list(_ request: AdminRequest) async throws -> HTTPResponse {
-    let credentials = try await store.programCredentials()
-    let adminKeys = try await store.adminKeys()
+    let credentials = try await credentials.programCredentials()
+    let adminKeys = try await adminAccess.adminKeys()
     return request.object { writer in
       writer.key("keys")
       writer.array { writer in
@@ -98,7 +99,7 @@ struct AdminKeysEndpoints: AdminEndpoints {
       token = try await Registration.addAPIToken(
         named: try arguments.required("name"), container: container, environment: environment,
         signInCallback: redirect.map { .redirect(url: $0) } ?? .postMessage,
-        origins: try origins.map { try WebOrigin(parsing: $0) }, to: store, at: request.now)
+        origins: try origins.map { try WebOrigin(parsing: $0) }, to: credentials, at: request.now)
     } catch let error as ConfigurationError {
       throw arguments.mistake("origins", "\(error)")
     }
@@ -118,7 +119,7 @@ struct AdminKeysEndpoints: AdminEndpoints {
     do {
       let key = try await Registration.addServerKey(
         named: try arguments.required("name"), container: container, environment: environment,
-        publicKey: publicKey, to: store, at: request.now)
+        publicKey: publicKey, to: credentials, at: request.now)
       return request.object { $0.member("keyID", key.keyID) }
     } catch let error as StoreError where error.code == .exists {
       throw ServiceError(.exists, error.reason)
@@ -128,7 +129,7 @@ struct AdminKeysEndpoints: AdminEndpoints {
   private func addAdminKey(_ request: AdminRequest) async throws -> HTTPResponse {
     do {
       let key = try await AdminKeys.add(
-        label: try request.arguments.text("label") ?? "", to: store, at: request.now)
+        label: try request.arguments.text("label") ?? "", to: adminAccess, at: request.now)
       return request.object { $0.member("key", key) }
     } catch let error as ConfigurationError {
       throw request.arguments.mistake("label", "\(error)")
@@ -138,7 +139,8 @@ struct AdminKeysEndpoints: AdminEndpoints {
   private func revoke(_ request: AdminRequest) async throws -> HTTPResponse {
     do {
       let line = try await Registration.revoke(
-        try request.arguments.required("identifier"), in: store, at: request.now)
+        try request.arguments.required("identifier"), of: credentials, and: adminAccess,
+        at: request.now)
       return request.object { $0.member("revoked", line) }
     } catch let error as ConfigurationError {
       throw ServiceError(.notFound, "\(error)")

@@ -6,7 +6,8 @@ import WebServices
 
 /// Containers, databases and zones.
 struct AdminPlacesEndpoints: AdminEndpoints {
-  let store: any AdministrationStore & DatabaseReading & ZoneStore
+  let administration: any AdministrationStore
+  let zones: any ZoneStore
   let databases: AdminDatabases
   /// The containers that the configuration names, as it is now.
   let configured: @Sendable () -> [String]
@@ -31,7 +32,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
   }
 
   private func containers(_ request: AdminRequest) async throws -> HTTPResponse {
-    let known = try await store.places()
+    let known = try await administration.places()
     let names = Set(known.map(\.container)).union(configured()).sorted()
     return request.object { writer in
       writer.key("containers")
@@ -60,12 +61,12 @@ struct AdminPlacesEndpoints: AdminEndpoints {
         DatabaseSummary.Name(scope: $0, owner: parts[1])
       }
     }
-    let page = try await store.databases(
+    let page = try await administration.databases(
       in: ContainerPlace(container: container, environment: environment), after: last,
       limit: limit)
     var usages: [DatabaseID: DatabaseUsage] = [:]
     for database in page where database.name.scope != .shared {
-      usages[database.id] = try await store.usage(of: database.id)
+      usages[database.id] = try await databases.databases.store.usage(of: database.id)
     }
     return request.object { writer in
       writer.key("databases")
@@ -93,13 +94,13 @@ struct AdminPlacesEndpoints: AdminEndpoints {
 
   private func zones(_ request: AdminRequest) async throws -> HTTPResponse {
     let address = try await databases.address(request.arguments)
-    guard let database = try await store.existingDatabase(at: address) else {
+    guard let database = try await databases.databases.store.existingDatabase(at: address) else {
       return request.object { writer in
         writer.key("zones")
         writer.array { _ in }
       }
     }
-    let zones = try await store.zones(in: database)
+    let zones = try await zones.zones(in: database)
     return request.object { writer in
       writer.key("zones")
       writer.array { writer in
@@ -120,7 +121,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
   private func modifyZones(_ request: AdminRequest) async throws -> HTTPResponse {
     let body = try request.protocolBody(["operations"])
     let context = try await databases.context(request, operation: "zones/modify", body: body)
-    let answer = try await ZonesEndpoint(store: store, databases: databases.databases)
+    let answer = try await ZonesEndpoint(store: zones, databases: databases.databases)
       .modify(context)
     return HTTPResponse(headers: HTTPResponse.jsonHeaders, body: .data(answer))
   }

@@ -16,7 +16,8 @@ struct AdminPushesEndpoints: AdminEndpoints {
   /// Seconds in which they were logged.
   private static let delayWindow = 10.0
 
-  let store: any AccountReading & AdministrationStore & DatabaseReading
+  let accounts: any AccountReading
+  let administration: any AdministrationStore
   let databases: AdminDatabases
   /// Nil where no server runs: then there is only the list.
   let gauges: AdminGauges?
@@ -69,10 +70,10 @@ struct AdminPushesEndpoints: AdminEndpoints {
     }
     let before = try AdminContinuation.parts(arguments, count: 1).flatMap { Int64($0[0]) }
     let address = try await databases.address(arguments)
-    guard let database = try await store.existingDatabase(at: address) else {
+    guard let database = try await databases.databases.store.existingDatabase(at: address) else {
       return try await answer(request, [], next: nil)
     }
-    let page = try await store.pushes(
+    let page = try await administration.pushes(
       in: database, before: before, limit: limit, where: isWanted)
     return try await answer(request, page.found, next: page.next)
   }
@@ -81,7 +82,7 @@ struct AdminPushesEndpoints: AdminEndpoints {
   private func logged(_ entries: [LogEntry]) async throws -> [LoggedPush] {
     var found: [DatabaseID: [Int64: LoggedPush]] = [:]
     for (database, entries) in Dictionary(grouping: entries, by: \.database) {
-      for push in try await store.pushes(entries.map(\.sequence), in: database) {
+      for push in try await administration.pushes(entries.map(\.sequence), in: database) {
         found[database, default: [:]][push.entry.sequence] = push
       }
     }
@@ -91,7 +92,7 @@ struct AdminPushesEndpoints: AdminEndpoints {
   private func answer(
     _ request: AdminRequest, _ pushes: [LoggedPush], next: Int64?
   ) async throws -> HTTPResponse {
-    let names = try await store.userNames(
+    let names = try await accounts.userNames(
       of: Set(pushes.map(\.entry.notification.subscriber)))
     return request.object { writer in
       writer.key("pushes")

@@ -8,7 +8,7 @@ import WebServices
 
 /// Records of any database. Changes go the way of everybody's: they are dispatched and notified.
 struct AdminRecordsEndpoints: AdminEndpoints {
-  let store: any DatabaseReading & RecordReading
+  let records: any RecordReading
   let databases: AdminDatabases
   let links: AssetLinks
   let endpoint: RecordsEndpoint
@@ -54,8 +54,8 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     let context = try await databases.context(request, operation: "records/query", body: Data())
     let zoneID = try arguments.text("zoneName").map { ZoneID(zoneName: $0) }
     let page: RecordPage =
-      if let database = try await store.existingDatabase(at: address) {
-        try await store.records(
+      if let database = try await databases.databases.store.existingDatabase(at: address) {
+        try await records.records(
           matching: Self.search(
             query, zoneID, limit, continuation: try arguments.text("continuation")), in: database)
       } else {

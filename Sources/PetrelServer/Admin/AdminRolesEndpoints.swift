@@ -6,7 +6,9 @@ import WebServices
 
 /// The roles of a container's schema, and who has them.
 struct AdminRolesEndpoints: AdminEndpoints {
-  let store: any AccountReading & CredentialReading & RoleStore & SchemaReading
+  let accounts: any AccountReading
+  let credentials: any CredentialReading
+  let schemas: any RoleStore & SchemaReading
 
   private static let role = AdminArgument("role", .text, "a role of the container's schema")
   private static let holder = AdminArgument(
@@ -31,13 +33,13 @@ struct AdminRolesEndpoints: AdminEndpoints {
   private func list(_ request: AdminRequest) async throws -> HTTPResponse {
     let (container, environment) = try request.arguments.place()
     var roles: [(name: String, members: [String])] = []
-    for role in try await store.schema(of: container, in: environment).roles.sorted() {
-      let members = try await store.members(
+    for role in try await schemas.schema(of: container, in: environment).roles.sorted() {
+      let members = try await schemas.members(
         of: role, container: container, environment: environment)
       roles.append((role, members))
     }
-    var names = try await store.userNames(of: Set(roles.flatMap(\.members)))
-    for key in try await store.programCredentials(
+    var names = try await accounts.userNames(of: Set(roles.flatMap(\.members)))
+    for key in try await credentials.programCredentials(
       container: container, environment: environment
     ).serverKeys {
       names[key.userRecordName] = key.keyID
@@ -65,7 +67,7 @@ struct AdminRolesEndpoints: AdminEndpoints {
     let member = try await member(arguments, container, environment)
     try await checkRole(role, arguments, container, environment)
     do {
-      try await store.setMembership(
+      try await schemas.setMembership(
         isMember, of: member.userRecordName, in: role, container: container,
         environment: environment)
     } catch let error as StoreError where error.code == .notFound {
@@ -83,7 +85,7 @@ struct AdminRolesEndpoints: AdminEndpoints {
     _ role: String, _ arguments: AdminArguments, _ container: String,
     _ environment: ContainerEnvironment
   ) async throws {
-    let roles = try await store.schema(of: container, in: environment).roles
+    let roles = try await schemas.schema(of: container, in: environment).roles
     guard !roles.contains(role) else { return }
     guard !RecordGrants.SystemRole.all.contains(role) else {
       throw arguments.mistake(
@@ -102,13 +104,15 @@ struct AdminRolesEndpoints: AdminEndpoints {
     _ arguments: AdminArguments, _ container: String, _ environment: ContainerEnvironment
   ) async throws -> (name: String, userRecordName: String) {
     let word = try arguments.required("user")
-    if let user = try await store.user(named: word) { return (user.name, user.userRecordName) }
-    let keys = try await store.programCredentials(container: container, environment: environment)
-      .serverKeys
+    if let user = try await accounts.user(named: word) { return (user.name, user.userRecordName) }
+    let keys = try await credentials.programCredentials(
+      container: container, environment: environment
+    )
+    .serverKeys
     if let key = keys.first(where: { $0.keyID == word || $0.userRecordName == word }) {
       return (key.keyID, key.userRecordName)
     }
-    if let user = try await store.user(withRecordName: word) {
+    if let user = try await accounts.user(withRecordName: word) {
       return (user.name, user.userRecordName)
     }
     throw ServiceError(

@@ -29,7 +29,7 @@ final class AdminService: Sendable {
     self.gauges = gauges
     self.pushes = pushes
     let authenticator = AdminAuthenticator(
-      store: store, sharing: store.sharedLimits, addressHeader: admission.addressHeader,
+      store: store.adminAccess, sharing: store.sharedLimits, addressHeader: admission.addressHeader,
       clock: clock)
     self.authenticator = authenticator
     console = Console(authenticator: authenticator, publicURL: publicURL)
@@ -51,30 +51,43 @@ final class AdminService: Sendable {
     clock: @escaping @Sendable () -> Timestamp,
     publicURL: @escaping @Sendable () -> String
   ) -> [any AdminEndpoints] {
-    let databases = AdminDatabases(store: store)
-    let links = AssetLinks(store: store, clock: clock, publicURL: publicURL)
+    let databases = AdminDatabases(accounts: store.accounts, store: store.databases)
+    let links = AssetLinks(store: store.secrets, clock: clock, publicURL: publicURL)
     return [
       AdminPlacesEndpoints(
-        store: store, databases: databases, configured: { containers.names }),
+        administration: store.administration, zones: store.zones, databases: databases,
+        configured: { containers.names }),
       AdminRecordsEndpoints(
-        store: store, databases: databases, links: links,
-        endpoint: RecordsEndpoint(store: store, databases: databases.databases, links: links),
-        assets: AssetsEndpoint(store: store, databases: databases.databases, links: links)),
-      AdminChangesEndpoints(store: store, databases: databases, links: links),
-      AdminSchemaEndpoints(store: store),
-      AdminSubscriptionsEndpoints(store: store, databases: databases),
-      AdminUsersEndpoints(store: store, databases: databases),
-      AdminAccountsEndpoints(store: store, accounts: accounts),
-      AdminUserDeletionEndpoints(store: store, accounts: accounts),
-      AdminUserHoldingsEndpoints(store: store, links: links),
-      AdminRolesEndpoints(store: store),
-      AdminKeysEndpoints(store: store),
+        records: store.records, databases: databases, links: links,
+        endpoint: RecordsEndpoint(of: store, databases: databases.databases, links: links),
+        assets: AssetsEndpoint(
+          store: store.assets, databases: databases.databases, links: links)),
+      AdminChangesEndpoints(store: store.changeFeeds, databases: databases, links: links),
+      AdminSchemaEndpoints(store: store.schemas),
+      AdminSubscriptionsEndpoints(
+        accounts: store.accounts, administration: store.administration,
+        subscriptions: store.subscriptions, databases: databases),
+      AdminUsersEndpoints(
+        accounts: store.accounts, administration: store.administration, devices: store.devices,
+        databases: databases),
+      AdminAccountsEndpoints(store: store.accounts, accounts: accounts),
+      AdminUserDeletionEndpoints(
+        users: store.accounts, store: store.userDeletion, accounts: accounts),
+      AdminUserHoldingsEndpoints(
+        accounts: store.accounts, databases: store.databases,
+        notificationLog: store.notificationLog, store: store.userDeletion, links: links),
+      AdminRolesEndpoints(
+        accounts: store.accounts, credentials: store.credentials, schemas: store.schemas),
+      AdminKeysEndpoints(adminAccess: store.adminAccess, credentials: store.credentials),
       AdminServersEndpoints(servers: store.servers),
       AdminPartitionEndpoints(servers: store.servers, databases: databases),
       AdminExplainEndpoints(
-        store: store, databases: databases, index: index, isBounded: gauges != nil),
+        store: ExplanationStore(store), accounts: store.accounts, adminAccess: store.adminAccess,
+        credentials: store.credentials, databases: databases, index: index, isBounded: gauges != nil
+      ),
       AdminPushesEndpoints(
-        store: store, databases: databases, gauges: gauges, pushes: pushes, clock: clock),
+        accounts: store.accounts, administration: store.administration, databases: databases,
+        gauges: gauges, pushes: pushes, clock: clock),
     ]
   }
 

@@ -8,7 +8,9 @@ import WebServices
 
 /// Subscriptions of any user in any database.
 struct AdminSubscriptionsEndpoints: AdminEndpoints {
-  let store: any AccountReading & AdministrationStore & DatabaseStore & SubscriptionStore
+  let accounts: any AccountReading
+  let administration: any AdministrationStore
+  let subscriptions: any SubscriptionStore
   let databases: AdminDatabases
 
   var endpoints: [AdminEndpoint] {
@@ -51,13 +53,13 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     let subscriptionID = try arguments.text("subscriptionID")
     let recordType = try arguments.text("recordType")
     let text = try arguments.text("text")?.lowercased()
-    guard let database = try await store.existingDatabase(at: address) else {
+    guard let database = try await databases.databases.store.existingDatabase(at: address) else {
       return request.object { writer in
         writer.key("subscriptions")
         writer.array { _ in }
       }
     }
-    let page = try await store.subscriptions(
+    let page = try await administration.subscriptions(
       in: database, of: subscriber, after: last, limit: limit
     ) { stored in
       if let subscriptionID, stored.subscription.subscriptionID != subscriptionID { return false }
@@ -65,7 +67,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
       guard let text else { return true }
       return stored.searchText.lowercased().contains(text)
     }
-    let names = try await store.userNames(
+    let names = try await accounts.userNames(
       of: Set(page.found.map(\.subscriber)))
     return request.object { writer in
       writer.key("subscriptions")
@@ -108,7 +110,8 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     let subscription = try Self.subscription(saved, withPredicateOf: arguments, in: address.scope)
     // The first that is saved in a database makes it, as an app's would.
     return try await apply(
-      .save(subscription), of: subscriber, in: try await store.database(at: address), request)
+      .save(subscription), of: subscriber,
+      in: try await databases.databases.store.database(at: address), request)
   }
 
   /// The subscription with the filters of the argument `predicate` in place of its own, if it is there.
@@ -146,7 +149,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     _ operation: SubscriptionOperation, of subscriber: String, in database: DatabaseID,
     _ request: AdminRequest
   ) async throws -> HTTPResponse {
-    let outcomes = try await store.modifySubscriptions(
+    let outcomes = try await subscriptions.modifySubscriptions(
       [operation], of: subscriber, in: database, timestamp: request.now)
     switch outcomes.first {
     case .saved(let subscription, let replaced):

@@ -6,7 +6,8 @@ import WebServices
 
 /// Deletes users with all that is theirs.
 struct AdminUserDeletionEndpoints: AdminEndpoints {
-  let store: any AccountReading & UserDeletionStore
+  let users: any AccountReading
+  let store: any UserDeletionStore
   let accounts: AdminAccounts
 
   private static let publicRecords = AdminArgument(
@@ -27,7 +28,7 @@ struct AdminUserDeletionEndpoints: AdminEndpoints {
   }
 
   private func delete(_ request: AdminRequest) async throws -> HTTPResponse {
-    let user = try await request.user(in: store)
+    let user = try await request.user(in: users)
     guard
       let publicRecords = UserDeletion.PublicRecords(
         rawValue: try request.arguments.required("publicRecords"))

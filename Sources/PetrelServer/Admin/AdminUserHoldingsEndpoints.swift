@@ -6,7 +6,10 @@ import WebServices
 
 /// What a user has beside databases, subscriptions and devices, for whoever gives it to the user.
 struct AdminUserHoldingsEndpoints: AdminEndpoints {
-  let store: any AccountReading & DatabaseReading & NotificationLogStore & UserHoldingsStore
+  let accounts: any AccountReading
+  let databases: any DatabaseReading
+  let notificationLog: any NotificationLogStore
+  let store: any UserHoldingsStore
   let links: AssetLinks
 
   private static let place: [AdminArgument] = [
@@ -30,7 +33,7 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
   }
 
   private func holdings(_ request: AdminRequest) async throws -> HTTPResponse {
-    let user = try await request.user(in: store)
+    let user = try await request.user(in: accounts)
     let holdings = try await store.holdings(
       of: user.userRecordName, at: request.now)
     return request.object { writer in
@@ -59,7 +62,7 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
 
   private func records(_ request: AdminRequest) async throws -> HTTPResponse {
     let arguments = request.arguments
-    let user = try await request.user(in: store)
+    let user = try await request.user(in: accounts)
     let (container, environment) = try arguments.place()
     let limit = try arguments.limit()
     let last = try AdminContinuation.parts(arguments, count: 1)?.first ?? "0"
@@ -68,7 +71,7 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
     }
     let address = DatabaseAddress(
       container: container, environment: environment, scope: .public, owner: nil)
-    guard let database = try await store.existingDatabase(at: address) else {
+    guard let database = try await databases.existingDatabase(at: address) else {
       return response(RecordsResponse(records: []))
     }
     let page = try await store.records(
@@ -87,9 +90,9 @@ struct AdminUserHoldingsEndpoints: AdminEndpoints {
   }
 
   private func notifications(_ request: AdminRequest) async throws -> HTTPResponse {
-    let user = try await request.user(in: store)
+    let user = try await request.user(in: accounts)
     let (container, environment) = try request.arguments.place()
-    let body = try await NotificationsEndpoint(store: store).changes(
+    let body = try await NotificationsEndpoint(store: notificationLog).changes(
       of: Recipient(
         userRecordName: user.userRecordName, container: container, environment: environment),
       since: try request.arguments.text("syncToken"), limit: try request.arguments.limit())

@@ -7,7 +7,9 @@ import WebServices
 
 /// Which accounts there are, and the devices of their users.
 struct AdminUsersEndpoints: AdminEndpoints {
-  let store: any AccountReading & AdministrationStore & DeviceStore
+  let accounts: any AccountReading
+  let administration: any AdministrationStore
+  let devices: any DeviceStore
   let databases: AdminDatabases
 
   var endpoints: [AdminEndpoint] {
@@ -31,7 +33,7 @@ struct AdminUsersEndpoints: AdminEndpoints {
 
   private func list(_ request: AdminRequest) async throws -> HTTPResponse {
     let limit = try request.arguments.limit()
-    let page = try await store.users(
+    let page = try await administration.users(
       beginningWith: try request.arguments.text("text") ?? "",
       after: try AdminContinuation.parts(request.arguments, count: 1)?.first, limit: limit)
     return request.object { writer in
@@ -46,7 +48,7 @@ struct AdminUsersEndpoints: AdminEndpoints {
   }
 
   private func show(_ request: AdminRequest) async throws -> HTTPResponse {
-    let user = try await request.user(in: store)
+    let user = try await request.user(in: accounts)
     return request.object { user.write(to: &$0) }
   }
 
@@ -60,8 +62,8 @@ struct AdminUsersEndpoints: AdminEndpoints {
       DeviceToken.Kind(rawValue: parts[0]).map { DeviceName(kind: $0, token: parts[1]) }
     }
     let limit = try arguments.limit()
-    let page = try await store.devices(of: user, after: last, limit: limit)
-    let names = try await store.userNames(of: Set(page.map(\.userRecordName)))
+    let page = try await administration.devices(of: user, after: last, limit: limit)
+    let names = try await accounts.userNames(of: Set(page.map(\.userRecordName)))
     return request.object { writer in
       writer.key("devices")
       writer.array { writer in
@@ -99,8 +101,8 @@ struct AdminUsersEndpoints: AdminEndpoints {
         rawValue: try request.arguments.required("kind")), kind != .courier
     else { throw request.arguments.mistake("kind", "must be apns, webPush or webhook") }
     let token = try request.arguments.required("token")
-    guard let device = try await store.deviceToken(token, kind: kind),
-      try await store.removeDeviceToken(
+    guard let device = try await devices.deviceToken(token, kind: kind),
+      try await devices.removeDeviceToken(
         token, kind: kind,
         of: Recipient(
           userRecordName: device.userRecordName, container: device.container,

@@ -23,8 +23,9 @@ public struct LocalAdministration: Sendable {
     clock: @escaping @Sendable () -> Timestamp = { .now }
   ) {
     transfers = AssetTransfers(
-      store: store,
-      links: AssetLinks(store: store, clock: clock, publicURL: { configuration.publicURL ?? "" }),
+      assets: store.assets, databases: store.databases,
+      links: AssetLinks(
+        store: store.secrets, clock: clock, publicURL: { configuration.publicURL ?? "" }),
       clock: clock, limits: ServerConfiguration.Limits())
     router = AdminRouter(
       AdminService.matters(

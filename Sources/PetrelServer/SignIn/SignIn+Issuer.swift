@@ -89,7 +89,7 @@ extension SignIn {
       if let text = request.query("user"), let json = try? JSONValue(parsing: Data(text.utf8)) {
         identity.addNames(fromApple: json)
       }
-      let user = try await store.user(
+      let user = try await accounts.user(
         boundTo: IssuedIdentity(issuer: identity.issuer, subject: identity.subject),
         proposing: "\(name):\(identity.subject)", profile: UserProfile(identity), at: clock())
       return try await deliver(

@@ -35,8 +35,9 @@ extension SignIn {
         "There were too many wrong passwords. Wait \(whole) seconds and try again.", status: 429
       ).response(headers: [("Retry-After", String(whole))])
     }
-    let hash = try await store.passwordHash(ofUserNamed: name)
-    guard try await passwords.isMatch(password, hash), let user = try await store.user(named: name)
+    let hash = try await accounts.passwordHash(ofUserNamed: name)
+    guard try await passwords.isMatch(password, hash),
+      let user = try await accounts.user(named: name)
     else {
       log.info("sign-in: wrong name or password", ["address": .string(address)])
       return again(Self.wrong, status: 403).response()

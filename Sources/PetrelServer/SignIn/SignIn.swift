@@ -31,7 +31,8 @@ final class SignIn: Sendable {
         + "again from the app.")
   }
 
-  let store: any AccountReading & SecretStore & SessionStore & SignInStore
+  let accounts: any AccountReading & SessionStore & SignInStore
+  let secrets: any SecretStore
   let passwords: PasswordHasher
   let attempts: SignInAttempts
   let clock: @Sendable () -> Timestamp
@@ -46,14 +47,15 @@ final class SignIn: Sendable {
 
   init(
     settings: ServerConfiguration.SignIn, addressHeader: String?,
-    store: any AccountReading & SecretStore & SessionStore & SignInStore,
+    accounts: any AccountReading & SessionStore & SignInStore, secrets: any SecretStore,
     sharing limits: (any SharedLimits)?,
     passwords: PasswordHasher = PasswordHasher(), log: ServerLog,
     clock: @escaping @Sendable () -> Timestamp, publicURL: @escaping @Sendable () -> String
   ) {
     self.settings = settings
     self.addressHeader = addressHeader
-    self.store = store
+    self.accounts = accounts
+    self.secrets = secrets
     attempts = SignInAttempts(.password, sharing: limits)
     self.passwords = passwords
     self.log = log
@@ -189,7 +191,7 @@ final class SignIn: Sendable {
 
   func seal() async throws -> TextSeal {
     if let known = key.withLock({ $0 }) { return TextSeal(key: known) }
-    let key = try await store.secret(named: "sign-in", proposing: SecureRandom.bytes(count: 32))
+    let key = try await secrets.secret(named: "sign-in", proposing: SecureRandom.bytes(count: 32))
     self.key.withLock { $0 = key }
     return TextSeal(key: key)
   }
@@ -211,7 +213,7 @@ final class SignIn: Sendable {
   ) async throws -> HTTPResponse {
     let token = try await Account.makeSessionToken(
       for: user, container: request.container, environment: request.environment,
-      staysSignedIn: staysSignedIn, in: store, at: clock())
+      staysSignedIn: staysSignedIn, in: accounts, at: clock())
     switch request.callback {
     case .message(let origins):
       return SignInPage.delivery(of: .token(token), to: origins).response()

@@ -47,7 +47,7 @@ public struct PostgreSQLExamination: Sendable, Hashable {
 
   /// - Throws: ``StoreError/Code/cannotOpen`` when it cannot be reached.
   public static func look(at address: PostgreSQLAddress) async throws -> PostgreSQLExamination {
-    try await SQLRecordStore.onThread {
+    try await SQLStore.onThread {
       var settings = PostgreSQLConnection.Settings()
       settings.statementTimeout = 10_000
       let connection = try PostgreSQLConnection(to: address, settings: settings)

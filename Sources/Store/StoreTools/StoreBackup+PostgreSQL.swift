@@ -19,7 +19,7 @@ extension StoreBackup {
   public static func completeRestoration(
     at address: PostgreSQLAddress, nothingLost: Bool = false
   ) async throws -> Int {
-    try await SQLRecordStore.onThread {
+    try await SQLStore.onThread {
       // As a server would, so that none can be there.
       let settings = PostgreSQLConnection.Settings(statementTimeout: 0, serving: .alone)
       let connection = try PostgreSQLConnection(to: address, settings: settings)

@@ -43,7 +43,7 @@ public enum StoreBackup {
         throw StoreError(.cannotOpen, "there is no store at '\(path)'")
       }
       try checkIsFree(directory)
-      if !SQLRecordStore.isServed(at: path) {
+      if !SQLStore.isServed(at: path) {
         // To open it would cut its log off where that is damaged.
         try StoreInspection(ofStoreAt: path, within: .zero).check()
       }

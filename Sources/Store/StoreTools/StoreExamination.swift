@@ -49,9 +49,9 @@ public struct StoreExamination: Sendable, Hashable {
       let thread = Thread {
         continuation.resume(
           with: Result {
-            var found = try examine(path, depth, limit, isAlone: SQLRecordStore.isUnused(at: path))
+            var found = try examine(path, depth, limit, isAlone: SQLStore.isUnused(at: path))
             // A server that came meanwhile has written to what was taken for unused.
-            if !found.faults.isEmpty, !SQLRecordStore.isUnused(at: path) {
+            if !found.faults.isEmpty, !SQLStore.isUnused(at: path) {
               found = try examine(path, depth, limit, isAlone: false)
             }
             return found
@@ -70,7 +70,7 @@ public struct StoreExamination: Sendable, Hashable {
     }
     found.bytes = bytes
     found.logBytes = size(path + "-wal") ?? 0
-    found.isServed = SQLRecordStore.isServed(at: path)
+    found.isServed = SQLStore.isServed(at: path)
     guard bytes > 0 else { return found }
     if !found.isServed {
       let inspection = try StoreInspection(ofStoreAt: path, within: limit)

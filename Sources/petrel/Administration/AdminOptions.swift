@@ -106,7 +106,7 @@ enum AdminOptions {
           + "--store, or a server with --server")
     }
     if isMissing { try refuseSecondStore(arguments) }
-    let isServed = try await SQLRecordStore.isServed(at: configuration.storeLocation)
+    let isServed = try await SQLStore.isServed(at: configuration.storeLocation)
     // On a PostgreSQL the servers are left word of what is committed.
     let takesServersPlace = work == .withoutServer && configuration.postgreSQL == nil
     if takesServersPlace, isServed {

@@ -12,7 +12,7 @@ struct LocalAdminAccess: AdminAccess {
   private let administration: LocalAdministration
 
   init(store: any Store, isServed: Bool, configuration: ServerConfiguration) {
-    maintenance = store
+    maintenance = store.maintenance
     self.isServed = isServed
     administration = LocalAdministration(store: store, configuration: configuration)
   }

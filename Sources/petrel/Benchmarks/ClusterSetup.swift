@@ -23,23 +23,24 @@ struct ClusterSetup: Sendable {
   {
     let location = StoreLocation.postgreSQL(
       try PostgreSQLAddress(address), assets: directory + "/petrel-assets")
-    let store = try await SQLRecordStore.open(
+    let store = try await SQLStore.open(
       at: location, configuration: StoreConfiguration(role: .tool))
     do {
       func tokens(_ prefix: String) async throws -> [String] {
         var tokens: [String] = []
         for number in 0..<databases {
           let name = "\(prefix)-\(number)"
-          let known = try await store.user(named: name)
-          let user = if let known { known } else { try await store.addUser(named: name, at: .now) }
-          tokens.append(try await Account.makeToken(for: user, in: store, at: .now))
+          let known = try await store.accounts.user(named: name)
+          let user =
+            if let known { known } else { try await store.accounts.addUser(named: name, at: .now) }
+          tokens.append(try await Account.makeToken(for: user, in: store.accounts, at: .now))
         }
         return tokens
       }
-      let reader = try await store.addUser(named: "reader", at: .now)
+      let reader = try await store.accounts.addUser(named: "reader", at: .now)
       let setup = ClusterSetup(
         subscribed: try await tokens("bench"), quiet: try await tokens("quiet"),
-        reader: try await Account.makeToken(for: reader, in: store, at: .now))
+        reader: try await Account.makeToken(for: reader, in: store.accounts, at: .now))
       let schema = ContainerSchema(
         recordTypes: [
           "Earthquake": .init(
@@ -49,7 +50,8 @@ struct ClusterSetup: Sendable {
               "place": .init(FieldType(.string), indexes: [.queryable, .sortable]),
             ], systemIndexes: [.recordName: [.queryable]])
         ])
-      _ = try await store.importSchema(schema, of: EarthquakeRequests.container, isTrial: false)
+      _ = try await store.schemas.importSchema(
+        schema, of: EarthquakeRequests.container, isTrial: false)
       await store.close()
       return setup
     } catch {

@@ -50,16 +50,17 @@ struct FanOutBenchmark {
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let store = try await ServeCommand.openStore(
       in: directory, with: StoreConfiguration(role: .server))
-    let database = try await store.database(at: FanOutRecords.address(.public))
-    let other = try await store.database(at: FanOutRecords.address(.private, owner: "_other"))
+    let database = try await store.databases.database(at: FanOutRecords.address(.public))
+    let other = try await store.databases.database(
+      at: FanOutRecords.address(.private, owner: "_other"))
     try await fill(store, database, other)
     let tally = Tally()
     let dispatcher = Dispatcher(
-      store: store, report: { Output.complain("\($0)") },
+      store: DispatchStore(store), report: { Output.complain("\($0)") },
       onDispatched: { tally.count($0, watching: other) })
     let residentBefore = ProcessMemory.resident(of: getpid())
     dispatcher.start()
-    try await FanOutRecords.save("quiet", author: "nobody", in: database, of: store)
+    try await FanOutRecords.save("quiet", author: "nobody", in: database, of: store.records)
     await dispatcher.settled()
     let metrics = dispatcher.metrics
     report.set([
@@ -74,9 +75,9 @@ struct FanOutBenchmark {
         (ProcessMemory.resident(of: getpid()) - residentBefore) >> 20))
 
     let resident = ProcessMemory.resident(of: getpid())
-    let departures = Task { try await saveElsewhere(in: other, of: store) }
+    let departures = Task { try await saveElsewhere(in: other, of: store.records) }
     let start = monotonicSeconds()
-    try await FanOutRecords.save("loud", author: "star", in: database, of: store)
+    try await FanOutRecords.save("loud", author: "star", in: database, of: store.records)
     var greatest = resident
     while tally.logged(in: database) < subscriptions {
       try await Task.sleep(for: .milliseconds(20))
@@ -110,18 +111,19 @@ struct FanOutBenchmark {
 
   /// Subscriptions, all for the same author, and a device for each user.
   private func fill(
-    _ store: any DeviceStore & SubscriptionStore, _ database: DatabaseID, _ other: DatabaseID
+    _ store: any Store, _ database: DatabaseID, _ other: DatabaseID
   ) async throws {
     let fill = SubscriptionFill(
-      store: store, database: database, users: max(1, subscriptions / Self.subscriptionsOfUser))
+      store: store.subscriptions, database: database,
+      users: max(1, subscriptions / Self.subscriptionsOfUser))
     let start = monotonicSeconds()
     try await fill.save(subscriptions) { number in
       FanOutRecords.subscription("sub-\(number)", author: "star")
     }
     try await fill.eachUser { user in
-      try await store.saveDeviceToken(FanOutRecords.device(of: user))
+      try await store.devices.saveDeviceToken(FanOutRecords.device(of: user))
     }
-    _ = try await store.modifySubscriptions(
+    _ = try await store.subscriptions.modifySubscriptions(
       [.save(FanOutRecords.subscription("all", author: "other"))], of: "_other", in: other,
       timestamp: .now)
     report.set(["subscriptions": .figure(subscriptions), "users": .figure(fill.users)])

@@ -48,7 +48,8 @@ struct HistoryCostBenchmark {
     let workload = FeedWorkload(subscriptions: subscriptions)
     let store = try await ServeCommand.openStore(in: data)
     let fill = SubscriptionFill(
-      store: store, database: try await store.database(at: Self.database), users: subscriptions)
+      store: store.subscriptions, database: try await store.databases.database(at: Self.database),
+      users: subscriptions)
     try await fill.save(subscriptions) { workload.subscription($0) }
     await store.close()
     let (server, tokens) = try await ServerProcess.start(

@@ -60,10 +60,10 @@ struct ManySubscriptionsBenchmark {
     let load = try load(on: server, token: tokens[0])
     // The first records make the server read its index.
     let warming = try await load.run(seconds: 1)
-    let loading = try await untilDispatched(store)
+    let loading = try await untilDispatched(store.outbox)
     let resident = ProcessMemory.resident(of: server.identifier)
     let result = try await measure(load, on: server, subscriptions: subscriptions)
-    let rest = try await untilDispatched(store)
+    let rest = try await untilDispatched(store.outbox)
     report.set([
       "firstDispatchSeconds": .figure(loading), "lastDispatchSeconds": .figure(rest),
       "residentBytes": .figure(resident),
@@ -80,7 +80,7 @@ struct ManySubscriptionsBenchmark {
     // As a server, which reads what the other has left to be filed once, not for each user.
     let stopped = try await ServeCommand.openStore(
       in: filledDirectory, with: StoreConfiguration(role: .server))
-    let logged = try await countLog(in: stopped)
+    let logged = try await countLog(in: stopped.notificationLog)
     await stopped.close()
     guard logged == owed else {
       throw UsageError("\(logged) notifications are in the log instead of \(owed)")
@@ -125,7 +125,8 @@ struct ManySubscriptionsBenchmark {
     let store = try await ServeCommand.openStore(in: filledDirectory)
     let start = monotonicSeconds()
     let fill = SubscriptionFill(
-      store: store, database: try await store.database(at: Self.database), users: users)
+      store: store.subscriptions, database: try await store.databases.database(at: Self.database),
+      users: users)
     try await fill.save(subscriptions) { [workload] in workload.subscription($0) }
     await store.close()
     report.line(

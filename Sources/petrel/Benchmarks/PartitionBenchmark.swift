@@ -69,14 +69,15 @@ struct PartitionBenchmark {
 
   /// Fills the store, and answers the token of who saves.
   private func prepare() async throws -> String {
-    let store = try await SQLRecordStore.open(
+    let store = try await SQLStore.open(
       at: location, configuration: StoreConfiguration(role: .tool))
     do {
-      let user = try await store.addUser(named: "feeder", at: .now)
-      let token = try await Account.makeToken(for: user, in: store, at: .now)
+      let user = try await store.accounts.addUser(named: "feeder", at: .now)
+      let token = try await Account.makeToken(for: user, in: store.accounts, at: .now)
       let authors = authors
       let fill = SubscriptionFill(
-        store: store, database: try await store.database(at: FanOutRecords.address(.public)),
+        store: store.subscriptions,
+        database: try await store.databases.database(at: FanOutRecords.address(.public)),
         users: subscriptions)
       let start = monotonicSeconds()
       try await fill.save(subscriptions) {
@@ -136,10 +137,10 @@ struct PartitionBenchmark {
   }
 
   private func divide(into count: Int) async throws {
-    let store = try await SQLRecordStore.open(
+    let store = try await SQLStore.open(
       at: location, configuration: StoreConfiguration(role: .tool))
     do {
-      let database = try await store.database(at: FanOutRecords.address(.public))
+      let database = try await store.databases.database(at: FanOutRecords.address(.public))
       _ = try await store.servers?.partition(database, into: count)
       await store.close()
     } catch {

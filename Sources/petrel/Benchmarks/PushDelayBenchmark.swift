@@ -50,11 +50,12 @@ struct PushDelayBenchmark {
     let store = try await ServeCommand.openStore(in: directory)
     let start = monotonicSeconds()
     let fill = SubscriptionFill(
-      store: store, database: try await store.database(at: FanOutRecords.address(.public)),
+      store: store.subscriptions,
+      database: try await store.databases.database(at: FanOutRecords.address(.public)),
       users: users)
     try await fill.save(subscriptions) { Self.subscription(toStation: $0) }
     try await fill.eachUser { user in
-      try await store.saveDeviceToken(FanOutRecords.device(of: user))
+      try await store.devices.saveDeviceToken(FanOutRecords.device(of: user))
     }
     await store.close()
     report.line(

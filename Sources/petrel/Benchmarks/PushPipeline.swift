@@ -27,17 +27,17 @@ final class PushPipeline: Sendable {
     store = try await ServeCommand.openStore(
       in: directory, with: StoreConfiguration(role: .server))
     self.devices = devices
-    let database = try await store.database(at: FanOutRecords.address(.public))
+    let database = try await store.databases.database(at: FanOutRecords.address(.public))
     self.database = database
     let loop = try EventLoop(name: "petrel-apns")
     self.loop = loop
     client = peer.client(on: loop, connections: connections)
     let route = Self.route(through: client, noting: timeline)
     let worker = DeliveryWorker(
-      store: store, report: { Output.complain("\($0)") }, route: { _ in route })
+      store: store.deliveries, report: { Output.complain("\($0)") }, route: { _ in route })
     self.worker = worker
     dispatcher = Dispatcher(
-      store: store, report: { Output.complain("\($0)") }, room: { worker.room() },
+      store: DispatchStore(store), report: { Output.complain("\($0)") }, room: { worker.room() },
       onDispatched: { [timeline] result in
         timeline.count(result)
         worker.enqueue(result.deliveries, waiting: result.waiting)
@@ -52,10 +52,10 @@ final class PushPipeline: Sendable {
 
   private func fill(_ report: BenchmarkReport) async throws {
     let start = monotonicSeconds()
-    let fill = SubscriptionFill(store: store, database: database, users: devices)
+    let fill = SubscriptionFill(store: store.subscriptions, database: database, users: devices)
     try await fill.save(devices) { FanOutRecords.subscription("sub-\($0)", author: "star") }
     try await fill.eachUser { [store] user in
-      try await store.saveDeviceToken(FanOutRecords.device(of: user))
+      try await store.devices.saveDeviceToken(FanOutRecords.device(of: user))
     }
     report.line(
       String(
@@ -107,7 +107,7 @@ final class PushPipeline: Sendable {
   }
 
   private func save(_ name: String, author: String) async throws {
-    try await FanOutRecords.save(name, author: author, in: database, of: store)
+    try await FanOutRecords.save(name, author: author, in: database, of: store.records)
   }
 
   func stop() async {

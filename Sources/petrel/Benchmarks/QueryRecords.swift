@@ -58,14 +58,14 @@ struct QueryRecords {
 
   /// Saves those that the store does not have yet.
   func fill(
-    _ store: any DatabaseStore & OutboxStore & RecordReading & RecordWriting,
+    _ store: any Store,
     _ report: BenchmarkReport
   ) async throws {
     let address = DatabaseAddress(
       container: EarthquakeRequests.container, environment: .development, scope: .public,
       owner: nil)
-    let database = try await store.database(at: address)
-    var next = try await firstMissing(in: database, of: store)
+    let database = try await store.databases.database(at: address)
+    var next = try await firstMissing(in: database, of: store.records)
     let start = monotonicSeconds()
     let first = next
     while next < count {
@@ -75,7 +75,7 @@ struct QueryRecords {
           kind: .create, recordID: RecordID(recordName: Self.name(number)),
           recordType: Self.recordType, fields: fields(number))
       }
-      let outcomes = try await store.modifyRecords(
+      let outcomes = try await store.records.modifyRecords(
         RecordModification(
           database: database, operations: operations, isAtomic: false,
           origin: ChangeOrigin(userRecordName: "_bench", deviceID: nil),
@@ -84,9 +84,9 @@ struct QueryRecords {
         throw UsageError("a record was refused: \(failure.reason)")
       }
       // Nobody subscribed, so there is nothing to dispatch.
-      let changes = try await store.undispatchedChanges(
+      let changes = try await store.outbox.undispatchedChanges(
         in: database, after: 0, limit: operations.count)
-      _ = try await store.completeDispatch(
+      _ = try await store.outbox.completeDispatch(
         of: changes.map { MatchedChange(entry: $0, firings: []) }, timestamp: .now)
       next = numbers.upperBound
       if next % 100_000 < ServiceLimits.operationsPerRequest {

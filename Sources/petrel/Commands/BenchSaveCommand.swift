@@ -96,7 +96,8 @@ enum BenchSaveCommand: Command {
         wordType: type([.queryable, .sortable, .searchable]),
       ])
     let store = try await ServeCommand.openStore(in: server.directory)
-    _ = try await store.importSchema(schema, of: EarthquakeRequests.container, isTrial: false)
+    _ = try await store.schemas.importSchema(
+      schema, of: EarthquakeRequests.container, isTrial: false)
     await store.close()
     try LoadConnection(port: server.port).post(
       EarthquakeRequests.path(

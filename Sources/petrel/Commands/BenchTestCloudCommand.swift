@@ -20,7 +20,7 @@ enum BenchTestCloudCommand: Command {
     // In turn, so that both see the same machine.
     for _ in 0..<count {
       let begin = monotonicSeconds()
-      let store = try await SQLRecordStore.inMemory()
+      let store = try await SQLStore.inMemory()
       stores.append(monotonicSeconds() - begin)
       await store.close()
 

@@ -82,7 +82,7 @@ enum ServeCommand: Command {
     try FileManager.default.createDirectory(
       atPath: server.dataDirectory, withIntermediateDirectories: true,
       attributes: [.posixPermissions: 0o700])
-    return try await SQLRecordStore.open(at: server.storeLocation, configuration: configuration)
+    return try await SQLStore.open(at: server.storeLocation, configuration: configuration)
   }
 
   /// Opens the store of the data directory that the options name, beside a server that may run, and

@@ -31,7 +31,7 @@ enum StoreInitCommand: Command {
       guard shardCount == nil else { throw UsageError("--shards is of use with --citus only") }
       var options = StoreConfiguration()
       options.role = .tool
-      let store = try await SQLRecordStore.open(at: location, configuration: options)
+      let store = try await SQLStore.open(at: location, configuration: options)
       await store.close()
       report(arguments, place, nil)
       return ExitStatus.done

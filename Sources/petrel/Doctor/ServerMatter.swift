@@ -11,7 +11,7 @@ struct ServerMatter: Sendable {
 
   func findings() async -> [Finding] {
     // That a PostgreSQL is out of reach is told with the store.
-    guard (try? await SQLRecordStore.isServed(at: configuration.storeLocation)) ?? false else {
+    guard (try? await SQLStore.isServed(at: configuration.storeLocation)) ?? false else {
       return [.ok("no server runs on this store")] + listening
     }
     guard configuration.port != 0 else {

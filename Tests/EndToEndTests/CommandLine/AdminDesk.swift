@@ -52,7 +52,7 @@ struct AdminDesk {
     self.cloud = cloud
     self.way = way
     keyFile = cloud.directory + "/admin.key"
-    let key = try await AdminKeys.add(label: "desk", to: cloud.store, at: .now)
+    let key = try await AdminKeys.add(label: "desk", to: cloud.store.adminAccess, at: .now)
     try Self.write(key, toKeyFile: keyFile)
   }
 

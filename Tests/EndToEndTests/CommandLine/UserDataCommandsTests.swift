@@ -37,9 +37,9 @@ struct UserDataCommandsTests {
       try await container.publicCloudDatabase.save(subscription)
       let ben = try await cloud.container(of: "ben", device: "bens")
       try await ben.publicCloudDatabase.save(CKRecord("Note", "bens", ["title": "by ben"]))
-      let anna = try #require(try await cloud.store.user(named: "anna"))
+      let anna = try #require(try await cloud.store.accounts.user(named: "anna"))
       try await eventually("anna is notified of what ben saved") {
-        let page = try await cloud.store.notificationLog(
+        let page = try await cloud.store.notificationLog.notificationLog(
           of: Recipient(
             userRecordName: anna.userRecordName, container: Cloud.container,
             environment: .development), since: nil, limit: 10)
@@ -87,7 +87,7 @@ struct UserDataCommandsTests {
         #expect(deleted.output.contains("can do nothing any more"), "\(deleted.output)")
         try await desk.cloud.startServer()
         try await eventually("the server goes on with the deletion") {
-          try await desk.cloud.store.userDeletions().isEmpty
+          try await desk.cloud.store.userDeletion.userDeletions().isEmpty
         }
         deleted.output = "deleted anna\n"
       }
@@ -142,9 +142,9 @@ struct UserDataCommandsTests {
       try await fill(desk)
       let location = StoreLocation.file(path: desk.cloud.directory + "/petrel.sqlite")
       func deletions() async throws -> [UserDeletion] {
-        let store = try await SQLRecordStore.open(
+        let store = try await SQLStore.open(
           at: location, configuration: StoreConfiguration(role: .tool))
-        let deletions = try await store.userDeletions()
+        let deletions = try await store.userDeletion.userDeletions()
         await store.close()
         return deletions
       }

@@ -12,7 +12,7 @@ import WebServices
 final class AttackedService: Sendable {
   static let container = "iCloud.com.example.app"
 
-  let store: SQLRecordStore
+  let store: SQLStore
   private let service: CloudService
   /// What stands in an input for what is different each time.
   private let secrets: [(placeholder: String, text: String)]
@@ -20,7 +20,7 @@ final class AttackedService: Sendable {
   init() async throws {
     var storeConfiguration = StoreConfiguration()
     storeConfiguration.fixedEnvironments = []
-    store = try await SQLRecordStore.inMemory(configuration: storeConfiguration)
+    store = try await SQLStore.inMemory(configuration: storeConfiguration)
     var configuration = ServerConfiguration(dataDirectory: "")
     configuration.courierPollTime = 0
     // Hashing passwords takes as long as a thousand other inputs.
@@ -30,16 +30,21 @@ final class AttackedService: Sendable {
     service = CloudService(
       configuration: configuration, store: store, log: .silent, clock: Self.clock, executor: nil,
       publicURL: { "https://petrel.example" },
-      webPushKey: try configuration.webPush.map { [store] in try WebPushKey($0, store: store) },
+      webPushKey: try configuration.webPush.map { [store] in
+        try WebPushKey($0, store: store.secrets)
+      },
       route: { _ in nil })
-    let anna = try await store.addUser(named: "anna", at: Self.now)
+    let anna = try await store.accounts.addUser(named: "anna", at: Self.now)
     secrets = [
-      ("$ANNA", Self.escaped(try await Account.makeToken(for: anna, in: store, at: Self.now))),
-      ("$ADMIN", try await AdminKeys.add(label: "attacked", to: store, at: Self.now)),
+      (
+        "$ANNA",
+        Self.escaped(try await Account.makeToken(for: anna, in: store.accounts, at: Self.now))
+      ),
+      ("$ADMIN", try await AdminKeys.add(label: "attacked", to: store.adminAccess, at: Self.now)),
       (
         "$API",
         try await Registration.addAPIToken(
-          named: "web", container: Self.container, environment: .development, to: store,
+          named: "web", container: Self.container, environment: .development, to: store.credentials,
           at: Self.now)
       ),
     ]
@@ -110,7 +115,7 @@ final class AttackedService: Sendable {
       body: #"{"zones": [{"zoneID": {"zoneName": "_defaultZone"}}]}"#)
     guard case .data(let body) = response.body else { return nil }
     let token = try JSONValue(parsing: body)["zones"]?.array?.first?["syncToken"]?.string
-    return try token.map { try ChangeToken($0, sealedBy: store.tokens) }
+    return try token.map { try ChangeToken($0, sealedBy: store.secrets.tokens) }
   }
 
   func stop() async {

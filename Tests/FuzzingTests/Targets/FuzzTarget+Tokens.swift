@@ -35,7 +35,7 @@ extension FuzzTarget {
     "change-tokens", longest: 128,
     answering: { input in
       let service = try await AttackedServices.shared.service()
-      let tokens = service.store.tokens
+      let tokens = service.store.secrets.tokens
       var text = try tokens.seal(Array(input.dropFirst()), as: .changes)
       if (input.first ?? 0) % 2 == 0, let own = try await service.changeToken() {
         // A token of this server's, with other numbers in it.
@@ -86,17 +86,17 @@ extension FuzzTarget {
       var query = RecordQuery(
         query: queries[Int(input.first ?? 0) % queries.count], zoneID: nil, limit: 1)
       let service = try await AttackedServices.shared.service()
-      let user = try await service.store.user(named: "anna")
-      let database = try await service.store.database(
+      let user = try await service.store.accounts.user(named: "anna")
+      let database = try await service.store.databases.database(
         at: DatabaseAddress(
           container: AttackedService.container, environment: .development, scope: .private,
           owner: user?.userRecordName))
       query.continuation = try continuation(
         Array(input.dropFirst()),
         of: QueryContinuation.Scope(query, in: database, reach: .all),
-        sealedBy: service.store.tokens)
+        sealedBy: service.store.secrets.tokens)
       do {
-        _ = try await service.store.records(matching: query, in: database)
+        _ = try await service.store.records.records(matching: query, in: database)
       } catch let error as StoreError {
         try hold(error.code == .badContinuation, "what is wrong is the marker, not: \(error)")
       } catch is ItemFailure {}

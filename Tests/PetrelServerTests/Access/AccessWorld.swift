@@ -62,10 +62,11 @@ struct AccessWorld: Sendable {
     ) async throws -> String {
       try await Registration.addAPIToken(
         named: "t", container: container, environment: environment,
-        origins: try origins.map { try WebOrigin(parsing: $0) }, to: store, at: now)
+        origins: try origins.map { try WebOrigin(parsing: $0) }, to: store.credentials, at: now)
     }
     func revoke(_ text: String) async throws {
-      _ = try await Registration.revoke(text, in: store, at: now)
+      _ = try await Registration.revoke(
+        text, of: store.credentials, and: store.adminAccess, at: now)
     }
     func addKey(
       _ container: String, _ environment: ContainerEnvironment = .development
@@ -92,10 +93,10 @@ struct AccessWorld: Sendable {
       of user: TestUser, _ container: String = Service.container,
       _ environment: ContainerEnvironment = .development, age: Double = 0
     ) async throws -> String {
-      let account = try #require(try await store.user(named: user.name))
+      let account = try #require(try await store.accounts.user(named: user.name))
       return try await Account.makeSessionToken(
         for: account, container: container, environment: environment, staysSignedIn: false,
-        in: store, at: now.advanced(bySeconds: -age))
+        in: store.accounts, at: now.advanced(bySeconds: -age))
     }
     session = try await addSession(of: service.alice)
     expiredSession = try await addSession(
@@ -105,10 +106,10 @@ struct AccessWorld: Sendable {
     productionSession = try await addSession(of: service.alice, Service.container, .production)
     endedSession = try await addSession(of: carol)
     endedToken = carol.token
-    _ = try await Account.signOut(userNamed: "carol", everywhere: true, in: store, at: now)
-    let alice = try #require(try await store.user(named: service.alice.name))
+    _ = try await Account.signOut(userNamed: "carol", everywhere: true, in: store.accounts, at: now)
+    let alice = try #require(try await store.accounts.user(named: service.alice.name))
     expiredToken = try await Account.makeToken(
-      for: alice, in: store, lifetime: 60,
+      for: alice, in: store.accounts, lifetime: 60,
       at: now.advanced(bySeconds: holes.contains(.expiredToken) ? 0 : -61))
     let reader = try await service.makeReader(as: service.alice)
     courierToken = try #require(
@@ -203,7 +204,7 @@ struct SigningClient: Sendable {
     privateKey = try ES256PrivateKey()
     let key = try await Registration.addServerKey(
       named: "feed", container: container, environment: environment,
-      publicKey: privateKey.publicKey, to: service.store, at: service.clock.read())
+      publicKey: privateKey.publicKey, to: service.store.credentials, at: service.clock.read())
     keyID = key.keyID
     userRecordName = key.userRecordName
   }

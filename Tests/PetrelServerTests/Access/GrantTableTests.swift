@@ -38,7 +38,7 @@ struct GrantTableTests {
       try await service.grant(.standard, roles: ["Editor"])
       for editor in editors {
         let user = editor == "dora" ? dora : service.bob
-        try await store.setMembership(
+        try await store.schemas.setMembership(
           true, of: user.recordName, in: "Editor", container: Service.container,
           environment: .development)
       }
@@ -69,7 +69,7 @@ struct GrantTableTests {
 
     /// A record's change tag, which whoever could once read it may know.
     func tag(of name: String) async throws -> String {
-      let record = try await service.store.records(
+      let record = try await service.store.records.records(
         [RecordID(recordName: name)], in: service.publicDatabase()
       ).first
       return try #require(record??.recordChangeTag)

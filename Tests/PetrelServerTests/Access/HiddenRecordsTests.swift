@@ -131,7 +131,7 @@ struct HiddenRecordsTests {
   /// Makes records of Bob's and, in the full world, of Alice's that only she or editors may read; and others
   /// that everybody reads.
   private func fill(_ service: Service, isFull: Bool) async throws {
-    _ = try await service.store.importSchema(
+    _ = try await service.store.schemas.importSchema(
       Self.schema, of: Service.container, isTrial: false)
     var generator = SeededGenerator(seed: 5)
     for number in 0..<90 {
@@ -232,7 +232,7 @@ struct HiddenRecordsTests {
     arguments: Engine.allCases)
   func refusals(_ engine: Engine) async throws {
     try await withService(on: engine) { service, asked in
-      _ = try await service.store.importSchema(
+      _ = try await service.store.schemas.importSchema(
         Self.schema, of: Service.container, isTrial: false)
       for (name, type) in [("x", "Note"), ("y", "Diary")] {
         let saved = try await service.modify(

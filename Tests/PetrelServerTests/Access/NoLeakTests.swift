@@ -198,9 +198,9 @@ struct NoLeakTests {
     private var tags: [String: String] = [:]
 
     init(_ service: Service) async throws {
-      tokens = service.store.tokens
+      tokens = service.store.secrets.tokens
       func database(_ scope: DatabaseScope, _ owner: String?) async throws -> DatabaseID {
-        try await service.store.database(
+        try await service.store.databases.database(
           at: DatabaseAddress(
             container: Service.container, environment: .development, scope: scope, owner: owner))
       }

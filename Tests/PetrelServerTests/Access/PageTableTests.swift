@@ -23,7 +23,8 @@ struct PageTableTests {
       let service = world.service
       let revoked = try await service.addAdminKey("gone")
       let revokedCookie = try await service.beginConsoleSession(revoked)
-      _ = try await Registration.revoke(revoked, in: service.store, at: .now)
+      _ = try await Registration.revoke(
+        revoked, of: service.store.credentials, and: service.store.adminAccess, at: .now)
       let session = try await service.adminGet("session", key: nil, headers: world.consoleCookie)
       let proof = try #require(session.json["proof"]?.string)
       let shown: [String: () throws -> (query: String, headers: String)] = [
@@ -115,7 +116,7 @@ struct PageTableTests {
         return answer
       }
       let parts = uploadPath.split(separator: "/").map(String.init)
-      let tokens = service.store.tokens
+      let tokens = service.store.secrets.tokens
       let database = try #require(tokens.database(named: parts[1]))
       let next = try tokens.name(of: DatabaseID(rawValue: database.rawValue + 1))
       let other = "/assets/\(next)/upload/\(parts[3])"

@@ -63,7 +63,7 @@ struct StoredSecretTests {
       var secrets: [String: String] = ["metrics token": settings.metrics.token ?? ""]
       secrets["native token"] = service.alice.token
       try await Account.setPassword(
-        Self.password, ofUserNamed: "alice", in: service.store, at: service.clock.read())
+        Self.password, ofUserNamed: "alice", in: service.store.accounts, at: service.clock.read())
       secrets["password"] = Self.password
       let session = try await service.signIn(service.alice)
       secrets["session's token"] = session.token
@@ -156,7 +156,7 @@ struct StoredSecretTests {
   @Test("each kind has 128 bits at least, and no two are the same")
   func strength() async throws {
     try await withService { service in
-      let alice = try #require(try await service.store.user(named: "alice"))
+      let alice = try #require(try await service.store.accounts.user(named: "alice"))
       var made: [String: [String]] = [:]
       for _ in 0..<20 {
         let adminKey = try await service.addAdminKey()
@@ -168,7 +168,7 @@ struct StoredSecretTests {
           ("admin key", adminKey), ("API token", try await service.addAPIToken()),
           (
             "native token",
-            try await Account.makeToken(for: alice, in: service.store, at: .now)
+            try await Account.makeToken(for: alice, in: service.store.accounts, at: .now)
           ), ("session", try await service.signIn(service.alice).token),
           ("cookie", cookie.trimmingCharacters(in: .whitespacesAndNewlines).suffix(43) + ""),
           ("courier", courier.json["apnsToken"]?.string ?? ""),

@@ -18,7 +18,7 @@ struct AdminAccessTests {
       #expect(answer.json["proof"] == nil, "only a browser needs one")
       #expect(answer.headers["cache-control"] == "no-store")
       #expect(answer.headers["content-security-policy"]?.contains("default-src 'none'") ?? false)
-      let stored = try await service.store.adminKeys()
+      let stored = try await service.store.adminAccess.adminKeys()
       #expect(stored.map(\.hash) == [AdminKeys.hash(of: key)], "the text itself is not kept")
     }
   }
@@ -47,7 +47,8 @@ struct AdminAccessTests {
       let key = try await service.addAdminKey()
       let cookie = try await service.beginConsoleSession(key)
       let line = try await Registration.revoke(
-        String(AdminKeys.hash(of: key).hexadecimal.prefix(16)), in: service.store, at: .now)
+        String(AdminKeys.hash(of: key).hexadecimal.prefix(16)), of: service.store.credentials,
+        and: service.store.adminAccess, at: .now)
       #expect(line.hasPrefix("revoked admin key"))
       #expect(
         try await service.adminGet("session", key: key).failure == "401 AUTHENTICATION_FAILED")
@@ -55,7 +56,8 @@ struct AdminAccessTests {
         try await service.adminGet("session", key: nil, headers: cookie).failure
           == "421 AUTHENTICATION_REQUIRED")
       await #expect(throws: ConfigurationError.self) {
-        try await Registration.revoke(key, in: service.store, at: .now)
+        try await Registration.revoke(
+          key, of: service.store.credentials, and: service.store.adminAccess, at: .now)
       }
     }
   }
@@ -193,7 +195,7 @@ extension Service {
   /// Signs a browser in to the console; answers the header field that it sends from then on.
   func beginConsoleSession(_ key: String) async throws -> String {
     let authenticator = AdminAuthenticator(
-      store: store, sharing: store.sharedLimits, addressHeader: nil, clock: clock.read)
+      store: store.adminAccess, sharing: store.sharedLimits, addressHeader: nil, clock: clock.read)
     let cookie = try await authenticator.beginSession(
       with: key, from: HTTPRequest(method: "POST", target: "/console/sign-in"))
     return "Cookie: other=1; petrel-console=\(cookie)\r\n"

@@ -28,7 +28,7 @@ struct AdminAccountsTests {
         name: "eva", recordName: answer.json["userRecordName"]?.string ?? "",
         token: answer.json["token"]?.string ?? "")
       #expect(try await caller(service, eva) == 200)
-      let hash = try await service.store.passwordHash(ofUserNamed: "eva")
+      let hash = try await service.store.accounts.passwordHash(ofUserNamed: "eva")
       #expect(PasswordHash.isMatch("correct horse", try #require(hash)))
     }
   }
@@ -81,7 +81,8 @@ struct AdminAccountsTests {
       // The server is asked with alice's token when the test is over.
       try await Account.addToken(
         service.alice.token,
-        for: try await Account.user(named: "alice", in: service.store), in: service.store,
+        for: try await Account.user(named: "alice", in: service.store.accounts),
+        in: service.store.accounts,
         lifetime: 600, at: service.clock.read())
     }
   }
@@ -131,7 +132,7 @@ struct AdminAccountsTests {
         "users/add", .object(["name": "eva"].merging(members) { $1 }), key: key)
       #expect(answer.failure == "400 BAD_REQUEST")
       #expect(answer.reason.contains(reason), "\(answer.reason)")
-      #expect(try await service.store.users().map(\.name) == ["alice", "bob"])
+      #expect(try await service.store.accounts.users().map(\.name) == ["alice", "bob"])
     }
   }
 

@@ -174,7 +174,7 @@ struct AdminDataTests {
     try await withService { service in
       let key = try await service.addAdminKey()
       for number in 1...5 {
-        _ = try await service.store.addUser(named: "user\(number)", at: .now)
+        _ = try await service.store.accounts.addUser(named: "user\(number)", at: .now)
         try await service.subscribe(
           #"""
           {"subscriptionID": "s\#(number)", "subscriptionType": "query", "zoneWide": true,

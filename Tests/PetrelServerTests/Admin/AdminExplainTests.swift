@@ -107,7 +107,7 @@ extension AdminExplainTests {
   /// 2,100 subscriptions of a user who comes before all others, to titles that no record has.
   private func addManySubscriptions(_ service: Service) async throws {
     let database = try #require(
-      try await service.store.existingDatabase(
+      try await service.store.databases.existingDatabase(
         at: DatabaseAddress(
           container: "iCloud.com.example.app", environment: .development, scope: .public,
           owner: nil)))
@@ -123,7 +123,7 @@ extension AdminExplainTests {
     }
     service.store.quotas.limits[.subscriptionsPerUser] = nil
     for start in stride(from: 0, to: subscriptions.count, by: 300) {
-      _ = try await service.store.modifySubscriptions(
+      _ = try await service.store.subscriptions.modifySubscriptions(
         Array(subscriptions[start..<min(start + 300, subscriptions.count)]), of: "_0",
         in: database, timestamp: .now)
     }
@@ -186,7 +186,7 @@ extension AdminExplainTests {
     try await withNotes { service, key in
       try await addManySubscriptions(service)
       let database = try #require(
-        try await service.store.existingDatabase(
+        try await service.store.databases.existingDatabase(
           at: DatabaseAddress(
             container: "iCloud.com.example.app", environment: .development, scope: .public,
             owner: nil)))
@@ -194,7 +194,7 @@ extension AdminExplainTests {
       var last: SubscriptionName?
       var pages = 0
       repeat {
-        let page = try await service.store.subscriptionStates(
+        let page = try await service.store.changeHistory.subscriptionStates(
           withID: "bread", of: nil, in: database, after: last, limit: 10)
         found += page.states
         last = page.next

@@ -70,7 +70,7 @@ struct AdminRolesTests {
           .string(client.key.keyID)
         ])
       #expect(
-        try await service.store.members(
+        try await service.store.schemas.members(
           of: "Guest", container: Service.container, environment: .development)
           == [client.key.userRecordName])
     }

@@ -95,7 +95,8 @@ struct AdminSchemaTextTests {
       #expect(nowhere.reason.contains("'container' is missing"))
       let strange = try await post("import", good, in: "com.example", key, at: service)
       #expect(strange.reason.contains("'container' must begin with 'iCloud.'"))
-      #expect(try await service.store.schema(of: Service.container, in: .development).roles == [])
+      #expect(
+        try await service.store.schemas.schema(of: Service.container, in: .development).roles == [])
     }
   }
 }

@@ -51,8 +51,8 @@ struct AdminUserDataTests {
   func late() async throws {
     try await withService { service in
       let key = try await service.addAdminKey()
-      let user = try #require(try await service.store.user(named: "bob"))
-      _ = try await service.store.beginUserDeletion(
+      let user = try #require(try await service.store.accounts.user(named: "bob"))
+      _ = try await service.store.userDeletion.beginUserDeletion(
         named: "bob", publicRecords: .keep, at: .now)
       for (path, body) in [
         ("users/add-token", ["user": .string(user.userRecordName)]),

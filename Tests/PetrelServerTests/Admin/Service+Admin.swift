@@ -5,7 +5,7 @@ import JSONCoding
 
 extension Service {
   func addAdminKey(_ label: String = "tests") async throws -> String {
-    try await AdminKeys.add(label: label, to: store, at: clock.read())
+    try await AdminKeys.add(label: label, to: store.adminAccess, at: clock.read())
   }
 
   /// Reads from the admin API.

@@ -59,7 +59,7 @@ struct IssuerSignInTests {
   private func user(_ service: Service, _ page: Answer) async throws -> String {
     let token = try #require(page.attribute("data-token"), "\(page.status) \(page.text)")
     let stored = try #require(
-      try await service.store.webAuthToken(withHash: Authenticator.hash(of: token)))
+      try await service.store.accounts.webAuthToken(withHash: Authenticator.hash(of: token)))
     return stored.userRecordName
   }
 
@@ -75,14 +75,15 @@ struct IssuerSignInTests {
       let first = try await user(service, try await signIn(SignInBrowser(service), issuer))
       let again = try await user(service, try await signIn(SignInBrowser(service), issuer))
       #expect(first == again)
-      let account = try #require(try await service.store.user(withRecordName: first))
+      let account = try #require(try await service.store.accounts.user(withRecordName: first))
       #expect(account.name == "test:248289761001")
       #expect(account.profile.emailAddress == "anna@example.com")
       #expect(account.profile.nameComponents?.givenName == "Anna")
       issuer.change { $0.subject = "other" }
       let other = try await user(service, try await signIn(SignInBrowser(service), issuer))
       #expect(other != first)
-      #expect(try await service.store.user(withRecordName: other)?.profile.emailAddress == nil)
+      #expect(
+        try await service.store.accounts.user(withRecordName: other)?.profile.emailAddress == nil)
     }
   }
 
@@ -93,7 +94,7 @@ struct IssuerSignInTests {
         let page = try await signIn(SignInBrowser(service), issuer, more: more)
         let token = try #require(page.attribute("data-token"))
         let stored = try #require(
-          try await service.store.webAuthToken(withHash: Authenticator.hash(of: token)))
+          try await service.store.accounts.webAuthToken(withHash: Authenticator.hash(of: token)))
         #expect(stored.expires.seconds - stored.created.seconds == lifetime)
       }
     }
@@ -120,7 +121,7 @@ struct IssuerSignInTests {
       #expect(url.hasPrefix(service.server.url + "/sign-in/from/test?"))
       #expect(!url.contains("other"))
       let recordName = try await user(service, try await browser.get(url))
-      let account = try #require(try await service.store.user(withRecordName: recordName))
+      let account = try #require(try await service.store.accounts.user(withRecordName: recordName))
       #expect(account.profile.nameComponents?.givenName == "Anna \"A\"")
       #expect(account.profile.nameComponents?.familyName == "Berg")
       #expect(account.profile.emailAddress == nil)
@@ -179,11 +180,11 @@ struct IssuerSignInTests {
         $0.error = nil
         $0.claims["aud"] = "other"
       }
-      let users = try await service.store.users().count
+      let users = try await service.store.accounts.users().count
       let invalid = try await signIn(SignInBrowser(service), issuer)
       #expect(invalid.status == 502)
       #expect(invalid.attribute("data-token") == nil)
-      #expect(try await service.store.users().count == users)
+      #expect(try await service.store.accounts.users().count == users)
     }
   }
 }

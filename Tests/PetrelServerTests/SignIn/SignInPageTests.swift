@@ -15,7 +15,7 @@ struct SignInPageTests {
       // A hash says what it costs to check: less than one that is made as servers make them.
       let hash = try PasswordHash.make(
         Self.password, cost: PasswordHash.Cost(passes: 1, memory: 8192))
-      try await service.store.setPasswordHash(hash, ofUserNamed: "alice", at: .now)
+      try await service.store.accounts.setPasswordHash(hash, ofUserNamed: "alice", at: .now)
       try await body(service)
     }
   }
@@ -91,7 +91,7 @@ struct SignInPageTests {
         let done = try await browser.post("/sign-in", fields(form, more))
         let token = try #require(done.attribute("data-token"))
         let stored = try #require(
-          try await service.store.webAuthToken(withHash: Authenticator.hash(of: token)))
+          try await service.store.accounts.webAuthToken(withHash: Authenticator.hash(of: token)))
         #expect(stored.expires.seconds - stored.created.seconds == lifetime)
       }
     }

@@ -49,7 +49,7 @@ public enum StoreDistribution {
   /// - Throws: ``StoreError/Code/cannotOpen`` when the database has no Citus, a server has the store open,
   ///   or it is distributed already. Nothing is changed then.
   public static func begin(at address: PostgreSQLAddress, shardCount: Int) async throws {
-    try await SQLRecordStore.onThread {
+    try await SQLStore.onThread {
       let connection = try PostgreSQLConnection(
         to: address,
         settings: PostgreSQLConnection.Settings(statementTimeout: 0, serving: .alone))

@@ -27,7 +27,7 @@ struct DeliveryOrder: Sendable {
   var action: Action
 }
 
-extension SQLRecordStore {
+extension Transactions {
   /// Writes something about devices, and carries out what follows from it.
   func writeDevices<Value: Sendable>(
     locking locks: WriteLocks = .reference,

@@ -35,13 +35,13 @@ public struct DeviceCensus: Sendable, Hashable {
   public static func take(
     at location: StoreLocation, now: Timestamp = .now
   ) async throws -> DeviceCensus {
-    try await SQLRecordStore.onThread {
+    try await SQLStore.onThread {
       let connection: any SQLConnection
       switch location {
       case .memory: return DeviceCensus(groups: [])
       case .file(let path):
         connection = try SQLiteConnection(
-          readingFileAt: path, isAlone: SQLRecordStore.isUnused(at: path))
+          readingFileAt: path, isAlone: SQLStore.isUnused(at: path))
       case .postgreSQL(let address, _):
         var settings = PostgreSQLConnection.Settings()
         settings.statementTimeout = 10_000

@@ -109,6 +109,11 @@ package struct Migration: Sendable {
     }
   }
 
+  /// Writes what is there, to see whether the store takes a write.
+  static func writeFormAgain(over connection: any SQLConnection) throws {
+    _ = try connection.run("UPDATE store_form SET version = version", [])
+  }
+
   private static func currentVersion(of connection: any SQLConnection) throws -> Int64 {
     try connection.first("SELECT version FROM store_form", []) { $0.integer(0) } ?? 0
   }

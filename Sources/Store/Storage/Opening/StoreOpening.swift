@@ -27,7 +27,7 @@ struct StoreOpening {
     inspection =
       if let path = location.file, FileManager.default.fileExists(atPath: path),
         // To open a store that nobody has open would cut its log off where that is damaged.
-        isServer || !SQLRecordStore.isServed(at: path)
+        isServer || !SQLStore.isServed(at: path)
       {
         try Self.inspect(path, forServing: isServer, by: configuration)
       } else {
@@ -71,7 +71,7 @@ struct StoreOpening {
   func firstConnection(applying migrations: [Migration]) throws -> any SQLConnection {
     let first = try connect()
     // Beside a server, that has done it.
-    if let path = location.file, lock != nil || !SQLRecordStore.isServed(at: path) {
+    if let path = location.file, lock != nil || !SQLStore.isServed(at: path) {
       try first.renewLog()
     }
     if first.isShared { try StorePlace.check(first) }
@@ -85,7 +85,7 @@ struct StoreOpening {
 
   // MARK: Parts
 
-  func assets() throws -> any AssetStore {
+  func assetFiles() throws -> any AssetStore {
     guard let directory = location.assets else { return MemoryAssetStore() }
     return try FileAssetStore(
       directory: directory,
@@ -117,6 +117,18 @@ struct StoreOpening {
     return Checkpointer(
       CheckpointSchedule(
         start: configuration.tuning.checkpointPages, limit: configuration.tuning.logPages))
+  }
+
+  func transactions(
+    _ context: StoreContext, checkpointer: Checkpointer?, channel: ServerChannel?
+  ) -> Transactions {
+    let writer = StoreWriter(
+      configuration: configuration, threads: writerCount, checkpointer: checkpointer,
+      channel: channel, isDistributed: context.isDistributed)
+    return Transactions(
+      context: context, writer: writer,
+      reads: hasReaders
+        ? JobQueue(limit: configuration.waitingReads, role: "reads") : writer.queue)
   }
 
   func cluster(

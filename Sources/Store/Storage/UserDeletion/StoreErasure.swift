@@ -6,7 +6,7 @@ import SQLEngine
 ///
 /// A store in PostgreSQL leaves that to its server: `VACUUM`, and the end of its archives of the
 /// write-ahead log.
-extension SQLRecordStore {
+extension Transactions {
   /// Leaves nothing of what was deleted in the file or in its log; false while somebody reads from the log.
   func eraseLog() async throws -> Bool {
     try await withCheckedThrowingContinuation { continuation in

@@ -8,7 +8,7 @@ import CloudKitModel
 /// ``Maintenance/trim(at:)``, an hour after that was first seen, so that downloads under way end.
 public protocol AssetRegistry: Sendable {
   /// Where the bytes lie.
-  var assets: any AssetStore { get }
+  var files: any AssetStore { get }
 
   /// Announces uploads into the database.
   ///

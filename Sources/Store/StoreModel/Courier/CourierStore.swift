@@ -1,5 +1,5 @@
 /// The notification log as the readers of the web courier get it, one entry at a time.
-public protocol CourierStore: DeviceReading {
+public protocol CourierStore: Sendable {
   /// The oldest notification that the reader with this token has not acknowledged, not counting
   /// those for changes that its own device made; nil when there is none.
   ///

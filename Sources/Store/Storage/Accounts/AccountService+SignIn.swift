@@ -1,0 +1,51 @@
+import CloudKitModel
+import StoreModel
+
+extension AccountService {
+  func setPasswordHash(
+    _ hash: String, ofUserNamed name: String, at timestamp: Timestamp
+  ) async throws {
+    try await transactions.writeDevices { transaction, orders in
+      let users = UserTable(transaction: transaction)
+      if let user = try users.user(named: name) {
+        try UserDeletionTable(transaction: transaction).refuseDeleted(user.userRecordName)
+      }
+      let isSet = try PasswordTable(transaction: transaction)
+        .setHash(hash, ofUserNamed: name, at: timestamp)
+      guard isSet, let user = try users.user(named: name) else {
+        throw StoreError.noUser(named: name)
+      }
+      _ = try WebAuthTokenTable(transaction: transaction)
+        .endSessions(
+          of: user.userRecordName, everywhere: false, at: timestamp, ordering: &orders)
+    }
+  }
+
+  func passwordHash(ofUserNamed name: String) async throws -> String? {
+    try await transactions.read { try PasswordTable(transaction: $0).hash(ofUserNamed: name) }
+  }
+
+  func user(
+    boundTo identity: IssuedIdentity, proposing name: String, profile: UserProfile,
+    at timestamp: Timestamp
+  ) async throws -> User {
+    if let known = try await transactions.read({
+      try UserTable(transaction: $0).user(boundTo: identity)
+    }),
+      !known.isBeingDeleted
+    {
+      return known
+    }
+    return try await transactions.write(locking: .reference) { transaction in
+      let users = UserTable(transaction: transaction)
+      // Another sign-in of the same person may have come first.
+      if let known = try users.user(boundTo: identity) {
+        try UserDeletionTable(transaction: transaction).refuseDeleted(known.userRecordName)
+        return known
+      }
+      let user = try users.add(proposing: name, profile: profile, at: timestamp)
+      try UserIdentityTable(transaction: transaction).bind(identity, to: user, at: timestamp)
+      return user
+    }
+  }
+}

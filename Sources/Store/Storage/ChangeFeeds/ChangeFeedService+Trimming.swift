@@ -1,0 +1,29 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+extension ChangeFeedService {
+  /// Forgets deletions from before `horizon`, and what devices left with changes before that.
+  ///
+  /// Change tokens from before a forgotten deletion expire with the same write.
+  func trimChangeFeeds(before horizon: Timestamp) async throws {
+    let horizon = horizon.milliseconds
+    for cut in try await transactions.read({
+      try TombstoneTable(transaction: $0).old(before: horizon)
+    }) {
+      let database = DatabaseID(rawValue: cut.database)
+      while try await transactions.write(
+        locking: .database(database), { try TombstoneTable(transaction: $0).trim(through: cut) })
+      {}
+    }
+    let forgotten = try await transactions.read {
+      try ZoneTombstoneTable(transaction: $0).old(before: horizon)
+    }
+    try await transactions.inEachDatabase(of: forgotten) {
+      try ZoneTombstoneTable(transaction: $0).trim(through: $1)
+    }
+    try await transactions.inBatches(
+      { try ClientChangeTokenTable(transaction: $0).old(before: horizon) },
+      drop: { try ClientChangeTokenTable(transaction: $0).drop($1) })
+  }
+}

@@ -1,0 +1,27 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The zones of a database.
+struct ZoneService: ZoneStore {
+  let transactions: Transactions
+
+  func modifyZones(
+    _ operations: [ZoneOperation], in database: DatabaseID, origin: ChangeOrigin,
+    timestamp: Timestamp
+  ) async throws -> [ZoneOutcome] {
+    try await transactions.write(locking: .database(database)) { transaction in
+      var modifier = try ZoneModifier(
+        database: database, origin: origin, timestamp: timestamp, operations: operations.count,
+        transaction: transaction)
+      return try modifier.run(operations)
+    }
+  }
+
+  func zones(in database: DatabaseID) async throws -> [Zone] {
+    try await transactions.read { transaction in
+      _ = try DatabaseTable(transaction: transaction).address(of: database)
+      return try ZoneTable(transaction: transaction).zones(in: database)
+    }
+  }
+}

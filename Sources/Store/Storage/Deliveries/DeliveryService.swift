@@ -1,0 +1,120 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The pushes that are owed to devices.
+struct DeliveryService: DeliveryQueue {
+  let transactions: Transactions
+
+  func dueDeliveries(at timestamp: Timestamp, limit: Int) async throws -> [Delivery] {
+    try await transactions.read {
+      try DeliveryTable(transaction: $0).due(at: timestamp, limit: limit)
+    }
+  }
+
+  func nextDeliveryTime(
+    on route: DeliveryRoute.ID, after timestamp: Timestamp, for holder: Int64
+  ) async throws -> Timestamp? {
+    try await transactions.read {
+      try DeliveryTable(transaction: $0).nextTime(on: route, after: timestamp, for: holder)
+    }
+  }
+
+  func deliveryRoutes() async throws -> [DeliveryRoute.ID: DeliveryRoute] {
+    try await transactions.read { try PushRouteTable(transaction: $0).routes() }
+  }
+
+  func refusedPushes(limit: Int) async throws -> [RefusedPush] {
+    try await transactions.read { try RefusedPushTable(transaction: $0).newest(limit: limit) }
+  }
+
+  func owedDeliveryCount() async throws -> Int {
+    try await transactions.read { try DeliveryTable(transaction: $0).owedCount() }
+  }
+
+  @discardableResult
+  func updateDeliveries(_ updates: [DeliveryUpdate]) async throws -> Int {
+    let counts = try await transactions.inEachDatabase(of: updates, settlesDeliveries: true) {
+      transaction, updates in
+      let deliveries = DeliveryTable(transaction: transaction)
+      return try updates.reduce(0) { try $0 + deliveries.apply($1) }
+    }
+    // A device that stays because of an interruption is refused again, and dropped then.
+    for update in updates {
+      guard let moment = update.dropTokenRegisteredBefore else { continue }
+      try await dropDevice(of: update.id, registeredBefore: moment, at: update.timestamp)
+    }
+    return counts.reduce(0, +)
+  }
+
+  /// Drops the device of a delivery, unless it was registered again since.
+  private func dropDevice(
+    of id: Delivery.ID, registeredBefore moment: Timestamp, at now: Timestamp
+  ) async throws {
+    try await transactions.writeDevices { transaction, orders in
+      guard let device = try DeliveryTable(transaction: transaction).device(of: id) else { return }
+      let user = try DeviceTable(transaction: transaction)
+        .drop(device.token, kind: device.kind, registeredBefore: moment, at: now)
+      guard let user else { return }
+      orders.append(
+        DeliveryOrder(
+          token: device.token, userRecordName: user,
+          action: .abandon(reason: "the device token was dropped", at: now)))
+    }
+  }
+
+  func takeDeliveries(
+    on route: DeliveryRoute.ID, dueAt timestamp: Timestamp, limit: Int, lease: DeliveryLease,
+    mergingHarder: Bool
+  ) async throws -> TakenDeliveries {
+    let claim = DeliveryClaim(
+      route: route, timestamp: timestamp, lease: lease, mergesHarder: mergingHarder)
+    let limit = max(0, limit)
+    var claimed = DeliveryClaim.Result()
+    if transactions.context.isDistributed {
+      let due = try await transactions.read { try claim.due(atMost: limit, in: $0) }
+      let results = try await transactions.inEachDatabase(of: due, settlesDeliveries: true) {
+        transaction, ids in
+        var claim = claim
+        try claim.take(ids, in: transaction)
+        return claim.result
+      }
+      for result in results { claimed.add(result) }
+      claimed.isAll = due.count < limit
+    } else {
+      claimed = try await transactions.write(locking: .deliveries) { transaction in
+        var claim = claim
+        try claim.take(atMost: limit, in: transaction)
+        return claim.result
+      }
+    }
+    // The contents are read elsewhere: the one writer has better to do.
+    let (deliveries, lost) = try await transactions.read { [claimed] in
+      try DeliveryTable(transaction: $0).deliveries(claimed.taken)
+    }
+    if !lost.isEmpty {
+      try await updateDeliveries(
+        lost.map {
+          DeliveryUpdate(
+            id: $0, state: .abandoned(reason: "its device token or its log entry is gone"),
+            timestamp: timestamp)
+        })
+    }
+    return TakenDeliveries(
+      deliveries: deliveries, renewed: claimed.renewed, mergedCount: claimed.mergedCount,
+      lostCount: lost.count, isAll: claimed.isAll)
+  }
+
+  func reclaimDeliveries(at timestamp: Timestamp, exceptOf holder: Int64) async throws {
+    var isDone = false
+    while !isDone {
+      let left = try await transactions.read {
+        try DeliveryTable(transaction: $0).takenByGoneServers(at: timestamp, exceptOf: holder)
+      }
+      try await transactions.inEachDatabase(of: left, settlesDeliveries: true) {
+        try DeliveryTable(transaction: $0).reclaim($1, at: timestamp, exceptOf: holder)
+      }
+      isDone = left.count < DeliveryTable.reclaimBatch
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import CloudKitModel
+import Foundation
+import StoreModel
+
+// Changes stay in the outbox when they are dispatched, for explanations.
+extension ChangeHistoryService {
+  func pastChanges(
+    of recordID: RecordID?, in database: DatabaseID, before sequence: Int64?, limit: Int
+  ) async throws -> [PastChange] {
+    try await transactions.read { transaction in
+      guard let position = try DispatchTable(transaction: transaction).position(of: database) else {
+        return []
+      }
+      // Before the first, but not below the least number.
+      var end = position.wholeThrough
+      if let sequence { end = min(end, max(sequence, .min + 1) - 1) }
+      let pageSize = recordID == nil ? max(1, limit) : 500
+      var found: [PastChange] = []
+      while found.count < limit {
+        let page = try OutboxTable(transaction: transaction).pastChanges(
+          of: recordID, in: database, through: end, limit: pageSize)
+        found += page.changes
+        guard let oldest = page.oldest else { break }
+        end = oldest - 1
+      }
+      return Array(found.prefix(limit))
+    }
+  }
+
+  /// Drops changes that were dispatched before a moment. It looks through all that is known of
+  /// dispatched changes, a page at a time and beside the writer.
+  func trimChangeHistory(before horizon: Timestamp) async throws {
+    let pageSize: Int64 = 5_000
+    var last = DispatchTable.Key(database: .min, through: .min)
+    while true {
+      let page = try await transactions.read { [last] transaction in
+        try DispatchTable(transaction: transaction).dispatches(behind: last, limit: pageSize)
+      }
+      let old = page.filter { $0.dispatched < horizon.milliseconds && $0.isWhole }
+      var begin = 0
+      while begin < old.count {
+        // As many as have about as many changes as one write may drop.
+        let end =
+          old[begin...].firstIndex {
+            $0.key.database == old[begin].key.database
+              && $0.changes - old[begin].changes > Retention.batch
+          } ?? min(old.count, begin + Int(Retention.batch))
+        let group = old[begin..<min(end, begin + Int(Retention.batch))]
+        try await transactions.inEachDatabase(of: Array(group)) { transaction, dispatches in
+          for dispatch in dispatches {
+            try DispatchTable(transaction: transaction).drop(dispatch.key)
+          }
+        }
+        begin = group.endIndex
+      }
+      guard page.count == Int(pageSize), let end = page.last else { return }
+      last = end.key
+    }
+  }
+}

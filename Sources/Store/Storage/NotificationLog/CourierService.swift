@@ -1,0 +1,82 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// The notification log as the readers of the web courier get it.
+struct CourierService: CourierStore, CourierAnswers {
+  let transactions: Transactions
+  /// Whether polls of one reader may go to several servers.
+  let isShared: Bool
+
+  /// The oldest notification that the reader with this token has not acknowledged, or that lies
+  /// after its own position.
+  ///
+  /// A reader sees what was logged since its token was first saved for the container. Throws
+  /// ``StoreError/Code/notFound`` when there is no such token.
+  ///
+  /// - Complexity: O(*d* *r* log *n*) for *d* databases in which the user ever had subscriptions and *r*
+  ///   runs of the index.
+  func nextCourierEntry(
+    forToken token: String, after position: CourierPosition
+  ) async throws -> CourierEntry? {
+    try await transactions.read { transaction in
+      let cursors = CourierCursorTable(transaction: transaction)
+      var oldest: CourierEntry?
+      for (device, badge) in try DeviceTable(transaction: transaction).existingReaders(
+        ofToken: token)
+      {
+        for database in try SubscriberDatabaseTable(transaction: transaction).notifiedDatabases(
+          of: device.recipient)
+        {
+          let cursor = try cursors.cursor(of: device.token, in: database.id)
+          let own = position.sequences[database.id].flatMap {
+            $0 <= database.lastNumber ? $0 : nil
+          }
+          let next = try NotificationIndexTable(transaction: transaction)
+            .nextSequence(for: device, in: database.id, after: own ?? cursor)
+          guard let next else { continue }
+          let (entry, _) = try NotificationLogTable(transaction: transaction)
+            .entry(next, of: device.userRecordName, in: database.id)
+          if let other = oldest?.entry, !entry.isOlder(than: other) { continue }
+          let asksForBadge = entry.notification.subscription.notificationInfo?.shouldBadge == true
+          // What was acknowledged before is counted already.
+          let isNew = entry.sequence > cursor
+          oldest = CourierEntry(
+            entry: entry, badge: asksForBadge ? badge + (isNew ? 1 : 0) : nil)
+        }
+      }
+      return oldest
+    }
+  }
+
+  /// Moves the reader's cursor past this entry, and keeps the badge it was shown with. An entry that
+  /// the cursor has passed already changes nothing.
+  func acknowledgeCourierEntry(
+    _ entry: LogEntry, forToken token: String
+  ) async throws {
+    try await transactions.write(locking: .rows) { transaction in
+      let address = entry.notification.database
+      let devices = DeviceTable(transaction: transaction)
+      // The reader may have been moved to another container since.
+      guard
+        let device = try devices.existingReaders(ofToken: token, keepingThem: true).first(
+          where: {
+            $0.device.container == address.container
+              && $0.device.environment == address.environment
+          })?.device
+      else { return }
+      let moved = try CourierCursorTable(transaction: transaction)
+        .advance(device.token, to: entry.sequence, in: entry.database)
+      if moved, entry.notification.subscription.notificationInfo?.shouldBadge == true {
+        _ = try devices.raiseBadge(of: device.token, kind: .courier)
+      }
+    }
+  }
+}
+
+extension LogEntry {
+  /// The order in which a reader of several databases sees entries.
+  fileprivate func isOlder(than other: LogEntry) -> Bool {
+    (logged, database, sequence) < (other.logged, other.database, other.sequence)
+  }
+}

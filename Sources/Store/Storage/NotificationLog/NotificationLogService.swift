@@ -1,0 +1,96 @@
+import CloudKitModel
+import Foundation
+import StoreModel
+
+/// The notification log of a user.
+struct NotificationLogService: NotificationLogStore {
+  let transactions: Transactions
+  /// What is not in the index yet; nil where all is put there at once.
+  let tail: NotificationTail?
+
+  /// What changed in the recipient's log since `token`, oldest first.
+  ///
+  /// - Complexity: O(*d* (*r* log *n* + *limit*)) for *d* databases in which the user ever had
+  ///   subscriptions and *r* runs of the index, some ten for a million entries; entries that were marked since are passed over one by one.
+  func notificationLog(
+    of recipient: Recipient, since token: String?, limit: Int
+  ) async throws -> NotificationLogPage {
+    try await transactions.read {
+      try NotificationLogReading(recipient: recipient, transaction: $0)
+        .page(since: token, limit: max(1, limit))
+    }
+  }
+
+  /// Marks notifications as read, with one write for each database that has any of them.
+  ///
+  /// - Complexity: O(*d* *m* log *n* + *e*) for *m* IDs, *d* databases in which the user ever had
+  ///   subscriptions, and *e* entries of the user's log.
+  func markNotificationsRead(
+    _ notificationIDs: [UUID], of recipient: Recipient, timestamp: Timestamp
+  ) async throws -> Set<UUID> {
+    let subscriber = recipient.userRecordName
+    let states = try await transactions.read { transaction in
+      try SubscriberDatabaseTable(transaction: transaction).notifiedDatabases(of: recipient).map {
+        database in
+        try LogState(of: notificationIDs, of: subscriber, in: database.id, transaction)
+      }
+    }
+    for state in states where !state.unread.isEmpty {
+      try await transactions.write(locking: .database(state.database)) {
+        try UserDeletionTable(transaction: $0).refuseDeleted(subscriber)
+        try NotificationMarkTable(transaction: $0)
+          .mark(state.unread, of: subscriber, in: state.database, at: timestamp)
+      }
+    }
+    return states.reduce(into: []) { $0.formUnion($1.known) }
+  }
+
+}
+
+extension NotificationLogService {
+  /// Entries of the notification log that one write files.
+  private static let filingBatch = 1_000
+
+  /// Files the entries of the notification log that wait for it, as far as they do by now: what is
+  /// dropped is found in the index.
+  func fileNotifications() async throws {
+    guard let tail else { return }
+    let generation = tail.generation
+    while tail.hasUnfiled(through: generation) {
+      try await transactions.write(locking: .rows) { $0.filingRequest = Self.filingBatch }
+    }
+  }
+}
+
+/// What one database's log has of some notification IDs.
+private struct LogState: Sendable {
+  var database: DatabaseID
+  var known: Set<UUID> = []
+  /// Those that are not marked, each once, in the order they were asked for.
+  var unread: [UUID] = []
+}
+
+extension LogState {
+  init(
+    of notificationIDs: [UUID], of subscriber: String, in database: DatabaseID,
+    _ transaction: StoreTransaction
+  ) throws {
+    self.database = database
+    let marks = NotificationMarkTable(transaction: transaction)
+    var missing: Set<[UInt8]> = []
+    for notificationID in notificationIDs {
+      if try marks.isMarked(notificationID, of: subscriber, in: database) {
+        known.insert(notificationID)
+      } else {
+        missing.insert(notificationID.storedBytes)
+      }
+    }
+    if missing.isEmpty { return }
+    let logged = Set(
+      try NotificationIndexTable(transaction: transaction)
+        .entries(of: subscriber, in: database, withIDs: missing).map(\.notificationID))
+    for notificationID in notificationIDs where logged.contains(notificationID.storedBytes) {
+      if known.insert(notificationID).inserted { unread.append(notificationID) }
+    }
+  }
+}

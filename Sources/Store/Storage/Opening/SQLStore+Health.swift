@@ -1,0 +1,55 @@
+import Dispatch
+import Foundation
+import StoreModel
+
+extension SQLStore: StoreHealth {
+  public var metrics: StoreMetrics {
+    var metrics = transactions.writer.tally.metrics
+    if let damage { metrics.fault = damage }
+    metrics.foundDamage = serverDamage?.reason
+    metrics.waitingWrites = transactions.writer.queue.count
+    metrics.waitingReads =
+      transactions.reads === transactions.writer.queue ? 0 : transactions.reads.count
+    metrics.abandonedReads = readTally.abandoned
+    metrics.readsFail = readTally.foundNoStore
+    (metrics.checkpoints, metrics.failedCheckpoints) = checkpointer?.passCounts ?? (0, 0)
+    metrics.unfiledNotifications = unfiledNotificationCount
+    metrics.extracts = extractCounts
+    return metrics
+  }
+
+  public func fileSizes() async -> StoreFileSizes? {
+    if let tableSizes {
+      return tableSizes.current {
+        try await self.transactions.read {
+          try TableSizes.look(over: $0.connection, isDistributed: $0.context.isDistributed)
+        }
+      }
+    }
+    guard let path else { return nil }
+    return await withCheckedContinuation { continuation in
+      // A disk that hangs holds up nobody else there.
+      DispatchQueue(label: "petrel.store.sizes").async {
+        var sizes = StoreFileSizes()
+        sizes.database = Self.size(of: path)
+        sizes.writeAheadLog = Self.size(of: path + "-wal")
+        var system = statvfs()
+        if statvfs(path, &system) == 0 {
+          sizes.free = Int(clamping: UInt64(system.f_bavail) &* UInt64(system.f_frsize))
+        }
+        continuation.resume(returning: sizes)
+      }
+    }
+  }
+
+  public func checkWriting() async throws {
+    try await transactions.write(locking: .rows) { transaction in
+      try Migration.writeFormAgain(over: transaction.connection)
+    }
+  }
+
+  private static func size(of path: String) -> Int {
+    var information = stat()
+    return stat(path, &information) == 0 ? Int(information.st_size) : 0
+  }
+}

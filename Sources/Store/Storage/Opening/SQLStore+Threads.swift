@@ -1,0 +1,102 @@
+import Foundation
+import SQLEngine
+import StoreModel
+
+/// The threads of an open store. Each that has a connection has it for itself.
+extension SQLStore {
+  /// - Parameter first: the connection over which the store was opened; the first writer has it.
+  func startThreads(_ opening: StoreOpening, first: sending any SQLConnection) throws {
+    try startCluster(opening)
+    try startReaders(opening)
+    try startCheckpointer(opening)
+    startInspection(opening)
+    try startLimits(opening)
+    try startWriters(opening, first: first)
+  }
+
+  private func startWriters(
+    _ opening: StoreOpening, first: sending any SQLConnection
+  ) throws {
+    threads.start(
+      named: "petrel.store.writer", over: StoreConnection(over: first, context, tail: tail)
+    ) { [writer = transactions.writer] in writer.work(over: $0, thread: 0) }
+    for number in 1..<opening.writerCount {
+      threads.start(
+        named: "petrel.store.writer.\(number)",
+        over: StoreConnection(over: try opening.connect(), context, tail: tail)
+      ) { [writer = transactions.writer] in writer.work(over: $0, thread: number) }
+    }
+  }
+
+  private func startReaders(_ opening: StoreOpening) throws {
+    guard opening.hasReaders else { return }
+    let reader = StoreReader(queue: transactions.reads, tally: readTally)
+    for number in 1...configuration.readers {
+      threads.start(
+        named: "petrel.store.reader.\(number)", over: try readingConnection(opening, tail: tail)
+      ) { reader.work(over: $0) }
+    }
+    if opening.location.isShared { return }
+    let maker = StoreReader(queue: makings)
+    threads.start(named: "petrel.store.extracts", over: try readingConnection(opening)) {
+      maker.work(over: $0)
+    }
+  }
+
+  private func readingConnection(
+    _ opening: StoreOpening, tail: NotificationTail? = nil
+  ) throws -> sending StoreConnection {
+    let engine = try opening.connect(isReader: true, locksRows: false)
+    // Where others write too, nothing is cached of the index.
+    if opening.location.isShared { return StoreConnection(over: engine, context, tail: tail) }
+    return StoreConnection(
+      over: engine, context, tail: tail, extracts: extracts,
+      makeExtract: { [extracts, makings] in makings.add(ExtractMaking(of: $0, for: extracts)) })
+  }
+
+  private func startCheckpointer(_ opening: StoreOpening) throws {
+    guard let checkpointer else { return }
+    threads.start(
+      named: "petrel.store.checkpoints", over: StoreConnection(over: try opening.connect(), context)
+    ) { checkpointer.work(over: $0.engine) }
+  }
+
+  /// Looks at the rest of the store's file while the store is served.
+  private func startInspection(_ opening: StoreOpening) {
+    guard let inspection = opening.inspection, let damage = opening.damage else { return }
+    let pause = configuration.tuning.inspectionPause
+    threads.start(named: "petrel.store.inspection") { [queue = transactions.writer.queue] in
+      var inspection = inspection
+      // One that cannot be read now is looked at by those who read it.
+      let found = try? inspection.lookAtRest(
+        pausing: pause, unless: { queue.isOver || damage.reason != nil })
+      if let found { damage.note("\(found): \(PageDamage.advice)") }
+    }
+  }
+
+  private func startCluster(_ opening: StoreOpening) throws {
+    guard let cluster else { return }
+    let engine = try opening.connect(isReader: true)
+    try cluster.clock.follow(engine)
+    threads.start(named: "petrel.store.cluster", over: StoreConnection(over: engine, context)) {
+      cluster.work(over: $0)
+    }
+  }
+
+  private func startLimits(_ opening: StoreOpening) throws {
+    guard let limits else { return }
+    // What PostgreSQL finds of its files others take down.
+    let engine = try opening.location.connect(
+      configuration.tuning, locksRows: true, serves: false, checkpointPages: nil)
+    threads.start(named: "petrel.store.limits", over: StoreConnection(over: engine, context)) {
+      limits.work(over: $0)
+    }
+  }
+
+  /// Sees to it that a folder of assets that servers share is this store's.
+  func bindAssets(over connection: any SQLConnection) throws {
+    guard let folder = assets.files as? FileAssetStore, folder.use == .shared else { return }
+    let connection = StoreConnection(over: connection, context)
+    try folder.bind(to: StoreTransaction(over: connection))
+  }
+}

@@ -1,0 +1,118 @@
+import CloudKitModel
+import StoreModel
+
+extension SchemaService {
+  func importSchema(
+    _ schema: ContainerSchema, of container: String, isTrial: Bool
+  ) async throws -> SchemaOutcome {
+    let plan = try await transactions.read { transaction in
+      let changes = try SchemaComparison(transaction: transaction).importChanges(
+        schema, of: container)
+      return (
+        changes,
+        try RecordTypeTable(transaction: transaction).schema(of: container, in: .production)
+      )
+    }
+    var refusals: [SchemaOutcome.Refusal] = []
+    for change in plan.0 {
+      if let reason = try await loss(of: change, container: container, production: plan.1) {
+        refusals.append(.init(change, reason))
+      }
+    }
+    let outcome = SchemaOutcome(changes: plan.0, refusals: refusals)
+    guard !isTrial, refusals.isEmpty else { return outcome }
+    try await transactions.write(locking: .everything) { transaction in
+      guard
+        try SchemaComparison(transaction: transaction).importChanges(schema, of: container)
+          == plan.0
+      else {
+        throw StoreError(
+          .overloaded, "the development schema of \(container) was changed meanwhile; try again")
+      }
+      try SchemaModifier(transaction: transaction, container: container, environment: .development)
+        .apply(plan.0)
+    }
+    return outcome
+  }
+
+  func deploySchema(of container: String, isTrial: Bool) async throws -> SchemaOutcome {
+    // Who only asks does not wait for those that write, nor for the disk.
+    if isTrial {
+      return try await transactions.read {
+        try SchemaComparison(transaction: $0).deployment(of: container)
+      }
+    }
+    return try await transactions.write(locking: .everything) { transaction in
+      let outcome = try SchemaComparison(transaction: transaction).deployment(of: container)
+      if outcome.refusals.isEmpty {
+        try SchemaModifier(transaction: transaction, container: container, environment: .production)
+          .apply(outcome.changes)
+      }
+      return outcome
+    }
+  }
+
+  /// What a change to the development schema would lose; nil when nothing.
+  private func loss(
+    of change: SchemaChange, container: String, production: ContainerSchema
+  ) async throws -> String? {
+    switch change {
+    case .removeRecordType(let name):
+      if production.recordTypes[name] != nil {
+        return "record type '\(name)' is in the production schema"
+      }
+      let hasRecords = try await transactions.read { transaction in
+        try SchemaComparison(transaction: transaction).scan(ofType: name, in: container)?
+          .hasRecords()
+          ?? false
+      }
+      if hasRecords {
+        return "there are records of type '\(name)' in development; delete them first"
+      }
+      return try await isAtWork(onType: name, field: nil, of: container)
+        ? "indexes of record type '\(name)' are being built or removed; try again later" : nil
+    case .removeField(let name, let type, _), .changeField(let name, let type, _, _):
+      if production.recordTypes[type]?.fields[name] != nil {
+        return "field '\(name)' of record type '\(type)' is in the production schema"
+      }
+      if try await hasValues(of: name, inType: type, of: container) {
+        return "records of type '\(type)' in development have values in field '\(name)'; remove "
+          + "them first"
+      }
+      return try await isAtWork(onType: type, field: name, of: container)
+        ? "an index of field '\(name)' of record type '\(type)' is being built or removed; try "
+          + "again later" : nil
+    default:
+      return nil
+    }
+  }
+
+  /// Looks at all records of the type, in small reads.
+  private func hasValues(
+    of field: String, inType type: String, of container: String
+  ) async throws -> Bool {
+    var position: TypeScan.Position? = TypeScan.Position()
+    while let start = position {
+      let found = try await transactions.read { transaction -> (Bool, TypeScan.Position?) in
+        guard
+          let scan = try SchemaComparison(transaction: transaction).scan(
+            ofType: type, in: container)
+        else { return (false, nil) }
+        let page = try scan.records(after: start, limit: 500)
+        return (page.records.contains { $0.record.fields[field] != nil }, page.next)
+      }
+      if found.0 { return true }
+      position = found.1
+    }
+    return false
+  }
+
+  private func isAtWork(
+    onType type: String, field: String?, of container: String
+  ) async throws -> Bool {
+    try await indexWork().contains {
+      $0.container == container && $0.environment == .development && $0.recordType == type
+        && (field == nil || $0.field == field)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+/// Subscriptions, and what became of them since.
+struct SubscriptionService: SubscriptionStore, SubscriptionFeed {
+  let transactions: Transactions
+
+  func modifySubscriptions(
+    _ operations: [SubscriptionOperation], of subscriber: String, in database: DatabaseID,
+    refusesEqualContent: Bool, timestamp: Timestamp
+  ) async throws -> [SubscriptionOutcome] {
+    try await transactions.write(locking: .database(database)) { transaction in
+      var modifier = try SubscriptionModifier(
+        subscriber: subscriber, database: database, refusesEqualContent: refusesEqualContent,
+        timestamp: timestamp, transaction: transaction)
+      return try operations.map { operation in
+        switch operation {
+        case .save(let subscription): try modifier.save(subscription)
+        case .delete(let subscriptionID): try modifier.delete(subscriptionID)
+        }
+      }
+    }
+  }
+
+  func subscriptions(
+    of subscriber: String, in database: DatabaseID
+  ) async throws -> [Subscription] {
+    try await transactions.read { transaction in
+      _ = try DatabaseTable(transaction: transaction).address(of: database)
+      return try SubscriptionTable(transaction: transaction).subscriptions(
+        of: subscriber, in: database)
+    }
+  }
+
+  func subscriptionChanges(
+    in part: DatabasePart, since position: SubscriptionPosition, limit: Int
+  ) async throws -> SubscriptionChanges {
+    try await transactions.read {
+      try SubscriptionTable(transaction: $0).changes(
+        in: part, since: position, limit: max(1, limit))
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import CloudKitModel
+import KillPoints
+import SQLEngine
+import StoreModel
+
+/// The deletion of a user with all that is theirs, step by step.
+struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
+  let transactions: Transactions
+  let files: any AssetStore
+  let notificationLog: NotificationLogService
+
+  func beginUserDeletion(
+    named name: String, publicRecords: UserDeletion.PublicRecords, at timestamp: Timestamp
+  ) async throws -> UserDeletion {
+    // Nobody is in the midst of a write, and whoever writes later knows of the deletion.
+    try await transactions.writeDevices(locking: .everything) { transaction, orders in
+      guard let user = try UserTable(transaction: transaction).user(named: name) else {
+        throw StoreError.noUser(named: name)
+      }
+      let deletions = UserDeletionTable(transaction: transaction)
+      if let known = try deletions.deletions().first(where: { $0.user == user.userRecordName }) {
+        return known.deletion
+      }
+      try user.endAccess(at: timestamp, ordering: &orders, in: transaction)
+      let hash = UserDeletionTable.hash(of: user.userRecordName)
+      let deletion = UserDeletion(
+        identifier: UserDeletionRow.identifier(for: hash),
+        name: user.name, userRecordName: user.userRecordName, publicRecords: publicRecords,
+        stage: .publicRows, done: 0, began: timestamp)
+      try deletions.add(deletion, of: user.userRecordName)
+      try CounterTable(transaction: transaction).raiseSchemaVersion()
+      return deletion
+    }
+  }
+
+  func userDeletions() async throws -> [UserDeletion] {
+    try await transactions.read {
+      try UserDeletionTable(transaction: $0).deletions().map(\.deletion)
+    }
+  }
+
+  func continueUserDeletion(at timestamp: Timestamp) async throws -> UserDeletion? {
+    let pending = try await transactions.read { try UserDeletionTable(transaction: $0).deletions() }
+    var waiting: UserDeletion?
+    for row in pending where row.deletion.stage != .erasure {
+      let deletion = try await takeStep(of: row, at: timestamp)
+      KillPoint.afterDeletionStep.reach()
+      guard deletion.state == .waiting else { return deletion }
+      waiting = waiting ?? deletion
+    }
+    let last = pending.filter { $0.deletion.stage == .erasure }
+    if last.isEmpty { return waiting }
+    defer { KillPoint.afterDeletionStep.reach() }
+    return try await erase(last, at: timestamp)
+  }
+
+  /// Erases what deletions have left in the store's file, once for all that are so far: it takes as long
+  /// for many as for one.
+  private func erase(
+    _ rows: [UserDeletionRow], at timestamp: Timestamp
+  ) async throws -> UserDeletion? {
+    var deletion = rows.first?.deletion
+    guard try await transactions.eraseLog() else {
+      deletion?.state = .waiting
+      return deletion
+    }
+    try await transactions.write(locking: .reference) { transaction in
+      let deletions = UserDeletionTable(transaction: transaction)
+      for row in rows { try deletions.end(deletionOf: row.hash, at: timestamp) }
+    }
+    deletion?.state = .finished
+    return deletion
+  }
+
+  /// A transaction of bounded size, and the files whose removal earlier ones asked for.
+  private func takeStep(
+    of pending: UserDeletionRow, at timestamp: Timestamp
+  ) async throws -> UserDeletion {
+    let database = DatabaseID(rawValue: pending.database)
+    if pending.database != 0 { try await removeAssetFiles(of: database) }
+    if pending.deletion.stage == .notificationIndex {
+      // What waits in memory would come into the index after its rows there are gone.
+      try await notificationLog.fileNotifications()
+    }
+    let locks = pending.database == 0 ? WriteLocks.reference : .reference.union(.database(database))
+    return try await transactions.write(locking: locks) { transaction in
+      let identifier = pending.deletion.identifier
+      let known = try UserDeletionTable(transaction: transaction).deletions()
+        .first { $0.deletion.identifier == identifier }
+      guard let row = known else {
+        // Another process has come to the end.
+        return pending.deletion
+      }
+      guard row == pending, let user = row.user else { return row.deletion }
+      var step = UserDeletionStep(row, of: user, at: timestamp, in: transaction)
+      return try step.run()
+    }
+  }
+
+  /// Removes the files of a database that its tables do not have any more.
+  private func removeAssetFiles(of database: DatabaseID) async throws {
+    while true {
+      let names = try await transactions.read {
+        try AssetTable(transaction: $0).disposable(of: database)
+      }
+      if names.isEmpty { return }
+      for name in names { try await files.remove(name) }
+      try await transactions.inEachDatabase(of: names) {
+        try AssetTable(transaction: $0).forgetDisposals($1)
+      }
+    }
+  }
+
+  /// Forgets users who were deleted so long ago that no request of theirs can be under way.
+  func forgetDeletedUsers(at timestamp: Timestamp) async throws {
+    let horizon = timestamp.milliseconds - UserTraces.refusalMilliseconds
+    let isThere = try await transactions.read {
+      try UserDeletionTable(transaction: $0).hasEnded(before: horizon)
+    }
+    guard isThere else { return }
+    try await transactions.write(locking: .reference) {
+      try UserDeletionTable(transaction: $0).forget(endedBefore: horizon)
+    }
+  }
+}
+
+extension User {
+  /// Takes everything by which the user, or the user's devices and programs, reach the server.
+  fileprivate func endAccess(
+    at timestamp: Timestamp, ordering orders: inout [DeliveryOrder],
+    in transaction: StoreTransaction
+  ) throws {
+    _ = try WebAuthTokenTable(transaction: transaction)
+      .endSessions(of: userRecordName, everywhere: true, at: timestamp, ordering: &orders)
+    for kind in [DeviceToken.Kind.apns, .webhook] {
+      try DeviceTable(transaction: transaction)
+        .removeAll(of: userRecordName, kind: kind, at: timestamp, ordering: &orders)
+    }
+    for (table, column) in UserTraces.accessColumns {
+      try transaction.delete(from: table, where: column, is: userRecordName)
+    }
+  }
+}

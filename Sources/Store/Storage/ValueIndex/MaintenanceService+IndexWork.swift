@@ -1,0 +1,30 @@
+import CloudKitModel
+import SQLEngine
+import StoreModel
+
+extension MaintenanceService {
+  func continueIndexWork() async throws -> IndexWork? {
+    // Nearly always there is none, and reading does not hold up those who write.
+    guard
+      let place = try await transactions.read({
+        try IndexWorkTable(transaction: $0).pending().first?.position.database
+      })
+    else {
+      return nil
+    }
+    let database = WriteLocks.database(DatabaseID(rawValue: place))
+    return try await transactions.write(locking: .reference.union(database)) { transaction in
+      guard var pending = try IndexWorkTable(transaction: transaction).pending().first else {
+        return nil
+      }
+      let worker = IndexWorker(transaction: transaction)
+      try worker.lockPlace(of: &pending)
+      switch pending.work.phase {
+      case .clearing?: try worker.clearSome(&pending)
+      case .building?: try worker.buildSome(&pending)
+      case nil: break
+      }
+      return pending.work
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import CloudKitModel
+import StoreModel
+
+/// Calls of the dispatcher to its store that a test can hold up or let fail.
+///
+/// ```swift
+/// var hooks = DispatchHooks()
+/// hooks.beforeCompletion = { _ in throw StoreError(.overloaded, "for a test") }
+/// let running = RunningDispatcher(hooks.around(world.store))
+/// ```
+struct DispatchHooks: Sendable {
+  typealias Hook<Argument> = @Sendable (Argument) async throws -> Void
+
+  var beforeCompletion: Hook<[MatchedChange]> = { _ in }
+  var afterCompletion: Hook<[MatchedChange]> = { _ in }
+  var beforeOutboxReading: Hook<DatabaseID> = { _ in }
+  var beforeSubscriptionReading: Hook<DatabaseID> = { _ in }
+
+  func around(_ store: any Store) -> DispatchStore {
+    var hooked = DispatchStore(store)
+    hooked.outbox = HookedOutbox(base: store.outbox, hooks: self)
+    hooked.subscriptions = HookedSubscriptionFeed(base: store.subscriptions, hooks: self)
+    return hooked
+  }
+}
+
+private struct HookedOutbox: OutboxStore {
+  let base: any OutboxStore
+  let hooks: DispatchHooks
+
+  func completeDispatch(
+    of changes: [MatchedChange], timestamp: Timestamp, leasing room: DeliveryRoom?
+  ) async throws -> DispatchResult {
+    try await hooks.beforeCompletion(changes)
+    let result = try await base.completeDispatch(
+      of: changes, timestamp: timestamp, leasing: room)
+    try await hooks.afterCompletion(changes)
+    return result
+  }
+
+  func undispatchedChanges(
+    in part: DatabasePart, after sequence: Int64, limit: Int
+  ) async throws -> [OutboxEntry] {
+    try await hooks.beforeOutboxReading(part.database)
+    return try await base.undispatchedChanges(in: part, after: sequence, limit: limit)
+  }
+
+  func prepare(_ change: inout MatchedChange) { base.prepare(&change) }
+  func setCommitHandler(_ handler: (@Sendable ([OutboxEntry]) -> Void)?) {
+    base.setCommitHandler(handler)
+  }
+  func setDoubtHandler(_ handler: (@Sendable () -> Void)?) { base.setDoubtHandler(handler) }
+  func undispatchedDatabases() async throws -> [DatabaseID] {
+    try await base.undispatchedDatabases()
+  }
+}
+
+private struct HookedSubscriptionFeed: SubscriptionFeed {
+  let base: any SubscriptionFeed
+  let hooks: DispatchHooks
+
+  func subscriptionChanges(
+    in part: DatabasePart, since position: SubscriptionPosition, limit: Int
+  ) async throws -> SubscriptionChanges {
+    try await hooks.beforeSubscriptionReading(part.database)
+    return try await base.subscriptionChanges(in: part, since: position, limit: limit)
+  }
+}
