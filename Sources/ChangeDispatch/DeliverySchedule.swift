@@ -84,7 +84,7 @@ struct DeliverySchedule {
 
   /// How many new deliveries may be sent without having waited in the store: none while older ones
   /// wait there, or are on their way from there: they would be overtaken.
-  var room: Int {
+  var free: Int {
     let isUpToDate = !isBehind && finishedMeanwhile == nil
     return condition == .open && isUpToDate ? max(0, capacity - underWay.count) : 0
   }
@@ -92,15 +92,15 @@ struct DeliverySchedule {
   /// Takes in deliveries that were just logged and leased. Answers those to send now, and those
   /// beyond the capacity after all: they are under way, too, until they wait in the store again.
   mutating func admit(_ deliveries: [Delivery]) -> (admitted: [Delivery], refused: [Delivery]) {
-    var room = condition == .open ? max(0, capacity - underWay.count) : 0
+    var free = condition == .open ? max(0, capacity - underWay.count) : 0
     var admitted: [Delivery] = []
     var refused: [Delivery] = []
     for delivery in deliveries where begin(delivery) {
-      if room == 0 {
+      if free == 0 {
         refused.append(delivery)
       } else {
         admitted.append(delivery)
-        room -= 1
+        free -= 1
       }
     }
     return (admitted, refused)

@@ -164,8 +164,8 @@ extension DeliveryWorker {
     return state.withLock { state in
       guard !state.isStopped else { return nil }
       for route in state.schedules.keys {
-        if let room = state.withSchedule(of: route, { $0.beginTaking(at: now) }) {
-          return (route, min(room, configuration.takingSize))
+        if let free = state.withSchedule(of: route, { $0.beginTaking(at: now) }) {
+          return (route, min(free, configuration.takingSize))
         }
       }
       return nil

@@ -128,13 +128,14 @@ public final class DeliveryWorker: Sendable {
 
   /// How many of the deliveries that are about to be logged the worker can send at once. None before
   /// it has taken over what an earlier process left: that would be overtaken.
-  public func room() -> DeliveryRoom {
+  public func capacity() -> DeliveryCapacity {
     let holder = holder()
     return state.withLock { state in
       let isReady = state.isPrepared && !state.isStopped && holder != nil
-      return DeliveryRoom(
-        lease: lease(of: holder ?? 0), rooms: state.schedules.mapValues { isReady ? $0.room : 0 },
-        roomOfOthers: isReady ? configuration.capacity : 0,
+      return DeliveryCapacity(
+        lease: lease(of: holder ?? 0),
+        capacities: state.schedules.mapValues { isReady ? $0.free : 0 },
+        otherCapacity: isReady ? configuration.capacity : 0,
         unwritten: max(0, configuration.owedLimit - max(0, state.owed ?? 0)), backlogs: backlogs,
         isSetUp: { [route] in route($0) != nil })
     }

@@ -83,7 +83,7 @@ public final class Dispatcher: Sendable {
   let counters = Mutex(Metrics())
   let report: @Sendable (WorkReport) -> Void
   private let clock: @Sendable () -> Timestamp
-  private let room: @Sendable () -> DeliveryRoom?
+  private let capacity: @Sendable () -> DeliveryCapacity?
   private let onDispatched: @Sendable (DispatchResult) -> Void
   private let onRecovered: @Sendable () -> Void
   private let withheld = WithheldJournal(capacity: 1_000)
@@ -93,7 +93,7 @@ public final class Dispatcher: Sendable {
   ///   - presence: this server among those that share the store; nil when it has it alone.
   ///   - clock: the time that log entries bear.
   ///   - report: takes a line for the server's log when something fails.
-  ///   - room: how many of the deliveries of a transaction `onDispatched` takes at once; they are
+  ///   - capacity: how many of the deliveries of a transaction `onDispatched` takes at once; they are
   ///     leased to it. Without it all come, unleased.
   ///   - onDispatched: is called with the result of each transaction, in order for each database.
   ///   - onRecovered: is called when the store writes again after a commit of which it could not be known
@@ -102,7 +102,7 @@ public final class Dispatcher: Sendable {
     store: DispatchStore, configuration: Configuration = Configuration(),
     membership: ServerMembership? = nil, clock: @escaping @Sendable () -> Timestamp = { .now },
     report: @escaping @Sendable (WorkReport) -> Void,
-    room: @escaping @Sendable () -> DeliveryRoom? = { nil },
+    capacity: @escaping @Sendable () -> DeliveryCapacity? = { nil },
     onDispatched: @escaping @Sendable (DispatchResult) -> Void,
     onRecovered: @escaping @Sendable () -> Void = {}
   ) {
@@ -111,7 +111,7 @@ public final class Dispatcher: Sendable {
     self.membership = membership
     self.clock = clock
     self.report = report
-    self.room = room
+    self.capacity = capacity
     self.onDispatched = onDispatched
     self.onRecovered = onRecovered
     handover = ChangeHandover(
@@ -234,7 +234,7 @@ public final class Dispatcher: Sendable {
   func complete(_ changes: [MatchedChange]) async throws {
     KillPoint.afterMatch.reach()
     let result = try await store.outbox.completeDispatch(
-      of: changes, timestamp: clock(), leasing: room())
+      of: changes, timestamp: clock(), leasing: capacity())
     if !result.logged.isEmpty { KillPoint.afterLogging.reach() }
     let logged = clock()
     counters.withLock { counters in

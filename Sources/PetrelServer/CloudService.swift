@@ -110,7 +110,7 @@ public final class CloudService: Sendable {
     let dispatcher = Dispatcher(
       store: DispatchStore(store), configuration: dispatchConfiguration, membership: membership,
       clock: clock,
-      report: { log.add(.error, $0) }, room: { worker.room() },
+      report: { log.add(.error, $0) }, capacity: { worker.capacity() },
       onDispatched: { result in
         worker.enqueue(result.deliveries, waiting: result.waiting)
         pushes.add(result.logged)

@@ -23,12 +23,12 @@ struct DeliveryScheduleTests {
     let answer = schedule.admit(Self.deliveries(1...6))
     #expect(Self.numbers(answer.admitted) == [1, 2, 3, 4])
     #expect(Self.numbers(answer.refused) == [5, 6])
-    #expect(schedule.room == 0)
+    #expect(schedule.free == 0)
     #expect(schedule.admit(answer.refused).refused.isEmpty, "on their way back to the store")
     for delivery in answer.refused { schedule.finish(delivery) }
-    #expect(schedule.room == 0)
+    #expect(schedule.free == 0)
     schedule.finish(Self.deliveries(1...1)[0])
-    #expect(schedule.room == 1)
+    #expect(schedule.free == 1)
   }
 
   @Test("the store is asked again when half of the room is free")
@@ -49,14 +49,14 @@ struct DeliveryScheduleTests {
   @Test("nothing new overtakes what waits in the store")
   func newOnesQueue() {
     var schedule = Self.schedule(capacity: 4)
-    #expect(schedule.room == 4)
+    #expect(schedule.free == 4)
     schedule.fallBehind()
-    #expect(schedule.room == 0)
+    #expect(schedule.free == 0)
     #expect(schedule.beginTaking(at: Self.now) == 4)
-    #expect(schedule.room == 0, "what is being taken goes first")
+    #expect(schedule.free == 0, "what is being taken goes first")
     let taken = TakenDeliveries(deliveries: Self.deliveries(1...1), isAll: true)
     #expect(Self.numbers(schedule.admit(taken)) == [1])
-    #expect(schedule.room == 3)
+    #expect(schedule.free == 3)
   }
 
   @Test("what was finished while the store was asked is not sent a second time")
@@ -117,7 +117,7 @@ struct DeliveryScheduleTests {
     #expect(schedule.rest(until: end, for: .silence) == true)
     #expect(schedule.rest(until: end, for: .silence) == false, "what was under way fails too")
     schedule.finish(Self.deliveries(1...1)[0])
-    #expect(schedule.room == 0 && schedule.isResting && schedule.nextWake == end)
+    #expect(schedule.free == 0 && schedule.isResting && schedule.nextWake == end)
     #expect(Self.numbers(schedule.admit(Self.deliveries(3...3)).refused) == [3])
     schedule.finish(Self.deliveries(3...3)[0])
     #expect(schedule.beginTaking(at: Self.now) == nil)
@@ -197,7 +197,7 @@ struct DeliveryScheduleTests {
     #expect(schedule.beginTaking(at: Self.now) == 1)
     _ = schedule.admit(TakenDeliveries())
     schedule.setNextDue(nil)
-    #expect(schedule.room == 4 && !schedule.isResting)
+    #expect(schedule.free == 4 && !schedule.isResting)
     #expect(schedule.succeed() == true)
     #expect(schedule.rests(for: .refusal) == 0)
   }

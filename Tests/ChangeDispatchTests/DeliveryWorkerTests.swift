@@ -438,7 +438,7 @@ struct DeliveryWorkerTests {
         report: { _ in }, route: { _ in route.route })
       let dispatcher = Dispatcher(
         store: DispatchStore(world.store), clock: { DispatchWorld.start }, report: { _ in },
-        room: { worker.room() },
+        capacity: { worker.capacity() },
         onDispatched: { worker.enqueue($0.deliveries, waiting: $0.waiting) })
       worker.start()
       dispatcher.start()

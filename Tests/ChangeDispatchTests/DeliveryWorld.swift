@@ -151,7 +151,7 @@ extension DispatchWorld {
     }
     let result = try await store.outbox.completeDispatch(
       of: entries.map { MatchedChange(entry: $0, firings: firing) }, timestamp: time,
-      leasing: worker?.room())
+      leasing: worker?.capacity())
     worker?.enqueue(result.deliveries, waiting: result.waiting)
     return result
   }

@@ -29,11 +29,11 @@ private struct HookedOutbox: OutboxStore {
   let hooks: DispatchHooks
 
   func completeDispatch(
-    of changes: [MatchedChange], timestamp: Timestamp, leasing room: DeliveryRoom?
+    of changes: [MatchedChange], timestamp: Timestamp, leasing capacity: DeliveryCapacity?
   ) async throws -> DispatchResult {
     try await hooks.beforeCompletion(changes)
     let result = try await base.completeDispatch(
-      of: changes, timestamp: timestamp, leasing: room)
+      of: changes, timestamp: timestamp, leasing: capacity)
     try await hooks.afterCompletion(changes)
     return result
   }

@@ -277,12 +277,13 @@ struct DoctorCommandTests {
   func newerStore() async throws {
     try await DoctorSetup.run { setup in
       let store = try SQLiteConnection(path: setup.storePath)
-      try store.execute("UPDATE store_form SET version = 9999")
+      try store.execute("UPDATE schema_version SET version = 9999")
       store.close()
       let report = try await setup.report("--offline")
       #expect(report.status == 1)
       #expect(
-        report.findings("problem", in: "store").first?.contains("the store has form 9999") == true,
+        report.findings("problem", in: "store").first?.contains("the store has schema version 9999")
+          == true,
         "\(report.text)")
     }
   }

@@ -90,8 +90,8 @@ struct PostgreSQLCommandTests {
     let refused = try await run("--citus")
     #expect(refused.status == 1 && refused.output.contains("has no Citus"), "\(refused.output)")
     // Nothing was made: the table is not there yet.
-    try await PostgreSQLServer.shared.execute("CREATE TABLE \(schema.name).store_form ()")
-    try await PostgreSQLServer.shared.execute("DROP TABLE \(schema.name).store_form")
+    try await PostgreSQLServer.shared.execute("CREATE TABLE \(schema.name).schema_version ()")
+    try await PostgreSQLServer.shared.execute("DROP TABLE \(schema.name).schema_version")
     let shards = try await run("--shards", "4")
     #expect(shards.status == 64 && shards.output.contains("--citus"), "\(shards.output)")
     let many = try await run("--citus", "--shards", "0")

@@ -29,7 +29,7 @@ struct RestoredStoreTests {
       // What a dump brings with it.
       try await PostgreSQLServer.shared.execute(
         """
-        COMMENT ON TABLE \(schema.name).store_form IS
+        COMMENT ON TABLE \(schema.name).schema_version IS
           'Petrel serves the store from here: cluster 1, database 2, table 3'
         """)
       for words in [["serve", "--port", "0"], ["users", "add", "anna"]] {

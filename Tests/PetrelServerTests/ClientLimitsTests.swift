@@ -64,7 +64,7 @@ struct ClientLimitsTests {
       })
     let operators: Set = [
       "undeliveredPushes", "undeliveredPushesPerUser", "clientAddressHeader", "proxies",
-      "connectionsPerAddress", "connectionsPerNetwork", "matchingIndexBytes", "searchExtractBytes",
+      "connectionsPerAddress", "connectionsPerNetwork", "matchingIndexBytes", "searchCacheBytes",
       "waitingPushes",
     ]
     let told = Set(configuration.clientLimits.map(\.name))

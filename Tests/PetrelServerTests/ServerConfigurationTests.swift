@@ -19,7 +19,7 @@ struct ServerConfigurationTests {
          "issuers": {"keycloak": {"issuer": "https://id.example.com/realms/a", "clientID": "c",
            "clientSecret": "s", "label": "Example", "scopes": ["email"]}}},
        "limits": {"privateDatabaseBytes": 5000000000, "clientAddressHeader": "X-Forwarded-For",
-         "matchingIndexBytes": 250000000, "searchExtractBytes": 0,
+         "matchingIndexBytes": 250000000, "searchCacheBytes": 0,
          "proxies": ["10.0.0.0/24"], "connectionsPerAddress": 50, "connectionsPerNetwork": 99,
          "requestSeconds": 5,
          "requestRates": {"user": {"perSecond": 2.5}, "address": {"perSecond": 1, "burst": 5}}},
@@ -41,7 +41,7 @@ struct ServerConfigurationTests {
     #expect(configuration.limits.privateDatabaseBytes == 5_000_000_000)
     #expect(configuration.limits.clientAddressHeader == "X-Forwarded-For")
     #expect(configuration.limits.matchingIndexBytes == 250_000_000)
-    #expect(configuration.limits.searchExtractBytes == 0)
+    #expect(configuration.limits.searchCacheBytes == 0)
     #expect(configuration.limits.connectionsPerAddress == 50)
     #expect(configuration.limits.connectionsPerNetwork == 99)
     #expect(configuration.limits.requestSeconds == 5)

@@ -21,7 +21,7 @@ extension Service {
           "INSERT INTO security_roles (container, environment, name) VALUES ($1, $2, $3)",
           [.text(address.container), .text(address.environment.rawValue), .text(role)])
       }
-      try CounterTable(transaction: transaction).raiseSchemaVersion()
+      try CounterTable(transaction: transaction).raiseCatalogVersion()
     }
   }
 }

@@ -18,7 +18,7 @@ struct DoctorJudgementTests {
     good.version = 150_004
     good.encoding = "UTF8"
     good.connectionLimit = 97
-    good.form = StoreExamination.newestForm
+    good.schemaVersion = StoreExamination.newestVersion
     func marks(_ change: (inout PostgreSQLExamination) -> Void) -> [Finding.Mark] {
       var found = good
       change(&found)
@@ -28,8 +28,8 @@ struct DoctorJudgementTests {
     #expect(marks { $0.version = 120_009 } == [.problem])
     #expect(marks { $0.encoding = "SQL_ASCII" } == [.problem])
     #expect(marks { $0.isStandby = true } == [.problem])
-    #expect(marks { $0.form = StoreExamination.newestForm + 1 } == [.problem])
-    #expect(marks { $0.form = nil } == [])
+    #expect(marks { $0.schemaVersion = StoreExamination.newestVersion + 1 } == [.problem])
+    #expect(marks { $0.schemaVersion = nil } == [])
     #expect(marks { $0.unsafeSettings = ["fsync", "full_page_writes"] } == [.warning, .warning])
     #expect(marks { $0.hasChecksums = false } == [.warning])
     #expect(marks { $0.restoration = "the store came from a copy" } == [.problem])
@@ -184,17 +184,17 @@ struct DoctorJudgementTests {
     #expect((finding.advice == nil) == (expected == .ok))
   }
 
-  @Test("the forms of a store, and how much of it was seen")
+  @Test("the schema versions of a store, and how much of it was seen")
   func store() {
     var found = StoreExamination()
     found.bytes = 5 << 20
     func judge() -> [Finding] { DatabaseMatter.judge(found, path: "/s", isDeep: false) }
     #expect(marks(judge()) == [.problem, .ok])
-    found.form = StoreExamination.oldestForm - 1
+    found.schemaVersion = StoreExamination.oldestVersion - 1
     #expect(marks(judge()) == [.problem, .ok])
-    found.form = StoreExamination.newestForm + 1
+    found.schemaVersion = StoreExamination.newestVersion + 1
     #expect(marks(judge()) == [.problem, .ok])
-    found.form = StoreExamination.newestForm
+    found.schemaVersion = StoreExamination.newestVersion
     found.isComplete = false
     #expect(judge()[1].text.contains("--deep"))
     found.logBytes = 4 << 30

@@ -259,8 +259,9 @@ struct PostgreSQLFilesTests {
     try await Self.withCluster { cluster in
       let (store, _) = try await cluster.open()
       await store.close()
-      #expect(try cluster.query("SELECT obj_description('store_form'::regclass)").contains("table"))
-      _ = try cluster.query("COMMENT ON TABLE store_form IS 'ours'")
+      #expect(
+        try cluster.query("SELECT obj_description('schema_version'::regclass)").contains("table"))
+      _ = try cluster.query("COMMENT ON TABLE schema_version IS 'ours'")
       _ = try cluster.query(
         """
         CREATE ROLE guest LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO guest;
@@ -273,10 +274,10 @@ struct PostgreSQLFilesTests {
         at: .postgreSQL(guest, assets: nil), configuration: StoreConfiguration(role: .server))
       try await served.checkWriting()
       await served.close()
-      #expect(try cluster.query("SELECT obj_description('store_form'::regclass)") == "ours")
+      #expect(try cluster.query("SELECT obj_description('schema_version'::regclass)") == "ours")
 
       _ = try cluster.query(
-        "COMMENT ON TABLE store_form IS '\(StorePlace(cluster: nil, database: 1, table: 1).comment)'"
+        "COMMENT ON TABLE schema_version IS '\(StorePlace(cluster: nil, database: 1, table: 1).comment)'"
       )
       #expect(
         await storeError {
@@ -285,7 +286,7 @@ struct PostgreSQLFilesTests {
       let denial = await #expect(throws: StoreError.self) {
         try await StoreBackup.completeRestoration(at: guest, nothingLost: true)
       }
-      #expect(denial?.reason.contains("must be owner of table store_form") == true)
+      #expect(denial?.reason.contains("must be owner of table schema_version") == true)
     }
   }
 

@@ -48,7 +48,7 @@ struct PostgreSQLStoreTests {
         try await StoreDistribution.begin(at: address, shardCount: 4)
       }
       #expect(refused?.reason.contains("has no Citus") == true)
-      #expect(try await PostgreSQLExamination.look(at: address).form == nil)
+      #expect(try await PostgreSQLExamination.look(at: address).schemaVersion == nil)
       let store = try await SQLStore.open(at: location)
       _ = try await store.accounts.addUser(named: "anna", at: .now)
       try await store.transactions.write {
@@ -299,11 +299,11 @@ struct PostgreSQLStoreTests {
       var found = try await PostgreSQLExamination.look(at: address)
       #expect(found.version >= PostgreSQLExamination.oldestVersion && found.encoding == "UTF8")
       #expect(found.unsafeSettings == ["fsync"] && !found.isStandby)
-      #expect(found.form == nil && !found.isServed)
+      #expect(found.schemaVersion == nil && !found.isServed)
       #expect(found.connectionLimit > 0 && found.usedConnections > 0)
       let store = try await SQLStore.open(at: location)
       found = try await PostgreSQLExamination.look(at: address)
-      #expect(found.form == StoreExamination.newestForm && found.isServed)
+      #expect(found.schemaVersion == StoreExamination.newestVersion && found.isServed)
       await store.close()
     }
   }

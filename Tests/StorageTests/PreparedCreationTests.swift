@@ -39,7 +39,7 @@ struct PreparedCreationTests {
           appliesGrants: true, timestamp: TestStore.time(5))
         change(&modification)
         let ready = PreparedModification(
-          modification, by: index == 0 ? store.transactions.writer.board : nil)
+          modification, by: index == 0 ? store.transactions.writer.schemas : nil)
         if index == 0 {
           #expect(
             ready.creations.count { $0 != nil } == count, "prepared",

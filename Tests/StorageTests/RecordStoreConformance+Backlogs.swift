@@ -8,17 +8,18 @@ extension RecordStoreConformance {
   struct Backlogs {
     private static let engines = StoreEngine.allCases
 
-    private func room(
+    private func capacity(
       unwritten: Int = .max, _ backlogs: UserBacklogs = UserBacklogs(limit: .max),
       isSetUp: @escaping @Sendable (DeviceToken) -> Bool = { _ in true }
-    ) -> DeliveryRoom {
-      DeliveryRoom(
-        lease: DeliveryLease(holder: 7, until: TestStore.time(100)), rooms: [:], roomOfOthers: 0,
+    ) -> DeliveryCapacity {
+      DeliveryCapacity(
+        lease: DeliveryLease(holder: 7, until: TestStore.time(100)), capacities: [:],
+        otherCapacity: 0,
         unwritten: unwritten, backlogs: backlogs, isSetUp: isSetUp)
     }
 
     private func notify(
-      _ test: TestStore, _ names: [String], _ room: DeliveryRoom
+      _ test: TestStore, _ names: [String], _ capacity: DeliveryCapacity
     ) async throws -> DispatchResult {
       for name in names { try await test.save(name) }
       let subscriptions = try await test.storedSubscriptions()
@@ -27,7 +28,7 @@ extension RecordStoreConformance {
           entry: entry, firings: subscriptions.filter { $0.subscription.matches(entry.change) })
       }
       return try await test.store.outbox.completeDispatch(
-        of: matched, timestamp: TestStore.time(1), leasing: room)
+        of: matched, timestamp: TestStore.time(1), leasing: capacity)
     }
 
     /// Why there are no deliveries for the latest notification of a user's.
@@ -44,7 +45,7 @@ extension RecordStoreConformance {
         _ = try await test.subscribe(noteSubscription("s"))
         try await test.register("phone")
         try await test.register("hook", kind: .webhook)
-        let result = try await notify(test, ["a"], room { $0.kind == .webhook })
+        let result = try await notify(test, ["a"], capacity { $0.kind == .webhook })
         #expect(result.logged.count == 1 && result.unsent.notSetUp == 1)
         #expect(result.waiting.values.reduce(0, +) == 1)
         #expect(
@@ -52,7 +53,7 @@ extension RecordStoreConformance {
             \.device.token)
             == ["hook"])
         #expect(try await unsent(test, of: TestStore.alice) == .apnsDevelopment)
-        let later = try await notify(test, ["b"], room())
+        let later = try await notify(test, ["b"], capacity())
         #expect(later.waiting.values.reduce(0, +) == 2 && later.unsent == UnsentDeliveryCounts())
         #expect(try await unsent(test, of: TestStore.alice) == [])
       }
@@ -67,7 +68,7 @@ extension RecordStoreConformance {
         for token in ["one", "two"] { try await test.register(token) }
         try await test.register("bob", user: TestStore.bob)
         let backlogs = UserBacklogs(limit: 5)
-        let first = try await notify(test, ["a", "b", "c", "d"], room(backlogs))
+        let first = try await notify(test, ["a", "b", "c", "d"], capacity(backlogs))
         #expect(first.logged.count == 8)
         // For Alice two notifications to two devices each, for Bob four.
         #expect(first.waiting.values.reduce(0, +) == 8)
@@ -75,14 +76,14 @@ extension RecordStoreConformance {
         #expect(try await unsent(test, of: TestStore.alice) == .userLimit)
         #expect(try await unsent(test, of: TestStore.bob) == [])
         // A process that knows nothing yet asks the store; so does one whose counters are too high.
-        let anew = try await notify(test, ["e"], room(UserBacklogs(limit: 5)))
+        let anew = try await notify(test, ["e"], capacity(UserBacklogs(limit: 5)))
         #expect(anew.unsent.userLimit == 2 && anew.waiting.values.reduce(0, +) == 1)
         let due = try await test.store.deliveries.dueDeliveries(at: TestStore.time(9), limit: 99)
         _ = try await test.store.deliveries.updateDeliveries(
           due.filter { $0.device.token == "one" }.map {
             DeliveryUpdate(id: $0.id, state: .delivered(), timestamp: TestStore.time(2))
           })
-        let freed = try await notify(test, ["f"], room(UserBacklogs(limit: 5)))
+        let freed = try await notify(test, ["f"], capacity(UserBacklogs(limit: 5)))
         #expect(freed.unsent.userLimit == 1, "Bob has five")
         #expect(freed.waiting.values.reduce(0, +) == 2)
       }
@@ -93,7 +94,7 @@ extension RecordStoreConformance {
       try await engine.withStore { test in
         _ = try await test.subscribe(noteSubscription("s"))
         for token in ["one", "two"] { try await test.register(token) }
-        let result = try await notify(test, ["a", "b"], room(unwritten: 3))
+        let result = try await notify(test, ["a", "b"], capacity(unwritten: 3))
         #expect(result.logged.count == 2 && result.waiting.values.reduce(0, +) == 2)
         #expect(result.unsent.serverLimit == 2)
         #expect(try await unsent(test, of: TestStore.alice) == .serverLimit)
@@ -154,7 +155,7 @@ extension RecordStoreConformance {
       for round in 0..<40 {
         // Another process, now and then.
         if random.chance(1, in: 8) { backlogs = UserBacklogs(limit: model.limit) }
-        let result = try await notify(test, ["r\(round)"], room(backlogs))
+        let result = try await notify(test, ["r\(round)"], capacity(backlogs))
         #expect(result.unsent.userLimit == model.notify(), "seed \(seed), round \(round)")
         for user in try await deliver(test, &random) { model.deliver(to: user) }
       }

@@ -13,16 +13,16 @@ extension RecordStoreConformance {
     static let efforts = [
       SearchEffort(),
       SearchEffort(
-        columnShare: 0, listPatience: 0, makesExtracts: true, changePatience: 3, peek: 1,
+        columnShare: 0, listPatience: 0, fillsCache: true, changePatience: 3, peek: 1,
         interval: 1, patience: 0, groupLimit: 2,
         fewRecords: 2, absencePatience: 2),
       SearchEffort(
-        recordCost: 1_000, columnShare: 0, listPatience: 0, makesExtracts: false, peek: 1,
+        recordCost: 1_000, columnShare: 0, listPatience: 0, fillsCache: false, peek: 1,
         interval: 4, patience: 2, groupLimit: 3,
         fewRecords: 2,
         absencePatience: 5),
       SearchEffort(
-        recordCost: 2, columnShare: 0, listPatience: 0, makesExtracts: true, peek: 4, interval: 30,
+        recordCost: 2, columnShare: 0, listPatience: 0, fillsCache: true, peek: 4, interval: 30,
         patience: 6, groupLimit: 2,
         fewRecords: 4,
         absencePatience: 5),
@@ -155,11 +155,11 @@ extension RecordStoreConformance {
     func ways(_ seed: Int) async throws {
       let counts = try await waysOfAnswering(.sqliteFile, seed, queries: 15)
       #expect(counts.walking > 0 && counts.collecting > 0, "\(counts)")
-      // Of others, extracts that are made beside may leave nothing to be asked or gathered.
+      // Of others, entries that are made beside may leave nothing to be asked or gathered.
       if seed % Self.efforts.count == 1 {
         #expect(counts.asking > 0 || counts.gathering > 0, "\(counts)")
       }
-      #expect(counts.ranking > 0 || !Self.effort(seed).makesExtracts, "\(counts)")
+      #expect(counts.ranking > 0 || !Self.effort(seed).fillsCache, "\(counts)")
     }
 
     /// Compares the answers to queries that a seed makes, and counts how they were searched.
@@ -192,8 +192,8 @@ extension RecordStoreConformance {
           for size in Set(sizes).sorted() where size > 0 {
             let paged = try await pages(
               of: query, zone: zone, size: size, in: database, of: test, comment)
-            // Without an order another way may be taken, once extracts were made beside.
-            let mayDiffer = query.sortKeys.isEmpty && !Self.effort(seed).makesExtracts
+            // Without an order another way may be taken, once entries were made beside.
+            let mayDiffer = query.sortKeys.isEmpty && !Self.effort(seed).fillsCache
             let found = [paged, whole].map { $0.map(\.state) }.map { mayDiffer ? $0.sorted() : $0 }
             #expect(found[0] == found[1], "pages of \(size), \(comment)")
           }
@@ -240,7 +240,7 @@ extension RecordStoreConformance {
             Set(unchanged) == Set(before.map(\.recordID)).subtracting(changed), comment)
         }
       }
-      let hasColumns = engine == .sqliteFile && Self.effort(seed).makesExtracts
+      let hasColumns = engine == .sqliteFile && Self.effort(seed).fillsCache
       #expect(turns.counts.ranking > 0 || !hasColumns, "seed \(seed): \(turns.counts)")
     }
   }

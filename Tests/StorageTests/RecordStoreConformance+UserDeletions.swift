@@ -313,7 +313,7 @@ struct UserTracesTests {
       let naming: Set = [
         "user_record_name", "subscriber", "requester", "owner", "user_hash", "token",
       ]
-      for name in try SQLTable.names(transaction.connection) where name != "store_form" {
+      for name in try SQLTable.names(transaction.connection) where name != "schema_version" {
         let table = try SQLTable(named: name, in: transaction.connection)
         let columns = Set(table.columns.map(\.name))
         if UserTraces.tablesWithoutTraces[name] != nil {

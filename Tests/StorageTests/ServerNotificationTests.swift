@@ -23,15 +23,15 @@ struct ServerNotificationTests {
       try await TestStore(store).save(name)
     }
 
-    /// All that the first was given notice of by now.
-    func notices() async throws -> [ServerNotification] {
-      let number = heard.notices.withLock { $0.count { $0 == .joined(two) } }
+    /// All that the first was given notification of by now.
+    func notifications() async throws -> [ServerNotification] {
+      let number = heard.notifications.withLock { $0.count { $0 == .joined(two) } }
       // What is sent later comes later.
       try await second.sharedCluster.announceMembership(of: two)
-      try await eventually("the notice has come") {
-        heard.notices.withLock { $0.count { $0 == .joined(two) } } > number
+      try await eventually("the notification has come") {
+        heard.notifications.withLock { $0.count { $0 == .joined(two) } } > number
       }
-      return heard.notices.withLock { $0 }.filter { $0 != .joined(two) }
+      return heard.notifications.withLock { $0 }.filter { $0 != .joined(two) }
     }
   }
 
@@ -43,8 +43,8 @@ struct ServerNotificationTests {
     let test = try await TestStore(first)
     try await test.watch()
     let heard = Heard()
-    try first.sharedCluster.setNotificationHandler { notice in
-      heard.notices.withLock { $0.append(notice) }
+    try first.sharedCluster.setNotificationHandler { notification in
+      heard.notifications.withLock { $0.append(notification) }
     }
     let pair = Pair(
       first: first, second: second,
@@ -53,7 +53,7 @@ struct ServerNotificationTests {
       address: address, heard: heard)
     try await eventually("the first hears") {
       try await second.sharedCluster.announceMembership(of: pair.two)
-      return heard.notices.withLock { $0.contains(.joined(pair.two)) }
+      return heard.notifications.withLock { $0.contains(.joined(pair.two)) }
     }
     try await pair.save("lease", by: first)
     try await body(pair)
@@ -67,15 +67,15 @@ struct ServerNotificationTests {
   func once() async throws {
     try await withPair { pair in
       for name in ["a", "b", "c"] { try await pair.save(name, by: pair.second) }
-      #expect(try await pair.notices() == [.wakeUp])
+      #expect(try await pair.notifications() == [.wakeUp])
       #expect(
         try await pair.first.sharedCluster.wakeUps(of: pair.one) == WakeUps([.whole(pair.database)])
       )
       try await pair.save("d", by: pair.second)
-      #expect(try await pair.notices() == [.wakeUp, .wakeUp])
+      #expect(try await pair.notifications() == [.wakeUp, .wakeUp])
       // Its own saves are no news.
       try await pair.save("e", by: pair.first)
-      #expect(try await pair.notices() == [.wakeUp, .wakeUp])
+      #expect(try await pair.notifications() == [.wakeUp, .wakeUp])
     }
   }
 
@@ -90,15 +90,15 @@ struct ServerNotificationTests {
         try await pair.second.sharedCluster.announce(announcement, from: pair.two)
         try await pair.first.sharedCluster.announce(announcement, from: pair.one)
       }
-      let heard = try await pair.notices().map { notice in
-        if case .announced(_, let announcement) = notice { return announcement }
+      let heard = try await pair.notifications().map { notification in
+        if case .announced(_, let announcement) = notification { return announcement }
         return nil
       }
       #expect(heard == [told[0], told[1], nil])
     }
   }
 
-  @Test("what came as a notice is not told again by the table")
+  @Test("what came as a notification is not told again by the table")
   func passing() async throws {
     try await withPair { pair in
       var position = AnnouncementPosition()
@@ -106,11 +106,11 @@ struct ServerNotificationTests {
         .position
       try await pair.second.sharedCluster.announce(
         Announcement(subscribers: ["_a"]), from: pair.two)
-      let notices = try await pair.notices()
+      let notifications = try await pair.notifications()
       try await pair.second.sharedCluster.announce(
         Announcement(subscribers: ["_b"]), from: pair.two)
       var names: Set<AnnouncementName> = []
-      for case .announced(let name, _) in notices { names.insert(name) }
+      for case .announced(let name, _) in notifications { names.insert(name) }
       position.pass(names)
       let read = try await pair.first.sharedCluster.announcements(after: position, for: pair.one)
       #expect(read.announcements == [Announcement(subscribers: ["_b"])])
@@ -128,17 +128,17 @@ struct ServerNotificationTests {
         WHERE query LIKE '%LISTEN petrel_%' AND pid <> pg_backend_pid()
         """)
       try await eventually("the loss is told") {
-        pair.heard.notices.withLock { $0.contains(.interrupted) }
+        pair.heard.notifications.withLock { $0.contains(.interrupted) }
       }
       try await eventually("the first hears again") {
         try await pair.second.sharedCluster.announceMembership(of: pair.two)
-        return pair.heard.notices.withLock { $0.last == .joined(pair.two) }
+        return pair.heard.notifications.withLock { $0.last == .joined(pair.two) }
       }
       // The lease was that of the former number.
       try await pair.save("a", by: pair.first)
       #expect(try await pair.first.sharedCluster.isLeased(.whole(pair.database), to: three))
       try await pair.save("b", by: pair.second)
-      #expect(try await pair.notices().contains(.wakeUp))
+      #expect(try await pair.notifications().contains(.wakeUp))
     }
   }
 
@@ -182,7 +182,7 @@ struct ServerNotificationTests {
   }
 
   @Test(
-    "are what was given notice of",
+    "are what was given notification of",
     arguments: [
       ServerNotification.wakeUp, .joined(ServerID(rawValue: 7)),
       .announced(AnnouncementName(server: 1, number: 2), nil),
@@ -190,8 +190,8 @@ struct ServerNotificationTests {
       .announced(
         AnnouncementName(server: 1, number: 2), Announcement(subscribers: ["_a b", "_c"])),
     ])
-  func payload(_ notice: ServerNotification) {
-    #expect(ServerNotification(payload: notice.payload) == notice)
+  func payload(_ notification: ServerNotification) {
+    #expect(ServerNotification(payload: notification.payload) == notification)
   }
 
   @Test(
@@ -203,7 +203,7 @@ struct ServerNotificationTests {
 }
 
 private final class Heard: Sendable {
-  let notices = Mutex<[ServerNotification]>([])
+  let notifications = Mutex<[ServerNotification]>([])
 }
 
 /// A connection that a test holds between its steps.

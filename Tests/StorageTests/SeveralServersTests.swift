@@ -16,7 +16,7 @@ struct SeveralServersTests {
         #expect(Set(group.servers.map(\.privateID)).count == 1)
         let counts = try await group.integers(
           """
-          SELECT COUNT(*) FROM store_form UNION ALL SELECT COUNT(*) FROM databases
+          SELECT COUNT(*) FROM schema_version UNION ALL SELECT COUNT(*) FROM databases
           UNION ALL SELECT value FROM counters WHERE name = 'database'
           """)
         #expect(counts == [1, 2, 2])

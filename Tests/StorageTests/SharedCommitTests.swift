@@ -18,7 +18,7 @@ struct SharedCommitTests {
 
     /// Makes ready what can be before the transaction.
     func prepared(_ modification: RecordModification) -> PreparedModification {
-      PreparedModification(modification, by: isShared ? store.transactions.writer.board : nil)
+      PreparedModification(modification, by: isShared ? store.transactions.writer.schemas : nil)
     }
 
     func perform(_ jobs: [KeptJob]) async throws -> [[String]] {

@@ -154,8 +154,9 @@ struct SharedQuotasTests {
     }
     return try await server.store.outbox.completeDispatch(
       of: matched, timestamp: TestStore.time(1),
-      leasing: DeliveryRoom(
-        lease: DeliveryLease(holder: 7, until: TestStore.time(100)), rooms: [:], roomOfOthers: 0,
+      leasing: DeliveryCapacity(
+        lease: DeliveryLease(holder: 7, until: TestStore.time(100)), capacities: [:],
+        otherCapacity: 0,
         unwritten: .max, backlogs: backlogs, isSetUp: { _ in true }))
   }
 

@@ -225,7 +225,7 @@ struct StoreBackupTests {
           configuration: Self.configuration(), migrations: migrations)
         if name == "old" {
           _ = try await store.transactions.write {
-            try $0.connection.run("UPDATE store_form SET version = 31", [])
+            try $0.connection.run("UPDATE schema_version SET version = 31", [])
           }
         }
         await store.close()

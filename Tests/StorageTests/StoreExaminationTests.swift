@@ -34,7 +34,7 @@ struct StoreExaminationTests {
       let before = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
       let log = FileManager.default.contents(atPath: path + "-wal")
       let found = try await Self.look(path, .full)
-      #expect(found.form == StoreExamination.newestForm)
+      #expect(found.schemaVersion == StoreExamination.newestVersion)
       #expect(found.faults == [] && found.isComplete && found.isServed)
       #expect(found.logBytes > 0 && found.logBytes == log?.count)
       #expect(FileManager.default.contents(atPath: path + "-wal") == log)
@@ -57,7 +57,7 @@ struct StoreExaminationTests {
       let log = FileManager.default.contents(atPath: copy + "-wal")
       let found = try await Self.look(copy)
       // The database itself has nothing yet.
-      #expect(found.form == StoreExamination.newestForm && found.faults == [])
+      #expect(found.schemaVersion == StoreExamination.newestVersion && found.faults == [])
       #expect(FileManager.default.contents(atPath: copy + "-wal") == log)
     }
   }
@@ -77,7 +77,7 @@ struct StoreExaminationTests {
       try connection.execute("CREATE TABLE t (a)")
       connection.close()
       let found = try await Self.look(foreign)
-      #expect(found.form == nil && found.faults == [] && found.bytes > 0)
+      #expect(found.schemaVersion == nil && found.faults == [] && found.bytes > 0)
     }
   }
 

@@ -136,7 +136,7 @@ struct StoreFileTests {
       func open(_ migrations: [Migration]) async throws -> SQLStore {
         try await SQLStore.open(path: path, configuration: fresh(), migrations: migrations)
       }
-      let oldest = Schema.oldestForm
+      let oldest = Schema.oldestVersion
       let old = Schema.migrations.map { migration in
         Migration(
           version: migration.version == oldest ? oldest - 1 : migration.version,
@@ -147,7 +147,8 @@ struct StoreFileTests {
       await store.close()
       let error = await #expect(throws: StoreError.self) { _ = try await open(Schema.migrations) }
       #expect(error?.code == .olderSchema)
-      #expect(error?.reason.contains("form \(oldest - 1)") == true, "\(error?.reason ?? "")")
+      #expect(
+        error?.reason.contains("schema version \(oldest - 1)") == true, "\(error?.reason ?? "")")
       let kept = try await open(old)
       #expect(try await TestStore(kept).record("n") == saved)
       await kept.close()

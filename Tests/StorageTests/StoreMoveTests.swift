@@ -39,7 +39,7 @@ struct StoreMoveTests {
       try await places.postgreSQL.withStore { _ in }
       func tables(_ location: StoreLocation) throws -> [SQLTable] {
         try location.withConnection { connection in
-          try SQLTable.names(connection).filter { $0 != "store_form" }.map {
+          try SQLTable.names(connection).filter { $0 != "schema_version" }.map {
             try SQLTable(named: $0, in: connection)
           }
         }
@@ -190,11 +190,11 @@ struct StoreMoveTests {
         try await StoreMove.run(from: places.postgreSQL, to: places.file)
       }
       try await places.file.withStore { _ in }
-      try places.file.execute("UPDATE store_form SET version = version - 1")
+      try places.file.execute("UPDATE schema_version SET version = version - 1")
       await expectFailure(.olderSchema, "Begin with an empty data directory") {
         try await StoreMove.run(from: places.file, to: places.postgreSQL)
       }
-      try places.file.execute("UPDATE store_form SET version = version + 2")
+      try places.file.execute("UPDATE schema_version SET version = version + 2")
       await expectFailure(.newerSchema, "Use the newer program") {
         try await StoreMove.run(from: places.file, to: places.postgreSQL)
       }

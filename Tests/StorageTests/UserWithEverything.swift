@@ -207,7 +207,7 @@ extension TestStore {
     let needles = markers.map { Array($0.utf8) }
     return try await store.transactions.read { transaction in
       var found: Set<String> = []
-      for name in try SQLTable.names(transaction.connection) where name != "store_form" {
+      for name in try SQLTable.names(transaction.connection) where name != "schema_version" {
         let table = try SQLTable(named: name, in: transaction.connection)
         try transaction.connection.query(table.selection(), []) { row in
           for (column, kind) in table.columns.map(\.kind).enumerated()

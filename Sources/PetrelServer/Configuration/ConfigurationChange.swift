@@ -8,7 +8,7 @@ public struct ConfigurationChange: Sendable, Hashable {
   private static let restartKeys: Set<String> = [
     "assetDirectory",
     "address", "port", "publicURL", "deletionRetentionDays", "productionSchema", "logLevel",
-    "logFormat", "limits.matchingIndexBytes", "limits.searchExtractBytes",
+    "logFormat", "limits.matchingIndexBytes", "limits.searchCacheBytes",
     "limits.proxies", "limits.connectionsPerAddress", "limits.connectionsPerNetwork",
     "limits.requestSeconds",
     "limits.silentPushInterval", "limits.waitingPushes", "limits.undeliveredPushes",

@@ -118,7 +118,7 @@ struct ConfigurationKey: Sendable {
     .init("connectionsPerNetwork", .integer) { .int(Int64($0.limits.connectionsPerNetwork)) },
     .init("requestSeconds", .integer) { .int(Int64($0.limits.requestSeconds)) },
     .init("matchingIndexBytes", .integer) { .int(Int64($0.limits.matchingIndexBytes)) },
-    .init("searchExtractBytes", .integer) { .int(Int64($0.limits.searchExtractBytes)) },
+    .init("searchCacheBytes", .integer) { .int(Int64($0.limits.searchCacheBytes)) },
     .init("silentPushInterval", .number) { .double($0.limits.silentPushInterval) },
     .init("waitingPushes", .integer) { .int(Int64($0.limits.waitingPushes)) },
     .init("publicDatabaseBytes", .integer) { $0.limits.publicDatabaseBytes.map { .int($0) } },

@@ -47,7 +47,7 @@ extension ServerConfiguration {
     /// longest make room; the one that was used last stays however large it is.
     public var matchingIndexBytes = 1 << 30
     /// Bytes of memory for what searches keep of the value index. With 0 they keep nothing.
-    public var searchExtractBytes = 128 << 20
+    public var searchCacheBytes = 128 << 20
     /// Seconds between two silent pushes to a device; 0 for no limit. Those that come meanwhile wait,
     /// and become one for each subscription.
     public var silentPushInterval = 0.0
@@ -73,7 +73,7 @@ extension ServerConfiguration.Limits {
     try reader.allow([
       "privateDatabaseBytes", "requestRates", "clientAddressHeader", "proxies",
       "connectionsPerAddress", "connectionsPerNetwork", "requestSeconds", "matchingIndexBytes",
-      "searchExtractBytes", "silentPushInterval", "waitingPushes", "publicDatabaseBytes",
+      "searchCacheBytes", "silentPushInterval", "waitingPushes", "publicDatabaseBytes",
       "subscriptionsPerUser", "zonesPerDatabase", "recordTypesPerContainer", "fieldsPerRecordType",
       "apnsDevicesPerUser", "courierReadersPerUser", "undeliveredPushes",
       "undeliveredPushesPerUser",
@@ -102,8 +102,8 @@ extension ServerConfiguration.Limits {
     requestSeconds = try reader.int("requestSeconds", in: 1...3_600) ?? requestSeconds
     matchingIndexBytes =
       try reader.int("matchingIndexBytes", in: 0...Int64(1) << 60) ?? matchingIndexBytes
-    searchExtractBytes =
-      try reader.int("searchExtractBytes", in: 0...Int64(1) << 60) ?? searchExtractBytes
+    searchCacheBytes =
+      try reader.int("searchCacheBytes", in: 0...Int64(1) << 60) ?? searchCacheBytes
     if let interval = reader.json["silentPushInterval"] {
       guard let seconds = interval.double, (0...86_400).contains(seconds) else {
         throw reader.mistake(

@@ -41,16 +41,18 @@ extension MetricsPage {
       "Entries of the notification log that wait to be filed in its index.",
       store.unfiledNotifications)
     gauge(
-      "petrel_search_extracts", "What searches keep of the value index.",
+      "petrel_search_cache_entries", "What searches keep of the value index.",
       [
-        .init([("kind", "column")], store.extracts.columns),
-        .init([("kind", "list")], store.extracts.lists),
+        .init([("kind", "column")], store.searchCache.columns),
+        .init([("kind", "list")], store.searchCache.lists),
       ])
-    gauge("petrel_search_extract_bytes", "Memory that this takes.", store.extracts.size)
-    counter("petrel_search_extracts_made_total", "Extracts that were made.", store.extracts.made)
+    gauge("petrel_search_cache_bytes", "Memory that this takes.", store.searchCache.size)
     counter(
-      "petrel_search_extracts_given_up_total", "Extracts that were given up.",
-      store.extracts.givenUp)
+      "petrel_search_cache_fills_total", "Entries of the search cache that were made.",
+      store.searchCache.made)
+    counter(
+      "petrel_search_cache_evictions_total", "Entries of the search cache that were given up.",
+      store.searchCache.givenUp)
     guard let sizes else { return }
     gauge(
       "petrel_store_file_bytes", "Sizes of the store's files, or of its tables with their indexes.",

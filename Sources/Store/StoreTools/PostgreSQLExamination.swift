@@ -8,11 +8,11 @@ public struct PostgreSQLExamination: Sendable, Hashable {
   /// Older ones are not looked after any more by those who make them.
   public static let oldestVersion = 130_000
   /// The connections that a server has open: beside writers and readers one for what servers know of each
-  /// other, one on which it hears their notices, and one for the limits that they have together.
+  /// other, one on which it hears their notifications, and one for the limits that they have together.
   public static let connections =
     StoreConfiguration().writers + StoreConfiguration().readers + 3
 
-  private static let leastFormWithAssets: Int64 = 5
+  private static let leastVersionWithAssets: Int64 = 5
 
   /// As `server_version_num` has it: 150004 is 15.4.
   public var version = 0
@@ -29,8 +29,8 @@ public struct PostgreSQLExamination: Sendable, Hashable {
   /// What `max_connections` leaves to those who are no superusers, and how many of them are taken.
   public var connectionLimit = 0
   public var usedConnections = 0
-  /// The form that migrations have led to; nil where there is no store yet.
-  public var form: Int64?
+  /// The schema version that migrations have led to; nil where there is no store yet.
+  public var schemaVersion: Int64?
   /// What to do before the store can be served, which came from a copy; nil where it did not.
   public var restoration: String?
   /// What the tables take with their indexes; nil where there is no store yet.
@@ -76,11 +76,11 @@ public struct PostgreSQLExamination: Sendable, Hashable {
       try connection.first(
         "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'", []
       ) { Int($0.integer(0)) } ?? 0
-    let hasStore = try connection.first("SELECT to_regclass('store_form') IS NOT NULL", []) {
+    let hasStore = try connection.first("SELECT to_regclass('schema_version') IS NOT NULL", []) {
       $0.integer(0) == 1
     }
     if hasStore == true {
-      form = try connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
+      schemaVersion = try Migration.version(over: connection)
       do { try StorePlace.check(connection) } catch let error as StoreError {
         guard error.code == .cannotOpen else { throw error }
         restoration = error.reason
@@ -90,7 +90,7 @@ public struct PostgreSQLExamination: Sendable, Hashable {
         over: connection, isDistributed: spread.map { $0.nodeCount > 0 } ?? false
       ).database
     }
-    if form ?? 0 >= Self.leastFormWithAssets {
+    if schemaVersion ?? 0 >= Self.leastVersionWithAssets {
       assetFolder = try connection.first(
         "SELECT value FROM secrets WHERE name = 'asset-folder'", []
       ) { String(decoding: $0.bytes(0), as: UTF8.self) }

@@ -46,11 +46,11 @@ extension StoreBackup {
   private static func checkForm(
     of connection: PostgreSQLConnection, at address: PostgreSQLAddress
   ) throws {
-    let form = try? connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
-    guard let form, form != Migration.unfinishedForm else {
+    let version = try? Migration.version(over: connection)
+    guard let version, version != Migration.unfinishedVersion else {
       throw StoreError(.cannotOpen, "there is no store of Petrel at \(address)")
     }
-    try Schema.checkIsKnown(form, at: "\(address)")
+    try Schema.checkIsKnown(version, at: "\(address)")
   }
 
   private static func expireTokens(

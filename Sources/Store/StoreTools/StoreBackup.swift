@@ -118,10 +118,10 @@ public enum StoreBackup {
     }
   }
 
-  /// The form of a store, which its migrations have led to; nil when it is no store, or not yet.
-  static func form(of connection: SQLiteConnection) -> Int64? {
-    let form = try? connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
-    return form == Migration.unfinishedForm ? nil : form
+  /// The schema version of a store, which its migrations have led to; nil when it is no store, or not yet.
+  static func schemaVersion(of connection: SQLiteConnection) -> Int64? {
+    let version = try? Migration.version(over: connection)
+    return version == Migration.unfinishedVersion ? nil : version
   }
 
   // MARK: Copying
@@ -157,7 +157,7 @@ public enum StoreBackup {
   static func assets(
     of source: SQLiteConnection
   ) throws -> [(database: Int64, name: String, checksum: String, size: Int64)] {
-    // Older forms have no assets.
+    // Older schema versions have no assets.
     let has = try source.first(
       "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'assets'", []
     ) { _ in true }
@@ -172,10 +172,10 @@ public enum StoreBackup {
   }
 
   private static func checkForm(_ connection: SQLiteConnection, _ path: String) throws {
-    guard let form = form(of: connection) else {
+    guard let version = schemaVersion(of: connection) else {
       throw StoreError(.cannotOpen, "'\(path)' is no store of Petrel")
     }
-    try Schema.checkIsKnown(form, at: "'\(path)'")
+    try Schema.checkIsKnown(version, at: "'\(path)'")
   }
 
   /// Reads every page of a copy.

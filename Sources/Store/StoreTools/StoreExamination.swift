@@ -16,13 +16,13 @@ public struct StoreExamination: Sendable, Hashable {
     case full
   }
 
-  /// The form that this program brings stores to.
-  public static var newestForm: Int64 { Schema.newestForm }
-  /// The form of the oldest stores that this program brings on.
-  public static var oldestForm: Int64 { Schema.oldestForm }
+  /// The schema version that this program brings stores to.
+  public static var newestVersion: Int64 { Schema.newestVersion }
+  /// The schema version of the oldest stores that this program brings on.
+  public static var oldestVersion: Int64 { Schema.oldestVersion }
 
-  /// The form that migrations have led to; nil for a file that is no store yet, or cannot be read.
-  public var form: Int64?
+  /// The schema version that migrations have led to; nil for a file that is no store yet, or cannot be read.
+  public var schemaVersion: Int64?
   /// What is damaged, ten lines at most.
   public var faults: [String] = []
   /// Whether there was time to look at all of it.
@@ -85,7 +85,7 @@ public struct StoreExamination: Sendable, Hashable {
     do {
       let connection = try SQLiteConnection(readingFileAt: path, isAlone: isAlone)
       defer { connection.close() }
-      found.form = StoreBackup.form(of: connection)
+      found.schemaVersion = StoreBackup.schemaVersion(of: connection)
       let timer = Interruption(of: connection, after: limit)
       defer { timer.end() }
       let check = depth == .full ? "PRAGMA integrity_check(10)" : "PRAGMA quick_check(10)"

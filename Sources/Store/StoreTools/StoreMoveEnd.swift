@@ -94,21 +94,21 @@ final class StoreMoveEnd {
   }
 
   private static func checkForm(of connection: any SQLConnection, _ name: String) throws {
-    let form = try? connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
-    guard let form else {
+    let version = try? Migration.version(over: connection)
+    guard let version else {
       throw StoreError(.cannotOpen, "'\(name)' is no store of Petrel")
     }
-    guard form != Migration.unfinishedForm else {
+    guard version != Migration.unfinishedVersion else {
       throw StoreError(
         .cannotOpen, "a store is being migrated to '\(name)', and not all of it has come yet")
     }
-    try Schema.checkIsKnown(form, at: "'\(name)'")
-    guard form == Schema.newestForm else {
+    try Schema.checkIsKnown(version, at: "'\(name)'")
+    guard version == Schema.newestVersion else {
       throw StoreError(
         .cannotOpen,
-        "the store at '\(name)' has form \(form), written by an older Petrel; this one has form "
-          + "\(Schema.newestForm). Start this program's server with it once, which brings it to that "
-          + "form, and stop it again")
+        "the store at '\(name)' has schema version \(version), written by an older Petrel; this one has schema version "
+          + "\(Schema.newestVersion). Start this program's server with it once, which brings it to that "
+          + "version, and stop it again")
     }
   }
 

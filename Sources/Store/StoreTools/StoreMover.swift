@@ -8,7 +8,7 @@ import StoreModel
 final class StoreMover {
   private static let stateTable = "store_move"
   /// Tables of the stores' own that no rows are copied of.
-  static let ownTables: Set = ["store_form", stateTable]
+  static let ownTables: Set = ["schema_version", stateTable]
   /// What servers know of each other and of the nodes that have the store, which is nothing to be moved
   /// to another store.
   static let tablesOfServers: Set = [
@@ -145,9 +145,11 @@ final class StoreMover {
   /// Whether the target has all of the source from an earlier move, which was killed when it had come to
   /// its end and had not said so, and nobody has used it since.
   private func isCopy(_ names: [String], _ fingerprint: String) throws -> Bool {
-    guard ["store_form", "counters", "databases"].allSatisfy(names.contains) else { return false }
-    let form = try target.connection.first("SELECT version FROM store_form", []) { $0.integer(0) }
-    return try form == Schema.newestForm
+    guard ["schema_version", "counters", "databases"].allSatisfy(names.contains) else {
+      return false
+    }
+    let version = try Migration.version(over: target.connection)
+    return try version == Schema.newestVersion
       && self.fingerprint(of: target.connection) == fingerprint
   }
 
@@ -185,9 +187,8 @@ final class StoreMover {
   private func makeEmptyStore(_ fingerprint: String) throws {
     let connection = target.connection
     try connection.beginWriting()
-    try connection.execute("CREATE TABLE store_form (version BIGINT NOT NULL)")
-    try connection.run(
-      "INSERT INTO store_form (version) VALUES ($1)", [.integer(Migration.unfinishedForm)])
+    try connection.execute(Migration.definition)
+    try Migration.set(Migration.unfinishedVersion, over: connection)
     try Migration.run(Schema.migrations, on: connection)
     // What migrations put into new stores comes from the source.
     for name in try SQLTable.names(connection) where !Self.ownTables.contains(name) {
@@ -229,10 +230,7 @@ final class StoreMover {
   private func finish(_ tables: [SQLTable]) throws {
     let connection = target.connection
     try connection.beginWriting()
-    try connection.run("DELETE FROM store_form", [])
-    try connection.run(
-      "INSERT INTO store_form (version) VALUES ($1)",
-      [.integer(Schema.newestForm)])
+    try Migration.set(Schema.newestVersion, over: connection)
     try connection.execute("DROP TABLE \(Self.stateTable)")
     try makeDispatchLeases(connection)
     try connection.commit()

@@ -37,7 +37,8 @@ final class PushPipeline: Sendable {
       store: store.deliveries, report: { Output.complain("\($0)") }, route: { _ in route })
     self.worker = worker
     dispatcher = Dispatcher(
-      store: DispatchStore(store), report: { Output.complain("\($0)") }, room: { worker.room() },
+      store: DispatchStore(store), report: { Output.complain("\($0)") },
+      capacity: { worker.capacity() },
       onDispatched: { [timeline] result in
         timeline.count(result)
         worker.enqueue(result.deliveries, waiting: result.waiting)

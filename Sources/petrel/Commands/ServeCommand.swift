@@ -115,7 +115,7 @@ extension StoreConfiguration {
     tuning.checkpointPages = server.storeLogMegabytes << 8
     tuning.logPages = tuning.checkpointPages * 4
     if !server.hasFixedProduction { fixedEnvironments = [] }
-    tuning.extractBytes = server.limits.searchExtractBytes
+    tuning.searchCacheBytes = server.limits.searchCacheBytes
     notificationLog.age = Double(server.notificationLog.days) * 24 * 60 * 60
     notificationLog.entries = server.notificationLog.entries
     notificationLog.bytes = server.notificationLog.bytes

@@ -39,31 +39,34 @@ struct DatabaseMatter: Sendable {
           "stop the server, keep all of \(path)*, and petrel restore a backup elsewhere")
       }
     }
-    let newest = StoreExamination.newestForm
+    let newest = StoreExamination.newestVersion
     var findings: [Finding] = []
-    switch found.form {
+    switch found.schemaVersion {
     case nil where found.bytes == 0:
       findings.append(.ok("the store is empty; the first start fills it"))
     case nil:
       findings.append(
         .problem(
           "\(path) is a database, but no store of Petrel", "name another directory with --data"))
-    case let form? where form > newest:
+    case let version? where version > newest:
       findings.append(
         .problem(
-          "the store has form \(form), and this program knows forms up to \(newest): it will be "
+          "the store has schema version \(version), and this program knows versions up to \(newest): it will be "
             + "refused", "install the newer program that wrote it, or restore a backup from before")
       )
-    case let form? where form < StoreExamination.oldestForm:
+    case let version? where version < StoreExamination.oldestVersion:
       findings.append(
         .problem(
-          "the store has form \(form), which Petrel had before its first release: it will be refused",
+          "the store has schema version \(version), which Petrel had before its first release: it will be refused",
           "begin with an empty data directory, or use the older program"))
-    case let form? where form < newest:
+    case let version? where version < newest:
       findings.append(
-        .ok("the store has form \(form); the next start brings it to \(newest): back up first"))
-    case let form?:
-      findings.append(.ok("the store has form \(form), the newest that this program knows"))
+        .ok(
+          "the store has schema version \(version); the next start brings it to \(newest): back up first"
+        ))
+    case let version?:
+      findings.append(
+        .ok("the store has schema version \(version), the newest that this program knows"))
     }
     let size = "\((found.bytes + (1 << 20) - 1) >> 20) MiB"
     if !found.isComplete {

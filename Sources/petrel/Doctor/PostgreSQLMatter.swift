@@ -22,7 +22,7 @@ struct PostgreSQLMatter: Sendable {
   }
 
   static func judge(_ found: PostgreSQLExamination, at address: String) -> [Finding] {
-    var findings = [version(found), form(found)]
+    var findings = [version(found), schemaVersion(found)]
     if found.encoding != "UTF8" {
       findings.append(
         .problem(
@@ -75,22 +75,24 @@ struct PostgreSQLMatter: Sendable {
       "\(text) is too old: nobody tries Petrel with it", "upgrade it to version 13 or newer")
   }
 
-  private static func form(_ found: PostgreSQLExamination) -> Finding {
-    let newest = StoreExamination.newestForm
-    switch found.form {
+  private static func schemaVersion(_ found: PostgreSQLExamination) -> Finding {
+    let newest = StoreExamination.newestVersion
+    switch found.schemaVersion {
     case nil: return .ok("there is no store yet; the first start makes it")
-    case let form? where form > newest:
+    case let version? where version > newest:
       return .problem(
-        "the store has form \(form), and this program knows forms up to \(newest): it will be refused",
+        "the store has schema version \(version), and this program knows versions up to \(newest): it will be refused",
         "install the newer program that wrote it, or restore a backup from before")
-    case let form? where form < StoreExamination.oldestForm:
+    case let version? where version < StoreExamination.oldestVersion:
       return .problem(
-        "the store has form \(form), which Petrel had before its first release: it will be refused",
+        "the store has schema version \(version), which Petrel had before its first release: it will be refused",
         "begin with an empty database, or use the older program")
-    case let form? where form < newest:
-      return .ok("the store has form \(form); the next start brings it to \(newest): back up first")
-    case let form?:
-      return .ok("the store has form \(form), the newest that this program knows")
+    case let version? where version < newest:
+      return .ok(
+        "the store has schema version \(version); the next start brings it to \(newest): back up first"
+      )
+    case let version?:
+      return .ok("the store has schema version \(version), the newest that this program knows")
     }
   }
 

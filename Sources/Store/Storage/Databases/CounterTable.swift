@@ -28,8 +28,8 @@ struct CounterTable {
     return value
   }
 
-  /// The version of the schemas.
-  func schemaVersion() throws -> Int64? {
+  /// The version of what the store knows of types, roles and users that are being deleted.
+  func catalogVersion() throws -> Int64? {
     try Self.value(of: "schema", over: connection)
   }
 
@@ -57,20 +57,20 @@ extension CounterTable {
   /// Forgets the schemas that were read when they have changed since; for the start of a
   /// transaction.
   ///
-  /// - Parameter known: the schemas' version, where it has been read already.
+  /// - Parameter known: the catalog version, where it has been read already.
   func followSchema(foundAs known: Int64? = nil) throws {
     let version =
-      try known ?? schemaVersion()
-    guard version != transaction.catalog.schemaVersion else { return }
+      try known ?? catalogVersion()
+    guard version != transaction.catalog.version else { return }
     transaction.catalog.types = [:]
     transaction.catalog.typesByNumber = [:]
     transaction.catalog.roles = [:]
     transaction.catalog.deletedUsers = nil
-    transaction.catalog.schemaVersion = version
+    transaction.catalog.version = version
   }
 
   /// Lets everyone read the schemas again. In the transaction that changes one.
-  func raiseSchemaVersion() throws {
+  func raiseCatalogVersion() throws {
     _ = try next("schema")
     try followSchema()
   }
@@ -81,6 +81,6 @@ extension CounterTable {
   static let referenceLock =
     "SELECT 1 FROM counters WHERE name = 'database' FOR NO KEY UPDATE"
 
-  /// Reads the version of the schemas.
-  static let schemaVersion = "SELECT value FROM counters WHERE name = 'schema'"
+  /// Reads the catalog version.
+  static let catalogVersion = "SELECT value FROM counters WHERE name = 'schema'"
 }

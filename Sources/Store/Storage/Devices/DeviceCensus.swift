@@ -36,17 +36,7 @@ public struct DeviceCensus: Sendable, Hashable {
     at location: StoreLocation, now: Timestamp = .now
   ) async throws -> DeviceCensus {
     try await SQLStore.onThread {
-      let connection: any SQLConnection
-      switch location {
-      case .memory: return DeviceCensus(groups: [])
-      case .file(let path):
-        connection = try SQLiteConnection(
-          readingFileAt: path, isAlone: SQLStore.isUnused(at: path))
-      case .postgreSQL(let address, _):
-        var settings = PostgreSQLConnection.Settings()
-        settings.statementTimeout = 10_000
-        connection = try PostgreSQLConnection(to: address, settings: settings)
-      }
+      guard let connection = try location.connectToLook() else { return DeviceCensus(groups: []) }
       defer { connection.close() }
       let transaction = StoreTransaction(
         over: StoreConnection(over: connection, try StoreContext()))

@@ -8,7 +8,7 @@ struct DispatchCompletion {
   let transaction: StoreTransaction
   fileprivate(set) var outcome = DispatchOutcome()
   /// How many deliveries may still be written, and are still leased to the caller.
-  fileprivate(set) var room: DeliveryRoom?
+  fileprivate(set) var capacity: DeliveryCapacity?
   /// The supply of the database that was written to last; those of the others.
   private var supply: NumberSupply?
   private var supplies: [DatabaseID: NumberSupply] = [:]
@@ -21,9 +21,9 @@ struct DispatchCompletion {
   /// How far the databases are dispatched.
   private var progress: [DatabasePart: DispatchProgress] = [:]
 
-  init(timestamp: Timestamp, room: DeliveryRoom?, transaction: StoreTransaction) {
+  init(timestamp: Timestamp, capacity: DeliveryCapacity?, transaction: StoreTransaction) {
     self.timestamp = timestamp
-    self.room = room
+    self.capacity = capacity
     self.transaction = transaction
   }
 
@@ -171,7 +171,7 @@ struct DispatchCompletion {
       due: lease?.until ?? timestamp, updated: timestamp, route: route, holder: lease?.holder,
       mergeKey: kind.mergesDeliveries ? notification.mergeKey?.text : nil)
     try deliveries.add(in: transaction.connection) { delivery.appendArguments(to: &$0) }
-    guard room == nil || lease != nil else {
+    guard capacity == nil || lease != nil else {
       outcome.waiting[route, default: 0] += 1
       return
     }
@@ -182,9 +182,11 @@ struct DispatchCompletion {
   }
 
   private mutating func takeRoom(on route: DeliveryRoute.ID) -> DeliveryLease? {
-    guard let left = room?.rooms[route] ?? room?.roomOfOthers, left > 0 else { return nil }
-    room?.rooms[route] = left - 1
-    return room?.lease
+    guard let left = capacity?.capacities[route] ?? capacity?.otherCapacity, left > 0 else {
+      return nil
+    }
+    capacity?.capacities[route] = left - 1
+    return capacity?.lease
   }
 
   /// The subscriber's devices in the notification's container that are sent to and not expired; the
@@ -198,7 +200,7 @@ struct DispatchCompletion {
     try DeviceTable(transaction: transaction).visitTargets(
       of: user.userRecordName, at: address, now: timestamp
     ) { device, number in
-      guard room?.isSetUp(device) ?? true else { return target.passOver(device) }
+      guard capacity?.isSetUp(device) ?? true else { return target.passOver(device) }
       guard let number else {
         throw StoreError(.corrupt, "the device token '\(device.token)' has no number")
       }
@@ -210,7 +212,7 @@ struct DispatchCompletion {
     outcome.routes += try outcome.devices[target.devices].map {
       try routes.number(of: DeliveryRoute(to: $0))
     }
-    target.left = room?.backlogs.room(for: user) ?? .max
+    target.left = capacity?.backlogs.left(for: user) ?? .max
     return target
   }
 
@@ -257,18 +259,19 @@ private struct DispatchTarget {
     of change: Change, for dispatch: inout DispatchCompletion
   ) throws -> UnsentDeliveries {
     dispatch.outcome.unsent.notSetUp += passedOver
-    guard let room = dispatch.room else { return noWays }
+    guard let capacity = dispatch.capacity else { return noWays }
     let wanted = dispatch.outcome.devices[devices].count(where: { !$0.isOrigin(of: change) })
     guard wanted > 0 else { return noWays }
-    guard wanted <= room.unwritten else {
+    guard wanted <= capacity.unwritten else {
       dispatch.outcome.unsent.serverLimit += wanted
       return noWays.union(.serverLimit)
     }
     if wanted > left, !isCounted {
       let waiting = try DeliveryTable(transaction: dispatch.transaction).owedCount(
-        to: dispatch.outcome.deviceNumbers[devices], in: user.database, atMost: room.backlogs.limit)
-      room.backlogs.set(waiting, for: user)
-      left = room.backlogs.limit - waiting
+        to: dispatch.outcome.deviceNumbers[devices], in: user.database,
+        atMost: capacity.backlogs.limit)
+      capacity.backlogs.set(waiting, for: user)
+      left = capacity.backlogs.limit - waiting
       isCounted = true
     }
     guard wanted <= left else {
@@ -276,8 +279,8 @@ private struct DispatchTarget {
       return noWays.union(.userLimit)
     }
     left -= wanted
-    dispatch.room?.unwritten -= wanted
-    room.backlogs.add(wanted, for: user)
+    dispatch.capacity?.unwritten -= wanted
+    capacity.backlogs.add(wanted, for: user)
     return noWays
   }
 }

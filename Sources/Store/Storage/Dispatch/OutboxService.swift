@@ -36,11 +36,12 @@ struct OutboxService: OutboxStore {
   }
 
   func completeDispatch(
-    of changes: [MatchedChange], timestamp: Timestamp, leasing room: DeliveryRoom?
+    of changes: [MatchedChange], timestamp: Timestamp, leasing capacity: DeliveryCapacity?
   ) async throws -> DispatchResult {
     let changes = changes.map { PreparedChange($0) }
     let outcome = try await transactions.write(locking: .dispatch(of: changes)) { transaction in
-      var dispatch = DispatchCompletion(timestamp: timestamp, room: room, transaction: transaction)
+      var dispatch = DispatchCompletion(
+        timestamp: timestamp, capacity: capacity, transaction: transaction)
       try dispatch.complete(changes)
       return dispatch.outcome
     }

@@ -7,11 +7,11 @@ import StoreModel
 /// `last_number`, so each is used once. `/*clustered*/` marks tables whose rows are best kept in
 /// the order of their primary key, `/*unlogged*/` those that need not outlive a crash of the engine.
 package enum Schema {
-  /// A new store is made with the first of them. Stores of earlier forms were made by programs that were
+  /// A new store is made with the first of them. Stores of earlier schema versions were made by programs that were
   /// never released, and are refused.
   package static let migrations = [
     Migration(
-      version: 35,
+      version: 36,
       statements: [
         CounterTable.definition, DatabaseTable.definition, SubscriberDatabaseTable.definition,
         StoreDistribution.definition, UserTable.definition, ApplicationPermissionTable.definition,
@@ -34,32 +34,33 @@ package enum Schema {
       ].flatMap(\.self), fill: SecretTable.makeClientSecret)
   ]
 
-  /// The form that a store has after all migrations.
-  package static var newestForm: Int64 { migrations.last?.version ?? 0 }
+  /// The schema version that a store has after all migrations.
+  package static var newestVersion: Int64 { migrations.last?.version ?? 0 }
 
-  /// The form of the oldest stores that this program brings on.
-  package static var oldestForm: Int64 { migrations.first?.version ?? 0 }
+  /// The schema version of the oldest stores that this program brings on.
+  package static var oldestVersion: Int64 { migrations.first?.version ?? 0 }
 
-  /// Refuses a store of a form that this program does not know.
+  /// Refuses a store of a schema version that this program does not know.
   ///
   /// - Parameter place: where the store is, as in "the store at …".
-  package static func checkIsKnown(_ form: Int64, at place: String) throws {
-    try checkIsNotTooOld(form, at: " at \(place)")
-    guard form <= newestForm else {
+  package static func checkIsKnown(_ version: Int64, at place: String) throws {
+    try checkIsNotTooOld(version, at: " at \(place)")
+    guard version <= newestVersion else {
       throw StoreError(
         .newerSchema,
-        "the store at \(place) has form \(form), written by a newer Petrel; this one knows forms up to "
-          + "\(newestForm). Use the newer program")
+        "the store at \(place) has schema version \(version), written by a newer Petrel; this one knows versions up to "
+          + "\(newestVersion). Use the newer program")
     }
   }
 
   /// Refuses a store from before the first release.
-  static func checkIsNotTooOld(_ form: Int64, at place: String = "") throws {
-    guard form >= oldestForm else {
+  static func checkIsNotTooOld(_ version: Int64, at place: String = "") throws {
+    guard version >= oldestVersion else {
       throw StoreError(
         .olderSchema,
-        "the store\(place) has form \(form), which Petrel had before its first release; this one knows "
-          + "forms from \(oldestForm) on. Begin with an empty data directory, or use the older program"
+        "the store\(place) has schema version \(version), which Petrel had before its first release; "
+          + "this one knows versions from \(oldestVersion) on. Begin with an empty data directory, or use "
+          + "the older program"
       )
     }
   }

@@ -14,7 +14,7 @@ extension SQLStore: StoreHealth {
     metrics.readsFail = readTally.foundNoStore
     (metrics.checkpoints, metrics.failedCheckpoints) = checkpointer?.passCounts ?? (0, 0)
     metrics.unfiledNotifications = unfiledNotificationCount
-    metrics.extracts = extractCounts
+    metrics.searchCache = searchCacheCounts
     return metrics
   }
 
@@ -44,7 +44,7 @@ extension SQLStore: StoreHealth {
 
   public func checkWriting() async throws {
     try await transactions.write(locking: .rows) { transaction in
-      try Migration.writeFormAgain(over: transaction.connection)
+      try Migration.writeVersionAgain(over: transaction.connection)
     }
   }
 

@@ -37,8 +37,8 @@ extension SQLStore {
       ) { reader.work(over: $0) }
     }
     if opening.location.isShared { return }
-    let maker = StoreReader(queue: makings)
-    threads.start(named: "petrel.store.extracts", over: try readingConnection(opening)) {
+    let maker = StoreReader(queue: fills)
+    threads.start(named: "petrel.store.cache", over: try readingConnection(opening)) {
       maker.work(over: $0)
     }
   }
@@ -50,8 +50,10 @@ extension SQLStore {
     // Where others write too, nothing is cached of the index.
     if opening.location.isShared { return StoreConnection(over: engine, context, tail: tail) }
     return StoreConnection(
-      over: engine, context, tail: tail, extracts: extracts,
-      makeExtract: { [extracts, makings] in makings.add(ExtractMaking(of: $0, for: extracts)) })
+      over: engine, context, tail: tail, searchCache: searchCache,
+      fillSearchCache: { [searchCache, fills] in
+        fills.add(SearchCacheFill(of: $0, for: searchCache))
+      })
   }
 
   private func startCheckpointer(_ opening: StoreOpening) throws {

@@ -43,9 +43,9 @@ public final class SQLStore: Store, Sendable {
   let transactions: Transactions
   let readTally = ReadTally()
   let tail: NotificationTail?
-  let extracts: ExtractShelf
-  /// Extracts that are to be made.
-  let makings = JobQueue(limit: 64, role: "extracts of the index")
+  let searchCache: SearchCache
+  /// Entries of the search cache that are to be made.
+  let fills = JobQueue(limit: 64, role: "entries of the search cache")
   /// Copies the log of a server's store in a file; elsewhere commits do so.
   let checkpointer: Checkpointer?
   let limits: StoreLimits?
@@ -127,8 +127,8 @@ public final class SQLStore: Store, Sendable {
     context = try opening.context(over: first, quotas: quotas)
     threads = ThreadGroup(keeping: opening.lock)
     tail = try opening.tail(over: first)
-    // Extracts follow the writer of this process alone.
-    extracts = ExtractShelf(limit: location.isShared ? 0 : configuration.tuning.extractBytes)
+    // The search cache follows the writer of this process alone.
+    searchCache = SearchCache(limit: location.isShared ? 0 : configuration.tuning.searchCacheBytes)
     checkpointer = opening.checkpointer()
     limits = opening.isSharedServer ? StoreLimits(waiting: configuration.waitingReads) : nil
     tableSizes = location.isShared ? TableSizes() : nil
@@ -176,14 +176,14 @@ public final class SQLStore: Store, Sendable {
   private func closeQueues() {
     transactions.writer.queue.close()
     transactions.reads.close()
-    makings.close()
+    fills.close()
     cluster?.close()
     limits?.queue.close()
     checkpointer?.close()
   }
 
   /// What searches have in memory of the value index.
-  public var extractCounts: ExtractCounts { extracts.counts }
+  public var searchCacheCounts: SearchCacheCounts { searchCache.counts }
 
   /// Entries of the notification log in memory that wait to be filed in its index; see
   /// ``StoreConfiguration/Tuning/unfiledNotifications``.

@@ -21,10 +21,10 @@ public struct StoreConfiguration: Sendable {
     public var inspectionSeconds = 5.0
     /// How long it then waits between two looks at some 30 pages, in microseconds.
     var inspectionPause: UInt32 = 8_000
-    /// Bytes of memory for extracts of the value index: the keys of fields that much is sorted by, eight
+    /// Bytes of memory for the search cache: the keys of fields that much is sorted by, eight
     /// bytes for each record, and the records of keys that are looked for often, an eighth of a byte
     /// for each record there is. With 0 there are none.
-    public var extractBytes = 128 << 20
+    public var searchCacheBytes = 128 << 20
     /// Pages in the write-ahead log, of 4 KiB each, at which a thread of its own begins to copy it into
     /// the database, and those who save go on.
     public var checkpointPages = 20_000

@@ -38,6 +38,20 @@ extension StoreLocation {
     if case .postgreSQL = self { true } else { false }
   }
 
+  /// A connection to look at a store that a server may have open. Nothing may be changed over it. Nil for one
+  /// in memory.
+  func connectToLook() throws -> (any SQLConnection)? {
+    switch self {
+    case .memory: return nil
+    case .file(let path):
+      return try SQLiteConnection(readingFileAt: path, isAlone: SQLStore.isUnused(at: path))
+    case .postgreSQL(let address, _):
+      var settings = PostgreSQLConnection.Settings()
+      settings.statementTimeout = 10_000
+      return try PostgreSQLConnection(to: address, settings: settings)
+    }
+  }
+
   /// - Parameters:
   ///   - damage: where it is taken down that files are damaged.
   ///   - locksRows: whether others may have to wait for its transactions.

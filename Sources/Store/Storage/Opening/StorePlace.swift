@@ -29,7 +29,7 @@ package struct StorePlace: Hashable, Sendable {
     }
     let numbers = try connection.first(
       """
-      SELECT oid::int8, 'store_form'::regclass::oid::int8 FROM pg_database
+      SELECT oid::int8, 'schema_version'::regclass::oid::int8 FROM pg_database
       WHERE datname = current_database()
       """, []
     ) { ($0.integer(0), $0.integer(1)) }
@@ -40,7 +40,7 @@ package struct StorePlace: Hashable, Sendable {
   /// Where the store was served last; nil where it does not say.
   static func noted(_ connection: any SQLConnection) throws -> StorePlace? {
     try connection.first(
-      "SELECT COALESCE(obj_description(to_regclass('store_form'), 'pg_class'), '')", []
+      "SELECT COALESCE(obj_description(to_regclass('schema_version'), 'pg_class'), '')", []
     ) { StorePlace(comment: $0.text(0)) } ?? nil
   }
 
@@ -73,12 +73,13 @@ package struct StorePlace: Hashable, Sendable {
     let (noted, actual) = (try noted(connection), try actual(connection))
     guard noted != actual else { return }
     let isOwner = try connection.first(
-      "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'store_form'::regclass", []
+      "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'schema_version'::regclass",
+      []
     ) { $0.integer(0) != 0 }
     let isElsewhere = noted.map { !actual.matches($0) } ?? false
     guard isOwner == true || isElsewhere else { return }
     // A definition takes no arguments; there are numbers alone in this one.
-    try connection.execute("COMMENT ON TABLE store_form IS '\(actual.comment)'")
+    try connection.execute("COMMENT ON TABLE schema_version IS '\(actual.comment)'")
   }
 }
 

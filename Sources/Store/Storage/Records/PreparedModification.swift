@@ -12,11 +12,11 @@ struct PreparedModification: Sendable {
   /// outside of the transaction; nil when it has to be looked at inside.
   private(set) var onlyZone: ZoneID?
 
-  /// - Parameter board: what is known of the schema; without it nothing is made ready.
-  init(_ request: RecordModification, by board: SchemaBoard? = nil) {
+  /// - Parameter schemas: what is known of the schema; without it nothing is made ready.
+  init(_ request: RecordModification, by schemas: SchemaCache? = nil) {
     self.request = request
-    guard let board else { return }
-    creations = board.creations(for: request)
+    guard let schemas else { return }
+    creations = schemas.creations(for: request)
     onlyZone = request.zoneOfDistinctRecords
   }
 }

@@ -7,7 +7,7 @@ final class RecordCreation: Sendable {
   /// Without its change tag, in its zone as the database names it.
   private let record: Record
   var recordName: String { record.recordID.recordName }
-  let type: SchemaBoard.RecordType
+  let type: SchemaCache.RecordType
   let content: [UInt8]
   let entries: IndexEntries
 
@@ -17,7 +17,7 @@ final class RecordCreation: Sendable {
   /// to be looked at there: the target of a reference, the receipt of an asset, a field that is new.
   init?(
     of operation: RecordOperation, in modification: RecordModification,
-    type: SchemaBoard.RecordType, at address: DatabaseAddress
+    type: SchemaCache.RecordType, at address: DatabaseAddress
   ) {
     guard operation.kind == .create, operation.parent == nil, operation.shareContent == nil,
       operation.encryptedFields.isEmpty,
@@ -55,7 +55,7 @@ extension RecordModifier {
   /// is written, and the result is nil.
   mutating func make(at index: Int, in zone: ZoneModification) throws -> Int64? {
     guard !creations.isEmpty, let creation = creations[index],
-      creation.type.schemaVersion == transaction.catalog.schemaVersion
+      creation.type.catalogVersion == transaction.catalog.version
     else { return nil }
     try checkAccess(of: modification.operations[index], to: nil)
     if let quota = modification.quota,

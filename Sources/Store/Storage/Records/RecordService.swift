@@ -10,7 +10,7 @@ struct RecordService: RecordReading, RecordWriting {
   func modifyRecords(
     _ modification: RecordModification
   ) async throws -> [RecordOutcome] {
-    let prepared = PreparedModification(modification, by: transactions.writer.board)
+    let prepared = PreparedModification(modification, by: transactions.writer.schemas)
     let outcomes = try await transactions.write(
       locking: .database(modification.database), gathersWrites: true
     ) { transaction in

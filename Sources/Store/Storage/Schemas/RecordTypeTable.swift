@@ -205,16 +205,16 @@ struct RecordTypeTable {
   func noteUse(
     of type: RecordTypeEntry, in database: DatabaseID, at address: DatabaseAddress
   ) {
-    guard let version = transaction.catalog.schemaVersion else { return }
+    guard let version = transaction.catalog.version else { return }
     if let last = transaction.usedTypes.last, last.type.number == type.number,
       last.database == database, last.type.fields.count == type.fields.count
     {
       return
     }
     transaction.usedTypes.append(
-      SchemaBoard.Notice(
+      SchemaCache.Update(
         database: database, address: address, name: type.name,
-        type: SchemaBoard.RecordType(
-          schemaVersion: version, number: type.number, fields: type.fields)))
+        type: SchemaCache.RecordType(
+          catalogVersion: version, number: type.number, fields: type.fields)))
   }
 }

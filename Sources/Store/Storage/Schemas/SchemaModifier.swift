@@ -11,7 +11,7 @@ struct SchemaModifier {
   func apply(_ changes: [SchemaChange]) throws {
     guard !changes.isEmpty else { return }
     for change in changes { try apply(change) }
-    try CounterTable(transaction: transaction).raiseSchemaVersion()
+    try CounterTable(transaction: transaction).raiseCatalogVersion()
   }
 
   private var types: RecordTypeTable { RecordTypeTable(transaction: transaction) }

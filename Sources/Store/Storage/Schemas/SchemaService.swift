@@ -55,7 +55,7 @@ struct SchemaService: SchemaStore, RoleStore {
       }
       try roles.setMembership(
         isMember, of: userRecordName, in: role, of: container, environment)
-      try CounterTable(transaction: transaction).raiseSchemaVersion()
+      try CounterTable(transaction: transaction).raiseCatalogVersion()
     }
   }
 

@@ -15,7 +15,7 @@ extension RecordSearch {
       [.integer(database.rawValue), .integer(number)], StoredRecord.Row.init)
     guard let row else {
       // Lists in memory keep what was deleted.
-      if transaction.extracts != nil { return nil }
+      if transaction.searchCache != nil { return nil }
       throw StoreError(.corrupt, "the value index names a record that does not exist")
     }
     return try match(row)

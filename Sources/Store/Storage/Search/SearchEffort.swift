@@ -12,9 +12,9 @@ struct SearchEffort: Sendable {
   var columnShare = 0.1
   /// Entries of one condition that a search reads before it tells that it wants a list of them.
   var listPatience = 4_096
-  /// Whether a search that wants an extract makes it, instead of having it made for the next ones.
-  var makesExtracts = false
-  /// Records that are changed at most between two looks at an extract; it is given up when more are.
+  /// Whether a search that wants an entry makes it, instead of having it made for the next ones.
+  var fillsCache = false
+  /// Records that are changed at most between two looks at an entry; it is given up when more are.
   var changePatience = 1_000
   /// Entries that are gathered of each condition to learn how many records meet it.
   var peek = 2_048

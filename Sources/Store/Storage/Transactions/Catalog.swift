@@ -16,11 +16,11 @@ final class Catalog {
   var routes: [DeliveryRoute: DeliveryRoute.ID] = [:]
   /// The custom roles of users, without the system's.
   var roles: [MemberKey: Set<String>] = [:]
-  /// The hashes of the users who are being deleted or were lately, as of ``schemaVersion``; nil before
+  /// The hashes of the users who are being deleted or were lately, as of ``version``; nil before
   /// they are asked for.
   var deletedUsers: Set<[UInt8]>?
-  /// The schema version that types and roles were read at; nil before the first is read.
-  var schemaVersion: Int64?
+  /// The catalog version that types and roles were read at; nil before the first is read.
+  var version: Int64?
 
   /// Drops all of it: what was read of rows that were rolled back may be among it.
   func empty() {
@@ -32,7 +32,7 @@ final class Catalog {
     routes = [:]
     roles = [:]
     deletedUsers = nil
-    schemaVersion = nil
+    version = nil
   }
 
   struct ZoneKey: Hashable {

@@ -8,28 +8,29 @@ import SQLEngine
 /// | cache | whose | learns | when the transaction is rolled back |
 /// | --- | --- | --- | --- |
 /// | ``Catalog`` | the connection's | while the transaction runs | it is emptied |
-/// | ``SchemaBoard`` | the writers' | after the commit | it learns nothing |
+/// | ``SchemaCache`` | the writers' | after the commit | it learns nothing |
 /// | ``NotificationTail`` | the store's | after the commit | it learns nothing |
-/// | ``ExtractShelf`` | the readers' | in read transactions, by versions of databases | nothing is rolled back |
+/// | ``SearchCache`` | the readers' | in read transactions, by versions of databases | nothing is rolled back |
 final class StoreConnection {
   let engine: any SQLConnection
   let context: StoreContext
   let catalog = Catalog()
   /// The entries of the notification log that wait to be filed; nil where all are filed at once.
   let tail: NotificationTail?
-  /// The extracts of the index that searches share; nil where what they read may be rolled back.
-  let extracts: ExtractShelf?
-  /// Has an extract made that is wanted.
-  let makeExtract: (@Sendable (IndexExtract.Name) -> Void)?
+  /// What searches have cached of the index and share; nil where what they read may be rolled back.
+  let searchCache: SearchCache?
+  /// Has an entry of the search cache made that is wanted.
+  let fillSearchCache: (@Sendable (SearchCacheEntry.Name) -> Void)?
 
   init(
     over engine: any SQLConnection, _ context: StoreContext, tail: NotificationTail? = nil,
-    extracts: ExtractShelf? = nil, makeExtract: (@Sendable (IndexExtract.Name) -> Void)? = nil
+    searchCache: SearchCache? = nil,
+    fillSearchCache: (@Sendable (SearchCacheEntry.Name) -> Void)? = nil
   ) {
     self.engine = engine
     self.context = context
     self.tail = tail
-    self.extracts = extracts
-    self.makeExtract = makeExtract
+    self.searchCache = searchCache
+    self.fillSearchCache = fillSearchCache
   }
 }

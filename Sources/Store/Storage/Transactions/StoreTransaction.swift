@@ -14,8 +14,8 @@ final class StoreTransaction {
   /// See ``StoreConnection`` for what becomes of the caches when the transaction is rolled back.
   let catalog: Catalog
   let tail: NotificationTail?
-  let extracts: ExtractShelf?
-  let makeExtract: (@Sendable (IndexExtract.Name) -> Void)?
+  let searchCache: SearchCache?
+  let fillSearchCache: (@Sendable (SearchCacheEntry.Name) -> Void)?
   /// What ``NotificationTail/wholeRuns`` was before a reader's transaction began; nil for a writer's.
   let wholeRuns: Int?
   /// What the transaction has locked; nil where nobody else writes.
@@ -32,8 +32,8 @@ final class StoreTransaction {
   var storedBytes = StoredBytes()
   /// What record modifications have left to be written before the commit.
   var gathered = GatheredWrites()
-  /// The types that records were made of, for the ``SchemaBoard``.
-  var usedTypes: [SchemaBoard.Notice] = []
+  /// The types that records were made of, for the ``SchemaCache``.
+  var usedTypes: [SchemaCache.Update] = []
   /// What the transaction does with entries of the notification log that the index does not have.
   var tailChange = NotificationTail.Change()
   /// So many entries are to be filed before the commit, whether they have waited long or not.
@@ -49,8 +49,8 @@ final class StoreTransaction {
     context = connection.context
     catalog = connection.catalog
     tail = connection.tail
-    extracts = connection.extracts
-    makeExtract = connection.makeExtract
+    searchCache = connection.searchCache
+    fillSearchCache = connection.fillSearchCache
     self.wholeRuns = wholeRuns
     goesWithoutSavepoints = false
   }
@@ -61,8 +61,8 @@ final class StoreTransaction {
     context = connection.context
     catalog = connection.catalog
     tail = connection.tail
-    extracts = nil
-    makeExtract = nil
+    searchCache = nil
+    fillSearchCache = nil
     wholeRuns = nil
     self.locks = connection.engine.isShared ? locks : nil
     goesWithoutSavepoints = withoutSavepoints

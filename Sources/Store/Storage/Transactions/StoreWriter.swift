@@ -18,7 +18,7 @@ final class StoreWriter: @unchecked Sendable {
 
   let queue: JobQueue
   /// What those who prepare records know of the schemas.
-  let board = SchemaBoard()
+  let schemas = SchemaCache()
   let tally = WriterTally()
   private let checkpointer: Checkpointer?
   private let channel: ServerChannel?
@@ -251,7 +251,7 @@ final class StoreWriter: @unchecked Sendable {
       try NotificationIndexTable(transaction: transaction).fileWaiting()
       try DispatchLeaseTable(transaction: transaction).pointToChanges()
       try commit(over: thread.engine)
-      board.put(transaction.usedTypes)
+      schemas.add(transaction.usedTypes)
       transaction.tail?.apply(transaction.tailChange)
       return transaction
     } catch {
@@ -270,7 +270,7 @@ final class StoreWriter: @unchecked Sendable {
         .statementFailed,
         "a write concerns \(locks.databases.count) databases, which may be on several nodes")
     }
-    let schemaVersion = try locks.beginWriting(on: connection.engine)
+    let catalogVersion = try locks.beginWriting(on: connection.engine)
     if thread.isInDoubt {
       // The connection is another, and no transaction of the lost one goes on: it is decided now.
       thread.isInDoubt = false
@@ -278,7 +278,7 @@ final class StoreWriter: @unchecked Sendable {
     }
     let transaction = StoreTransaction(
       writingOver: connection, locks: locks, withoutSavepoints: withoutSavepoints)
-    try CounterTable(transaction: transaction).followSchema(foundAs: schemaVersion)
+    try CounterTable(transaction: transaction).followSchema(foundAs: catalogVersion)
     return transaction
   }
 

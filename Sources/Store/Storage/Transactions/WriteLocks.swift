@@ -132,7 +132,7 @@ extension WriteLocks {
     } else if !databases.isEmpty {
       statements.append(DatabaseTable.lock(of: databases))
     }
-    statements.append(CounterTable.schemaVersion)
+    statements.append(CounterTable.catalogVersion)
     let version = try connection.beginWriting(with: statements)
     if !badgeOwners.isEmpty { try DeviceTable.lockBadges(of: badgeOwners, over: connection) }
     return version

@@ -28,7 +28,7 @@ struct UserDeletionService: UserDeletionStore, UserHoldingsStore {
         name: user.name, userRecordName: user.userRecordName, publicRecords: publicRecords,
         stage: .publicRows, done: 0, began: timestamp)
       try deletions.add(deletion, of: user.userRecordName)
-      try CounterTable(transaction: transaction).raiseSchemaVersion()
+      try CounterTable(transaction: transaction).raiseCatalogVersion()
       return deletion
     }
   }

@@ -75,7 +75,7 @@ enum UserTraces {
 
   /// What holds nothing of users, or nothing that outlives the steps, and why.
   static let tablesWithoutTraces: [String: String] = [
-    "counters": "numbers", "store_form": "the form", "store_shards": "a number",
+    "counters": "numbers", "schema_version": "a number", "store_shards": "a number",
     "secrets": "the server's", "admin_keys": "the operators'", "console_sessions": "the operators'",
     "api_tokens": "the containers'", "server_keys": "the containers'",
     "taken_signatures": "of server-to-server keys",

@@ -63,7 +63,7 @@ struct IndexWorker {
     } else {
       try IndexWorkTable(transaction: transaction).remove(&pending)
     }
-    try CounterTable(transaction: transaction).raiseSchemaVersion()
+    try CounterTable(transaction: transaction).raiseCatalogVersion()
   }
 
   /// Makes the entries of some records. What is saved meanwhile gets its entries as it is saved.
@@ -87,7 +87,7 @@ struct IndexWorker {
       try IndexWorkTable(transaction: transaction).keep(pending)
     } else {
       try IndexWorkTable(transaction: transaction).remove(&pending)
-      try CounterTable(transaction: transaction).raiseSchemaVersion()
+      try CounterTable(transaction: transaction).raiseCatalogVersion()
     }
   }
 }

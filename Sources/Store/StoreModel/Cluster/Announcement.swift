@@ -28,7 +28,7 @@ public struct AnnouncementPosition: Sendable, Hashable {
 
   public init() {}
 
-  /// Passes over announcements that came as notices.
+  /// Passes over announcements that came as notifications.
   public mutating func pass(_ names: Set<AnnouncementName>) {
     for name in names where known[name] == nil { known[name] = .max }
   }

@@ -40,7 +40,7 @@ public final class UserBacklogs: Sendable {
   }
 
   /// How many deliveries may be written for a user before the store has to be asked.
-  package func room(for user: UserOfDatabase) -> Int {
+  package func left(for user: UserOfDatabase) -> Int {
     withCounter(of: user) { max(0, limit - $0) } ?? .max
   }
 

@@ -25,9 +25,9 @@ public protocol OutboxStore: OutboxReading {
   ///
   /// - Throws: ``StoreError/Code/outOfOrder`` when other changes of a database wait before these, and
   ///   ``StoreError/Code/leaseLost`` when another server dispatches them.
-  /// - Parameter room: how many of the deliveries are leased to the caller; without it none is.
+  /// - Parameter capacity: how many of the deliveries are leased to the caller; without it none is.
   func completeDispatch(
-    of changes: [MatchedChange], timestamp: Timestamp, leasing room: DeliveryRoom?
+    of changes: [MatchedChange], timestamp: Timestamp, leasing capacity: DeliveryCapacity?
   ) async throws -> DispatchResult
 }
 

@@ -31,7 +31,7 @@ public struct StoreMetrics: Sendable {
   public var failedCheckpoints = 0
   /// Entries of the notification log that wait in memory to be filed in its index.
   public var unfiledNotifications = 0
-  public var extracts = ExtractCounts()
+  public var searchCache = SearchCacheCounts()
 
   public init() {}
 }

@@ -85,7 +85,7 @@ struct SortedSearch {
     }
   }
 
-  /// Notes what was spent beyond twice of what the page's own records take, if extracts could have
+  /// Notes what was spent beyond twice of what the page's own records take, if entries could have
   /// spared it.
   private func noteWant() throws {
     guard sieve.hasConditions else { return }

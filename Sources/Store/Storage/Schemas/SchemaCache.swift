@@ -5,17 +5,17 @@ import StoreModel
 /// What the writer knows of databases and record types, for those who prepare records outside of its
 /// transactions. It may be out of date: what was prepared by it bears the schema's version, and counts
 /// only in a transaction that finds the same.
-final class SchemaBoard: @unchecked Sendable {
+final class SchemaCache: @unchecked Sendable {
   /// A record type as it was at a version of the schema. Fields that were added since by saving them
   /// are missing.
   struct RecordType: Sendable {
-    var schemaVersion: Int64
+    var catalogVersion: Int64
     var number: Int64
     var fields: [String: RecordTypeEntry.Field]
   }
 
   /// That records of a type are made in a database.
-  struct Notice {
+  struct Update {
     var database: DatabaseID
     var address: DatabaseAddress
     var name: String
@@ -30,15 +30,15 @@ final class SchemaBoard: @unchecked Sendable {
   /// More databases or types are not kept in mind.
   private static let limit = 50_000
 
-  /// Puts up what a transaction has used that is committed.
-  func put(_ notices: [Notice]) {
-    guard !notices.isEmpty else { return }
+  /// Takes what a transaction has used that is committed.
+  func add(_ updates: [Update]) {
+    guard !updates.isEmpty else { return }
     lock.withLock {
       if addresses.count >= Self.limit { addresses = [:] }
       if types.count >= Self.limit { types = [:] }
-      for notice in notices {
-        addresses[notice.database] = notice.address
-        types[Catalog.RecordTypeKey(notice.name, at: notice.address)] = notice.type
+      for update in updates {
+        addresses[update.database] = update.address
+        types[Catalog.RecordTypeKey(update.name, at: update.address)] = update.type
       }
     }
   }

@@ -1,15 +1,15 @@
 import CloudKitModel
 import SQLEngine
 
-extension IndexExtract {
-  /// The extract at a later version, which is the one that the search sees; nil when more was changed
+extension SearchCacheEntry {
+  /// The entry at a later version, which is the one that the search sees; nil when more was changed
   /// than is worth following.
   ///
   /// Every save gives its record, and its zone, a number that is greater than all before. Records that
   /// were deleted may stay: there is none to be read with their number, which is not used twice.
   func followed(
     by version: Int64, _ name: Name, along key: FieldKey, in search: RecordSearch
-  ) throws -> IndexExtract? {
+  ) throws -> SearchCacheEntry? {
     guard let rows = try changes(in: search) else { return nil }
     let glance = RecordGlance(
       for: Query(recordType: search.type.name, sortKeys: [SortKey(key)]))

@@ -15,12 +15,12 @@ public struct DeliveryLease: Sendable, Hashable {
 
 /// Which of the deliveries that a transaction would make are written, and how many of those the process
 /// takes at once. What is beyond that waits in the store.
-public struct DeliveryRoom: Sendable {
+public struct DeliveryCapacity: Sendable {
   public var lease: DeliveryLease
   /// For the routes that are in use.
-  public var rooms: [DeliveryRoute.ID: Int]
+  public var capacities: [DeliveryRoute.ID: Int]
   /// For any other.
-  public var roomOfOthers: Int
+  public var otherCapacity: Int
   /// Deliveries that may be written before as many wait as the server lets.
   public var unwritten: Int
   /// How many may wait for each user.
@@ -29,13 +29,13 @@ public struct DeliveryRoom: Sendable {
   public var isSetUp: @Sendable (DeviceToken) -> Bool
 
   public init(
-    lease: DeliveryLease, rooms: [DeliveryRoute.ID: Int], roomOfOthers: Int,
+    lease: DeliveryLease, capacities: [DeliveryRoute.ID: Int], otherCapacity: Int,
     unwritten: Int = .max, backlogs: UserBacklogs = UserBacklogs(limit: .max),
     isSetUp: @escaping @Sendable (DeviceToken) -> Bool = { _ in true }
   ) {
     self.lease = lease
-    self.rooms = rooms
-    self.roomOfOthers = roomOfOthers
+    self.capacities = capacities
+    self.otherCapacity = otherCapacity
     self.unwritten = unwritten
     self.backlogs = backlogs
     self.isSetUp = isSetUp

@@ -3,7 +3,7 @@ import StoreModel
 
 /// A part of the value index in memory, as searches need it: the keys of a field by record numbers, or
 /// the numbers of the records with one key.
-enum IndexExtract: Sendable {
+enum SearchCacheEntry: Sendable {
   struct Name: Hashable, Sendable {
     var database: DatabaseID
     /// The field's number, or that of its words.
@@ -40,8 +40,8 @@ enum IndexExtract: Sendable {
   }
 }
 
-extension IndexExtract {
-  /// Reads an extract as the session's transaction sees the index; nil when it would be larger than
+extension SearchCacheEntry {
+  /// Reads an entry as the session's transaction sees the index; nil when it would be larger than
   /// the limit, in bytes, or the database is gone.
   init?(reading name: Name, upTo limit: Int, in transaction: StoreTransaction) throws {
     guard
@@ -64,7 +64,7 @@ extension IndexExtract {
 
 extension KeyColumn {
   fileprivate init(
-    reading name: IndexExtract.Name, version: Int64, upTo limit: Int,
+    reading name: SearchCacheEntry.Name, version: Int64, upTo limit: Int,
     in transaction: StoreTransaction
   ) throws {
     self.init(version: version)
@@ -72,14 +72,14 @@ extension KeyColumn {
     {
       number, key in
       self[number] = key.head
-      if size > limit { throw IndexExtract.TooLarge() }
+      if size > limit { throw SearchCacheEntry.TooLarge() }
     }
   }
 }
 
 extension PostingList {
   fileprivate init(
-    reading name: IndexExtract.Name, _ key: [UInt8], version: Int64, upTo limit: Int,
+    reading name: SearchCacheEntry.Name, _ key: [UInt8], version: Int64, upTo limit: Int,
     in transaction: StoreTransaction
   ) throws {
     self.init(version: version)
@@ -87,7 +87,7 @@ extension PostingList {
       with: key, inField: name.field, of: name.database
     ) { number in
       self[number] = true
-      if size > limit { throw IndexExtract.TooLarge() }
+      if size > limit { throw SearchCacheEntry.TooLarge() }
     }
   }
 }

@@ -7,11 +7,11 @@ import Waiting
 
 @testable import Storage
 
-struct SearchExtractsTests {
-  /// Efforts by which extracts are made at once, and used.
+struct CachedSearchTests {
+  /// Efforts by which entries are made at once, and used.
   private static func effort(_ rankings: Rankings) -> SearchEffort {
     var effort = SearchEffort(
-      rankCost: 0, columnShare: 0, listPatience: 0, makesExtracts: true, peek: 100, interval: 1)
+      rankCost: 0, columnShare: 0, listPatience: 0, fillsCache: true, peek: 100, interval: 1)
     effort.observeRanking = { rankings.count.add(1, ordering: .relaxed) }
     return effort
   }
@@ -28,7 +28,7 @@ struct SearchExtractsTests {
       let rankings = Rankings()
       var configuration = StoreConfiguration()
       configuration.tuning.cacheKilobytes = 4096
-      configuration.tuning.extractBytes = memory << 20
+      configuration.tuning.searchCacheBytes = memory << 20
       configuration.searchEffort = effort(rankings)
       let store = try await SQLStore.open(
         at: directory + "/a.sqlite", configuration: configuration)
@@ -126,8 +126,8 @@ struct SearchExtractsTests {
         try await test.save(name, ["text": .string("the deep sea")])
       }
       #expect(try await names() == ["n1", "n3", "n5"])
-      #expect(store.extractCounts.lists >= 3)
-      let made = store.extractCounts.made
+      #expect(store.searchCacheCounts.lists >= 3)
+      let made = store.searchCacheCounts.made
       try await test.save("n3", ["text": .string("the sea")])
       try await test.save("n4", ["text": .string("a sea, and deep")])
       #expect(try await names() == ["n1", "n4", "n5"])
@@ -137,8 +137,8 @@ struct SearchExtractsTests {
       #expect(try await names() == ["n4"])
       _ = try await test.delete("n4")
       #expect(try await names() == [])
-      #expect(store.extractCounts.made == made)
-      #expect(store.extractCounts.givenUp == 0)
+      #expect(store.searchCacheCounts.made == made)
+      #expect(store.searchCacheCounts.givenUp == 0)
     }
   }
 
@@ -146,7 +146,7 @@ struct SearchExtractsTests {
   func makingBeside() async throws {
     let effort = { (rankings: Rankings) in
       var effort = Self.effort(rankings)
-      effort.makesExtracts = false
+      effort.fillsCache = false
       return effort
     }
     try await withFilledStore(effort: effort) { store, test, rankings in
@@ -156,7 +156,7 @@ struct SearchExtractsTests {
         return rankings.count.load(ordering: .relaxed) > 0
       }
       #expect(rankings.count.load(ordering: .relaxed) == 1)
-      let counts = store.extractCounts
+      let counts = store.searchCacheCounts
       #expect(counts.columns > 0 && counts.made > 0 && counts.size > 0)
       try await test.save("n2", ["k": .int64(100)])
       #expect(try await names(test) == ["n2", "n7", "n6"])
@@ -165,17 +165,17 @@ struct SearchExtractsTests {
 
   @Test("one more order than may wait is refused, and may be given again")
   func tooManyOrders() {
-    let shelf = ExtractShelf(limit: 1 << 20)
-    let queue = JobQueue(limit: 1, role: "extracts of the index")
+    let cache = SearchCache(limit: 1 << 20)
+    let queue = JobQueue(limit: 1, role: "entries of the search cache")
     let names = (Int64(1)...2).map {
-      IndexExtract.Name(database: DatabaseID(rawValue: 1), field: $0)
+      SearchCacheEntry.Name(database: DatabaseID(rawValue: 1), field: $0)
     }
     for name in names {
-      #expect(shelf.isWanted(name, for: 0))
-      queue.add(ExtractMaking(of: name, for: shelf))
+      #expect(cache.isWanted(name, for: 0))
+      queue.add(SearchCacheFill(of: name, for: cache))
     }
-    #expect(!shelf.isWanted(names[0], for: 0))
-    #expect(shelf.isWanted(names[1], for: 0))
+    #expect(!cache.isWanted(names[0], for: 0))
+    #expect(cache.isWanted(names[1], for: 0))
   }
 
   @Test("without memory for columns there are none")

@@ -1,6 +1,6 @@
 import CloudKitModel
 
-// Extracts of the index for the search's order and its conditions.
+// Entries of the index for the search's order and its conditions.
 extension RecordSearch {
   /// The order of candidates as far as columns tell it; nil when there is none for the first key.
   func ranking() throws -> CandidateRanking? {
@@ -23,40 +23,40 @@ extension RecordSearch {
       for (index, stretch) in path.stretches.enumerated() {
         guard let name = listName(of: stretch, on: path), let key = key(ofField: stretch.field)
         else { continue }
-        lists[index] = try extract(name, along: key)?.list?.numbers
+        lists[index] = try entry(name, along: key)?.list?.numbers
       }
     }
     return SearchCondition(path, excludes: excludes, column: column, lists: lists)
   }
 
-  /// Notes what the search has spent for want of the extracts that it does not have, and has those made
+  /// Notes what the search has spent for want of the entries that it does not have, and has those made
   /// that are worth it.
   ///
   /// - Parameters:
   ///   - effort: What columns would have spared it, beside what was spent on its conditions.
   ///   - conditions: Those of the search.
   func noteWant(spending effort: Double, conditions: [SearchCondition]) throws {
-    guard let shelf = transaction.extracts else { return }
+    guard let cache = transaction.searchCache else { return }
     let conditions = conditions.filter { $0.spent >= Double(self.effort.listPatience) }
     if effort <= 0, conditions.isEmpty { return }
     let worth = self.effort.columnShare * Double(try highestNumber())
     if effort > 0 {
       let keys = query.query.sortKeys.prefix(2).map(\.key) + paths.compactMap { key(of: $0) }
       for name in Set(keys.compactMap { columnName(along: $0) }) {
-        want(name, spending: effort, worth: worth, from: shelf)
+        want(name, spending: effort, worth: worth, from: cache)
       }
     }
     for condition in conditions {
       let path = condition.unlistedPath
       if let name = key(of: path).flatMap({ columnName(along: $0) }) {
-        want(name, spending: condition.spent, worth: worth, from: shelf)
+        want(name, spending: condition.spent, worth: worth, from: cache)
         continue
       }
       let names = path.stretches.compactMap { listName(of: $0, on: path) }
       for name in names {
         want(
           name, spending: condition.spent / Double(names.count),
-          worth: worth / Self.columnPerList, from: shelf)
+          worth: worth / Self.columnPerList, from: cache)
       }
     }
   }
@@ -67,11 +67,11 @@ extension RecordSearch {
   private static let listedStretches = 8
 
   private func want(
-    _ name: IndexExtract.Name, spending effort: Double, worth: Double, from shelf: ExtractShelf
+    _ name: SearchCacheEntry.Name, spending effort: Double, worth: Double, from cache: SearchCache
   ) {
-    shelf.note(effort, forWantOf: name)
-    if !self.effort.makesExtracts, shelf.isWanted(name, for: worth) {
-      transaction.makeExtract?(name)
+    cache.note(effort, forWantOf: name)
+    if !self.effort.fillsCache, cache.isWanted(name, for: worth) {
+      transaction.fillSearchCache?(name)
     }
   }
 
@@ -90,58 +90,59 @@ extension RecordSearch {
   }
 
   /// The name of the column of a field whose keys are eight bytes and all in the index.
-  private func columnName(along key: FieldKey) -> IndexExtract.Name? {
+  private func columnName(along key: FieldKey) -> SearchCacheEntry.Name? {
     guard path(along: key) != nil, let field = type.field(for: key) else { return nil }
     switch field.type.element {
     case .int64, .double, .timestamp, .location:
-      return IndexExtract.Name(database: database, field: field.number)
+      return SearchCacheEntry.Name(database: database, field: field.number)
     case .string, .reference, .bytes, .asset:
       return nil
     }
   }
 
   /// The name of the list of a stretch that has one key, among a path's few.
-  private func listName(of stretch: IndexStretch, on path: AccessPath) -> IndexExtract.Name? {
+  private func listName(of stretch: IndexStretch, on path: AccessPath) -> SearchCacheEntry.Name? {
     guard path.stretches.count <= Self.listedStretches, stretch.range.lower == stretch.range.upper
     else { return nil }
-    return IndexExtract.Name(database: database, field: stretch.field, key: stretch.range.lower)
+    return SearchCacheEntry.Name(database: database, field: stretch.field, key: stretch.range.lower)
   }
 
   private func column(along key: FieldKey) throws -> KeyColumn? {
     guard let name = columnName(along: key) else { return nil }
-    let isKnown = transaction.extracts?.extract(name) != nil
+    let isKnown = transaction.searchCache?.entry(name) != nil
     guard isKnown || !query.query.sortKeys.isEmpty else { return nil }
-    return try extract(name, along: key)?.column
+    return try entry(name, along: key)?.column
   }
 
-  /// An extract as this search's transaction sees the index.
-  private func extract(_ name: IndexExtract.Name, along key: FieldKey) throws -> IndexExtract? {
-    guard let shelf = transaction.extracts else { return nil }
-    guard let extract = shelf.extract(name) else {
-      return effort.makesExtracts ? try makeExtract(name, on: shelf) : nil
+  /// An entry as this search's transaction sees the index.
+  private func entry(_ name: SearchCacheEntry.Name, along key: FieldKey) throws -> SearchCacheEntry?
+  {
+    guard let cache = transaction.searchCache else { return nil }
+    guard let entry = cache.entry(name) else {
+      return effort.fillsCache ? try fillSearchCache(name, on: cache) : nil
     }
     guard let version = try DatabaseTable(transaction: transaction).lastNumber(drawnIn: database)
     else {
       return nil
     }
     // One that is newer than this transaction is of no use to it.
-    guard extract.version < version else { return extract.version == version ? extract : nil }
-    guard let extract = try extract.followed(by: version, name, along: key, in: self) else {
-      shelf.giveUp(name)
+    guard entry.version < version else { return entry.version == version ? entry : nil }
+    guard let entry = try entry.followed(by: version, name, along: key, in: self) else {
+      cache.giveUp(name)
       return nil
     }
-    shelf.keep(extract, as: name)
-    return extract
+    cache.keep(entry, as: name)
+    return entry
   }
 
-  private func makeExtract(
-    _ name: IndexExtract.Name, on shelf: ExtractShelf
-  ) throws -> IndexExtract? {
-    guard shelf.isWanted(name, for: effort.columnShare * Double(try highestNumber())) else {
+  private func fillSearchCache(
+    _ name: SearchCacheEntry.Name, on cache: SearchCache
+  ) throws -> SearchCacheEntry? {
+    guard cache.isWanted(name, for: effort.columnShare * Double(try highestNumber())) else {
       return nil
     }
-    let extract = try IndexExtract(reading: name, upTo: shelf.limit, in: transaction)
-    shelf.receive(extract, as: name)
-    return extract
+    let entry = try SearchCacheEntry(reading: name, upTo: cache.limit, in: transaction)
+    cache.receive(entry, as: name)
+    return entry
   }
 }
