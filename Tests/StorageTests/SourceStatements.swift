@@ -21,7 +21,7 @@ struct SourceStatement {
     "DeliveryRow.selection": DeliveryRow.selection, "Self.isAvailable(to:": "TRUE",
     "StoreClock.expression": "1",
     "NotificationIndexRow.columns": NotificationIndexRow.columns,
-    "DueDelivery.columns": "database_id, number, device, merge_key", "columns": "database_id",
+    "DueDelivery.columns": DueDelivery.columns, "columns": "database_id",
   ]
 
   /// Whether this is one, and no other literal.

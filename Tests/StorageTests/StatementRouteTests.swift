@@ -52,7 +52,7 @@ struct StatementRouteTests {
   /// What a distributed store is not asked, by how the statement begins, and beginnings of others.
   private static let notAsked = [
     // A store in which one transaction takes deliveries of all databases.
-    "SELECT database_id, number, device, merge_key FROM deliveries WHERE state = 0 AND route = $1",
+    "SELECT \(DueDelivery.columns) FROM deliveries WHERE state = 0 AND route = $1",
     // A store in which one transaction takes all word that was left for heard.
     "WITH heard AS ( UPDATE dispatch_leases SET awaited = 0 WHERE (database_id, part) IN",
     // Engines that one server has to itself file notifications later.
@@ -68,6 +68,13 @@ struct StatementRouteTests {
     "SELECT ?, deliveries.database_id, deliveries.number, deliveries.route",
   ]
 
+  private static let known = (scans + notAsked).compactMap { try? StatementCheck.Pattern($0 + "?") }
+
+  /// Whether a statement may ask every node, or is not asked of a distributed store.
+  static func isKnown(_ statement: String) -> Bool {
+    known.contains { statement.wholeMatch(of: $0.regex) != nil }
+  }
+
   private static func tables<Value: Sendable>(
     _ read: @escaping @Sendable (any SQLConnection, String) throws -> Value?
   ) async throws -> [(name: String, value: Value)] {
@@ -81,7 +88,7 @@ struct StatementRouteTests {
     return tables
   }
 
-  private static func distributedTables() async throws -> Set<String> {
+  static func distributedTables() async throws -> Set<String> {
     Set(
       try await tables { connection, name in
         let key = try SQLTable.primaryKey(ofTable: name, in: connection)
