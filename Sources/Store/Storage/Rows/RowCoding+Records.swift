@@ -44,18 +44,7 @@ extension RowEncoder {
 extension RowDecoder {
   /// Reads what ``RowEncoder/encodeContent(of:)`` wrote into a record that has its ID and type.
   mutating func decodeContent(into record: inout Record) throws {
-    record.created = try decodeOptional { try $0.decodeStamp() }
-    record.modified = try decodeOptional { try $0.decodeStamp() }
-    record.parent = try decodeOptional { try $0.decodeReference() }
-    record.share = try decodeOptional { try $0.decodeReference() }
-    let count = try decodeCount()
-    record.fields.reserveCapacity(min(count, 64))
-    for _ in 0..<count {
-      let name = try decodeText()
-      let (value, isEncrypted) = try decodeMarkedValue()
-      record.fields.updateValue(value, forKey: name)
-      if isEncrypted { record.encryptedFields.insert(name) }
-    }
+    try decode(.everything, into: &record)
   }
 
   mutating func decodeRecord() throws -> Record {

@@ -10,6 +10,17 @@ struct RecordGlance {
   var hasReferences = false
   var hasChangeTag = false
 
+  /// All of a record's content.
+  static let everything = RecordGlance()
+
+  private init() {
+    fields = nil
+    names = nil
+    hasStamps = true
+    hasReferences = true
+    hasChangeTag = true
+  }
+
   init(for query: Query) {
     for key in query.filters.map(\.key) + query.sortKeys.map(\.key) {
       switch key {
@@ -24,9 +35,10 @@ struct RecordGlance {
     names = fields?.map { (Array($0.utf8), $0) }
   }
 
-  /// The name of a field that is looked at.
-  func name(of bytes: ArraySlice<UInt8>) -> String? {
-    guard let names else { return String(decoding: bytes, as: UTF8.self) }
+  /// Reads the name of a field; nil for one that is not looked at.
+  fileprivate func decodeName(_ decoder: inout RowDecoder) throws -> String? {
+    guard let names else { return try decoder.decodeText() }
+    let bytes = try decoder.take(try decoder.decodeCount())
     return names.first { $0.bytes.elementsEqual(bytes) }?.name
   }
 }
@@ -47,8 +59,10 @@ extension RowDecoder {
     } else {
       for _ in 0..<2 where try decodeFlag() { try skipReference() }
     }
-    for _ in 0..<(try decodeCount()) {
-      guard let name = glance.name(of: try take(try decodeCount())) else {
+    let count = try decodeCount()
+    if glance.fields == nil { record.fields.reserveCapacity(min(count, 64)) }
+    for _ in 0..<count {
+      guard let name = try glance.decodeName(&self) else {
         try skipMarkedValue()
         continue
       }
