@@ -97,7 +97,9 @@ struct StoredState: Equatable {
   private init(in transaction: StoreTransaction) throws {
     let connection = transaction.connection
     func lines(_ statement: String) throws -> [String] {
-      try connection.rows("SELECT \(statement)", []) { $0.text(0) }
+      let statement = "SELECT \(statement)"
+      StatementCheck.passOver(statement)
+      return try connection.rows(statement, []) { $0.text(0) }
     }
     // The engines agree on little that makes a text of bytes.
     func hex(_ column: String) -> String {
@@ -125,9 +127,11 @@ struct StoredState: Equatable {
           AND zones.zone_number = value_index.zone_number
       """
     ).sorted()
-    let rows = try connection.rows(
-      "SELECT \(StoredRecord.columns), records.database_id FROM records", []
-    ) { (StoredRecord.Row($0), DatabaseID(rawValue: $0.integer(6))) }
+    let allRecords = "SELECT \(StoredRecord.columns), records.database_id FROM records"
+    StatementCheck.passOver(allRecords)
+    let rows = try connection.rows(allRecords, []) {
+      (StoredRecord.Row($0), DatabaseID(rawValue: $0.integer(6)))
+    }
     for (row, database) in rows {
       let record = try RecordTable(transaction: transaction).record(row, in: database).record
       let address = try DatabaseTable(transaction: transaction).address(of: database)

@@ -40,9 +40,13 @@ struct SourceStatement {
   }
 
   /// All string literals of the sources, on one line each.
-  static func literals(root: String = #filePath) throws -> [SourceStatement] {
+  ///
+  /// - Parameter folder: which sources, from the folder of the tests on.
+  static func literals(
+    in folder: String = "../../Sources/Store/Storage", root: String = #filePath
+  ) throws -> [SourceStatement] {
     let sources = URL(fileURLWithPath: root).deletingLastPathComponent()
-      .appendingPathComponent("../../Sources/Store/Storage").standardizedFileURL
+      .appendingPathComponent(folder).standardizedFileURL
     let paths = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String }
     return try (paths ?? []).sorted().flatMap { path -> [SourceStatement] in
       let file = path.split(separator: "/").last.map(String.init) ?? path
