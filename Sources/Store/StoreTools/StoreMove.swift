@@ -66,7 +66,7 @@ public enum StoreMove {
   /// Moves a store into a place where there is none, or goes on with that.
   ///
   /// - Parameter progress: is called for every batch, on a thread of its own.
-  /// - Throws: ``StoreError/Code/cannotOpen`` when there is no store at the source, it has an older schema version,
+  /// - Throws: ``StoreError/Code/cannotOpen`` when there is no store at the source, it has an older version,
   ///   or a program has it or the target open; ``StoreError/Code/newerSchema`` when a newer Petrel wrote
   ///   it; ``StoreError/Code/exists`` when the target has something else in it than an unfinished move
   ///   of the same store; ``StoreError/Code/corrupt`` when the stores differ in the end.

@@ -9,7 +9,7 @@ package struct Migration: Sendable {
   var statements: [String]
   /// Fills in what the new schema version derives from stored contents, which SQL cannot read.
   var fill: (@Sendable (any SQLConnection) throws -> Void)?
-  /// Whether programs of the schema version before can go on with the store beside those of this one, as in a
+  /// Whether programs of the version before can go on with the store beside those of this one, as in a
   /// rolling upgrade. Such a step adds what they need not know of, and changes nothing of what they do.
   var isGradual = false
 
@@ -22,10 +22,10 @@ package struct Migration: Sendable {
   /// The counter that tells the oldest schema version whose programs may use the store.
   private static let leastVersion = "least_version"
 
-  /// Brings the store to the last of `migrations`, in one transaction. One of a later schema version is left as it
-  /// is, if programs of this schema version may use it.
+  /// Brings the store to the last of `migrations`, in one transaction. One of a later schema version is
+  /// left as it is, if programs of this version may use it.
   ///
-  /// - Throws: ``StoreError/Code/newerSchema`` when the store has a later schema version that this program does not
+  /// - Throws: ``StoreError/Code/newerSchema`` when the store has a later version that this program does not
   ///   understand; ``StoreError/Code/olderSchema`` when it has one from before the first of `migrations`;
   ///   ``StoreError/Code/cannotOpen`` when servers have it open that would not understand the new one.
   static func apply(_ migrations: [Migration], to connection: any SQLConnection) throws {
@@ -55,8 +55,8 @@ package struct Migration: Sendable {
     }
   }
 
-  /// Begins a transaction that changes the schema version of the store. Those who do so wait for each other, and for
-  /// who writes.
+  /// Begins a transaction that changes the schema version of the store. Those who do so wait for each other,
+  /// and for who writes.
   static func begin(on connection: any SQLConnection) throws {
     try connection.beginAlone(
       with: "schema_version",

@@ -7,8 +7,8 @@ import StoreModel
 /// `last_number`, so each is used once. `/*clustered*/` marks tables whose rows are best kept in
 /// the order of their primary key, `/*unlogged*/` those that need not outlive a crash of the engine.
 package enum Schema {
-  /// A new store is made with the first of them. Stores of earlier schema versions were made by programs that were
-  /// never released, and are refused.
+  /// A new store is made with the first of them. Stores of earlier schema versions were made by programs
+  /// that were never released, and are refused.
   package static let migrations = [
     Migration(
       version: 36,

@@ -6,7 +6,8 @@ import StoreModel
 /// The durable store on an SQL engine.
 ///
 /// One thread writes, or a few on PostgreSQL; each makes writes that wait at the same time one
-/// transaction. A few threads read. Each thread has its own connection. Callers wait in continuations, never on a thread.
+/// transaction. A few threads read. Each thread has its own connection. Callers wait in continuations, never
+/// on a thread.
 public final class SQLStore: Store, Sendable {
   public let databases: any DatabaseStore
   public let zones: any ZoneStore
