@@ -15,11 +15,13 @@ struct AdminDatabases: Sendable {
   static let optionalArguments: [AdminArgument] = ["container", "environment", "database", "user"]
 
   let accounts: any AccountReading
-  let databases: DatabaseDirectory
+  let directory: DatabaseDirectory
+
+  var store: any DatabaseStore { directory.store }
 
   init(accounts: any AccountReading, store: any DatabaseStore) {
     self.accounts = accounts
-    databases = DatabaseDirectory(store: store)
+    directory = DatabaseDirectory(store: store)
   }
 
   /// The database's address. `user` is the name of an account or a user record name.
@@ -49,7 +51,7 @@ struct AdminDatabases: Sendable {
   /// The database, which has to be there: looking at one must not make it.
   func existing(_ arguments: AdminArguments) async throws -> (DatabaseID, DatabaseAddress) {
     let address = try await address(arguments)
-    guard let database = try await databases.store.existingDatabase(at: address) else {
+    guard let database = try await store.existingDatabase(at: address) else {
       throw ServiceError(.notFound, "this database was never used: nothing is in it")
     }
     return (database, address)

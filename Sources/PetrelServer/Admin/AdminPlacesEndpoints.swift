@@ -66,7 +66,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
       limit: limit)
     var usages: [DatabaseID: DatabaseUsage] = [:]
     for database in page where database.name.scope != .shared {
-      usages[database.id] = try await databases.databases.store.usage(of: database.id)
+      usages[database.id] = try await databases.store.usage(of: database.id)
     }
     return request.object { writer in
       writer.key("databases")
@@ -94,7 +94,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
 
   private func zones(_ request: AdminRequest) async throws -> HTTPResponse {
     let address = try await databases.address(request.arguments)
-    guard let database = try await databases.databases.store.existingDatabase(at: address) else {
+    guard let database = try await databases.store.existingDatabase(at: address) else {
       return request.object { writer in
         writer.key("zones")
         writer.array { _ in }
@@ -121,7 +121,7 @@ struct AdminPlacesEndpoints: AdminEndpoints {
   private func modifyZones(_ request: AdminRequest) async throws -> HTTPResponse {
     let body = try request.protocolBody(["operations"])
     let context = try await databases.context(request, operation: "zones/modify", body: body)
-    let answer = try await ZonesEndpoint(store: zones, databases: databases.databases)
+    let answer = try await ZonesEndpoint(store: zones, databases: databases.directory)
       .modify(context)
     return HTTPResponse(headers: HTTPResponse.jsonHeaders, body: .data(answer))
   }

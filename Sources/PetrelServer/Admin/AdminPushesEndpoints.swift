@@ -70,7 +70,7 @@ struct AdminPushesEndpoints: AdminEndpoints {
     }
     let before = try AdminContinuation.parts(arguments, count: 1).flatMap { Int64($0[0]) }
     let address = try await databases.address(arguments)
-    guard let database = try await databases.databases.store.existingDatabase(at: address) else {
+    guard let database = try await databases.store.existingDatabase(at: address) else {
       return try await answer(request, [], next: nil)
     }
     let page = try await administration.pushes(

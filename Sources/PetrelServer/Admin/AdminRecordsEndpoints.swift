@@ -54,7 +54,7 @@ struct AdminRecordsEndpoints: AdminEndpoints {
     let context = try await databases.context(request, operation: "records/query", body: Data())
     let zoneID = try arguments.text("zoneName").map { ZoneID(zoneName: $0) }
     let page: RecordPage =
-      if let database = try await databases.databases.store.existingDatabase(at: address) {
+      if let database = try await databases.store.existingDatabase(at: address) {
         try await records.records(
           matching: Self.search(
             query, zoneID, limit, continuation: try arguments.text("continuation")), in: database)

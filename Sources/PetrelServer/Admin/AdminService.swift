@@ -59,9 +59,9 @@ final class AdminService: Sendable {
         configured: { containers.names }),
       AdminRecordsEndpoints(
         records: store.records, databases: databases, links: links,
-        endpoint: RecordsEndpoint(of: store, databases: databases.databases, links: links),
+        endpoint: RecordsEndpoint(of: store, databases: databases.directory, links: links),
         assets: AssetsEndpoint(
-          store: store.assets, databases: databases.databases, links: links)),
+          store: store.assets, databases: databases.directory, links: links)),
       AdminChangesEndpoints(store: store.changeFeeds, databases: databases, links: links),
       AdminSchemaEndpoints(store: store.schemas),
       AdminSubscriptionsEndpoints(

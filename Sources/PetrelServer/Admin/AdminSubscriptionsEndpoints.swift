@@ -53,7 +53,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     let subscriptionID = try arguments.text("subscriptionID")
     let recordType = try arguments.text("recordType")
     let text = try arguments.text("text")?.lowercased()
-    guard let database = try await databases.databases.store.existingDatabase(at: address) else {
+    guard let database = try await databases.store.existingDatabase(at: address) else {
       return request.object { writer in
         writer.key("subscriptions")
         writer.array { _ in }
@@ -111,7 +111,7 @@ struct AdminSubscriptionsEndpoints: AdminEndpoints {
     // The first that is saved in a database makes it, as an app's would.
     return try await apply(
       .save(subscription), of: subscriber,
-      in: try await databases.databases.store.database(at: address), request)
+      in: try await databases.store.database(at: address), request)
   }
 
   /// The subscription with the filters of the argument `predicate` in place of its own, if it is there.
