@@ -177,7 +177,8 @@ struct SeveralServersTests {
         at: DatabaseAddress(
           container: Service.container, environment: .development, scope: .public, owner: nil))
       var readers: [String] = []
-      for number in 0..<8 {
+      // By chance one server has none of them: of eight users in one of 128 runs, of so many in one of 32,768.
+      for number in 0..<16 {
         let user = try await Service.addUser("user\(number)", to: service.store)
         try await service.subscribe(Self.subscription("all", to: "Note"), as: user)
         readers.append(try await service.makeReader(as: user))
@@ -197,7 +198,7 @@ struct SeveralServersTests {
         }
       }
       let logged = [service.server, other].map { $0.dispatchMetrics.loggedNotifications }
-      #expect(logged.reduce(0, +) == 24)
+      #expect(logged.reduce(0, +) == 48)
       #expect(logged.allSatisfy { $0 > 0 })
       let text = await other.metricsPage().text
       #expect(text.contains("\npetrel_dispatch_parts 2\n"))
