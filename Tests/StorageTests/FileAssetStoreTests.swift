@@ -5,6 +5,16 @@ import Testing
 @testable import Storage
 
 struct FileAssetStoreTests {
+  @Test(
+    "the folder of a path",
+    arguments: [
+      ("d", ""), ("d/", ""), ("data", ""), ("d/x", "d"), ("d//x/", "d"), ("/x", "/"), ("//x", "/"),
+      ("/", "/"), ("/a/b", "/a"), ("./x", "."), ("ä/x", "ä"),
+    ])
+  func folder(_ path: String, _ folder: String) {
+    #expect(AssetFiles.folder(of: path) == folder)
+  }
+
   private let name = AssetName(database: DatabaseID(rawValue: 7), file: "ab-file")
 
   @Test("a file that arrived is moved, not copied, and read piece by piece")

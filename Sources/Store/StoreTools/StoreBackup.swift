@@ -58,7 +58,7 @@ public enum StoreBackup {
         try AssetFiles.sync(partial)
         rmdir(directory)
         try AssetFiles.move(partial, to: directory)
-        try AssetFiles.sync((directory as NSString).deletingLastPathComponent)
+        try AssetFiles.sync(AssetFiles.folder(of: directory))
       } catch {
         try? FileManager.default.removeItem(atPath: partial)
         throw error
@@ -84,7 +84,7 @@ public enum StoreBackup {
       guard FileManager.default.fileExists(atPath: copyPath) else {
         throw StoreError(.cannotOpen, "there is no backup in '\(directory)': it has no \(fileName)")
       }
-      try AssetFiles.makeFolder((path as NSString).deletingLastPathComponent)
+      try AssetFiles.makeFolder(AssetFiles.folder(of: path))
       let lock = try ServerLock(forStoreAt: path)
       defer { withExtendedLifetime(lock) {} }
       for file in [path, path + "-wal", path + "-assets"] where isThere(file) {
@@ -114,7 +114,7 @@ public enum StoreBackup {
         try AssetFiles.move(partial + "-assets", to: path + "-assets")
       }
       try AssetFiles.move(partial, to: path)
-      try AssetFiles.sync((path as NSString).deletingLastPathComponent)
+      try AssetFiles.sync(AssetFiles.folder(of: path))
     }
   }
 

@@ -37,7 +37,7 @@ final class StoreMoveEnd {
     var isNew = false
     if let path = location.file {
       isNew = !FileManager.default.fileExists(atPath: path)
-      let folder = (path as NSString).deletingLastPathComponent
+      let folder = AssetFiles.folder(of: path)
       if !folder.isEmpty { try AssetFiles.makeFolder(folder) }
     }
     if isNew, let assets = location.assets, assets != source.location.assets,

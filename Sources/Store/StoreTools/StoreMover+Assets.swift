@@ -59,7 +59,7 @@ extension StoreMover {
     result.assets += 1
     result.assetBytes += size
     if Self.size(of: target) == size { return }
-    let folder = (target as NSString).deletingLastPathComponent
+    let folder = AssetFiles.folder(of: target)
     try AssetFiles.makeFolder(folder)
     let partial = target + "~"
     unlink(partial)

@@ -88,7 +88,7 @@ enum StoreMigrateCommand: Command {
     var directory: String? {
       switch self {
       case .directory(let path): path
-      case .file(let path): (path as NSString).deletingLastPathComponent
+      case .file(let path): AssetFiles.folder(of: path)
       case .postgreSQL: nil
       }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import PetrelServer
+import Storage
 
 /// The data directory: whether the server may write what is in it, and nobody else may read it.
 struct DirectoryMatter: Sendable {
@@ -49,7 +50,7 @@ struct DirectoryMatter: Sendable {
     }
     var parent = directory
     repeat {
-      parent = (parent as NSString).deletingLastPathComponent
+      parent = AssetFiles.folder(of: parent)
     } while parent.count > 1 && access(parent, F_OK) != 0
     guard let trouble = Self.writingTrouble(parent) else {
       return .ok("\(directory) is not there yet; the first start makes it")
@@ -80,7 +81,7 @@ struct DirectoryMatter: Sendable {
   /// What is open to others than its user, with what makes it private again. What the server does not
   /// make, such as its configuration, is left to who made it.
   private func exposures() -> [Finding] {
-    let folder = (storePath as NSString).deletingLastPathComponent
+    let folder = AssetFiles.folder(of: storePath)
     let name = (storePath as NSString).lastPathComponent
     // Files in a folder that this user may not list are not looked at.
     let files = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])

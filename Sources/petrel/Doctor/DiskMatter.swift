@@ -1,6 +1,7 @@
 import CLinuxStatus
 import Foundation
 import PetrelServer
+import Storage
 
 /// The disk that the data directory is on, or would be.
 struct DiskMatter: Sendable {
@@ -29,7 +30,7 @@ struct DiskMatter: Sendable {
     var place = URL(fileURLWithPath: directory).path
     while access(place, F_OK) != 0 {
       guard place.count > 1 else { return nil }
-      place = (place as NSString).deletingLastPathComponent
+      place = AssetFiles.folder(of: place)
     }
     return place
   }

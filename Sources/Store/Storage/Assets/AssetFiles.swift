@@ -94,11 +94,20 @@ package enum AssetFiles {
     return SQLValue.hexadecimal(hasher.finish())
   }
 
+  /// The folder that a path's last component is in; empty for a name alone. `NSString` has the same, but
+  /// ends the process for a name of one letter.
+  package static func folder(of path: String) -> String {
+    let whole = path.dropLast(while: "/")
+    guard let slash = whole.lastIndex(of: "/") else { return path.hasPrefix("/") ? "/" : "" }
+    let folder = whole[..<slash].dropLast(while: "/")
+    return folder.isEmpty ? "/" : String(folder)
+  }
+
   /// Makes a folder and those above it, for their user alone.
   ///
   /// - Parameter isDurable: whether their names are on the disk when this returns.
   package static func makeFolder(_ path: String, isDurable: Bool = true) throws {
-    let parent = (path as NSString).deletingLastPathComponent
+    let parent = folder(of: path)
     if mkdir(path, 0o700) != 0 {
       if errno == EEXIST { return }
       guard errno == ENOENT else { throw failure("be made", path) }
@@ -125,5 +134,11 @@ package enum AssetFiles {
     try sync(copy)
     guard rename(copy, target) == 0 else { throw failure("be moved to \(target)", copy) }
     unlink(source)
+  }
+}
+
+extension StringProtocol {
+  fileprivate func dropLast(while character: Character) -> SubSequence {
+    self[..<(lastIndex { $0 != character }.map { index(after: $0) } ?? startIndex)]
   }
 }

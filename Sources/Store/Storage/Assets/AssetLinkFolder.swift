@@ -26,7 +26,7 @@ package final class AssetLinkFolder {
     let target = folder + "/" + name
     if link(assets + "/" + name, target) == 0 { return }
     // The first of its folder. Nothing of this needs to outlive the process.
-    try AssetFiles.makeFolder((target as NSString).deletingLastPathComponent, isDurable: false)
+    try AssetFiles.makeFolder(AssetFiles.folder(of: target), isDurable: false)
     guard link(assets + "/" + name, target) == 0 else {
       throw AssetFiles.failure("be copied", assets + "/" + name)
     }
@@ -37,7 +37,7 @@ package final class AssetLinkFolder {
   /// - Throws: ``StoreError/Code/assetFailed`` also when what was copied does not have this SHA-256.
   package func copy(_ name: String, checksum: String, to other: String) throws {
     let target = other + "/" + name
-    try AssetFiles.makeFolder((target as NSString).deletingLastPathComponent)
+    try AssetFiles.makeFolder(AssetFiles.folder(of: target))
     try AssetFiles.copy(folder + "/" + name, to: target)
     guard try AssetFiles.checksum(of: target) == checksum else {
       throw StoreError(
@@ -46,7 +46,7 @@ package final class AssetLinkFolder {
           + "it was uploaded; put back the file from a backup")
     }
     try AssetFiles.sync(target)
-    try AssetFiles.sync((target as NSString).deletingLastPathComponent)
+    try AssetFiles.sync(AssetFiles.folder(of: target))
   }
 
   /// What processes left that were killed.
