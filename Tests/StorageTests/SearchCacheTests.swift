@@ -55,7 +55,7 @@ struct SearchCacheTests {
     #expect(cache.entry(name(1))?.column?[1] == 60)
   }
 
-  @Test("what was not used for the longest time makes room")
+  @Test("the least recently used entry is removed when the memory is full")
   func room() {
     let size = column(version: 1).size
     let cache = SearchCache(limit: 2 * size)

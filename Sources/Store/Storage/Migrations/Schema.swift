@@ -58,8 +58,8 @@ package enum Schema {
     guard version >= oldestVersion else {
       throw StoreError(
         .olderSchema,
-        "the store\(place) has schema version \(version), which Petrel had before its first release; "
-          + "this one knows versions from \(oldestVersion) on. Begin with an empty data directory, or use "
+        "the store\(place) has \(version == 0 ? "no schema version" : "schema version \(version)"): a "
+          + "Petrel from before the first release made it. This one knows versions from \(oldestVersion) on. Begin with an empty data directory, or use "
           + "the older program"
       )
     }

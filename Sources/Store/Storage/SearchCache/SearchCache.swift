@@ -6,8 +6,9 @@ import Synchronization
 ///
 /// An entry is worth its memory and the reading of a part of the index when searches would take less
 /// time with it. So they tell what they spent for want of one, and when that is a fair part of what it
-/// takes to make it, it is made. One that changes faster than it is looked at is given up, and one that
-/// has to make room; it has to be wanted twice as much before it is made again.
+/// takes to make it, it is made. One that changes faster than it is looked at is given up, and so is
+/// the least recently used one when the memory is full. It has to be wanted twice as much before it is made
+/// again.
 final class SearchCache: Sendable {
   typealias Name = SearchCacheEntry.Name
 
@@ -29,7 +30,7 @@ final class SearchCache: Sendable {
     var givenUp = 0
   }
 
-  /// Memory for all entries, in bytes. Those that were not used for the longest time make room.
+  /// Memory for all entries, in bytes. Beyond it the least recently used entry is removed.
   let limit: Int
   private let state = Mutex(State())
 
@@ -54,7 +55,7 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Takes an entry that was made; nil when there was no room for it, or it could not be read.
+  /// Takes an entry that was made; nil when it was too large, or could not be read.
   func receive(_ entry: SearchCacheEntry?, as name: Name) {
     state.withLock { state in
       state.made += 1
@@ -64,7 +65,7 @@ final class SearchCache: Sendable {
     if let entry { keep(entry, as: name) }
   }
 
-  /// Keeps an entry, unless it has a newer one, or no room for it.
+  /// Keeps an entry, unless it has a newer one, or the entry is larger than the limit.
   func keep(_ entry: SearchCacheEntry, as name: Name) {
     state.withLock { state in
       let known = state.entries[name]?.entry
@@ -95,7 +96,7 @@ final class SearchCache: Sendable {
     }
   }
 
-  /// Whether an entry is to be made that is worth so much effort. Only one who asks is told so until
+  /// Whether an entry is to be made that is worth so much effort. Only the first who asks gets yes until
   /// it is there.
   func isWanted(_ name: Name, for effort: Double) -> Bool {
     state.withLock { state in
