@@ -11,7 +11,7 @@ struct CachedSearchTests {
   /// Efforts by which entries are made at once, and used.
   private static func effort(_ rankings: Rankings) -> SearchEffort {
     var effort = SearchEffort(
-      rankCost: 0, columnShare: 0, listPatience: 0, fillsCache: true, peek: 100, interval: 1)
+      rankCost: 0, columnShare: 0, listPatience: 0, fillsCache: true, peek: 100)
     effort.observeRanking = { rankings.count.add(1, ordering: .relaxed) }
     return effort
   }

@@ -14,16 +14,15 @@ extension RecordStoreConformance {
       SearchEffort(),
       SearchEffort(
         columnShare: 0, listPatience: 0, fillsCache: true, changePatience: 3, peek: 1,
-        interval: 1, patience: 0, groupLimit: 2,
+        groupLimit: 2,
         fewRecords: 2, absencePatience: 2),
       SearchEffort(
         recordCost: 1_000, columnShare: 0, listPatience: 0, fillsCache: false, peek: 1,
-        interval: 4, patience: 2, groupLimit: 3,
+        groupLimit: 3,
         fewRecords: 2,
         absencePatience: 5),
       SearchEffort(
-        recordCost: 2, columnShare: 0, listPatience: 0, fillsCache: true, peek: 4, interval: 30,
-        patience: 6, groupLimit: 2,
+        recordCost: 2, columnShare: 0, listPatience: 0, fillsCache: true, peek: 4, groupLimit: 2,
         fewRecords: 4,
         absencePatience: 5),
     ]

@@ -50,8 +50,6 @@ struct SearchPlanChoiceTests {
     var plan = plan([], known: 10_000)
     plan.rankCost = 0.4
     plan.length = 1_000
-    plan.behind = 0
-    plan.likelihood = 0
     #expect(plan.choice.step == .walk)
     plan.overhead = 65_000
     #expect(plan.choice.step == .collect)

@@ -3,27 +3,15 @@ import CloudKitModel
 /// Tells of most records that cannot match that they cannot, without reading them.
 ///
 /// It has a condition for each path that leads to all matches, and for each that leads to none. As
-/// little of them as tells how many there are is gathered first; what follows is the plan's choice,
-/// which is looked at again and again while a walk goes on.
+/// little of them as tells how many there are is gathered first; what follows is the plan's choice at
+/// the beginning of each walk.
 struct CandidateSieve {
-  /// What came of the records of a walk.
+  /// A walk through an index.
   private struct Walk {
     /// Entries that it passed.
     var entries = 0.0
-    /// Those since a set was completed, and those of them that passed the sets.
-    var tested = 0.0
-    var survivors = 0.0
-    /// Records that were read: how many of them would match if conditions told all, and did.
-    var expected = 0.0
-    var matches = 0.0
-    var misses = 0
-    /// What it took, in entries, and when to look at the plan again.
-    var cost = 0
-    var nextLook = 0
     /// The condition that all of its records meet, as it goes along its path.
     var implied: Int?
-    /// How much of its index it has before it.
-    var rest = 1.0
     /// What it takes however short it is, in entries.
     var overhead = 0.0
   }
@@ -33,9 +21,8 @@ struct CandidateSieve {
   private var lasting: Int
   /// Those that are complete.
   private var known: [Int] = []
-  /// Those that are asked, and how many records meet all that are neither known nor asked.
+  /// Those that are asked.
   private var asked: [Int] = []
-  private var unchecked = 1.0
   private var walk = Walk()
   private var outerWalks: [Walk] = []
   /// Records that there are about.
@@ -70,34 +57,23 @@ struct CandidateSieve {
     guard mayMatch(number) else { return false }
     for index in asked where !conditions[index].isComplete {
       let (isMet, cost) = try conditions[index].ask(number, in: search)
-      take(cost)
+      spent += Double(cost)
       guard isMet else { return false }
     }
     return true
   }
 
-  /// Notes that a walk passed so many entries, of which some may match.
-  mutating func pass(_ entries: Int, surviving survivors: Int) {
+  /// Notes that a walk passed so many entries.
+  mutating func pass(_ entries: Int) {
     walk.entries += Double(entries)
-    walk.tested += Double(entries)
-    walk.survivors += Double(survivors)
-    take(entries)
+    spent += Double(entries)
   }
 
   /// Notes that so many places of the index were looked for.
-  mutating func seek(_ places: Int) { take(places * NumberWindow.seekCost) }
+  mutating func seek(_ places: Int) { spent += Double(places * NumberWindow.seekCost) }
 
-  /// Notes whether a record that was read matches.
-  mutating func note(isMatch: Bool) {
-    walk.expected += unchecked
-    if isMatch { walk.matches += 1 } else { walk.misses += 1 }
-    take(Int(effort.recordCost))
-  }
-
-  private mutating func take(_ cost: Int) {
-    walk.cost += cost
-    spent += Double(cost)
-  }
+  /// Notes that a record was read.
+  mutating func noteRead() { spent += effort.recordCost }
 
   /// All records that can match, and some more, when they are known; the smallest such set.
   var candidates: RecordNumberSet? {
@@ -131,26 +107,16 @@ struct CandidateSieve {
   ///
   /// - Parameters:
   ///   - path: The path that it goes along, when that is one of a condition.
-  ///   - rest: The share of its index that it has before it.
   ///   - overhead: What it takes however short it is.
-  mutating func beginWalk(along path: Int?, rest: Double, overhead: Double = 0) {
+  mutating func beginWalk(along path: Int?, overhead: Double = 0) {
     outerWalks.append(walk)
-    walk = Walk(implied: path, rest: rest, overhead: overhead)
+    walk = Walk(implied: path, overhead: overhead)
   }
 
   /// Goes back to the walk before.
   mutating func endWalk() {
     walk = outerWalks.removeLast()
   }
-
-  /// Notes that the walk has come to its end, and that what comes behind it is to be found.
-  mutating func comeToEnd() {
-    walk.rest = 0
-    walk.nextLook = 0
-  }
-
-  /// Whether it is time to look at the plan.
-  var isDue: Bool { walk.cost >= walk.nextLook }
 
   /// What to do for so many more records: gathers what is worth gathering, and returns whether to walk
   /// on or to collect the candidates.
@@ -161,23 +127,11 @@ struct CandidateSieve {
   mutating func advise(
     wanted: Int, sorting entryCost: Double?, mayWalk: Bool = true, in search: RecordSearch
   ) throws -> SearchPlan.Step {
-    // Those that were not worth a look may be so now.
-    if walk.misses > effort.patience {
-      for index in conditions.indices
-      where !conditions[index].isComplete && conditions[index].gathered == 0 {
-        try gather(index, effort.peek, in: search)
-      }
-    }
-    defer { walk.nextLook = walk.cost + effort.interval }
     while true {
       let (plan, indices) = plan(wanted: wanted, sorting: entryCost, mayWalk: mayWalk)
       let choice = plan.choice
       guard case .gather(let part) = choice.step else {
-        let worth = plan.questions
-        asked = worth.map { indices[$0] }
-        unchecked = plan.conditions.indices.reduce(1) {
-          worth.contains($1) ? $0 : $0 * plan.conditions[$1].share
-        }
+        asked = plan.questions.map { indices[$0] }
         effort.observe?(choice.step, !asked.isEmpty)
         return choice.step
       }
@@ -204,21 +158,16 @@ struct CandidateSieve {
     let open = conditions.indices.filter {
       !conditions[$0].isComplete && conditions[$0].gathered > 0 && $0 != walk.implied
     }
-    let expected = known.reduce(1) {
+    let passing = known.reduce(1) {
       $1 == walk.implied ? $0 : $0 * conditions[$1].forPlan(among: population).share
     }
     let plan = SearchPlan(
-      wanted: Double(max(1, wanted)), length: max(1, population * walk.rest - walk.entries),
-      behind: population,
-      likelihood: walk.rest > 0 ? 0.5 : 1,
+      wanted: Double(max(1, wanted)), length: max(1, population - walk.entries),
       overhead: walk.overhead,
       entryCost: entryCost ?? 1,
       recordCost: effort.recordCost,
       rankCost: rankCost,
-      // What was expected counts like some records that passed: the order may begin elsewhere.
-      passing: min(1, (16 + walk.survivors) / (16 / max(1e-9, expected) + walk.tested)),
-      candidates: candidateCount.map { Double($0) },
-      matching: min(1, (8 + walk.matches) / (8 + walk.expected)), maySort: entryCost != nil,
+      passing: passing, candidates: candidateCount.map { Double($0) }, maySort: entryCost != nil,
       mayWalk: mayWalk,
       conditions: open.map { conditions[$0].forPlan(among: population) })
     return (plan, open)
@@ -240,8 +189,6 @@ struct CandidateSieve {
   private mutating func addWhenComplete(_ index: Int) {
     guard conditions[index].isComplete, !known.contains(index) else { return }
     known.append(index)
-    walk.tested = 0
-    walk.survivors = 0
   }
 
   /// Adds a condition for the walks that begin now.

@@ -60,20 +60,16 @@ extension RecordSearch {
     var last: AccessPath.Position?
     // A little more than a page, then ever larger steps.
     var size = query.limit + 24
+    _ = try sieve.advise(wanted: query.limit + 1, sorting: nil, in: self)
     while !reader.isAtEnd {
       let filter = sieve
       let (entries, count) = try reader.entries(size, in: self) { filter.mayMatch($0) }
-      sieve.pass(count, surviving: entries.count)
+      sieve.pass(count)
       for entry in entries {
-        if sieve.isDue {
-          _ = try sieve.advise(
-            wanted: query.limit + 1 - rows.count, sorting: nil, in: self)
-        }
         if let circle = path.circle, !circle.mayHold(entry.key.head) { continue }
         guard try sieve.admits(entry.number, in: self) else { continue }
-        let candidate = try match(entry.number)
-        sieve.note(isMatch: candidate != nil)
-        guard let candidate, isFirst(entry, on: path, candidate.record) else { continue }
+        guard let candidate = try match(entry.number), isFirst(entry, on: path, candidate.record)
+        else { continue }
         if rows.count == query.limit, let last {
           let end = QueryContinuation.scan(path: driver, last)
           return RecordPage(

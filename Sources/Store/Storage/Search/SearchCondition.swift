@@ -25,9 +25,8 @@ struct SearchCondition {
   private var total = 0.0
   /// Of the path's stretches, nil for those without entries; none while nobody asked for them.
   private var spans: [EntrySpan?] = []
-  /// Records that were asked about, and those of them that can match.
+  /// Records that were asked about.
   private var questions = 0.0
-  private var passes = 0.0
 
   /// - Parameters:
   ///   - column: The keys of the path's field, where they are at hand.
@@ -160,10 +159,7 @@ struct SearchCondition {
     _ number: Int64, in search: RecordSearch
   ) throws -> (isMet: Bool, cost: Int) {
     if let column {
-      let holds = column.isMet(by: number)
-      questions += 1
-      if holds != excludes { passes += 1 }
-      return (holds != excludes, 0)
+      return (column.isMet(by: number) != excludes, 0)
     }
     let before = windowCost
     var holds = listed.contains(number)
@@ -171,7 +167,6 @@ struct SearchCondition {
       holds = try windows[index].contains(number, in: search)
     }
     questions += 1
-    if holds != excludes { passes += 1 }
     return (holds != excludes, 1 + windowCost - before)
   }
 
@@ -185,9 +180,7 @@ struct SearchCondition {
   /// As far as it is known, among so many records.
   func forPlan(among population: Double) -> SearchPlan.Condition {
     let members = min(members, population)
-    let expected = (excludes ? population - members : members) / max(1, population)
-    // What was expected counts like four records that met it.
-    let share = (4 + passes) / (4 / max(1e-9, expected) + questions)
+    let share = (excludes ? population - members : members) / max(1, population)
     return SearchPlan.Condition(
       share: min(1, share), remaining: remaining, question: isAskable ? questionCost : nil,
       candidates: excludes ? nil : members)

@@ -1,5 +1,4 @@
-/// What the steps of a search take, and how far it goes before it looks at its plan. Tests make it turn
-/// early, and to every way.
+/// What the steps of a search take. Tests change it so that searches go every way.
 ///
 /// Efforts are counted in index entries: reading one in order takes about 80 nanoseconds.
 struct SearchEffort: Sendable {
@@ -18,10 +17,6 @@ struct SearchEffort: Sendable {
   var changePatience = 1_000
   /// Entries that are gathered of each condition to learn how many records meet it.
   var peek = 2_048
-  /// The effort after which the plan is looked at again.
-  var interval = 8_192
-  /// Records that are read for nothing before a look is taken at conditions that none was taken at.
-  var patience = 128
   /// Records with one value that are put in order by themselves; more are left to the index of the
   /// next sort key.
   var groupLimit = 2_000

@@ -45,11 +45,6 @@ struct SearchPlan {
   var wanted: Double
   /// Entries that the walk has at most.
   var length: Double
-  /// What it takes to find the records without an entry, which come behind them, where there is no
-  /// set to find them in.
-  var behind = 0.0
-  /// How likely it is that these have to be found, when the walk seems too short for the page.
-  var likelihood = 1.0
   /// What it takes however short it is.
   var overhead = 0.0
   /// The time of one of its entries.
@@ -62,8 +57,6 @@ struct SearchPlan {
   var passing = 1.0
   /// How many records the smallest of these holds; nil while none holds all matches.
   var candidates: Double?
-  /// How many of the records that meet every condition match.
-  var matching = 1.0
   /// Whether there is an order by which records can be sorted when they were read.
   var maySort: Bool
   /// Whether there is a walk at all.
@@ -95,7 +88,7 @@ struct SearchPlan {
 
   /// How many of the walk's records match.
   var matches: Double {
-    max(1e-12, conditions.reduce(passing * matching) { $0 * $1.share })
+    max(1e-12, conditions.reduce(passing) { $0 * $1.share })
   }
 
   /// Which conditions are worth asking about, in the order in which that takes least.
@@ -113,10 +106,7 @@ struct SearchPlan {
     let passing = gathered.reduce(passing) { $0 * conditions[$1].share }
     let entries = wanted / matches
     let entry = entryCost + passing * readingCost(without: gathered)
-    guard entries > length else { return overhead + entries * entry }
-    guard maySort else { return overhead + length * entry }
-    return overhead + length * entry + likelihood
-      * min(behind, collectCost(with: gathered) ?? behind)
+    return overhead + min(entries, length) * entry
   }
 
   private func collectCost(with gathered: [Int]) -> Double? {
@@ -129,7 +119,7 @@ struct SearchPlan {
     let cost = readingCost(without: gathered)
     guard let rankCost else { return count * cost }
     let matches = conditions.indices.filter { !gathered.contains($0) }
-      .reduce(matching) { $0 * conditions[$1].share }
+      .reduce(1) { $0 * conditions[$1].share }
     return count * rankCost + min(count, wanted / max(1e-12, matches)) * cost
   }
 

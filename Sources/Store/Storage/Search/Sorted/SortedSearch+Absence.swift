@@ -13,9 +13,6 @@ extension SortedSearch {
       return collector.isFull
     }
     let isLast = level == keys.count - 1
-    sieve.comeToEnd()
-    _ = try sieve.advise(
-      wanted: collector.missing, sorting: entryCost(level: level), in: search)
     if isLast, shared.isEmpty, sieve.candidateCount == nil,
       try collectNext(level: level, from: start)
     {

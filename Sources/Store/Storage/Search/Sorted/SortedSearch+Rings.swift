@@ -7,12 +7,6 @@ extension SortedSearch {
   /// What keys and rounding may be wrong by, in metres.
   private static let margin = 2.0
 
-  /// How much of the earth is farther away than this, or nearer.
-  static func restOfEarth(beyond distance: Double, ascending: Bool) -> Double {
-    let rest = (1 + cosine(distance / Location.earthRadius * 180 / .pi)) / 2
-    return ascending ? rest : 1 - rest
-  }
-
   /// What it takes to find the beginnings of the ranges of a ring that begins at this distance.
   static func effort(ofRingFrom distance: Double) -> Double {
     let bands = min(1_800, 2 * distance / Location.earthRadius * 1_800 / .pi)
@@ -94,7 +88,6 @@ extension SortedSearch {
     sieve.seek(path.stretches.count)
     var reader = EntryReader(path)
     while !reader.isAtEnd {
-      try turnIfDue(level: level)
       for entry in try entries(of: &reader, 4_096) {
         if let circle = path.circle, !circle.mayHold(entry.key.head) { continue }
         let metres = distance.metres(to: entry.key.head)
@@ -105,10 +98,8 @@ extension SortedSearch {
     places.sort { $0 < $1 }
     for (index, place) in places.enumerated() {
       if index % 32 == 0, isFull(to: place.metres, level: level) { return true }
-      try turnIfDue(level: level)
       try consider(place.number)
     }
-    try turnIfDue(level: level)
     return isFull(to: outer, level: level)
   }
 

@@ -48,11 +48,9 @@ extension SortedSearch {
           return true
         }
         lastKey = entry.key
-        try turnIfDue(level: level)
         try consider(entry.number)
       }
       if collector.isFull, lastKey.count < ValueKey.textLimit { return true }
-      try turnIfDue(level: level)
       size = min(size * 2, 4_096)
     }
     return collector.isFull
@@ -62,7 +60,7 @@ extension SortedSearch {
   mutating func entries(of reader: inout EntryReader, _ limit: Int) throws -> [IndexEntryPlace] {
     let filter = sieve
     let (entries, count) = try reader.entries(limit, in: search) { filter.mayMatch($0) }
-    sieve.pass(count, surviving: entries.count)
+    sieve.pass(count)
     return entries
   }
 
@@ -86,14 +84,12 @@ extension SortedSearch {
         }
         group.append(entry.number)
       }
-      try turnIfDue(level: level)
     }
     return try collect(&group, level: level)
   }
 
   private mutating func collect(_ group: inout [Int64], level: Int) throws -> Bool {
     for number in group {
-      try turnIfDue(level: level)
       try consider(number)
     }
     group = []
@@ -118,7 +114,7 @@ extension SortedSearch {
       if isNew { sieve.pop() }
     }
     if collecting.isFinite, level + 1 < keys.count {
-      sieve.beginWalk(along: search.indexOfPath(along: keys[level + 1].key), rest: 1)
+      sieve.beginWalk(along: search.indexOfPath(along: keys[level + 1].key))
       defer { sieve.endWalk() }
       let cost = sieve.cost(
         of: collector.missing, sorting: entryCost(level: level + 1))

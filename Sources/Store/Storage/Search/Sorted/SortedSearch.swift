@@ -67,14 +67,10 @@ struct SortedSearch {
   /// Reads a record and collects it when it matches and has what is shared.
   mutating func consider(_ number: Int64) throws {
     guard try sieve.admits(number, in: search) else { return }
-    guard let candidate = try search.match(number) else {
-      return sieve.note(isMatch: false)
-    }
+    sieve.noteRead()
+    guard let candidate = try search.match(number) else { return }
     let place = order.place(of: candidate.record, number: number)
-    for (value, shared) in zip(place.values, shared) where !Self.has(value, shared) {
-      return sieve.note(isMatch: false)
-    }
-    sieve.note(isMatch: true)
+    for (value, shared) in zip(place.values, shared) where !Self.has(value, shared) { return }
     collector.add(candidate.row, at: place)
   }
 
@@ -95,7 +91,7 @@ struct SortedSearch {
 
   // MARK: Walking
 
-  /// Thrown when to read all candidates takes less time than to walk on.
+  /// Thrown when to read all candidates takes less time than to walk.
   struct WalkIsLonger: Error {
     /// Of the walk that is the longer way.
     var level: Int
@@ -114,10 +110,11 @@ struct SortedSearch {
       if let place = collector.start, isShared(by: place) { start = place }
       sieve.beginWalk(
         along: search.indexOfPath(along: keys[level].key),
-        rest: try rest(of: path, level: level, from: start),
         overhead: overhead(level: level, from: start))
       defer { sieve.endWalk() }
-      try turnIfDue(level: level)
+      let step = try sieve.advise(
+        wanted: collector.missing, sorting: entryCost(level: level), in: search)
+      if step == .collect { throw WalkIsLonger(level: level) }
       if start == nil || start?.values[level] != nil {
         let isFull =
           keys[level].relativeLocation == nil
@@ -130,25 +127,6 @@ struct SortedSearch {
       collector = before
       return try collectAll()
     }
-  }
-
-  /// How much of a path lies behind a place, as far as that can be told.
-  private func rest(
-    of path: AccessPath, level: Int, from start: RecordOrder.Place?
-  ) throws -> Double {
-    guard let start else { return 1 }
-    // Behind all values come the records that have none.
-    guard let value = start.values[level] else { return 0 }
-    if keys[level].relativeLocation != nil {
-      guard case .double(let distance) = value else { return 1 }
-      return Self.restOfEarth(beyond: distance, ascending: keys[level].ascending)
-    }
-    guard path.stretches.count == 1, let key = ValueKey.key(of: value),
-      let span = try EntryReader(path).span(ofStretch: 0, in: search)
-    else { return 1 }
-    let place = AccessPath.Position(stretch: 0, key: key, number: start.number)
-    let passed = span.share(before: place) ?? 0
-    return keys[level].ascending ? 1 - passed : passed
   }
 
   /// What a walk takes from a place on, however short it is.
@@ -164,14 +142,6 @@ struct SortedSearch {
 
   /// What an entry of a walk takes; one of a place has to be measured.
   func entryCost(level: Int) -> Double { keys[level].relativeLocation == nil ? 1 : 3 }
-
-  /// Looks from time to time whether there is a shorter way than to walk on.
-  mutating func turnIfDue(level: Int) throws {
-    guard sieve.isDue else { return }
-    let step = try sieve.advise(
-      wanted: collector.missing, sorting: entryCost(level: level), in: search)
-    if step == .collect { throw WalkIsLonger(level: level) }
-  }
 
   /// Collects all records with the values shared so far: by what comes now, no index is in order, or
   /// that takes longer.
