@@ -1,8 +1,424 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-/// The rooms of the house and the doors between them; `docs/architecture.md` says what lives where.
-/// Doors open downwards only: a target lists nothing that stands above it here.
+/// Targets whose folders lie together below `Sources` or `Tests`.
+func layer(_ folder: String, of root: String = "Sources", _ targets: [Target]) -> [Target] {
+  for target in targets { target.path = "\(root)/\(folder)/\(target.name)" }
+  return targets
+}
+
+// The layers, top to bottom. A target depends on its own layer or on lower ones, which `Scripts/graph.py` checks.
+let layers: [[Target]] = [
+  layer(
+    "Programs",
+    [
+      // The command line.
+      .executableTarget(
+        name: "petrel",
+        dependencies: [
+          "PetrelTesting", "PetrelServer", "Explanation", "ChangeDispatch", "PushDelivery",
+          "Matching", "Storage", "SQLEngine", "StoreTools", "StoreModel",
+          "HTTPService", "HTTP2Transport", "OutboundHTTP", "APNsSimulation", "OpenIDConnect",
+          "WebDelivery", "Cryptography", "WebServices", "SchemaLanguage",
+          "CloudKitModel", "JSONCoding", "ScaleModel", "PostgreSQLHosting", "CSQLite",
+          "CPostgreSQL", "CLinuxEvents", "CLinuxStatus", "CMemoryAllocation",
+        ]),
+      // What many servers can do: a simulation.
+      .target(name: "ScaleModel"),
+    ]),
+  layer(
+    "Testing",
+    [
+      // The server and the client together, in a test's own process.
+      .target(
+        name: "PetrelTesting",
+        dependencies: [
+          "CloudKit", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "StoreModel",
+          "HTTPService", "Cryptography", "WebServices", "CloudKitModel",
+        ]),
+      .target(
+        name: "APNsSimulation",
+        dependencies: ["HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding"]),
+      // A PostgreSQL of a program's own, for measuring and for tests.
+      .target(name: "PostgreSQLHosting"),
+    ]),
+  layer(
+    "Server",
+    [
+      // The server.
+      .target(
+        name: "PetrelServer",
+        dependencies: [
+          "Explanation", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "SQLEngine",
+          "StoreModel",
+          "HTTPService", "HTTP2Transport", "OpenIDConnect", "WebDelivery", "OutboundHTTP",
+          "Cryptography",
+          "WebServices", "SchemaLanguage", "PredicateLanguage", "StringTables", "CloudKitModel",
+          "JSONCoding", "Measuring", "KillPoints", "CConsoleFiles",
+        ]),
+      .target(
+        name: "Explanation",
+        dependencies: ["PushDelivery", "Matching", "StoreModel", "CloudKitModel", "JSONCoding"]),
+      .target(
+        name: "OpenIDConnect",
+        dependencies: ["OutboundHTTP", "Cryptography", "CloudKitModel", "JSONCoding"]),
+      .target(name: "CConsoleFiles", exclude: ["files"]),
+    ]),
+  layer(
+    "Delivery",
+    [
+      .target(
+        name: "ChangeDispatch",
+        dependencies: [
+          "StoreModel", "Matching", "PushDelivery", "CloudKitModel", "Measuring", "KillPoints",
+        ]),
+      .target(
+        name: "WebDelivery",
+        dependencies: [
+          "PushDelivery", "StringTables", "OutboundHTTP", "Cryptography", "CloudKitModel",
+          "JSONCoding",
+        ]),
+      .target(
+        name: "PushDelivery",
+        dependencies: [
+          "StringTables", "HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding",
+        ]),
+    ]),
+  layer(
+    "Store",
+    [
+      // Copies of whole stores, and looks into them: backup, move, comparison, examination.
+      .target(
+        name: "StoreTools",
+        dependencies: [
+          "Storage", "SQLEngine", "StoreModel", "Cryptography", "CSQLite",
+        ]),
+      .target(
+        name: "Storage",
+        dependencies: [
+          "SQLEngine", "StoreModel", "Cryptography", "CloudKitModel", "Measuring", "KillPoints",
+          "CLinuxEvents",
+        ]),
+      // SQLite and PostgreSQL behind one protocol; knows no table of the store's.
+      .target(
+        name: "SQLEngine",
+        dependencies: ["StoreModel", "KillPoints", "CSQLite", "CPostgreSQL", "CPageChecksum"]),
+      // What callers of the store see of it.
+      .target(
+        name: "StoreModel", dependencies: ["Cryptography", "CloudKitModel", "Measuring"]),
+    ]),
+  layer(
+    "Matching",
+    [
+      .target(name: "Matching", dependencies: ["CloudKitModel", "CPrefetch"])
+    ]),
+  layer(
+    "Client",
+    [
+      // The client.
+      .target(
+        name: "CloudKit",
+        dependencies: [
+          "CoreLocation", "WebServices", "PredicateLanguage", "StringTables", "CloudKitModel",
+          "JSONCoding", "CCurl",
+        ]),
+      .target(name: "CoreLocation"),
+    ]),
+  layer(
+    "Protocol",
+    [
+      // What both sides share.
+      .target(name: "WebServices", dependencies: ["CloudKitModel", "JSONCoding"]),
+      .target(name: "SchemaLanguage", dependencies: ["CloudKitModel"]),
+      .target(name: "PredicateLanguage", dependencies: ["CloudKitModel"]),
+      .target(name: "CloudKitModel"),
+    ]),
+  layer(
+    "Network",
+    [
+      .target(name: "HTTPService", dependencies: ["CMicroHTTPD"]),
+      // Transport and cryptography over C libraries.
+      .target(name: "HTTP2Transport", dependencies: ["CNgHTTP2", "COpenSSL", "CLinuxEvents"]),
+      .target(name: "OutboundHTTP", dependencies: ["CCurl", "COpenSSL"]),
+    ]),
+  layer(
+    "Base",
+    [
+      .target(name: "Cryptography", dependencies: ["COpenSSL", "CSodium"]),
+      .target(name: "JSONCoding"),
+      .target(name: "StringTables"),
+      .target(name: "Measuring"),
+      // Where a server can be told to end as if it were killed; in debug builds alone.
+      .target(
+        name: "KillPoints",
+        swiftSettings: [.define("KILL_POINTS", .when(configuration: .debug))]),
+    ]),
+  layer(
+    "System",
+    [
+      .systemLibrary(
+        name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+      .systemLibrary(
+        name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+      .systemLibrary(
+        name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+      .systemLibrary(
+        name: "CNgHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+      .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+      .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+      .systemLibrary(
+        name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
+      .systemLibrary(name: "CLinuxEvents"),
+      .systemLibrary(name: "CLinuxStatus"),
+      .systemLibrary(name: "CMemoryAllocation"),
+      .systemLibrary(name: "CPrefetch"),
+      .systemLibrary(name: "CPageChecksum"),
+    ]),
+]
+
+// The tests of each layer, and what several of them share.
+let tests: [[Target]] = [
+  layer(
+    "Programs", of: "Tests",
+    [
+      // What the commands decide by themselves; what they do is tested from end to end.
+      .testTarget(
+        name: "ProgramTests",
+        dependencies: [
+          "PropertyTesting", "petrel", "PetrelServer", "Storage", "StoreTools", "StoreModel",
+          "Cryptography",
+          "CloudKitModel",
+        ]),
+      .testTarget(
+        name: "EndToEndTests",
+        dependencies: [
+          "RepositoryFiles",
+          "Waiting", "PropertyTesting", "PostgreSQLTesting", "ProxySimulation", "WebPushSimulation",
+          "PythonPrograms", "CloudKit",
+          "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "SQLEngine", "StoreModel",
+          "APNsSimulation", "HTTPService", "HTTP2Transport", "OutboundHTTP", "Cryptography",
+          "WebServices",
+          "CloudKitModel", "JSONCoding",
+        ]),
+      .testTarget(
+        name: "BrowserTests",
+        dependencies: [
+          "RepositoryFiles",
+          "Waiting", "PythonPrograms", "IssuerSimulation", "WebPushSimulation", "PetrelServer",
+          "StringTables", "Storage", "StoreModel", "HTTPService", "OpenIDConnect", "OutboundHTTP",
+          "CloudKitModel", "JSONCoding",
+        ]),
+      .testTarget(name: "ScaleModelTests", dependencies: ["PropertyTesting", "ScaleModel"]),
+    ]),
+  layer(
+    "Testing", of: "Tests",
+    [
+      .testTarget(
+        name: "PetrelTestingTests", dependencies: ["Waiting", "PetrelTesting", "CloudKit"]),
+      .testTarget(
+        name: "APNsSimulationTests",
+        dependencies: [
+          "Waiting", "APNsSimulation", "HTTP2Transport", "Cryptography", "CloudKitModel",
+          "JSONCoding",
+        ]),
+    ]),
+  layer(
+    "Server", of: "Tests",
+    [
+      .testTarget(
+        name: "PetrelServerTests",
+        dependencies: [
+          "RepositoryFiles",
+          "Waiting", "PropertyTesting", "PostgreSQLTesting", "PythonPrograms", "IssuerSimulation",
+          "WebPushSimulation", "PetrelServer", "Explanation", "PushDelivery", "Storage",
+          "SQLEngine",
+          "StoreModel", "HTTP2Transport", "HTTPService",
+          "Measuring",
+          "OpenIDConnect", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
+          "JSONCoding", "CSQLite",
+        ]),
+      .testTarget(
+        name: "OpenIDConnectTests",
+        dependencies: [
+          "Waiting", "HostilePeer", "IssuerSimulation", "OpenIDConnect", "Cryptography",
+          "CloudKitModel", "JSONCoding",
+        ]),
+    ]),
+  layer(
+    "Delivery", of: "Tests",
+    [
+      .testTarget(
+        name: "ChangeDispatchTests",
+        dependencies: [
+          "PropertyTesting", "Waiting", "PostgreSQLTesting", "ProtocolModels", "ChangeDispatch",
+          "Storage", "SQLEngine", "StoreModel", "PushDelivery", "CloudKitModel",
+        ]),
+      .testTarget(
+        name: "WebDeliveryTests",
+        dependencies: [
+          "Waiting", "PropertyTesting", "PythonPrograms", "WebPushSimulation", "WebDelivery",
+          "PushDelivery", "StringTables", "OutboundHTTP", "Cryptography", "CloudKitModel",
+          "JSONCoding",
+        ]),
+      .testTarget(
+        name: "PushDeliveryTests",
+        dependencies: [
+          "Waiting", "PropertyTesting", "ProxySimulation", "HostilePeer",
+          "PushDelivery", "APNsSimulation", "CloudKit", "HTTP2Transport", "Cryptography",
+          "WebServices", "CloudKitModel", "JSONCoding",
+        ]),
+    ]),
+  layer(
+    "Store", of: "Tests",
+    [
+      .testTarget(
+        name: "StorageTests",
+        dependencies: [
+          "RepositoryFiles",
+          "Waiting", "PropertyTesting", "PostgreSQLTesting", "PostgreSQLHosting", "Storage",
+          "SQLEngine",
+          "StoreTools", "StoreModel", "Cryptography", "CloudKitModel", "CSQLite", "CPageChecksum",
+        ])
+    ]),
+  layer(
+    "Matching", of: "Tests",
+    [
+      .testTarget(
+        name: "MatchingTests",
+        dependencies: ["PropertyTesting", "Matching", "CloudKitModel", "JSONCoding"],
+        resources: [.copy("Fixtures")])
+    ]),
+  layer(
+    "Client", of: "Tests",
+    [
+      .testTarget(
+        name: "CloudKitTests",
+        dependencies: [
+          "PropertyTesting", "CloudKit", "CoreLocation", "HTTPService", "WebServices",
+          "PredicateLanguage",
+          "CloudKitModel", "Waiting",
+        ]),
+      // Code as apps have it, with nothing of the package but the module.
+      .testTarget(name: "SourceCompatibilityTests", dependencies: ["CloudKit"]),
+      .testTarget(
+        name: "SourceCompatibilityInSwift5Tests", dependencies: ["CloudKit"],
+        swiftSettings: [.swiftLanguageMode(.v5)]),
+    ]),
+  layer(
+    "Protocol", of: "Tests",
+    [
+      .testTarget(
+        name: "WebServicesTests",
+        dependencies: ["PropertyTesting", "WebServices", "CloudKitModel", "JSONCoding"]),
+      .testTarget(
+        name: "SchemaLanguageTests",
+        dependencies: ["PropertyTesting", "SchemaLanguage", "CloudKitModel"]),
+      .testTarget(
+        name: "CloudKitModelTests",
+        dependencies: ["RepositoryFiles", "PropertyTesting", "CloudKitModel"]),
+    ]),
+  layer(
+    "Network", of: "Tests",
+    [
+      .testTarget(
+        name: "HTTPServiceTests",
+        dependencies: ["PropertyTesting", "Waiting", "HTTPService", "OutboundHTTP"]),
+      .testTarget(
+        name: "HTTP2TransportTests",
+        dependencies: [
+          "PropertyTesting", "Waiting", "ProxySimulation", "HostilePeer", "HTTP2Transport",
+          "Cryptography",
+        ]),
+      .testTarget(
+        name: "OutboundHTTPTests",
+        dependencies: [
+          "Waiting", "PropertyTesting", "HostilePeer", "OutboundHTTP", "HTTPService",
+          "HTTP2Transport", "Cryptography", "COpenSSL",
+        ]),
+    ]),
+  layer(
+    "Base", of: "Tests",
+    [
+      .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
+      .testTarget(name: "JSONCodingTests", dependencies: ["PropertyTesting", "JSONCoding"]),
+      .testTarget(name: "StringTablesTests", dependencies: ["PropertyTesting", "StringTables"]),
+      .testTarget(name: "MeasuringTests", dependencies: ["PropertyTesting", "Measuring"]),
+    ]),
+  layer(
+    "Support", of: "Tests",
+    [
+      // What property tests of several rooms share.
+      .target(name: "PropertyTesting"),
+      // Files of the repository that tests read.
+      .target(name: "RepositoryFiles"),
+      // How tests wait for what nothing reports.
+      .target(name: "Waiting"),
+      // How tests run Python.
+      .target(
+        name: "PythonPrograms", dependencies: ["Waiting", "JSONCoding"]),
+      // A PostgreSQL that tests start.
+      .target(
+        name: "PostgreSQLTesting",
+        dependencies: ["PostgreSQLHosting", "Storage", "SQLEngine", "CPostgreSQL"]),
+      // The protocols of servers that share a store, as state machines of which tests look at every state.
+      .target(name: "ProtocolModels"),
+      // A server over TLS that does not behave, for tests.
+      .target(
+        name: "HostilePeer", dependencies: ["Cryptography", "COpenSSL"]),
+      // An HTTP proxy for tests.
+      .target(name: "ProxySimulation"),
+      // A push service of browsers for tests.
+      .target(
+        name: "WebPushSimulation",
+        dependencies: ["Waiting", "WebDelivery", "HTTP2Transport", "Cryptography", "JSONCoding"]),
+      // An OpenID Connect issuer for tests.
+      .target(
+        name: "IssuerSimulation",
+        dependencies: ["HTTPService", "Cryptography", "COpenSSL", "JSONCoding"]),
+      // A program for tests that kill it.
+      .executableTarget(
+        name: "OperationProbe", dependencies: ["CloudKit"]),
+      // A program that asks as the server asks others, for tests with a name server of their own.
+      .executableTarget(
+        name: "OutboundProbe", dependencies: ["OutboundHTTP"]),
+    ]),
+  // A server in a process of its own that is killed, and whose disk fails.
+  [
+    // Whether a server may have behaved as its clients saw it.
+    .target(name: "HistoryChecking", path: "Tests/Reliability/HistoryChecking"),
+    // A disk that fails as it is told, between a program and the C library; and how it is told.
+    .target(
+      name: "FailingDisk", path: "Tests/Reliability/FailingDisk", publicHeadersPath: ".",
+      cSettings: [.headerSearchPath("../CFailingDisk")]),
+    .systemLibrary(name: "CFailingDisk", path: "Tests/Reliability/CFailingDisk"),
+    // Long trials of a server in a process of its own, from outside.
+    .executableTarget(
+      name: "trials",
+      dependencies: [
+        "HistoryChecking", "PostgreSQLHosting", "KillPoints", "JSONCoding", "CFailingDisk",
+        "CLinuxEvents", "CSQLite",
+      ],
+      path: "Tests/Reliability/Trials"),
+    .testTarget(
+      name: "HistoryCheckingTests", dependencies: ["PropertyTesting", "HistoryChecking"],
+      path: "Tests/Reliability/HistoryCheckingTests"),
+  ],
+]
+
+// Programs written against the client as an app would be.
+let examples: [Target] = [
+  // Programs written against the client as an app would be.
+  .executableTarget(
+    name: "EarthquakeAlerts", dependencies: ["CloudKit"], path: "Examples/EarthquakeAlerts",
+    exclude: ["fiji-earthquakes.csv", "README.md"], resources: [.copy("Strings")]),
+  .executableTarget(
+    name: "FirstProgram", dependencies: ["CloudKit"], path: "Examples/FirstProgram"),
+  .executableTarget(
+    name: "FeedItem", dependencies: ["CloudKit"], path: "Examples/FeedItem",
+    exclude: ["README.md"]),
+]
+
+/// `docs/architecture.md` says what lives where.
 let package = Package(
   name: "petrel",
   products: [
@@ -12,336 +428,7 @@ let package = Package(
     .executable(name: "petrel", targets: ["petrel"]),
     .library(name: "FailingDisk", type: .dynamic, targets: ["FailingDisk"]),
   ],
-  targets: [
-    // The command line.
-    .executableTarget(
-      name: "petrel",
-      dependencies: [
-        "PetrelTesting", "PetrelServer", "Explanation", "ChangeDispatch", "PushDelivery",
-        "Matching", "Storage", "SQLEngine", "StoreTools", "StoreModel",
-        "HTTPService", "HTTP2Transport", "OutboundHTTP", "APNsSimulation", "OpenIDConnect",
-        "WebDelivery", "Cryptography", "WebServices", "SchemaLanguage",
-        "CloudKitModel", "JSONCoding", "ScaleModel", "PostgreSQLHosting", "CSQLite",
-        "CPostgreSQL", "CLinuxEvents", "CLinuxStatus", "CMemoryAllocation",
-      ]),
-
-    // What many servers can do: a simulation.
-    .target(name: "ScaleModel"),
-
-    // A PostgreSQL of a program's own, for measuring and for tests.
-    .target(name: "PostgreSQLHosting"),
-
-    // The server and the client together, in a test's own process.
-    .target(
-      name: "PetrelTesting",
-      dependencies: [
-        "CloudKit", "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "StoreModel",
-        "HTTPService", "Cryptography", "WebServices", "CloudKitModel",
-      ]),
-
-    // The server.
-    .target(
-      name: "PetrelServer",
-      dependencies: [
-        "Explanation", "ChangeDispatch", "PushDelivery", "Matching", "Storage", "SQLEngine",
-        "StoreModel",
-        "HTTPService", "HTTP2Transport", "OpenIDConnect", "WebDelivery", "OutboundHTTP",
-        "Cryptography",
-        "WebServices", "SchemaLanguage", "PredicateLanguage", "StringTables", "CloudKitModel",
-        "JSONCoding", "Measuring", "KillPoints", "CConsoleFiles",
-      ]),
-    .target(
-      name: "Explanation",
-      dependencies: ["PushDelivery", "Matching", "StoreModel", "CloudKitModel", "JSONCoding"]),
-    .target(
-      name: "OpenIDConnect",
-      dependencies: ["OutboundHTTP", "Cryptography", "CloudKitModel", "JSONCoding"]),
-    .target(
-      name: "ChangeDispatch",
-      dependencies: [
-        "StoreModel", "Matching", "PushDelivery", "CloudKitModel", "Measuring", "KillPoints",
-      ]),
-    .target(
-      name: "PushDelivery",
-      dependencies: [
-        "StringTables", "HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding",
-      ]),
-    .target(
-      name: "WebDelivery",
-      dependencies: [
-        "PushDelivery", "StringTables", "OutboundHTTP", "Cryptography", "CloudKitModel",
-        "JSONCoding",
-      ]),
-    .target(name: "Matching", dependencies: ["CloudKitModel", "CPrefetch"]),
-    .target(
-      name: "Storage",
-      dependencies: [
-        "SQLEngine", "StoreModel", "Cryptography", "CloudKitModel", "Measuring", "KillPoints",
-        "CLinuxEvents",
-      ],
-      path: "Sources/Store/Storage"),
-    // Copies of whole stores, and looks into them: backup, move, comparison, examination.
-    .target(
-      name: "StoreTools",
-      dependencies: [
-        "Storage", "SQLEngine", "StoreModel", "Cryptography", "CSQLite",
-      ],
-      path: "Sources/Store/StoreTools"),
-    // SQLite and PostgreSQL behind one protocol; knows no table of the store's.
-    .target(
-      name: "SQLEngine",
-      dependencies: ["StoreModel", "KillPoints", "CSQLite", "CPostgreSQL", "CPageChecksum"],
-      path: "Sources/Store/SQLEngine"),
-    // What callers of the store see of it.
-    .target(
-      name: "StoreModel", dependencies: ["Cryptography", "CloudKitModel", "Measuring"],
-      path: "Sources/Store/StoreModel"),
-    .target(name: "Measuring"),
-    // Where a server can be told to end as if it were killed; in debug builds alone.
-    .target(
-      name: "KillPoints",
-      swiftSettings: [.define("KILL_POINTS", .when(configuration: .debug))]),
-    .target(name: "HTTPService", dependencies: ["CMicroHTTPD"]),
-    .target(
-      name: "APNsSimulation",
-      dependencies: ["HTTP2Transport", "Cryptography", "CloudKitModel", "JSONCoding"]),
-
-    // The client.
-    .target(
-      name: "CloudKit",
-      dependencies: [
-        "CoreLocation", "WebServices", "PredicateLanguage", "StringTables", "CloudKitModel",
-        "JSONCoding", "CCurl",
-      ]),
-    .target(name: "CoreLocation"),
-
-    // What both sides share.
-    .target(name: "WebServices", dependencies: ["CloudKitModel", "JSONCoding"]),
-    .target(name: "SchemaLanguage", dependencies: ["CloudKitModel"]),
-    .target(name: "PredicateLanguage", dependencies: ["CloudKitModel"]),
-    .target(name: "StringTables"),
-    .target(name: "CloudKitModel"),
-    .target(name: "JSONCoding"),
-
-    // Transport and cryptography over C libraries.
-    .target(name: "HTTP2Transport", dependencies: ["CNgHTTP2", "COpenSSL", "CLinuxEvents"]),
-    .target(name: "OutboundHTTP", dependencies: ["CCurl", "COpenSSL"]),
-    .target(name: "Cryptography", dependencies: ["COpenSSL", "CSodium"]),
-    .systemLibrary(
-      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(
-      name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-    .systemLibrary(
-      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .systemLibrary(name: "CLinuxEvents"),
-    .systemLibrary(name: "CLinuxStatus"),
-    .systemLibrary(name: "CMemoryAllocation"),
-    .systemLibrary(name: "CPrefetch"),
-    .systemLibrary(name: "CPageChecksum"),
-    .target(name: "CConsoleFiles", exclude: ["files"]),
-    .systemLibrary(
-      name: "CNgHTTP2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
-    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-    .systemLibrary(
-      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-
-    // Programs written against the client as an app would be.
-    .executableTarget(
-      name: "EarthquakeAlerts", dependencies: ["CloudKit"], path: "Examples/EarthquakeAlerts",
-      exclude: ["fiji-earthquakes.csv", "README.md"], resources: [.copy("Strings")]),
-    .executableTarget(
-      name: "FirstProgram", dependencies: ["CloudKit"], path: "Examples/FirstProgram"),
-    .executableTarget(
-      name: "FeedItem", dependencies: ["CloudKit"], path: "Examples/FeedItem",
-      exclude: ["README.md"]),
-
-    // A program for tests that kill it.
-    .executableTarget(
-      name: "OperationProbe", dependencies: ["CloudKit"], path: "Tests/OperationProbe"),
-
-    // A program that asks as the server asks others, for tests with a name server of their own.
-    .executableTarget(
-      name: "OutboundProbe", dependencies: ["OutboundHTTP"], path: "Tests/OutboundProbe"),
-
-    // What property tests of several rooms share.
-    .target(name: "PropertyTesting", path: "Tests/PropertyTesting"),
-
-    // The protocols of servers that share a store, as state machines of which tests look at every state.
-    .target(name: "ProtocolModels", path: "Tests/ProtocolModels"),
-
-    // A PostgreSQL that tests start.
-    .target(
-      name: "PostgreSQLTesting",
-      dependencies: ["PostgreSQLHosting", "Storage", "SQLEngine", "CPostgreSQL"],
-      path: "Tests/PostgreSQLTesting"),
-
-    // How tests wait for what nothing reports.
-    .target(name: "Waiting", path: "Tests/Waiting"),
-
-    // How tests run Python.
-    .target(
-      name: "PythonPrograms", dependencies: ["Waiting", "JSONCoding"],
-      path: "Tests/PythonPrograms"),
-
-    // Whether a server may have behaved as its clients saw it.
-    .target(name: "HistoryChecking", path: "Tests/Reliability/HistoryChecking"),
-
-    // A disk that fails as it is told, between a program and the C library; and how it is told.
-    .target(
-      name: "FailingDisk", path: "Tests/Reliability/FailingDisk", publicHeadersPath: ".",
-      cSettings: [.headerSearchPath("../CFailingDisk")]),
-    .systemLibrary(name: "CFailingDisk", path: "Tests/Reliability/CFailingDisk"),
-
-    // Long trials of a server in a process of its own, from outside.
-    .executableTarget(
-      name: "trials",
-      dependencies: [
-        "HistoryChecking", "PostgreSQLHosting", "KillPoints", "JSONCoding", "CFailingDisk",
-        "CLinuxEvents", "CSQLite",
-      ],
-      path: "Tests/Reliability/Trials"),
-
-    // A push service of browsers for tests.
-    .target(
-      name: "WebPushSimulation",
-      dependencies: ["Waiting", "WebDelivery", "HTTP2Transport", "Cryptography", "JSONCoding"],
-      path: "Tests/WebPushSimulation"),
-
-    // An OpenID Connect issuer for tests.
-    .target(
-      name: "IssuerSimulation",
-      dependencies: ["HTTPService", "Cryptography", "COpenSSL", "JSONCoding"],
-      path: "Tests/IssuerSimulation"),
-
-    // An HTTP proxy for tests.
-    .target(name: "ProxySimulation", path: "Tests/ProxySimulation"),
-
-    .testTarget(name: "JSONCodingTests", dependencies: ["PropertyTesting", "JSONCoding"]),
-    .testTarget(name: "ScaleModelTests", dependencies: ["PropertyTesting", "ScaleModel"]),
-    .testTarget(
-      name: "HistoryCheckingTests", dependencies: ["PropertyTesting", "HistoryChecking"]),
-    .testTarget(name: "MeasuringTests", dependencies: ["PropertyTesting", "Measuring"]),
-    .testTarget(name: "StringTablesTests", dependencies: ["PropertyTesting", "StringTables"]),
-    .testTarget(name: "CloudKitModelTests", dependencies: ["PropertyTesting", "CloudKitModel"]),
-    .testTarget(
-      name: "SchemaLanguageTests",
-      dependencies: ["PropertyTesting", "SchemaLanguage", "CloudKitModel"]),
-    .testTarget(
-      name: "WebServicesTests",
-      dependencies: ["PropertyTesting", "WebServices", "CloudKitModel", "JSONCoding"]),
-    .testTarget(name: "CryptographyTests", dependencies: ["Cryptography"]),
-    // A server over TLS that does not behave, for tests.
-    .target(
-      name: "HostilePeer", dependencies: ["Cryptography", "COpenSSL"], path: "Tests/HostilePeer"),
-    .testTarget(
-      name: "HTTP2TransportTests",
-      dependencies: [
-        "PropertyTesting", "Waiting", "ProxySimulation", "HostilePeer", "HTTP2Transport",
-        "Cryptography",
-      ]),
-    .testTarget(
-      name: "HTTPServiceTests",
-      dependencies: ["PropertyTesting", "Waiting", "HTTPService", "OutboundHTTP"]),
-    .testTarget(
-      name: "OutboundHTTPTests",
-      dependencies: [
-        "Waiting", "PropertyTesting", "HostilePeer", "OutboundHTTP", "HTTPService",
-        "HTTP2Transport", "Cryptography", "COpenSSL",
-      ]),
-    .testTarget(
-      name: "StorageTests",
-      dependencies: [
-        "Waiting", "PropertyTesting", "PostgreSQLTesting", "PostgreSQLHosting", "Storage",
-        "SQLEngine",
-        "StoreTools", "StoreModel", "Cryptography", "CloudKitModel", "CSQLite", "CPageChecksum",
-      ]),
-    .testTarget(
-      name: "MatchingTests",
-      dependencies: ["PropertyTesting", "Matching", "CloudKitModel", "JSONCoding"],
-      resources: [.copy("Fixtures")]),
-    .testTarget(
-      name: "PushDeliveryTests",
-      dependencies: [
-        "Waiting", "PropertyTesting", "ProxySimulation", "HostilePeer",
-        "PushDelivery", "APNsSimulation", "CloudKit", "HTTP2Transport", "Cryptography",
-        "WebServices", "CloudKitModel", "JSONCoding",
-      ]),
-    .testTarget(
-      name: "WebDeliveryTests",
-      dependencies: [
-        "Waiting", "PropertyTesting", "PythonPrograms", "WebPushSimulation", "WebDelivery",
-        "PushDelivery", "StringTables", "OutboundHTTP", "Cryptography", "CloudKitModel",
-        "JSONCoding",
-      ]),
-    .testTarget(
-      name: "APNsSimulationTests",
-      dependencies: [
-        "Waiting", "APNsSimulation", "HTTP2Transport", "Cryptography", "CloudKitModel",
-        "JSONCoding",
-      ]),
-    .testTarget(
-      name: "CloudKitTests",
-      dependencies: [
-        "PropertyTesting", "CloudKit", "CoreLocation", "HTTPService", "WebServices",
-        "PredicateLanguage",
-        "CloudKitModel", "Waiting",
-      ]),
-    // Code as apps have it, with nothing of the package but the module.
-    .testTarget(name: "SourceCompatibilityTests", dependencies: ["CloudKit"]),
-    .testTarget(
-      name: "SourceCompatibilityInSwift5Tests", dependencies: ["CloudKit"],
-      swiftSettings: [.swiftLanguageMode(.v5)]),
-    .testTarget(
-      name: "ChangeDispatchTests",
-      dependencies: [
-        "PropertyTesting", "Waiting", "PostgreSQLTesting", "ProtocolModels", "ChangeDispatch",
-        "Storage", "SQLEngine", "StoreModel", "PushDelivery", "CloudKitModel",
-      ]),
-    .testTarget(
-      name: "OpenIDConnectTests",
-      dependencies: [
-        "Waiting", "HostilePeer", "IssuerSimulation", "OpenIDConnect", "Cryptography",
-        "CloudKitModel", "JSONCoding",
-      ]),
-    .testTarget(
-      name: "PetrelServerTests",
-      dependencies: [
-        "Waiting", "PropertyTesting", "PostgreSQLTesting", "PythonPrograms", "IssuerSimulation",
-        "WebPushSimulation", "PetrelServer", "Explanation", "PushDelivery", "Storage", "SQLEngine",
-        "StoreModel", "HTTP2Transport", "HTTPService",
-        "Measuring",
-        "OpenIDConnect", "OutboundHTTP", "Cryptography", "WebServices", "CloudKitModel",
-        "JSONCoding", "CSQLite",
-      ]),
-    // What the commands decide by themselves; what they do is tested from end to end.
-    .testTarget(
-      name: "ProgramTests",
-      dependencies: [
-        "PropertyTesting", "petrel", "PetrelServer", "Storage", "StoreTools", "StoreModel",
-        "Cryptography",
-        "CloudKitModel",
-      ]),
-    .testTarget(
-      name: "EndToEndTests",
-      dependencies: [
-        "Waiting", "PropertyTesting", "PostgreSQLTesting", "ProxySimulation", "WebPushSimulation",
-        "PythonPrograms", "CloudKit",
-        "PetrelServer", "ChangeDispatch", "PushDelivery", "Storage", "SQLEngine", "StoreModel",
-        "APNsSimulation", "HTTPService", "HTTP2Transport", "OutboundHTTP", "Cryptography",
-        "WebServices",
-        "CloudKitModel", "JSONCoding",
-      ]),
-    .testTarget(
-      name: "BrowserTests",
-      dependencies: [
-        "Waiting", "PythonPrograms", "IssuerSimulation", "WebPushSimulation", "PetrelServer",
-        "StringTables", "Storage", "StoreModel", "HTTPService", "OpenIDConnect", "OutboundHTTP",
-        "CloudKitModel", "JSONCoding",
-      ]),
-    .testTarget(
-      name: "PetrelTestingTests", dependencies: ["Waiting", "PetrelTesting", "CloudKit"]),
-  ],
+  targets: (layers + tests).flatMap { $0 } + examples,
   swiftLanguageModes: [.v6]
 )
 

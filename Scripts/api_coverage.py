@@ -179,7 +179,7 @@ class Module:
                  "-target", info["target"]["unversionedTriple"], "-output-dir", folder,
                  "-minimum-access-level", "public",
                  # The module imports it, for itself alone.
-                 "-Xcc", f"-fmodule-map-file={ROOT}/Sources/CCurl/module.modulemap"],
+                 "-Xcc", f"-fmodule-map-file={ROOT}/Sources/System/CCurl/module.modulemap"],
                 capture_output=True, check=True)
             return [json.loads(path.read_text()) for path in sorted(Path(folder).glob("*.json"))]
 

@@ -4,9 +4,9 @@
     Scripts/graph.py           check the modules, then write both files (needs Graphviz)
     Scripts/graph.py --check   check the modules, and that modules.dot is what would be written
 
-The modules must have no cycle, and no source file may import a module of the package that its own
-module does not list as a dependency: SwiftPM lets such imports pass when the module happens to be
-built earlier.
+The modules must have no cycle, and none may depend on one of a layer above its own. No source file
+may import a module of the package that its own module does not list as a dependency: SwiftPM lets
+such imports pass when the module happens to be built earlier.
 """
 
 import json
@@ -25,13 +25,14 @@ IMPORT = re.compile(
     r"import\s+(?:(?:struct|class|enum|protocol|typealias|func|let|var)\s+)?(\w+)"
 )
 
-# What a group is called in the picture, where its name stands, its fill and its line.
-GROUPS = {
-    "client": ("Client and examples", "t", "#fdf3e1", "#b87a10"),
-    "server": ("Server", "t", "#e6f0fa", "#3a76b0"),
-    "shared": ("Shared by client and server", "b", "#e8f5e9", "#3f8047"),
-    "library": ("C libraries", "b", "#f0f0f0", "#707070"),
-}
+# The fill and the line of a layer in the picture, by turns.
+COLORS = [("#e6f0fa", "#3a76b0"), ("#e8f5e9", "#3f8047"), ("#fdf3e1", "#b87a10"), ("#f0f0f0", "#707070")]
+
+
+def layers():
+    """The folders of Sources that are layers, top to bottom: their order in Package.swift."""
+    manifest = (ROOT / "Package.swift").read_text()
+    return re.findall(r'layer\(\s*"(\w+)",\s*\[', manifest)
 
 
 class Module:
@@ -93,21 +94,27 @@ def unlisted_imports(modules):
     return mistakes
 
 
-def groups(modules):
-    """The group of each module but the tests, which the picture leaves out."""
-    client = reachable(modules, "CloudKit")
-    server = reachable(modules, "PetrelServer")
-    found = {}
-    for name, module in modules.items():
-        if module.type == "system-target":
-            found[name] = "library"
-        elif name in client:
-            found[name] = "shared" if name in server else "client"
-        elif module.path.is_relative_to(ROOT / "Examples"):
-            found[name] = "client"
-        elif not module.path.is_relative_to(ROOT / "Tests"):
-            found[name] = "server"
-    return found
+def layer_of(module):
+    """The layer of a module of Sources; None for tests and examples."""
+    path = module.path.relative_to(ROOT).parts
+    return path[1] if path[0] == "Sources" else None
+
+
+def upward_dependencies(modules):
+    order = layers()
+    mistakes = []
+    for module in modules.values():
+        layer = layer_of(module)
+        if layer is None:
+            continue
+        for name in module.dependencies:
+            other = layer_of(modules[name])
+            if other is None:
+                mistakes.append(f"{module.name} depends on {name}, which is for tests")
+            elif order.index(other) < order.index(layer):
+                mistakes.append(
+                    f"{module.name} ({layer}) depends on {name}, which is in the layer {other} above it")
+    return mistakes
 
 
 def drawn_dependencies(modules, module):
@@ -120,7 +127,7 @@ def drawn_dependencies(modules, module):
 
 
 def drawing(modules):
-    group_of = groups(modules)
+    drawn = {name: module for name, module in modules.items() if layer_of(module)}
     lines = [
         "// Written by 'make graph' from Package.swift.",
         "// A dependency that follows from others has no arrow of its own.",
@@ -131,24 +138,20 @@ def drawing(modules):
         'style="rounded,filled", fillcolor=white, penwidth=1.2, height=0.42, margin="0.18,0.08"];',
         '  edge [color="#5f6b76", arrowsize=0.65, penwidth=1.1];',
     ]
-    for group, (label, place, fill, line) in GROUPS.items():
-        members = [name for name in modules if group_of.get(name) == group]
-        if not members:
-            continue
+    for number, layer in enumerate(layers()):
+        fill, line = COLORS[number % len(COLORS)]
         lines += [
-            f"  subgraph cluster_{group} {{",
-            f'    label="{label}"; labeljust=l; labelloc={place}; margin=16;',
+            f"  subgraph cluster_{layer} {{",
+            f'    label="{layer}"; labeljust=l; margin=12; rank=same;',
             f'    fontsize=13; fontcolor="{line}";',
             f'    style="rounded,filled"; fillcolor="{fill}"; color="{line}"; penwidth=0.8;',
             f'    node [color="{line}"];',
         ]
-        if group == "library":
-            lines.append("    rank=same;")
-        lines += [f"    {name};" for name in members]
+        lines += [f"    {name};" for name, module in drawn.items() if layer_of(module) == layer]
         lines.append("  }")
-    for name, module in modules.items():
-        if name in group_of:
-            lines += [f"  {name} -> {other};" for other in drawn_dependencies(modules, module)]
+    for name, module in drawn.items():
+        lines += [
+            f"  {name} -> {other};" for other in drawn_dependencies(modules, module)]
     lines.append("}")
     return "\n".join(lines) + "\n"
 
@@ -165,7 +168,7 @@ def render(dot):
 
 def main():
     modules = read_package()
-    mistakes = cycles(modules) + unlisted_imports(modules)
+    mistakes = cycles(modules) + upward_dependencies(modules) + unlisted_imports(modules)
     if mistakes:
         sys.exit("\n".join(f"graph: {mistake}" for mistake in mistakes))
     dot = drawing(modules)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Checks the format, the module graph, the lists of tables and materials and the build, then runs the tests and trials; with
-# ONLY, the tests of that name alone, and of the build only what the target at the front of the name needs. The last line
-# says how it went; the exit status says it too.
+# Checks the format, the module graph, the paths in the pages, the lists of tables and materials, and the build; then runs the
+# tests and trials. With ONLY it runs the tests of that name alone, and builds only what the target at the front of the name
+# needs. The last line says how it went; the exit status says it too.
 set -eu
 cd "$(dirname "$0")/.."
 export BUILD="${BUILD:-.build}"
@@ -10,7 +10,7 @@ if [ -n "${ONLY:-}" ]; then
   target=${ONLY%%.*}
   case $ONLY in
   *\|*) ;; # may name several targets
-  *) if [ -d "Tests/$target" ]; then export PETREL_TEST_TARGET="$target"; fi ;;
+  *) if [ -n "$(find Tests -maxdepth 2 -type d -name "$target")" ]; then export PETREL_TEST_TARGET="$target"; fi ;;
   esac
   Scripts/build.sh
   exec Scripts/run_tests.py --build "$BUILD" --only "$ONLY"
@@ -39,6 +39,9 @@ swift format lint --strict --parallel --recursive Package.swift Sources Tests Ex
 
 begin "module graph"
 Scripts/graph.py --check
+
+begin "paths and links of the pages"
+Scripts/documents.py
 
 begin "list of tables"
 Scripts/tables.py --check

@@ -1,4 +1,5 @@
 import Foundation
+import RepositoryFiles
 import Testing
 
 /// Holds docs/openapi.yaml to what is served. That answers have the shape it gives is checked by
@@ -14,9 +15,7 @@ struct DescriptionTests {
 
   /// The paths that are described.
   private static func paths() throws -> [String] {
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../docs/openapi.yaml")
-    let text = try String(contentsOf: file, encoding: .utf8)
+    let text = try RepositoryFile.text("docs/openapi.yaml")
     let section = try #require(text.range(of: "\npaths:\n"))
     let end = try #require(text.range(of: "\ncomponents:\n"))
     return text[section.upperBound..<end.lowerBound].split(separator: "\n").compactMap { line in

@@ -1,17 +1,15 @@
 import Foundation
 import JSONCoding
 import Measuring
+import RepositoryFiles
 import Testing
 
 @testable import PetrelServer
 @testable import PushDelivery
 
 struct DeploymentTests {
-  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-
   private static func text(_ path: String) throws -> String {
-    try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    try RepositoryFile.text(path)
   }
 
   @Test(

@@ -1,5 +1,6 @@
 import CloudKit
 import JSONCoding
+import RepositoryFiles
 import Testing
 import Waiting
 
@@ -158,10 +159,8 @@ struct PrivateFilesTests {
       try write(
         #"{"event":"create","record":{"recordName":"c","recordType":"Note","fields":{}}}"#,
         to: folder + "/trial.json")
-      let events = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("../../../Examples/EarthquakeAlerts/fiji-earthquakes.csv")
       try write(
-        String(contentsOf: events, encoding: .utf8).split(separator: "\n").prefix(20)
+        RepositoryFile.text("Examples/EarthquakeAlerts/fiji-earthquakes.csv").split(separator: "\n").prefix(20)
           .joined(separator: "\n") + "\n", to: folder + "/quakes.csv")
       let environment = [
         "HOME": folder + "/home", "TMPDIR": folder + "/tmp/",

@@ -1,5 +1,6 @@
 import APNsSimulation
 import CloudKit
+import RepositoryFiles
 import Testing
 import Waiting
 
@@ -99,13 +100,8 @@ struct ProgramTests {
 
   @Test("The README's first program prints a notification of what another device saves")
   func firstProgram() async throws {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    func text(_ path: String) throws -> String {
-      try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
-    }
-    let program = try text("Examples/FirstProgram/main.swift")
-    #expect(try text("README.md").contains("```swift\n\(program)```"))
+    let program = try RepositoryFile.text("Examples/FirstProgram/main.swift")
+    #expect(try RepositoryFile.text("README.md").contains("```swift\n\(program)```"))
     try await Cloud.run { cloud in
       var environment = [
         "PETREL_SERVER": await cloud.serverURL.absoluteString,

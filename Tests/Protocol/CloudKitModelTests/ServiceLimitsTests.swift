@@ -1,13 +1,12 @@
 import CloudKitModel
 import Foundation
+import RepositoryFiles
 import Testing
 
 struct ServiceLimitsTests {
   /// The names of the numbers that the source declares.
   private func declared() throws -> [String] {
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../Sources/CloudKitModel/ServiceLimits.swift")
-    return try String(contentsOf: file, encoding: .utf8)
+    try RepositoryFile.text("Sources/Protocol/CloudKitModel/ServiceLimits.swift")
       .matches(of: #/public static (?:let|var) (\w+)/#).map { String($0.output.1) }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import RepositoryFiles
 import Testing
 
 /// A table of docs/access-table.md: what each cell has to come out as.
@@ -33,9 +34,7 @@ struct AccessTable {
   ///
   /// - Parameter names: how many columns name a row.
   init(_ heading: String, names: Int = 1) throws {
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../../docs/access-table.md")
-    let text = try String(contentsOf: file, encoding: .utf8)
+    let text = try RepositoryFile.text("docs/access-table.md")
     let start = try #require(text.range(of: "\n## \(heading)\n"), "\(heading)")
     let section = text[start.upperBound...].components(separatedBy: "\n## ")[0]
     let lines = section.split(separator: "\n").filter { $0.hasPrefix("|") }.map { line in

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPService
+import RepositoryFiles
 import Synchronization
 
 /// The app of docs/web-push.md: its page and its service worker as they stand there, with names and
@@ -46,9 +47,7 @@ final class DocumentedApp: Sendable {
   var origin: String { "http://localhost:\(server.port)" }
 
   private static func text(ofFile path: String) throws -> String {
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../" + path)
-    return try String(contentsOf: file, encoding: .utf8)
+    try RepositoryFile.text(path)
   }
 
   /// Serves another file.

@@ -2,6 +2,7 @@ import Cryptography
 import Foundation
 import JSONCoding
 import PythonPrograms
+import RepositoryFiles
 import Testing
 import Waiting
 
@@ -109,10 +110,8 @@ struct AdminDescriptionTests {
 
   @Test("has the endpoints of docs/admin.md, with their arguments, and no others")
   func manual() async throws {
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../../docs/admin.md")
     var documented: [String: Set<String>] = [:]
-    for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+    for line in try RepositoryFile.text("docs/admin.md").split(separator: "\n") {
       let cells = line.split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false)
       guard cells.count > 2,
         let name = cells[1].firstMatch(of: /`((?:GET|POST) [a-z\/.-]+)`/)?.1

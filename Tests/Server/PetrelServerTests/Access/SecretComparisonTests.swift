@@ -1,4 +1,5 @@
 import Foundation
+import RepositoryFiles
 import Testing
 
 /// Reads the sources for secrets that are compared otherwise than in constant time.
@@ -44,13 +45,11 @@ struct SecretComparisonTests {
 
   @Test("no token, hash or code is compared with == but where that tells nothing")
   func sources() throws {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../../Sources").standardizedFileURL
     // To look at each of many thousand lines takes an unoptimised program long.
     let search = Process()
     search.executableURL = URL(fileURLWithPath: "/usr/bin/grep")
     search.arguments = ["-rE", "--include=*.swift", " (==|!=) "] + Self.modules
-    search.currentDirectoryURL = root
+    search.currentDirectoryURL = RepositoryFile.url("Sources")
     let output = Pipe()
     search.standardOutput = output
     try search.run()

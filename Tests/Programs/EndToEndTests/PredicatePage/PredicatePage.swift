@@ -1,5 +1,6 @@
 import CloudKit
 import CloudKitModel
+import RepositoryFiles
 
 /// docs/predicates.md, as trials of its examples make it.
 struct PredicatePage {
@@ -20,8 +21,7 @@ struct PredicatePage {
   var operators: [(operator: PredicateOperatorExamples, entries: [Entry])] = []
   var others: [Entry] = []
 
-  static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("../../../docs/predicates.md").standardizedFileURL
+  static let file = RepositoryFile.url("docs/predicates.md")
 
   static let command = "make predicates"
 

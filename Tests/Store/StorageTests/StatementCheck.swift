@@ -105,7 +105,7 @@ struct StatementCheck {
   /// Those by which tests look into a store, as far as all of their texts is known, and those of `SQLTable`,
   /// by which stores are compared and moved.
   private static let testStatements: [Pattern] = {
-    let literals = (try? SourceStatement.literals(in: ".")) ?? []
+    let literals = (try? SourceStatement.literals(in: "Tests/Store/StorageTests")) ?? []
     let statements = literals.filter { $0.isStatement && !$0.text.contains("?") }.map(\.text)
     return (statements + ["DELETE FROM schema_version"]).compactMap { try? Pattern($0) }
   }()

@@ -1,4 +1,5 @@
 import Foundation
+import RepositoryFiles
 import StoreModel
 
 @testable import SQLEngine
@@ -43,10 +44,9 @@ struct SourceStatement {
   ///
   /// - Parameter folder: which sources, from the folder of the tests on.
   static func literals(
-    in folder: String = "../../Sources/Store/Storage", root: String = #filePath
+    in folder: String = "Sources/Store/Storage"
   ) throws -> [SourceStatement] {
-    let sources = URL(fileURLWithPath: root).deletingLastPathComponent()
-      .appendingPathComponent(folder).standardizedFileURL
+    let sources = RepositoryFile.url(folder)
     let paths = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String }
     return try (paths ?? []).sorted().flatMap { path -> [SourceStatement] in
       let file = path.split(separator: "/").last.map(String.init) ?? path
