@@ -84,7 +84,7 @@ def components():
 
 
 def program():
-    server = (ROOT / "Sources/Server/PetrelServer/Server.swift").read_text()
+    server = (ROOT / "Sources/Server/PetrelServer/Service/Server.swift").read_text()
     version = re.search(r'static let version = "([^"]+)"', server).group(1)
     return {"type": "application", "bom-ref": "petrel", "name": "petrel", "version": version,
             "description": "A server for CloudKit apps, and its client",
