@@ -250,7 +250,7 @@ extension RecordTypeIndex {
           guard case .string(let text) = value else { continue }
           PointValue.visit(text) { look(atWordsOf: $0, text, path, &scratch) }
         }
-      default:
+      case .int64, .double, .timestamp, .bytes, .location, .reference, .asset, .list:
         break
       }
     }

@@ -15,11 +15,8 @@ enum Term: Sendable {
   case never
 
   init(_ filter: Filter) {
-    if let positive = filter.comparator.negated {
-      self = Term(positive: filter, positive).negated(of: filter)
-    } else {
-      self = Term(positive: filter, filter.comparator)
-    }
+    let term = Term(relationOf: filter)
+    self = filter.comparator.isNegated ? term.negated(of: filter) : term
   }
 
   init(_ zoneID: ZoneID) {
@@ -38,29 +35,29 @@ enum Term: Sendable {
     }
   }
 
-  private init(positive filter: Filter, _ comparator: Comparator) {
+  /// What the filter's relation asks, its negation aside.
+  private init(relationOf filter: Filter) {
+    let relation = filter.comparator.relation
     let options = filter.options
     func path(_ shape: Path.Shape, _ options: Filter.Options = []) -> Path {
       Path(field: filter.key, shape: shape, options: options)
     }
-    if comparator == .containsAllTokens || comparator == .containsAnyTokens {
-      self = Term(words: filter, all: comparator == .containsAllTokens)
-      return
-    }
     guard let value = filter.value else {
-      let isAbsence = comparator == .equals && filter.key != .allText
+      let isAbsence = relation == .equals && filter.key != .allText
       self =
         isAbsence
         ? .any(path(.absence), [PointValue(bytes: [])], isNegated: false)
         // Of all text there is no single value.
-        : comparator == .equals ? .always : .never
+        : relation == .equals ? .always : .never
       return
     }
-    guard filter.key != .allText else {
+    guard filter.key != .allText || relation.comparesTokens else {
       self = .never
       return
     }
-    switch comparator {
+    switch relation {
+    case .containsAllTokens, .containsAnyTokens:
+      self = Term(words: filter, all: relation == .containsAllTokens)
     case .equals:
       self = Term(filter, path(.value, options), anyOf: [value])
     case .isIn:
@@ -89,7 +86,7 @@ enum Term: Sendable {
         return
       }
       let start = PointValue(bytes: options.fold(text).utf8)
-      let shape: Path.Shape = comparator == .beginsWith ? .prefix : .elementPrefix
+      let shape: Path.Shape = relation == .beginsWith ? .prefix : .elementPrefix
       self = .any(path(shape, options), [start], isNegated: false)
     case .near:
       guard case .location(let center) = value, let distance = filter.distance else {
@@ -97,8 +94,14 @@ enum Term: Sendable {
         return
       }
       self = .near(filter.key, center, distance: distance)
-    default:
-      self = Term(order: filter, comparator, value)
+    case .lessThan:
+      self = Term(filter, value, isUpper: true, isStrict: true)
+    case .lessThanOrEquals:
+      self = Term(filter, value, isUpper: true, isStrict: false)
+    case .greaterThan:
+      self = Term(filter, value, isUpper: false, isStrict: true)
+    case .greaterThanOrEquals:
+      self = Term(filter, value, isUpper: false, isStrict: false)
     }
   }
 
@@ -176,17 +179,13 @@ enum Term: Sendable {
     return PointValue.visit(value, []) { _, _ in } == .equalsNothing ? .some(nil) : nil
   }
 
-  private init(order filter: Filter, _ comparator: Comparator, _ value: RecordValue) {
-    let (isUpper, isStrict): (Bool, Bool)
-    switch comparator {
-    case .lessThan: (isUpper, isStrict) = (true, true)
-    case .lessThanOrEquals: (isUpper, isStrict) = (true, false)
-    case .greaterThan: (isUpper, isStrict) = (false, true)
-    case .greaterThanOrEquals: (isUpper, isStrict) = (false, false)
-    default:
-      self = .filter(filter, implies: nil)
-      return
-    }
+  /// What an order asks.
+  ///
+  /// - Parameters:
+  ///   - value: The bound, which the field is compared with.
+  ///   - isUpper: Whether the field's value is below the bound.
+  ///   - isStrict: Whether the bound itself does not pass.
+  private init(_ filter: Filter, _ value: RecordValue, isUpper: Bool, isStrict: Bool) {
     let kind: OrderedPath.Kind
     var bound: OrderedValue
     var isExact = true
@@ -209,7 +208,7 @@ enum Term: Sendable {
       let key = OrderedKey.of(filter.options.fold(text))
       (kind, bound) = (.text(filter.options), OrderedValue(exactly: key))
       isExact = false
-    default:
+    case .bytes, .location, .reference, .asset, .list:
       self = .never
       return
     }

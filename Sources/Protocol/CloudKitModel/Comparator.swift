@@ -22,38 +22,70 @@ public enum Comparator: String, Sendable, Hashable, CaseIterable {
   case listMemberBeginsWith = "LIST_MEMBER_BEGINS_WITH"
   case notListMemberBeginsWith = "NOT_LIST_MEMBER_BEGINS_WITH"
 
-  /// The comparator that this one is the opposite of, for the `NOT_…` forms; nil for the others.
-  public var negated: Comparator? {
+  /// What a comparator asks of the field and the value; for a `NOT_…` form, what it asks not to be.
+  public enum Relation: Sendable, Hashable, CaseIterable {
+    case equals, lessThan, lessThanOrEquals, greaterThan, greaterThanOrEquals, near
+    case containsAllTokens, containsAnyTokens
+    case isIn, listContains, listContainsAll, listContainsAny
+    case beginsWith, listMemberBeginsWith
+
+    /// Whether it is one of an order: `<`, `<=`, `>`, `>=`.
+    public var isRange: Bool {
+      switch self {
+      case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals: true
+      case .equals, .near, .containsAllTokens, .containsAnyTokens, .isIn, .listContains,
+        .listContainsAll, .listContainsAny, .beginsWith, .listMemberBeginsWith:
+        false
+      }
+    }
+
+    /// Whether it looks into a list field.
+    public var comparesList: Bool {
+      switch self {
+      case .listContains, .listContainsAll, .listContainsAny, .listMemberBeginsWith: true
+      case .equals, .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals, .near,
+        .containsAllTokens, .containsAnyTokens, .isIn, .beginsWith:
+        false
+      }
+    }
+
+    /// Whether it searches for words.
+    public var comparesTokens: Bool { self == .containsAllTokens || self == .containsAnyTokens }
+  }
+
+  public var relation: Relation { meaning.relation }
+
+  /// Whether it is a `NOT_…` form.
+  public var isNegated: Bool { meaning.isNegated }
+
+  private var meaning: (relation: Relation, isNegated: Bool) {
     switch self {
-    case .notEquals: .equals
-    case .notIn: .isIn
-    case .notListContains: .listContains
-    case .notListContainsAll: .listContainsAll
-    case .notListContainsAny: .listContainsAny
-    case .notBeginsWith: .beginsWith
-    case .notListMemberBeginsWith: .listMemberBeginsWith
-    default: nil
+    case .equals: (.equals, false)
+    case .notEquals: (.equals, true)
+    case .lessThan: (.lessThan, false)
+    case .lessThanOrEquals: (.lessThanOrEquals, false)
+    case .greaterThan: (.greaterThan, false)
+    case .greaterThanOrEquals: (.greaterThanOrEquals, false)
+    case .near: (.near, false)
+    case .containsAllTokens: (.containsAllTokens, false)
+    case .containsAnyTokens: (.containsAnyTokens, false)
+    case .isIn: (.isIn, false)
+    case .notIn: (.isIn, true)
+    case .listContains: (.listContains, false)
+    case .notListContains: (.listContains, true)
+    case .listContainsAll: (.listContainsAll, false)
+    case .notListContainsAll: (.listContainsAll, true)
+    case .listContainsAny: (.listContainsAny, false)
+    case .notListContainsAny: (.listContainsAny, true)
+    case .beginsWith: (.beginsWith, false)
+    case .notBeginsWith: (.beginsWith, true)
+    case .listMemberBeginsWith: (.listMemberBeginsWith, false)
+    case .notListMemberBeginsWith: (.listMemberBeginsWith, true)
     }
   }
 
   /// The `NOT_…` form of this comparator, where there is one.
   public var negation: Comparator? {
-    Self.allCases.first { $0.negated == self }
-  }
-
-  /// Whether the comparator asks for an order: `<`, `<=`, `>`, `>=`.
-  public var isRange: Bool {
-    switch self {
-    case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals: true
-    default: false
-    }
-  }
-
-  /// Whether the comparator looks into a list field.
-  public var comparesList: Bool {
-    switch negated ?? self {
-    case .listContains, .listContainsAll, .listContainsAny, .listMemberBeginsWith: true
-    default: false
-    }
+    isNegated ? nil : Self.allCases.first { $0.isNegated && $0.relation == relation }
   }
 }

@@ -43,11 +43,13 @@ public struct FieldIndexes: OptionSet, Sendable, Hashable {
 extension Filter {
   /// The options of which the filter's field needs one at least.
   public var usableIndexes: FieldIndexes {
-    switch comparator.negated ?? comparator {
+    switch comparator.relation {
     case .containsAllTokens, .containsAnyTokens: [.searchable]
     case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals, .beginsWith:
       [.queryable, .sortable]
-    default: [.queryable]
+    case .equals, .near, .isIn, .listContains, .listContainsAll, .listContainsAny,
+      .listMemberBeginsWith:
+      [.queryable]
     }
   }
 }

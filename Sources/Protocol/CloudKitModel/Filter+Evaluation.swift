@@ -31,19 +31,20 @@ extension Filter {
   /// - Tokens are those of ``TextTokens``, of a string or of all strings of a list; of all the
   ///   record's strings for ``FieldKey/allText``. They know no ``Options``.
   public func matches(_ record: Record) -> Bool {
-    guard let positive = comparator.negated else { return holds(comparator, for: record) }
-    return !holds(positive, for: record)
+    holds(comparator.relation, for: record) != comparator.isNegated
   }
 
-  private func holds(_ comparator: Comparator, for record: Record) -> Bool {
-    if comparator == .containsAllTokens || comparator == .containsAnyTokens {
-      return tokensMatch(all: comparator == .containsAllTokens, in: record)
+  private func holds(_ relation: Comparator.Relation, for record: Record) -> Bool {
+    if relation.comparesTokens {
+      return tokensMatch(all: relation == .containsAllTokens, in: record)
     }
     guard let field = record.value(for: key) else {
-      return comparator == .equals && value == nil
+      return relation == .equals && value == nil
     }
     guard let value else { return false }
-    switch comparator {
+    switch relation {
+    case .containsAllTokens, .containsAnyTokens:
+      return false  // Answered above.
     case .equals:
       return equal(field, value)
     case .lessThan:
@@ -81,8 +82,6 @@ extension Filter {
     case .listMemberBeginsWith:
       guard case .list(_, let elements) = field else { return false }
       return elements.contains { begins($0, with: value) }
-    default:
-      return false
     }
   }
 

@@ -3,11 +3,11 @@ extension Filter {
   public func validate() throws(ModelError) {
     if case .field(let name) = key { try Identifier.validateFieldName(name) }
     try validateDistance()
-    if key == .allText, comparator != .containsAllTokens, comparator != .containsAnyTokens {
+    if key == .allText, !comparator.relation.comparesTokens {
       throw broken("needs a field name")
     }
     guard let value else {
-      guard comparator == .equals || comparator == .notEquals else {
+      guard comparator.relation == .equals else {
         throw broken("needs a value")
       }
       return
@@ -32,10 +32,10 @@ extension Filter {
     guard let value else { return }
     let wanted = value.type
     let mismatch = broken("cannot compare a field of type \(fieldType) with \(wanted)")
-    guard fieldType.isList || !comparator.comparesList else {
+    guard fieldType.isList || !comparator.relation.comparesList else {
       throw broken("needs a field with a list, not one of type \(fieldType)")
     }
-    switch comparator.negated ?? comparator {
+    switch comparator.relation {
     case .containsAllTokens, .containsAnyTokens:
       guard fieldType.element == .string else { throw mismatch }
     case .listContains, .listMemberBeginsWith:
@@ -51,7 +51,7 @@ extension Filter {
     case .equals:
       guard fieldType.isList == wanted.isList, equatable(fieldType.element, wanted.element)
       else { throw mismatch }
-    default:
+    case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals, .near, .beginsWith:
       guard fieldType.isList == wanted.isList,
         Self.comparable(fieldType.element, wanted.element)
       else { throw mismatch }
@@ -88,7 +88,7 @@ extension Filter {
     if type.element == .asset || (type.element == .bytes) {
       throw broken("cannot use a value of type \(type): such fields are not searchable")
     }
-    switch comparator.negated ?? comparator {
+    switch comparator.relation {
     case .equals:
       break
     case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals:
@@ -109,8 +109,6 @@ extension Filter {
       guard type.isList else { throw broken("needs a list, not \(type)") }
     case .listContains:
       guard !type.isList else { throw broken("needs a single value, not \(type)") }
-    default:
-      break
     }
   }
 

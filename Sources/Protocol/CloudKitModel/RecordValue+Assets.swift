@@ -3,7 +3,7 @@ extension RecordValue {
   public var isAsset: Bool {
     switch self {
     case .asset, .list(.asset, _): true
-    default: false
+    case .string, .int64, .double, .timestamp, .bytes, .location, .reference, .list: false
     }
   }
 
@@ -12,7 +12,7 @@ extension RecordValue {
     switch self {
     case .asset(let asset): [asset]
     case .list(.asset, let elements): elements.flatMap(\.assets)
-    default: []
+    case .string, .int64, .double, .timestamp, .bytes, .location, .reference, .list: []
     }
   }
 
@@ -26,7 +26,7 @@ extension RecordValue {
       var mapped: [RecordValue] = []
       for element in elements { mapped.append(try element.mapAssets(transform)) }
       return .list(of: .asset, mapped)
-    default: return self
+    case .string, .int64, .double, .timestamp, .bytes, .location, .reference, .list: return self
     }
   }
 }

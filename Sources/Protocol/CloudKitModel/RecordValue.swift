@@ -43,7 +43,7 @@ public enum RecordValue: Sendable {
         }
         try value.validate(field: field)
       }
-    default:
+    case .string, .int64, .double, .timestamp, .bytes, .reference, .asset:
       break
     }
   }

@@ -36,7 +36,7 @@ public struct TextTokens: Sendable, Hashable {
       return TextTokens(text).tokens
     case .list(.string, let values):
       return values.reduce(into: []) { $0.formUnion(of($1)) }
-    default:
+    case .int64, .double, .timestamp, .bytes, .location, .reference, .asset, .list:
       return []
     }
   }

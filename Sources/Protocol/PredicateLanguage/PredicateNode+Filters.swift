@@ -17,16 +17,16 @@ extension PredicateNode {
       self = .constant(false)
       return
     }
-    guard let positive = filter.comparator.negated, filter.comparator != .notEquals else {
-      self = .comparison(PredicateComparison(filter, filter.comparator))
-      return
-    }
-    self = .not(.comparison(PredicateComparison(filter, positive)))
+    var comparison = PredicateComparison(filter)
+    if filter.comparator == .notEquals { comparison.comparison = .notEqual }
+    let isNot = filter.comparator.isNegated && filter.comparator != .notEquals
+    self = isNot ? .not(.comparison(comparison)) : .comparison(comparison)
   }
 }
 
 extension PredicateComparison {
-  fileprivate init(_ filter: Filter, _ comparator: CloudKitModel.Comparator) {
+  /// What the filter's relation prints as, its negation aside.
+  fileprivate init(_ filter: Filter) {
     let key = PredicateTerm(filter.key)
     let value = filter.value.map { PredicateTerm($0) } ?? .null
     modifier = nil
@@ -35,9 +35,8 @@ extension PredicateComparison {
     options = ""
     if filter.options.contains(.caseInsensitive) { options += "c" }
     if filter.options.contains(.diacriticInsensitive) { options += "d" }
-    switch comparator {
+    switch filter.comparator.relation {
     case .equals: comparison = .equal
-    case .notEquals: comparison = .notEqual
     case .lessThan: comparison = .lessThan
     case .lessThanOrEquals: comparison = .lessThanOrEqual
     case .greaterThan: comparison = .greaterThan
@@ -66,10 +65,6 @@ extension PredicateComparison {
     case .listMemberBeginsWith:
       modifier = .any
       comparison = .beginsWith
-    case .notIn, .notListContains, .notListContainsAll, .notListContainsAny, .notBeginsWith,
-      .notListMemberBeginsWith:
-      // The caller passes only comparators that are not negations.
-      preconditionFailure("\(comparator) has to be taken apart first")
     }
   }
 }

@@ -37,8 +37,7 @@ extension Filter {
     guard let comparator = Comparator(wireName: name) else {
       throw reader.mistake("unknown comparator '\(name)'")
     }
-    let isTokenSearch = comparator == .containsAllTokens || comparator == .containsAnyTokens
-    let key = try FieldKey(reader, orAllText: isTokenSearch)
+    let key = try FieldKey(reader, orAllText: comparator.relation.comparesTokens)
     let fieldValue = try reader.member("fieldValue").unwrapped(for: key)
     guard fieldValue.json.object?.isEmpty != true else {
       throw fieldValue.mistake("'value' is missing")

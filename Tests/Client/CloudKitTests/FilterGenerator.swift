@@ -18,7 +18,7 @@ struct FilterGenerator {
     let comparator = pick(CloudKitModel.Comparator.allCases)
     let key = FieldKey.field(pick(["a", "title", "in", "Any", "null", "x_1", "first", "cast"]))
     let options = Filter.Options(rawValue: UInt8.random(in: 0...3, using: &random))
-    switch comparator.negated ?? comparator {
+    switch comparator.relation {
     case .near:
       return Filter(key, .near, .location(place()), distance: Double(pick([0, 1, 2500, 1e7])))
     case .containsAllTokens, .containsAnyTokens:
@@ -40,7 +40,7 @@ struct FilterGenerator {
           .string(name()))
       }
       return Filter(key, comparator, pick([single(), list()]), options: options)
-    default:
+    case .listContains:
       return Filter(key, comparator, single(), options: options)
     }
   }

@@ -86,14 +86,15 @@ struct RandomWorld {
     let (key, type) = filterKey()
     let comparator = comparator(for: type)
     var wanted: RecordValue?
-    switch comparator.negated ?? comparator {
+    switch comparator.relation {
     case .isIn, .listContainsAll, .listContainsAny:
       wanted = value(like: .list(of: type.element))
     case .listContains, .listMemberBeginsWith:
       wanted = value(like: FieldType(type.element))
     case .near: wanted = value(like: FieldType(.location))
     case .containsAllTokens, .containsAnyTokens: wanted = value(like: FieldType(.string))
-    default: wanted = value(like: type)
+    case .equals, .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals, .beginsWith:
+      wanted = value(like: type)
     }
     if generator.chance(1, in: 15) { wanted = nil }
     return Filter(

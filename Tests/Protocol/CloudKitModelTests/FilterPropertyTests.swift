@@ -40,7 +40,7 @@ struct FilterPropertyTests {
   )
   func absentField(seed: Int) {
     var generator = SeededGenerator(seed: seed)
-    for comparator in CloudKitModel.Comparator.allCases where comparator.negated == nil {
+    for comparator in CloudKitModel.Comparator.allCases where !comparator.isNegated {
       for _ in 0..<30 {
         var filter = filter(comparator, &generator)
         filter.key = .field("f")

@@ -35,14 +35,14 @@ struct FilterValidationTests {
     let lists: Set = ["list", "empty"]
     for comparator in CloudKitModel.Comparator.allCases {
       let expected: Set<String> =
-        switch comparator.negated ?? comparator {
+        switch comparator.relation {
         case .equals: single.union(lists)
         case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals: ordered
         case .near: ["location"]
         case .containsAllTokens, .containsAnyTokens, .beginsWith, .listMemberBeginsWith:
           ["string"]
         case .isIn, .listContainsAll, .listContainsAny: lists
-        default: single
+        case .listContains: single
         }
       let allowed = Set(values.filter { allows(comparator, $0.1) }.map(\.0))
       #expect(allowed == expected, "\(comparator)")

@@ -67,14 +67,14 @@ struct VocabularyTests {
     #expect(positive.count == 7)
     for comparator in positive {
       #expect(comparator.negation?.rawValue == "NOT_" + comparator.rawValue)
-      #expect(comparator.negation?.negated == comparator)
-      #expect(comparator.negated == nil)
+      #expect(comparator.negation?.relation == comparator.relation)
+      #expect(!comparator.isNegated)
       #expect(comparator.negation?.negation == nil)
-      #expect(comparator.comparesList == comparator.negation?.comparesList)
+      #expect(comparator.negation?.isNegated == true)
     }
-    #expect(CloudKitModel.Comparator.allCases.filter(\.isRange).count == 4)
+    #expect(CloudKitModel.Comparator.allCases.filter(\.relation.isRange).count == 4)
     #expect(
-      CloudKitModel.Comparator.allCases.filter(\.comparesList).allSatisfy {
+      CloudKitModel.Comparator.allCases.filter(\.relation.comparesList).allSatisfy {
         $0.rawValue.contains("LIST_")
       })
   }

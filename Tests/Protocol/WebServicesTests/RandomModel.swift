@@ -161,13 +161,13 @@ struct RandomModel {
   mutating func filter() -> Filter {
     while true {
       let comparator = generator.pick(CloudKitModel.Comparator.allCases)
-      let searchesText = comparator == .containsAllTokens || comparator == .containsAnyTokens
+      let searchesText = comparator.relation.comparesTokens
       var filter = Filter(
         searchesText && bool() ? .allText : key(), comparator,
         value(),
         distance: comparator == .near ? generator.pick([0, 0.5, 2e7]) : nil,
         options: Filter.Options(rawValue: UInt8.random(in: 0...3, using: &generator)))
-      if !comparator.comparesList, Int.random(in: 0..<8, using: &generator) == 0 {
+      if !comparator.relation.comparesList, Int.random(in: 0..<8, using: &generator) == 0 {
         filter.value = nil
       }
       if (try? filter.validate()) != nil { return filter }

@@ -19,7 +19,7 @@ extension RecordValue {
     switch self {
     case .reference(let reference): [reference]
     case .list(.reference, let elements): elements.flatMap(\.references)
-    default: []
+    case .string, .int64, .double, .timestamp, .bytes, .location, .asset, .list: []
     }
   }
 }

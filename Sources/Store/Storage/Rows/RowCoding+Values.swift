@@ -13,7 +13,8 @@ extension RowEncoder {
         | (isEncrypted ? encryptionMark : 0))
     switch value {
     case .list(_, let elements): encode(each: elements) { $0.encodeContent(of: $1) }
-    default: encodeContent(of: value)
+    case .string, .int64, .double, .timestamp, .bytes, .location, .reference, .asset:
+      encodeContent(of: value)
     }
   }
 

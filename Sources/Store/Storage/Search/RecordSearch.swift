@@ -113,7 +113,7 @@ struct RecordSearch {
       return true
     case .field(let name):
       guard let field = try RecordTypeTable(transaction: transaction).field(name, of: type) else {
-        return filter.value == nil || filter.comparator.negated != nil
+        return filter.value == nil || filter.comparator.isNegated
       }
       try checkIsPlain(field, name)
       fieldType = field.type

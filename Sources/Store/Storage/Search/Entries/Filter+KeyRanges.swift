@@ -7,10 +7,14 @@ extension Filter {
   /// The ranges may hold other records too, and a list field under several of its members. The
   /// filter must fit the field's type (``validate(against:)``).
   func keyRanges(in fieldType: FieldType) -> [[KeyRange]] {
-    guard let value, comparator.negated == nil else { return [] }
+    comparator.isNegated ? [] : rangesOfRelation(in: fieldType)
+  }
+
+  private func rangesOfRelation(in fieldType: FieldType) -> [[KeyRange]] {
+    guard let value else { return [] }
     if !options.isEmpty, value.type.element == .string { return [] }
     let element = fieldType.element
-    switch comparator {
+    switch comparator.relation {
     case .equals:
       return fieldType.isList ? [] : [Self.ranges(of: [value], in: element)]
     case .lessThan, .lessThanOrEquals:
@@ -41,17 +45,16 @@ extension Filter {
     case .near:
       guard case .location(let center) = value, let distance else { return [] }
       return [LocationRanges(center: center, outer: distance).ranges]
-    default:
-      return []
+    case .containsAllTokens, .containsAnyTokens:
+      return []  // These are in ``tokenRanges``.
     }
   }
 
   /// Where the index has records none of which can pass the filter, a `NOT_…` form. Empty when the
   /// index cannot tell.
   func excludedRanges(in fieldType: FieldType) -> [KeyRange] {
-    guard let positive = comparator.negated, positive != .listContainsAll, let value else {
-      return []
-    }
+    let relation = comparator.relation
+    guard comparator.isNegated, relation != .listContainsAll, let value else { return [] }
     let element = fieldType.element
     let single: [RecordValue]
     if case .list(_, let values) = value { single = values } else { single = [value] }
@@ -61,14 +64,13 @@ extension Filter {
         // A key of that length stands for other texts too, unless those pass as well.
         return text.utf8.count
           < ValueKey.textLimit
-          + (positive == .beginsWith || positive == .listMemberBeginsWith ? 1 : 0)
+          + (relation == .beginsWith || relation == .listMemberBeginsWith ? 1 : 0)
       case (.int64, .int64), (.double, .double), (.timestamp, .timestamp): return true
       default: return false
       }
     }
     guard isExact else { return [] }
-    let ranges = Filter(key, positive, value, options: options).keyRanges(in: fieldType)
-    return (ranges.first ?? []).filter { $0.lower != ValueKey.longList }
+    return (rangesOfRelation(in: fieldType).first ?? []).filter { $0.lower != ValueKey.longList }
   }
 
   /// Where the value index has the words that a record must have: all records that can pass are in
@@ -78,10 +80,12 @@ extension Filter {
     let keys = TextTokens(text).tokens.map { ValueKey.key(of: $0) }
       .sorted { $0.lexicographicallyPrecedes($1) }
     let long = KeyRange(ValueKey.longList)
-    switch comparator {
+    switch comparator.relation {
     case .containsAllTokens: return keys.map { KeyRange.union([KeyRange($0), long]) }
     case .containsAnyTokens: return [KeyRange.union(keys.map { KeyRange($0) } + [long])]
-    default: return []
+    case .equals, .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals, .near, .isIn,
+      .listContains, .listContainsAll, .listContainsAny, .beginsWith, .listMemberBeginsWith:
+      return []
     }
   }
 
